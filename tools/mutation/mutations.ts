@@ -129,7 +129,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "an observation is lost"
   ),
   value("window.slice(-n)", "window.slice(0, n)", "keeps the oldest observations"),
-  value("entry.step > step - n", "entry.step >= step - n", "a window one step too long"),
+  value("entry.step > step - n", "entry.step >= step - n", "the window is one step too long"),
   value(
     'averaging.average === "window" ? averaging.window : window.length',
     'averaging.average === "window" ? window.length : averaging.window',
@@ -137,182 +137,210 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   value("stale: !known && member.value !== null", "stale: !known || member.value !== null", "every value is stale"),
   value(": member.value,\n      stale", ": null,\n      stale", "an empty window forgets the value"),
-  value('unseen === "zero" ? () => 0', 'unseen === "zero" ? () => 1', "optimism for the unseen"),
-  value("sumAll(known) / known.length", "sumAll(known)", "the sum of the known values for their mean"),
+  value('unseen === "zero" ? () => 0', 'unseen === "zero" ? () => 1', "unseen instructions have the value 1"),
+  value("sumAll(known) / known.length", "sumAll(known)", "takes the sum of the known values, not their mean"),
   value('best === "value" ||', 'best !== "value" ||', "row 9 is swapped"),
-  value("mean: sum / trajectories", "mean: sum / groups.length", "divides by groups"),
+  value("mean: sum / trajectories", "mean: sum / groups.length", "divides by the number of groups"),
   value("squares: sumAll(means.map((mean) => mean * mean))", "squares: sumAll(means)", "squares are not squared"),
   value("lifetime.trajectories + trajectories", "lifetime.trajectories + groups.length", "counts groups twice"),
   value(
     "Superiority.extend(against.get(rival), own",
     "Superiority.extend(undefined, own",
-    "remembers the last step only"
+    "keeps only the evidence of the last step"
   ),
   value("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
-  value("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "takes any number for a reward"),
+  value("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "accepts any number as a reward"),
 
-  population("if (present.has(id))", "if (!present.has(id) && id === '')", "a newcomer of a member's id"),
+  population("if (present.has(id))", "if (!present.has(id) && id === '')", "accepts a newcomer with a member's id"),
   population("!dropping.has(instruction.id)", "dropping.has(instruction.id)", "removes the others"),
   population("window: [], value: null, stale: false }))", "window: [], stale: false }))", "values survive a reset"),
-  population("filter(({ rival }) => !dropping.has(rival))", "slice()", "evidence against the dead is kept"),
+  population("filter(({ rival }) => !dropping.has(rival))", "slice()", "evidence against removed members is kept"),
   population("known.delete(current.id)", "known.delete(id)", "a circular lineage never ends"),
-  population("line.unshift(current)", "line.push(current)", "a lineage is upside down"),
-  population("lifetime.trajectories === 0", "lifetime.groups === 1", "one group is no evidence"),
+  population("line.unshift(current)", "line.push(current)", "a lineage is reversed"),
+  population("lifetime.trajectories === 0", "lifetime.groups === 1", "a single group does not count as evidence"),
 
-  ranking("[byValue(values), byGroups, byAge]", "[byValue(values), byAge, byGroups]", "age before evidence"),
+  ranking("[byValue(values), byGroups, byAge]", "[byValue(values), byAge, byGroups]", "ranks by age before evidence"),
   ranking(
     "Order.flip(Order.mapInput(Order.Number, (member) => member.lifetime.groups))",
     "Order.mapInput(Order.Number, (member) => member.lifetime.groups)",
-    "the least observed first"
+    "ranks the least observed first"
   ),
   ranking(
     "{ order: stable, evidence: explored }",
     "{ order: explored, evidence: stable }",
-    "readings of row 19 swapped"
+    "the options of row 19 are swapped"
   ),
 
   eventLog("return version === known ? null :", "return version !== undefined ? null :", "any version is read"),
 
   generator("(blocks + 1) | 0", "blocks | 0", "the blocks of a generator are not counted"),
   generator("encoder.encode(seed)", "encoder.encode(seed).slice(0, 1024)", "the end of a long name is not in the seed"),
-  randomStream("(word() >>> 0)", "word()", "draws below a half of an interval are negative at times"),
+  randomStream("(word() >>> 0)", "word()", "a signed word shifts draws, some below 0"),
   randomStream("last >= 1", "last > 1", "a shuffle leaves the first two elements in order"),
 
   sampler("(value - largest) / temperature", "(value - largest) * temperature", "multiplies by τ"),
   sampler("Math.exp((value - largest)", "Math.exp((value + largest)", "overflows"),
   sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
-  sampler("point < end)", "point > end)", "the lookup takes the wrong end"),
-  sampler("return new Set(newcomers)", "return new Set()", "newcomers are drawn as all others are"),
+  sampler("point < end)", "point > end)", "the look-up compares with the wrong end"),
+  sampler("return new Set(newcomers)", "return new Set()", "newcomers are not guaranteed a group"),
   sampler(
     "stream.shuffle(stratum.map(({ index }) => index))",
     "stratum.map(({ index }) => index)",
     "no shuffle in a source"
   ),
   sampler("(position + offset) / indices.length", "position / indices.length", "no random offset"),
-  sampler("if (served.includes(id)) continue", "", "serves those who have a group"),
+  sampler("if (served.includes(id)) continue", "", "serves instructions that already have a group"),
   sampler(".filter(({ count }) => count > 0)", "", "takes the last group of another newcomer"),
-  sampler('["assignment", request.step]', '["assignment"]', "every step draws alike"),
+  sampler('["assignment", request.step]', '["assignment"]', "every step draws the same"),
 
   stream(
     "Math.floor(request.size / request.batchSize)",
     "Math.ceil(request.size / request.batchSize)",
-    "ragged batches"
+    "the last batch of an epoch is smaller"
   ),
-  stream("(request.step - 1) / perEpoch", "request.step / perEpoch", "an epoch one step too short"),
+  stream("(request.step - 1) / perEpoch", "request.step / perEpoch", "the first epoch is one step too short"),
   stream("((request.step - 1) % perEpoch) * request.batchSize", "(request.step - 1) % perEpoch", "batches overlap"),
   stream('["questions", epoch]', '["questions"]', "every epoch has the same order"),
 
-  halving("quota ?? Math.floor(size / 2)", "quota ?? Math.ceil(size / 2)", "drops the middle one"),
+  halving("quota ?? Math.floor(size / 2)", "quota ?? Math.ceil(size / 2)", "also prunes the middle one"),
   halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
   halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
   halving(
     "member.lifetime.groups >= minimumGroups",
     "member.lifetime.groups > minimumGroups",
-    "one group more than asked for"
+    "requires one group too many"
   ),
   halving("doubt <= delta", "doubt < 1 - delta", "confuses risk and certainty"),
   halving("comparisons / evidence", "1 / evidence", "the risk is not shared over comparisons"),
   halving("rival !== member", "rival === member", "a member is its own rival"),
-  halving("eValue(rival, member)", "eValue(member, rival)", "evidence upside down"),
-  halving("slice(0, least)", "slice(0, least + 1)", "a parent too many"),
-  halving("!staying.has(member.instruction.id)", "staying.has(member.instruction.id)", "parents give way"),
+  halving("eValue(rival, member)", "eValue(member, rival)", "the evidence is reversed"),
+  halving("slice(0, least)", "slice(0, least + 1)", "chooses one parent too many"),
+  halving("!staying.has(member.instruction.id)", "staying.has(member.instruction.id)", "newcomers replace parents"),
   halving("bottom.filter(leaves).toReversed()", "bottom.filter(leaves)", "best of the pruned first"),
-  halving('verdict.leaves && rule.reason === "worse"', "verdict.leaves", "a forced prune poses as certain"),
+  halving('verdict.leaves && rule.reason === "worse"', "verdict.leaves", "a forced pruning is reported as certain"),
 
-  superiority("-Math.log1p(-bet) - bet", "bet ** 2 / 2", "the Gaussian approximation, which promises nothing"),
-  superiority("shareX = worse.groups", "shareX = better.groups", "weighs a side by its own groups"),
-  superiority("- shareY * worse.sum", "+ shareY * worse.sum", "adds what it should compare"),
-  superiority(" -\n        psi(bet * shareY) * spreadY", "", "ignores the spread of the worse"),
-  superiority("- 2 * centre * sum", "- centre * sum", "a wrong spread"),
+  superiority("-Math.log1p(-bet) - bet", "bet ** 2 / 2", "uses the Gaussian approximation, which has no guarantee"),
+  superiority("shareX = worse.groups", "shareX = better.groups", "weights a side by its own groups"),
+  superiority("- shareY * worse.sum", "+ shareY * worse.sum", "adds the sums instead of subtracting"),
+  superiority(" -\n        psi(bet * shareY) * spreadY", "", "ignores the spread of the worse instruction"),
+  superiority("- 2 * centre * sum", "- centre * sum", "the spread is wrong"),
   value(
     "centre: bounds[name] / (1 + bounds.groups)",
     "centre: (bounds[name] + sumAll(means)) / (1 + bounds.groups + own.length)",
-    "the centre peeks at the step"
+    "the centre includes the current step"
   ),
   superiority(" / bets.length", "", "bets are summed, not averaged"),
 
-  world("next() < world.correlation", "next() > world.correlation", "the reverse correlation"),
-  world("next() < mean ? 1 : 0", "next() < mean ? 0 : 1", "failures for successes"),
-  world('["rewards", stream.step]', '["rewards"]', "every step rolls out alike"),
-  world("Math.max(...means)", "Math.min(...means)", "the worst for the best"),
-  simulation("step % loop.pruneEvery !== 0", "step % loop.pruneEvery !== 1", "prunes off the schedule"),
-  simulation("population.members.length === 1", "population.members.length === 2", "ends with two left"),
-  simulation("if (pruned.includes(best)) lostAt", "if (!pruned.includes(best)) lostAt", "loses the best by keeping it"),
+  world("next() < world.correlation", "next() > world.correlation", "the correlation is reversed"),
+  world("next() < mean ? 1 : 0", "next() < mean ? 0 : 1", "failures and successes are swapped"),
+  world('["rewards", stream.step]', '["rewards"]', "every step has the same rollouts"),
+  world("Math.max(...means)", "Math.min(...means)", "takes the worst instead of the best"),
+  simulation("step % loop.pruneEvery !== 0", "step % loop.pruneEvery !== 1", "prunes at the wrong steps"),
+  simulation("population.members.length === 1", "population.members.length === 2", "stops with two members left"),
+  simulation(
+    "if (pruned.includes(best)) lostAt",
+    "if (!pruned.includes(best)) lostAt",
+    "counts the best as lost when it is kept"
+  ),
 
-  buffer("experience.step > now - steps", "experience.step >= now - steps", "one step too many"),
-  buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(cap + 1)", "one experience too many"),
+  buffer("experience.step > now - steps", "experience.step >= now - steps", "keeps one step too many"),
+  buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(cap + 1)", "keeps one experience too many"),
   buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(0, -cap)", "keeps the least worthy"),
   buffer(
     "experience.reward < request.threshold",
     "experience.reward <= request.threshold",
     "a reward at the threshold fails"
   ),
-  buffer("experience.step === latest && fails", "fails", "failures of any step"),
-  buffer("experience.instructionId === request.parent && fails", "fails", "anyone's failures"),
-  buffer("!excluded.has(experience.questionId)", "excluded.has(experience.questionId)", "only excluded questions"),
+  buffer("experience.step === latest && fails", "fails", "draws failures of any step"),
+  buffer("experience.instructionId === request.parent && fails", "fails", "draws failures of any instruction"),
+  buffer(
+    "!excluded.has(experience.questionId)",
+    "excluded.has(experience.questionId)",
+    "draws only excluded questions"
+  ),
   buffer(
     "[...firsts, ...repeats].slice(0, request.count)",
     "[...repeats, ...firsts].slice(0, request.count)",
-    "repeats first"
+    "draws repeats first"
   ),
-  buffer("experience.reward, 0) / met.length]", "experience.reward, 0)]", "a sum for a mean"),
-  buffer("experience.instructionId === instruction)", "experience.instructionId !== instruction)", "the others' mean"),
+  buffer("experience.reward, 0) / met.length]", "experience.reward, 0)]", "takes a sum instead of a mean"),
+  buffer(
+    "experience.instructionId === instruction)",
+    "experience.instructionId !== instruction)",
+    "takes the mean of the others"
+  ),
 
-  verification("own >= parentMean", "own > parentMean", "a tie is worse"),
+  verification("own >= parentMean", "own > parentMean", "a tie counts as worse"),
   verification("own : own - parentMean", "own : own + parentMean", "ranked by a sum"),
-  verification("round < rounds", "round <= rounds", "a round too many"),
+  verification("round < rounds", "round <= rounds", "runs one round too many"),
   verification(
     "verified.filter(({ accepted }) => accepted).length < places",
     "verified.filter(({ accepted }) => accepted).length <= places",
-    "a round when all places are taken"
+    "runs another round when all places are taken"
   ),
   verification(
     "(candidates + (parent ? 1 : 0)) * questions",
     "candidates * questions",
-    "the parent's rollouts are free"
+    "the parent's rollouts are not counted"
   ),
   verification("...(fill ?", "...(!fill ?", "row 12 is swapped"),
-  verification("candidate > parent)", "candidate >= parent)", "a tie is a win"),
-  verification("Math.max(0, places - chosen.length)", "Math.max(0, places)", "the shortfall is everything"),
-  verification("met.length === 0 ? storedParentMean", "parent === null ? storedParentMean", "the mean of nothing"),
-  verification("parent.slice(0, scores.length)", "parent", "a stopped candidate is compared on questions it never met"),
+  verification("candidate > parent)", "candidate >= parent)", "a tie counts as a win"),
+  verification("Math.max(0, places - chosen.length)", "Math.max(0, places)", "the shortfall counts taken places"),
+  verification(
+    "met.length === 0 ? storedParentMean",
+    "parent === null ? storedParentMean",
+    "takes the mean of no scores"
+  ),
+  verification(
+    "parent.slice(0, scores.length)",
+    "parent",
+    "a stopped candidate is compared on questions that it was not asked"
+  ),
   verification("outcome(scores, met) !== null", "false", "no candidate leaves early"),
   verification(
     'outcome(rival, scores) === "ahead").length < places',
     'outcome(rival, scores) === "ahead").length <= places',
-    "a hopeless candidate stays in the race"
+    "a candidate without a chance stays"
   ),
 
-  earlyStop("sum - left >= 0", "sum - left > 0", "a tie is behind"),
-  earlyStop("sum + left < 0", "sum < 0", "whoever is behind once stays behind"),
+  earlyStop("sum - left >= 0", "sum - left > 0", "a tie counts as behind"),
+  earlyStop("sum + left < 0", "sum < 0", "a candidate that is behind once is stopped"),
   earlyStop("Math.log(1 / risk)) / 2", "Math.log(1 / risk)) / 8", "stops at half the bound"),
-  earlyStop("(squares + 1) / (seen + 1)", "squares / seen / 4", "the variance of few questions is trusted"),
+  earlyStop(
+    "(squares + 1) / (seen + 1)",
+    "squares / seen / 4",
+    "uses the variance of few questions without correction"
+  ),
 
-  advantage("(rewards.length - 1)", "rewards.length", "the other standard deviation"),
-  advantage("deviation + epsilon", "deviation", "no ε"),
-  advantage("reward - mean)", "reward)", "not centred"),
+  advantage("(rewards.length - 1)", "rewards.length", "divides by n instead of n - 1"),
+  advantage("deviation + epsilon", "deviation", "ε is not added"),
+  advantage("reward - mean)", "reward)", "the reward is not centred"),
   advantage(
     'if (kind === "centred") return centred',
     'if (kind !== "centred") return centred',
     "the kinds are swapped"
   ),
 
-  learningRate("(learningRate * current) / warmup", "(learningRate * current) / (warmup + 1)", "the peak comes late"),
-  learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
+  learningRate(
+    "(learningRate * current) / warmup",
+    "(learningRate * current) / (warmup + 1)",
+    "the peak is one step late"
+  ),
+  learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step has the rate 0"),
   learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
   learningRate("share * totalSteps", "share", "no warm-up"),
 
-  batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "one group per question"),
+  batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "groups by question only"),
   batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
-  batch(": 1 / allActions", ": 1 / actions", "a token-mean per sequence"),
+  batch(": 1 / allActions", ": 1 / actions", "the token mean is per sequence"),
   batch(
     "actions === 0 || (advantage === 0 && rewardsAlone)",
     "advantage === 0 && rewardsAlone",
     "divides by no action tokens"
   ),
-  batch("(advantage === 0 && rewardsAlone)", "advantage === 0", "sequences that KL would move are left out"),
+  batch("(advantage === 0 && rewardsAlone)", "advantage === 0", "sequences with only a KL term are left out"),
   batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
-  batch("advantage - klCoefficient *", "advantage + klCoefficient *", "a reward for drifting"),
+  batch("advantage - klCoefficient *", "advantage + klCoefficient *", "the penalty has the wrong sign"),
   batch('config.kl === "loss" ? config.klCoefficient : 0', "config.klCoefficient", "KL counts twice"),
   batch("`${step.key}/${index}`", "step.key", "requests share a key"),
 
@@ -333,23 +361,23 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the population outgrows its size"
   ),
   kernel("instructionId(born + place)", "instructionId(population.members.length + place)", "ids repeat"),
-  kernel("generationOf(parent) + 1", "generationOf(parent)", "children are as old as parents"),
+  kernel("generationOf(parent) + 1", "generationOf(parent)", "candidates have their parent's generation"),
   kernel("new Set([...protectedIds, ...parents])", "new Set(parents)", "candidates replace protected members"),
   next(
     'open.policy === "before" ? 0 :',
     'open.policy === "after" ? 0 :',
-    "the untrained policy is taken for the trained"
+    "the untrained policy is used instead of the trained one"
   ),
-  next("done.policy === policy && done.instruction", "done.instruction", "a cell of the table is left out"),
+  next("done.policy === policy && done.instruction", "done.instruction", "a cell of the table is missing"),
   sampler(
     "return new Set(values.map(({ id }) => id))",
     "return new Set(newcomers)",
-    "everyone is guaranteed a group once"
+    "instructions are guaranteed a group only once"
   ),
   apply(
     "].filter(({ step }) => !event.removed.includes(step)),",
     "].filter(({ step }) => step === event.step || !event.removed.includes(step)),",
-    "a branch goes on from a checkpoint that its run had removed"
+    "a branch continues from a checkpoint that its run had removed"
   ),
   apply(
     ".filter(({ trajectoryId }) => reflected.has(trajectoryId))",
@@ -357,16 +385,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "verifies on the reflected failures"
   ),
 
-  kernelApply("members.length > parents", "members.length >= parents", "prunes the parents alone"),
+  kernelApply("members.length > parents", "members.length >= parents", "prunes when only parents are left"),
   kernelApply("evolution === null && !isPaused && evolves", "!isPaused && evolves", "two evolutions at once"),
-  apply("previousValues: plan.values", "previousValues: state.previousValues", "W of step 0 for ever"),
-  kernelObserve("    newcomers: [],\n", "", "newcomers are guaranteed a group for ever"),
-  apply("      reward\n", "      reward: rewards[0]\n", "all of a group succeed or fail"),
+  apply("previousValues: plan.values", "previousValues: state.previousValues", "W of step 0 is used forever"),
+  kernelObserve("    newcomers: [],\n", "", "newcomers are guaranteed a group forever"),
+  apply("      reward\n", "      reward: rewards[0]\n", "all rewards of a group are the first"),
   kernelApply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
   kernelApply("Population.resetWindows(remaining.population)", "remaining.population", "values survive an evolution"),
   kernelApply("    ...evolution.verified,\n", "", "earlier rounds are forgotten"),
-  round("(isLast || round.latest === 0)", "isLast", "a round that has no room to ask goes on"),
-  round("cutShort: open }", "cutShort: [] }", "a trial that the run's end cuts short counts as whole"),
+  round("(isLast || round.latest === 0)", "isLast", "a round without room for questions continues"),
+  round("cutShort: open }", "cutShort: [] }", "a trial cut short by the end of the run counts as complete"),
   kernelApply('{ ...state, due: "Score" }', '{ ...state, due: "Conclude" }', "a trial in steps is never judged"),
   kernelApply("if (questions === 0) return null", "if (questions !== 0) return null", "scores are lost"),
   apply(
@@ -374,16 +402,24 @@ export const mutations: ReadonlyArray<Mutation> = [
     "Schedule.validates(algorithm, state.step)\n    ? evolving(algorithm, state)",
     "the validation questions are never answered"
   ),
-  apply("state.step >= algorithm.schedule.steps ?", "state.step > algorithm.schedule.steps ?", "a step too many"),
+  apply(
+    "state.step >= algorithm.schedule.steps ?",
+    "state.step > algorithm.schedule.steps ?",
+    "runs one step too many"
+  ),
   apply(
     "spent.rollouts[purpose] + (failed?.trajectories.length ?? 0)",
     "spent.rollouts[purpose]",
     "failed rollouts are free"
   ),
-  apply("total + Group.tokens(group)", "Group.tokens(group)", "only the last group's tokens"),
+  apply("total + Group.tokens(group)", "Group.tokens(group)", "counts only the tokens of the last group"),
 
-  round("batch.filter(({ id }) => !known.has(id))", "batch", "candidates are asked what they were written from"),
-  round("known.length === arms.length ?", "known.length > 0 ?", "a question that somebody failed on counts"),
+  round(
+    "batch.filter(({ id }) => !known.has(id))",
+    "batch",
+    "candidates are asked the questions they were written from"
+  ),
+  round("known.length === arms.length ?", "known.length > 0 ?", "a question on which an arm failed counts"),
   round("batch.length - asked.length * groups)", "batch.length)", "rounds in steps add rollouts"),
   round(
     "questions.slice(asked, asked + interim)",
@@ -398,25 +434,29 @@ export const mutations: ReadonlyArray<Mutation> = [
   apply(
     "if (credit === undefined) return groups",
     "if (groups.length > 0) return groups",
-    "everyone keeps its own credit"
+    "every instruction keeps its own credit"
   ),
   kernel(
     "places: placesFor(context, evolution) - accepted",
     "places: placesFor(context, evolution)",
-    "those accepted before take no place in the race"
+    "candidates accepted earlier take no place"
   ),
   kernel("again: !verification.isLast && ", "again: ", "a round begins after the last step"),
   round("[ofParent, ...arms]", "[...arms, ofParent]", "the parent gets a candidate's scores"),
   ledger("used[cap] + wanted > limit", "used[cap] > limit", "work that does not fit is begun"),
-  ledger("used[cap] >= limit ||", "", "work of unknown cost is begun with nothing left"),
+  ledger("used[cap] >= limit ||", "", "work of unknown cost starts with an empty budget"),
 
-  conclusion("a - b > 1e-9", "a > b", "rounding is evidence"),
-  conclusion('ofRival !== "unknown" && isAbove(mean', "isAbove(mean", "better than one worse than the seed"),
-  conclusion("...removed.map(", "...[].map(", "those who left are forgotten"),
+  conclusion("a - b > 1e-9", "a > b", "rounding counts as evidence"),
+  conclusion(
+    'ofRival !== "unknown" && isAbove(mean',
+    "isAbove(mean",
+    "accepts a win over a rival that may be worse than the seed"
+  ),
+  conclusion("...removed.map(", "...[].map(", "removed instructions are forgotten"),
   conclusion(
     'evidence === null && deciding.algorithm.evaluation.instruction === "proven"',
     "evidence === null",
-    "the paper's argmax is lost"
+    "the paper's argmax is not used"
   ),
 
   schedule(
@@ -424,24 +464,24 @@ export const mutations: ReadonlyArray<Mutation> = [
     "algorithm.population.size >= algorithm.population.parents",
     "evolves without a place to fill"
   ),
-  kernelSchedule("step <= (schedule.evolveUntil", "step < (schedule.evolveUntil", "the last evolution is lost"),
+  kernelSchedule("step <= (schedule.evolveUntil", "step < (schedule.evolveUntil", "the last evolution is skipped"),
   schedule(
     "step >= (algorithm.schedule.policyFirst ?? 1)",
     "step > (algorithm.schedule.policyFirst ?? 1)",
-    "the first evolution comes late"
+    "the first evolution is one step late"
   ),
   kernelSchedule(
     "period > 0 && step % period === 0",
     "period > 0 && step % period === 1",
-    "everything comes a step late"
+    "all decisions are one step late"
   ),
   schedule("divides(algorithm.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
 
-  plan("algorithm.schedule.steps,\n    prunes", "algorithm.schedule.steps - 1,\n    prunes", "a step less than runs"),
+  plan("algorithm.schedule.steps,\n    prunes", "algorithm.schedule.steps - 1,\n    prunes", "plans one step too few"),
   plan(
     "command.plan.questions.length * rollout.groupSize",
     "command.plan.questions.length",
-    "counts groups for trajectories"
+    "counts groups as trajectories"
   ),
   plan("command.size > command.seeds.length ? 1 : 0", "1", "a call for a population that needs none"),
   plan(
@@ -449,9 +489,9 @@ export const mutations: ReadonlyArray<Mutation> = [
     "verification: { min: most.verification,",
     "a minimum above the maximum"
   ),
-  plan("to < from ? [", "to <= from ? [", "prunings that prune none"),
-  plan("Math.min(train.batchSize, questions)", "train.batchSize", "questions that are not there count"),
-  plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice"),
+  plan("to < from ? [", "to <= from ? [", "plans prunings that remove none"),
+  plan("Math.min(train.batchSize, questions)", "train.batchSize", "counts missing questions"),
+  plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals are counted twice"),
 
   verifying(
     "const candidates = algorithm.control.permuteCredit\n",
@@ -466,7 +506,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   selection(
     "new Set([0, ...eligibleSteps(algorithm, state)])",
     "new Set(eligibleSteps(algorithm, state))",
-    "the policy of before is removed"
+    "the untrained policy is removed"
   ),
   selection(
     "validations.flatMap(({ step }) => (step >= from ?",
@@ -478,7 +518,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "  ...state,\n  inlineVerification: null,\n  checkpoints",
     "a round in steps is not hashed"
   ),
-  stateHash("({ step, hash: checkpoint.hash })", "({ step })", "another checkpoint hashes alike"),
+  stateHash("({ step, hash: checkpoint.hash })", "({ step })", "another checkpoint has the same hash"),
   run(
     'event._tag === "StepTrained" && event.step > step &&',
     'event._tag === "StepTrained" && event.step >= step &&',
@@ -487,26 +527,22 @@ export const mutations: ReadonlyArray<Mutation> = [
   run(
     "    yield* catchUp(stored,",
     "    if (stored.step < 0) yield* catchUp(stored,",
-    "a resume keeps the weights that it woke up with"
+    "a resume keeps the weights of its start"
   ),
-  run("yield* assertSameRun(events, started)", "", "a resume under another algorithm goes on"),
-  run(
-    '  { part: "search", subject',
-    '  { part: "data", subject',
-    "a retriever takes the place of passages on a resume"
-  ),
-  run("tokenizer.prompt([{ role:", "([{ role:", "another chat template goes on"),
-  run("if (strategy !== null)", "if (strategy === null)", "a resume under another strategy goes on"),
+  run("yield* assertSameRun(events, started)", "", "a resume under another algorithm continues"),
+  run('  { part: "search", subject', '  { part: "data", subject', "a retriever replaces passages on a resume"),
+  run("tokenizer.prompt([{ role:", "([{ role:", "a resume with another chat template continues"),
+  run("if (strategy !== null)", "if (strategy === null)", "a resume under another strategy continues"),
   strategies("halving: halving.identity", "halving: sampler.identity", "the name of another strategy is recorded"),
   strategies(
     "Equal.equals(recorded[part], named[part]) ? [] :",
     "!Equal.equals(recorded[part], named[part]) ? [] :",
-    "own strategies pass for those of the settings"
+    "custom strategies are recorded as those of the settings"
   ),
   run(
     "    yield* EventLog.append(journal, event, after)\n    yield* options.onEvent(event, after)",
     "    yield* options.onEvent(event, after)\n    yield* EventLog.append(journal, event, after)",
-    "an event is told before it is committed"
+    "an event is reported before it is committed"
   ),
   calls("key: `${key}/${attempt}`", "key", "a retry reads the stored answer again"),
   bookkeeping("if (known !== undefined) return known", "", "a stored answer is paid for again"),
@@ -521,7 +557,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   trajectories(
     "failed.length > maxFailedShare * episodes.length",
     "failed.length > episodes.length",
-    "a run learns from the survivors"
+    "a run learns from the episodes that did not fail"
   ),
   trajectories(
     "finished.filter((one) => !Trajectory.isFailed(one))",
@@ -529,7 +565,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "failures are stored before it is known that they are few"
   ),
   trajectories("tokens: Trajectory.tokens(trajectory) }", "tokens: 0 }", "the tokens of a rollout are free"),
-  trajectories("(Ledger.isMetered(limits) ? 1 : 4)", "4", "a metered run overspends fourfold"),
+  trajectories("(Ledger.isMetered(limits) ? 1 : 4)", "4", "a metered run can overspend fourfold"),
   references(
     "logprobs[at]?.length !== datums[at].response.length",
     "logprobs[at] === undefined",
@@ -538,7 +574,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   journalSqlite(
     "ON CONFLICT DO NOTHING",
     "ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, hash = excluded.hash",
-    "a later answer takes the place of the first"
+    "a later answer replaces the first"
   ),
   journalLedger("reserved.has(name(reservation)) ? 1 : 0", "0", "work done again counts as new"),
   journalEvents(
@@ -546,16 +582,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "WHERE sequence >= ${sequence}",
     "the first event that follows is checked against nothing"
   ),
-  journalRecords("hash === recordHash(kind, key, step, text)", "hash !== null", "a changed record is believed"),
+  journalRecords("hash === recordHash(kind, key, step, text)", "hash !== null", "a changed record is accepted"),
   toolCalls("byInput.get(input) ?? unanswered", "replies[0] ?? unanswered", "all inputs get the first reply"),
   toolCalls("replies.length === inputs.length", "replies.length <= inputs.length", "missing replies shift the others"),
-  toolCalls("times: options.attempts - 1", "times: options.attempts", "a tool is asked once too often"),
-  lanes("enter(places - going.length)", "enter(places)", "more episodes are in flight than the engine wants"),
+  toolCalls("times: options.attempts - 1", "times: options.attempts", "a tool call is tried once too often"),
+  lanes("enter(places - going.length)", "enter(places)", "more episodes are in flight than the engine allows"),
   lanes("if (!isOver(next.value)) open++", "open++", "an episode that is over at once takes a place"),
-  lanes("Effect.ensuring(", "Effect.andThen(", "what ended in a round that fails is lost"),
-  lanes("() => Ref.set(isStopping, true)", "() => Effect.void", "lanes go on after one has failed"),
+  lanes("Effect.ensuring(", "Effect.andThen(", "episodes that finished in a failed round are lost"),
+  lanes("() => Ref.set(isStopping, true)", "() => Effect.void", "lanes continue after one has failed"),
   lanes("Math.floor((places + lane) / count)", "Math.ceil((places + lane) / count)", "shares are too large"),
-  running("transcription.isRescored || demonstration", "demonstration", "turns written anew keep no log-probability"),
+  running("transcription.isRescored || demonstration", "demonstration", "tokenised turns have no log-probabilities"),
   conversation("seen.length >= contextLength", "seen.length > contextLength", "a turn is asked for without room"),
   conversation(
     "seen.length > config.maxPromptTokens",
@@ -563,16 +599,24 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a prompt that fits is refused"
   ),
   conversation("request.maxTokens - tokens.length", "request.maxTokens", "a turn in parts outgrows its limit"),
-  conversation("return spare < envelope ? 0 : spare", "return spare", "a search is made whose result has no room"),
+  conversation(
+    "return spare < envelope ? 0 : spare",
+    "return spare",
+    "a search is executed although its result has no room"
+  ),
   conversation(
     "recording: () => transcription.kept(recorded())",
     "recording: () => recorded()",
-    "limits of what is kept are forgotten"
+    "limits of the kept part are ignored"
   ),
   recording('(turn.observation ?? "") + text', "text", "a later observation replaces an earlier one"),
   scoring("isAction === 1 ? logprob : 0", "logprob", "observations get log-probabilities"),
-  toolLoop("turns.length > maxTurns", "turns.length >= maxTurns", "the last turn is not given"),
-  toolLoop('return canShow ? null : "context-exhausted"', "return null", "a tool is called whose reply has no room"),
+  toolLoop("turns.length > maxTurns", "turns.length >= maxTurns", "the last turn is not sampled"),
+  toolLoop(
+    'return canShow ? null : "context-exhausted"',
+    "return null",
+    "a tool is called although its reply has no room"
+  ),
   datums("counted.length * bits", "datums.length * bits", "datums that do not count dilute the others"),
   datums(
     "values.slice(values.length - response.length)",
@@ -580,7 +624,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "log-probabilities of the prompt for those of the response"
   ),
   datums("part.length >= limits.most ||", "part.length > limits.most ||", "a part holds one too many"),
-  backpressure("Math.min(concurrency, 10)", "concurrency", "a server that turned requests away is asked as before"),
+  backpressure("Math.min(concurrency, 10)", "concurrency", "a server that refused requests gets as many as before"),
   futures(
     "if (known.digest === digest) return known.id",
     "return known.id",
@@ -599,26 +643,30 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a server may ask for a pause beyond the retry budget"
   ),
   patientClient("Duration.max(pause, ", "Duration.max(Duration.zero, ", "Retry-After is ignored"),
-  guard('name === "localhost" ||', 'name.startsWith("localhost") ||', "a name that begins like ours is ours"),
+  guard(
+    'name === "localhost" ||',
+    'name.startsWith("localhost") ||',
+    "a name that starts with localhost counts as local"
+  ),
   bookkeeping(
     "Ledger.summarize(yield* journal.ledger).total",
     "Ledger.nothing",
-    "what earlier sessions spent is forgotten"
+    "the costs of earlier sessions are forgotten"
   ),
   bookkeeping("yield* check(phase, need)", "", "work that does not fit is begun"),
   bookkeeping(
     "settled.map(({ cost, most }) => subtract(cost, most))",
     "settled.map(({ cost, most }) => subtract(most, cost))",
-    "what was reserved too much is spent"
+    "unused reservations count as spent"
   ),
-  attempts('["episode", ...stream, sample]', '["episode", ...stream]', "the members of a group are one and the same"),
+  attempts('["episode", ...stream, sample]', '["episode", ...stream]', "all samples of a group are the same"),
   verify(
     'const stream = ["verify", step, round, place]',
     'const stream = ["verify", step, round, name, place]',
-    "candidates and parent draw other luck"
+    "candidates and parent use different random streams"
   ),
   verify("Trajectory.isFailed(trajectory) ? null :", "", "a rollout that failed counts as a score of 0"),
-  train("if (hash !== command.batchHash)", "if (hash === null)", "a batch that was not planned is trained"),
+  train("if (hash !== command.batchHash)", "if (hash === null)", "an unplanned batch is trained"),
   evaluate(
     "Arr.take(data.validation, Schedule.validationQuestions)",
     "Arr.take(data.test, Schedule.validationQuestions)",
@@ -627,14 +675,14 @@ export const mutations: ReadonlyArray<Mutation> = [
   checkpoints(
     "(yield* Ref.get(loaded)) === step",
     "(yield* Ref.get(loaded)) !== null",
-    "one policy is evaluated for the other"
+    "the wrong policy is evaluated"
   ),
   value("const unknown = isWorst ? missing : 0", "const unknown = 0", "missing rewards are left out"),
-  value("against.get(rival), own.low, high", "against.get(rival), own.high, high", "missing rewards speak for a claim"),
+  value("against.get(rival), own.low, high", "against.get(rival), own.high, high", "missing rewards support a claim"),
   population("present * (present - 1)", "present * (present + 1)", "too few pairs share the risk"),
   anytime("doubt <= delta && !protectedIds", "doubt < 1 && !protectedIds", "any evidence is enough"),
-  anytime("Math.max(0, ranked.length - least)", "ranked.length", "nobody is left"),
-  difference("* difference * overlap", "* difference", "the interval does not close in"),
+  anytime("Math.max(0, ranked.length - least)", "ranked.length", "no member is left"),
+  difference("* difference * overlap", "* difference", "the interval does not narrow"),
   shares("id === one ? floor :", "id === one ? held :", "the control has no floor"),
   shares("if (held <= cap) return shares", "if (held <= 1) return shares", "newcomers have no cap"),
   ending(
@@ -655,15 +703,19 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a late reward is shown twice"
   ),
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
-  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
-  serverSecurity('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
-  serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
+  ending("sum + n, 0) - abandoned", "sum + n, 0)", "unused leases count as missing rewards"),
+  serverSecurity(
+    '(scope === "lease" && is(given, lease))',
+    "is(given, lease)",
+    "an agent's key has access to everything"
+  ),
+  serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "unknown fields are ignored"),
   serverClock("? Horizon.sealsAt(state, cohort)", "? null", "an open cohort waits for a request to be sealed"),
   leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
-  serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
+  serverLeases("!rewinds.some(", "rewinds.some(", "a client that already got a rewind does not get a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   evolvingOf("        schedule: backoff,\n", "", "a failing proposer is called again at once"),
-  evidenceOf("plainRole(role)", "role", "roles of strangers are shown as they are"),
+  evidenceOf("plainRole(role)", "role", "unknown roles are shown unchanged"),
   retention(
     "const before = closedBefore(retention)",
     "const before = minute(now - retention)",
@@ -674,16 +726,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "[kinds.rewardDetails, kinds.scored]",
     "questions are not deleted"
   ),
-  auxiliaryRecords("    first.delete(key)\n", "", "the details of a repetition are stored"),
+  auxiliaryRecords("    first.delete(key)\n", "", "the details of a repeated request are stored"),
   rewarding("isSuperseded: !counts", "isSuperseded: false", "a branch that was left continues"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
-  outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
-  outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "gives up rewards that a busy server puts off"),
-  outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked to wait"),
+  outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are being sent"),
+  outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "drops rewards that a busy server postpones"),
+  outbox("if (asked > 0) return", "if (asked < 0) return", "ignores a server's request to wait"),
   outbox(
     'queue[count]?.kind === "close" && count < size',
     'queue[count]?.kind === "close"',
-    "a close that is refused keeps back rewards"
+    "a refused close holds back rewards"
   ),
   aiSdk(
     "        await failed(error, params)\n        throw error\n      }\n    },\n    wrapStream",
@@ -691,34 +743,30 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a failed call leaves its lease open"
   ),
   aiSdk("forget(lease.id)", "", "a call that is made again loses its reward"),
-  transport("if (isFinal(last)) break", "break", "a server that is busy keeps the others from being asked"),
-  transport(" / (urls.length - turn)", "", "a server that hangs takes the time of the next"),
+  transport("if (isFinal(last)) break", "break", "after a busy server the others are not asked"),
+  transport(" / (urls.length - turn)", "", "a server that hangs uses the time of the next"),
   transport("if (!again || ", "if (again || ", "a connection that was closed meanwhile costs a lease"),
-  inspo(
-    "isUsable(await asking) || giveBack(answer)",
-    "giveBack(answer)",
-    "gives back a lease that another server gave"
-  ),
+  inspo("isUsable(await asking) || giveBack(answer)", "giveBack(answer)", "gives back a lease of another server"),
   standby("where === address ? null : where", "null", "a standby does not know the active server"),
   register("        populations.delete(entry.name)\n", "", "a removed population is still named"),
   nodeSqlite(
     "broken = Effect.fail(failure)",
     "broken = Effect.void",
-    "goes on when the disk may not hold what was written"
+    "continues although the disk may not hold the data"
   ),
-  commit("sizeUnsafe(waiting) > known", "sizeUnsafe(waiting) < known", "the first of a crowd is committed alone"),
-  inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off"),
+  commit("sizeUnsafe(waiting) > known", "sizeUnsafe(waiting) < known", "the first of many commands is committed alone"),
+  inspo("result.retryAfter > 0", "result.retryAfter < 0", "requests leases that a busy server postpones"),
   candidateLint("Math.max(2, share", "Math.max(0, share", "every answer counts as common"),
   candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
-  leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
+  leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is not recognised as an answer"),
   commit("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
   leasing("requireRoom(state, fresh)", "requireRoom(state, [])", "the open leases have no limit"),
   evolving(
     "instruction.bornAt < pruned",
     "instruction.bornAt > pruned",
-    "at a low temperature nobody is seen enough to be pruned"
+    "at a low temperature no instruction is observed enough to be pruned"
   ),
-  halving("lifetime.groups < (rule", "lifetime.groups > (rule", "those seen enough are served, not the others"),
+  halving("lifetime.groups < (rule", "lifetime.groups > (rule", "guarantees groups to the wrong instructions"),
   runStudy("further.length > 0 && !seeds", "further.length < 0 && !seeds", "arms of a study are left out silently"),
   evolutionStatus("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
   serverEvolving(
@@ -736,30 +784,30 @@ export const mutations: ReadonlyArray<Mutation> = [
     'baseline === "shared"',
     "a record is compared with questions that it does not cover"
   ),
-  halving("rule.quota ?? Math.floor(size / 2)", "Math.floor(size / 2)", "a fixed half is half of those present"),
+  halving("rule.quota ?? Math.floor(size / 2)", "Math.floor(size / 2)", "a fixed half is half of the present members"),
   buffer("shuffle(Arr.dedupe(", "shuffle((", "a subset names a question twice"),
   upstreamPath(
     'segments?.[0] === "populations"',
     "segments === null",
-    "passes on what is asked of populations, with its key"
+    "passes on requests for populations, with their key"
   ),
   conversation(
     "recorder.asideTokens += asked.prompt.length",
     "recorder.asideTokens += 0",
-    "a condensation costs nothing"
+    "the tokens of a condensation are not counted"
   ),
-  ownEngine("request.prompt.length === 0 || room", "room", "the engine of the page accepts an empty prompt"),
+  ownEngine("request.prompt.length === 0 || room", "room", "the documented engine accepts an empty prompt"),
   localWorker("const ready = prepare()", "const ready = await prepare()", "Deno loses the first task of a worker"),
-  tinkerRouting("Effect.void : server.skip(value)", "Effect.void : Effect.void", "a refused request holds up the next"),
+  tinkerRouting("Effect.void : server.skip(value)", "Effect.void : Effect.void", "a refused request blocks the next"),
   malformed(
     'case "InvalidType":\n      return one(nameOf(issue.ast))',
     'case "InvalidType":\n      return one(formatted(issue).issues[0]?.message ?? "")',
-    "an answer repeats the texts of its request"
+    "a response repeats texts of its request"
   ),
   snapshot(
     "return Math.min(most, Math.max(least, sum / reported))",
     "return sum / reported",
-    "a mean lies outside its interval"
+    "a mean is outside its interval"
   ),
   snapshot('if (phase === "train")\n', 'if (phase === "validation")\n', "rewards of open cohorts are not shown"),
   snapshot(
@@ -774,27 +822,27 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a conversation changes its instruction"
   ),
   marker('prompt.lastIndexOf("}}")', "Infinity", "markers without an end take quadratic time"),
-  leaseIds("equal(code, codeOf(lease)) ? lease", "code !== '' ? lease", "the id of a lease can be made up"),
+  leaseIds("equal(code, codeOf(lease)) ? lease", "code !== '' ? lease", "the id of a lease can be forged"),
   places("fits(own, bytes, 0.5)", "fits(own, bytes, 1)", "one client takes all places"),
   keyRate("undefined ? 0 : Limits.bodyBytes", "undefined ? 0 : 0", "bodies of unknown length are free"),
   serverSecurity("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
   upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),
-  journalSqlite("busy === 0", "busy >= 0", "texts that a reader keeps count as gone"),
-  journalSqlite('"wx", 0o600', '"wx", 0o644', "everybody on the machine reads a journal"),
-  wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed"),
+  journalSqlite("busy === 0", "busy >= 0", "texts kept by a reader count as deleted"),
+  journalSqlite('"wx", 0o600', '"wx", 0o644', "all users of the machine can read a journal"),
+  wire("n === (samples", "n >= (samples", "the number of samples in a response is not checked"),
   leasing(
     "return first === undefined ? {} : { replaces: first.instruction }",
     "return {}",
-    "a conversation changes its instruction without a word"
+    "a conversation changes its instruction without reporting it"
   ),
-  retention("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key lasts as long as texts"),
-  horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits the quickest rewards alone"),
+  retention("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key is kept as long as texts"),
+  horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits only the fastest rewards"),
   shares(
     "if (known.every(({ least, most }) => least === most)) return values",
     "if (known.length > 0) return values",
-    "shares follow whose rewards are missing"
+    "shares depend on missing rewards"
   ),
   snapshot("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
   upstreamPath(

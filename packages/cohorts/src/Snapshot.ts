@@ -14,7 +14,7 @@ import type { Strategies } from "./Strategies.ts"
 
 /**
  * What is shown of a member. `mean` is that of the rewards reported in closed cohorts, late ones included, or so far where none
- * is closed, null before the first; it lies in `interval`. `missing` is the share of samples of closed cohorts that were not
+ * is closed, null before the first; it is in `interval`. `missing` is the share of samples of closed cohorts that were not
  * reported. `interval` holds its mean by the closed cohorts, null before the
  * first, and `difference` what it is better than the seed by, each at the risk δ.
  */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * A data file cannot be used. `line` counts from 1 and is null when the whole file is meant; `field` names the offending
+ * A data file is invalid. `line` counts from 1 and is null for the whole file; `field` names the offending
  * field where there is one, and `value` shows what it holds, as JSON.
  */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {

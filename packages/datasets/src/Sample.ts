@@ -4,7 +4,7 @@ import { Array, Order, Result, Schema } from "effect"
 /** The relative share of each data source; sources without one are left out. */
 export type Shares = Readonly<Record<string, number>>
 
-/** A sample cannot be drawn as asked: `field` has a value that does not fit. */
+/** A sample cannot be drawn: `field` has an invalid value. */
 export class SampleError extends Schema.TaggedError<SampleError>()("SampleError", {
   field: Schema.String,
   value: Schema.String,
@@ -18,13 +18,13 @@ export class SampleError extends Schema.TaggedError<SampleError>()("SampleError"
 export interface MixOptions {
   readonly seed: number
   readonly shares: Shares
-  /** How many questions to draw; by default as many as there are enough of in every source. */
+  /** How many questions to draw; by default as many as every source allows. */
   readonly size?: number
 }
 
 /**
- * Draws questions without repetition so that the sources have their shares, to the nearest question. Equal
- * questions and options give equal samples, in the order of the questions.
+ * Draws questions without repetition so that each source has its share, to the nearest question. Equal questions
+ * and options give equal samples, in the order of the questions.
  */
 export const mix = <Q extends Question.Question>(
   questions: ReadonlyArray<Q>,
@@ -68,12 +68,12 @@ export const mix = <Q extends Question.Question>(
 
 export interface SplitOptions {
   readonly seed: number
-  /** The share of each part, relative to their sum. */
+  /** The relative share of each part. */
   readonly shares: Shares
 }
 
 /**
- * Parts questions at random so that every source has the shares asked for, to the nearest question, and equal texts are in
+ * Splits questions at random so that every source has the given shares, to the nearest question, and equal texts are in
  * one part. Every question is in exactly one part; parts keep the order of the questions.
  */
 export const split = <Q extends Question.Question>(
@@ -113,7 +113,7 @@ export const apportion = (shares: ReadonlyArray<number>, total: number): Readonl
   return floors.map((count, i) => (raised.has(i) ? count + 1 : count))
 }
 
-/** The largest sample that repeats nothing. */
+/** The size of the largest sample without repetition. */
 const largest = (available: ReadonlyArray<{ readonly share: number; readonly size: number }>): number => {
   const sum = available.reduce((total, { share }) => total + share, 0)
   return Math.floor(Math.min(...available.map(({ size, share }) => (size * sum) / share)))

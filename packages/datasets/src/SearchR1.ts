@@ -15,8 +15,8 @@ const Answers = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 /**
  * One row of a question file: the columns that the data scripts of Search-R1, DeepResearcher and verl's recipes write.
- * `question`, `golden_answers` and `data_source` are preferred; a row without them is read from `extra_info.question` or the
- * prompt, and from the reward model's ground truth, whose text may hold several answers apart by `<|answer_split|>`.
+ * `question`, `golden_answers` and `data_source` are preferred; otherwise a row is read from `extra_info.question` or the
+ * prompt, and from the reward model's ground truth, whose text may separate several answers by `<|answer_split|>`.
  */
 export const QuestionRow = Schema.Struct({
   id: Schema.optionalKey(Schema.Union([Schema.String, Schema.Int])),
@@ -48,7 +48,7 @@ export const QuestionRow = Schema.Struct({
 })
 export interface QuestionRow extends Schema.Schema.Type<typeof QuestionRow> {}
 
-/** One row of a corpus file: the title in double quotes and on a line of its own, then the text. */
+/** One row of a corpus file: the title in double quotes on its own line, then the text. */
 export const CorpusRow = Schema.Struct({
   id: Schema.Union([Schema.NonEmptyString, Schema.Int]),
   contents: Schema.String
@@ -56,9 +56,9 @@ export const CorpusRow = Schema.Struct({
 export interface CorpusRow extends Schema.Schema.Type<typeof CorpusRow> {}
 
 /**
- * The questions of a file, Parquet if its name ends in `.parquet` and JSON lines otherwise, read as they are needed: row
+ * The questions of a file, Parquet if its name ends in `.parquet` and JSON lines otherwise, read on demand: row
  * group by row group, or line by line. A row without an id gets one from its data source and `extra_info`, or its line,
- * and an id that an earlier row has is put behind its data source, since merged sets reuse ids. Rows need a question and
+ * and an id that an earlier row has is prefixed with its data source, since merged sets reuse ids. Rows need a question and
  * at least one golden answer; a file needs a row.
  *
  * @example
@@ -74,7 +74,7 @@ export const questions = (
 ): Stream.Stream<FileQuestion, DatasetError, FileSystem.FileSystem> =>
   Stream.mapEffect(checked(file, options), Effect.fromResult)
 
-/** The {@link questions} of a file, with what is wrong in the place of each row that cannot be read. */
+/** The {@link questions} of a file, with an error in place of each row that cannot be read. */
 export const checked = (
   file: string,
   options: { readonly prompts?: boolean } = {}
@@ -127,7 +127,7 @@ export const readCorpus = Effect.fn("SearchR1.readCorpus")(function* (
   )
 })
 
-/** The columns of a question file; of JSON lines, those that the first thousand rows have, as far as they can be read. */
+/** The columns of a question file; of JSON lines, those of the readable rows among the first thousand. */
 export const columns = Effect.fn("SearchR1.columns")(function* (
   file: string
 ): Effect.fn.Return<ReadonlyArray<string>, DatasetError, FileSystem.FileSystem> {
@@ -136,7 +136,7 @@ export const columns = Effect.fn("SearchR1.columns")(function* (
   return Array.dedupe(first.flatMap(({ row }) => (Predicate.isObject(row) ? Object.keys(row) : [])))
 })
 
-/** Writes questions as JSON lines so that {@link readQuestions} gives them back. */
+/** Writes questions as JSON lines that {@link readQuestions} can read. */
 export const writeQuestions = Effect.fn("SearchR1.writeQuestions")(function* (
   file: string,
   questions: ReadonlyArray<FileQuestion>
@@ -145,8 +145,8 @@ export const writeQuestions = Effect.fn("SearchR1.writeQuestions")(function* (
 })
 
 /**
- * Writes a stream of questions in bounded memory, as Parquet if the name ends in `.parquet` and as JSON lines otherwise, so
- * that {@link questions} gives them back. Parquet gets every column that Search-R1 and verl train on: a question
+ * Writes a stream of questions in bounded memory, as Parquet if the name ends in `.parquet` and as JSON lines otherwise, to be
+ * read by {@link questions}. Parquet gets every column that Search-R1 and verl train on: a question
  * without a prompt is asked by `instruction` and `Question: …`, and `extra_info.index` is its place in the file.
  */
 export const writeStream = Effect.fn("SearchR1.writeStream")(function* <R>(
@@ -165,7 +165,7 @@ export const writeStream = Effect.fn("SearchR1.writeStream")(function* <R>(
     : JsonLines.writeStream(file, Stream.map(questions, fromQuestion))
 })
 
-/** Writes passages so that {@link readCorpus} gives them back; line breaks in a title become spaces. */
+/** Writes passages for {@link readCorpus}; line breaks in a title become spaces. */
 export const writeCorpus = Effect.fn("SearchR1.writeCorpus")(function* (
   file: string,
   passages: ReadonlyArray<Question.Passage>
@@ -174,7 +174,7 @@ export const writeCorpus = Effect.fn("SearchR1.writeCorpus")(function* (
 })
 
 /**
- * Parts questions as their rows say. Where they say nothing, a hash of the question's text decides, so that equal
+ * Splits questions by the split of their rows. Without one, a hash of the question's text decides, so that equal
  * questions stay together, and adding questions moves none of the others.
  */
 export const split = (
@@ -186,7 +186,7 @@ export const split = (
   return parts
 }
 
-/** The rows of a question file, of either format, as JSON values; what is wrong with a line that is none. */
+/** The rows of a question file, of either format, as JSON values, or the error of a line that is not JSON. */
 const rows = (
   file: string
 ): Stream.Stream<Result.Result<JsonLines.Numbered<unknown>, DatasetError>, DatasetError, FileSystem.FileSystem> =>
@@ -237,7 +237,7 @@ const claim = (
         line,
         field: "id",
         value: JSON.stringify(id),
-        expected: `an id of its own, but line ${earlier} has it already`
+        expected: `a unique id, but line ${earlier} has it already`
       })
     )
   }
@@ -290,7 +290,7 @@ const idOf = (row: QuestionRow, dataSource: string, line: number): string => {
   return index === undefined ? `line-${line}` : `${dataSource}/${split}/${index}`
 }
 
-/** The answers of the reward model: a list, or a text as DeepResearcher and verl's recipes have it. */
+/** The answers of the reward model: a list, or a text as in DeepResearcher and verl's recipes. */
 const truthOf = ({ reward_model: model }: QuestionRow): typeof Answers.Type | undefined => {
   const truth = model?.ground_truth
   return typeof truth === "string"
@@ -300,7 +300,7 @@ const truthOf = ({ reward_model: model }: QuestionRow): typeof Answers.Type | un
       : truth
 }
 
-/** What follows the first `Question: ` of the last user message, as Search-R1's template has it, or else all of it. */
+/** What follows the first `Question: ` of the last user message, as in Search-R1's template, or else all of it. */
 const questionInPrompt = ({ prompt }: QuestionRow): string | undefined => {
   const said = prompt?.findLast(({ role }) => role === "user")?.content
   return /Question: (.*)$/su.exec(said ?? "")?.[1] ?? said

@@ -4,13 +4,13 @@ import { names } from "./internal/names.ts"
 import * as Templates from "./internal/templates.ts"
 
 /**
- * A fictional world: named entities and their facts. Every relation that a type of entity has holds exactly one value, so
+ * A fictional world: named entities and their facts. Every relation of an entity has exactly one value, so
  * a question that chains relations has exactly one answer.
  */
 export interface World {
   readonly seed: number
   readonly entities: ReadonlyArray<Entity>
-  /** The facts of each entity, by its id, in the order of {@link relations}. */
+  /** The facts of each entity by id, in the order of {@link relations}. */
   readonly facts: ReadonlyMap<string, ReadonlyArray<Fact>>
 }
 
@@ -77,7 +77,7 @@ export interface Sizes extends Schema.Schema.Type<typeof Sizes> {}
 
 export const defaultSizes: Sizes = { person: 120, town: 40, company: 40, river: 20 }
 
-/** A world, or questions about one, cannot be made as asked: `field` has a value that does not fit. */
+/** A world or its questions cannot be generated: `field` has an invalid value. */
 export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", {
   field: Schema.String,
   value: Schema.Int,
@@ -89,7 +89,7 @@ export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", {
 }
 
 /**
- * Draws a world. Equal seeds and sizes give equal worlds; other seeds give hold-out worlds in which the same name words
+ * Draws a world. Equal seeds and sizes give equal worlds; other seeds give hold-out worlds in which the same words
  * name other entities.
  */
 export const make = Effect.fnUntraced(function* (
@@ -131,7 +131,7 @@ export const statement = (fact: Fact): string =>
     Templates.fill(Templates.statements[fact.relation], { x: mention(fact.entity), y: mention(fact.value) })
   )
 
-/** How a value is named within a sentence: rivers as `the river Ulva Sedge`, all others by their name. */
+/** The name of a value within a sentence: rivers as `the river Ulva Sedge`, all others by their name. */
 export const mention = (value: Entity | Year): string =>
   value.type === "year" ? value.name : Templates.fill(Templates.mentions[value.type], { x: value.name })
 

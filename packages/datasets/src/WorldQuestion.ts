@@ -19,8 +19,8 @@ export interface WorldQuestion extends Question.Question {
 }
 
 /**
- * What a question asks, before it is put in words. In a chain each fact's value is the next fact's entity, no entity
- * comes twice, and the last value is in no article before the last. A comparison holds two facts `founded` with
+ * A question before it is put in words. In a chain each fact's value is the next fact's entity, no entity occurs
+ * twice, and only the last article contains the last value. A comparison holds two facts `founded` with
  * different years.
  */
 export interface Puzzle {
@@ -30,7 +30,7 @@ export interface Puzzle {
 
 const Share = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** What share of the questions is of each kind; shares are relative to their sum. */
+/** The relative share of each kind of question. */
 export const Mix = Schema.Struct({
   oneHop: Share.annotate({ description: "Questions that take one search" }),
   twoHop: Share.annotate({ description: "Questions that take two" }),
@@ -73,8 +73,8 @@ export interface Generated {
 }
 
 /**
- * Draws a world and questions about it. Every split has the shares of `mix`, and no two questions, of one split or of
- * two, ask for the same facts. Equal options give equal results.
+ * Draws a world and questions about it. Every split has the shares of `mix`, and no two questions of any splits
+ * ask for the same facts. Equal options give equal results.
  */
 export const generate = Effect.fn("WorldQuestion.generate")(function* (
   options: Options
@@ -132,7 +132,7 @@ export const generate = Effect.fn("WorldQuestion.generate")(function* (
 export const puzzles = (world: World.World, kind: Kind): ReadonlyArray<Puzzle> =>
   kind === "comparison" ? comparisons(world) : chains(world, kind)
 
-/** Puts a puzzle in words: draws among the phrasings of its relations, and what a comparison asks for. */
+/** Puts a puzzle in words: draws the phrasings of its relations and the direction of a comparison. */
 export const word = Effect.fnUntraced(function* (puzzle: Puzzle, id: string) {
   const { question, answer } =
     puzzle.kind === "comparison" ? yield* wordComparison(puzzle.facts) : yield* wordChain(puzzle.facts)
@@ -204,7 +204,7 @@ const comparisons = (world: World.World): ReadonlyArray<Puzzle> => {
 const wordChain = Effect.fnUntraced(function* (facts: Puzzle["facts"]) {
   let subject = World.mention(facts[0].entity)
   for (const { relation } of facts.slice(0, -1)) {
-    // Only an entity can be described further, so no inner link is a year.
+    // Only an entity has relations, so no inner link is a year.
     if (relation !== "founded")
       subject = Templates.fill(yield* Random.choice(Templates.descriptions[relation]), { x: subject })
   }

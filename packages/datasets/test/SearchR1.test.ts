@@ -38,7 +38,7 @@ const FileQuestions = Schema.Array(
 const Passages = Schema.Array(Schema.Struct({ title: Schema.String, text: Schema.String }))
 
 describe("questions", () => {
-  it.effect.prop("come back as they were written", [FileQuestions], ([drawn]) =>
+  it.effect.prop("are read as they were written", [FileQuestions], ([drawn]) =>
     Effect.gen(function* () {
       if (drawn.length === 0) return
       const questions = drawn.map((question, index) => ({ ...question, id: Question.QuestionId.make(`q${index}`) }))
@@ -102,7 +102,7 @@ describe("questions", () => {
       assert.deepStrictEqual(yield* ids(lines({ question: "q?", golden_answers: ["a"] })), ["line-1"])
       assert.include(
         yield* messageOf(lines(row("nq"), row("nq"), row("nq"))),
-        'data.jsonl:3: id is "nq/train_0"; expected an id of its own, but line 2 has it already'
+        'data.jsonl:3: id is "nq/train_0"; expected a unique id, but line 2 has it already'
       )
     })
   )
@@ -140,7 +140,7 @@ describe("questions", () => {
 })
 
 describe("corpora", () => {
-  it.effect.prop("come back as they were written", [Passages], ([drawn]) =>
+  it.effect.prop("are read as they were written", [Passages], ([drawn]) =>
     Effect.gen(function* () {
       if (drawn.length === 0) return
       const passages = drawn.map(({ text, title }, index) => ({

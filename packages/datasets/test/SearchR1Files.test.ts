@@ -256,7 +256,7 @@ layer(NodeServices.layer)("question files", (it) => {
     { arbitrary: { runs: 60 } }
   )
 
-  it.effect("are refused when they are empty, cut off, no Parquet, without rows, or of other columns", () =>
+  it.effect("are refused when they are empty, cut off, not Parquet, without rows, or of other columns", () =>
     Effect.gen(function* () {
       const good = parquet({ question: ["q?"], golden_answers: ["a"] })
       const columnData = ["question", "golden_answers"].map((name) => ({ name, data: [], type: "STRING" as const }))

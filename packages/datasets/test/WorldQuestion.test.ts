@@ -35,7 +35,7 @@ const assertAll = (
   )
 
 describe("chains", () => {
-  it.effect("lead from article to article, over entities that come once", () =>
+  it.effect("lead from article to article, over entities that occur once", () =>
     Effect.gen(function* () {
       for (const [index, kind] of chainKinds.entries()) {
         const { questions, texts, world } = yield* everyQuestion(index, kind)

@@ -14,7 +14,7 @@ export const Experience = Schema.Struct({
 })
 export interface Experience extends Schema.Schema.Type<typeof Experience> {}
 
-/** A low-reward experience with its texts, as a proposer reads it. */
+/** A low-reward experience with its texts, as a proposer sees it. */
 export const Failure = Schema.Struct({
   trajectoryId: TrajectoryId,
   question: Schema.String,

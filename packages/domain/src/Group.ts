@@ -4,7 +4,7 @@ import { QuestionId } from "./Question.ts"
 import { isFailed, Reward, TrajectoryId, type TrajectorySummary } from "./Trajectory.ts"
 
 /**
- * The G trajectories of one (instruction, question) pair within a step, without those that their environment failed: the
+ * The G trajectories of one (instruction, question) pair within a step, without those that failed: the
  * unit of GRPO advantages and of every statistic. `rewards`, `trajectories` and `toolCalls` are parallel and never empty.
  */
 export const Group = Schema.Struct({

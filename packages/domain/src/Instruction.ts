@@ -12,15 +12,16 @@ export type InstructionOrigin = typeof InstructionOrigin.Type
 export const Parts = Schema.Record(Schema.String, Schema.NonEmptyString)
 export type Parts = typeof Parts.Type
 
-/** What an instruction says: one text, or several by name that are used together. */
+/** The content of an instruction: one text, or several named texts that are used together. */
 export const Content = Schema.Union([Schema.NonEmptyString, Parts])
 export type Content = typeof Content.Type
 
 /**
  * The text that an agent follows: one individual of the population.
  *
- * `parts` are present where it consists of several texts; `text` is then their JSON. `generation` is 0 for the initial population and the parent's plus one for a proposed instruction;
- * `bornAt` is the step (0 = before training) after which it entered.
+ * `parts` are present if it consists of several texts; `text` is then their JSON. `generation` is 0 for the initial
+ * population and the parent's plus one for a proposed instruction; `bornAt` is the step (0 = before training) after which it
+ * joined.
  */
 export const Instruction = Schema.Struct({
   id: InstructionId,
@@ -33,7 +34,7 @@ export const Instruction = Schema.Struct({
 })
 export interface Instruction extends Schema.Schema.Type<typeof Instruction> {}
 
-/** A proposed instruction text that has not been verified yet, with the reason its proposer gives. */
+/** A proposed instruction text that has not been verified yet, with its proposer's reason. */
 export const Candidate = Schema.Struct({
   text: Schema.NonEmptyString,
   parts: Schema.optionalKey(Parts),
@@ -41,9 +42,9 @@ export const Candidate = Schema.Struct({
 })
 export interface Candidate extends Schema.Schema.Type<typeof Candidate> {}
 
-/** What an instruction or a candidate says. */
+/** The content of an instruction or a candidate. */
 export const contentOf = ({ parts, text }: Pick<Instruction, "text" | "parts">): Content => parts ?? text
 
-/** The fields of an instruction or a candidate that say this. */
+/** The fields of an instruction or a candidate with this content. */
 export const ofContent = (content: Content): Pick<Instruction, "text" | "parts"> =>
   typeof content === "string" ? { text: content } : { text: JSON.stringify(content), parts: content }

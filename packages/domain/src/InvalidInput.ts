@@ -1,8 +1,8 @@
-/** What the pure functions of the core refuse where it enters. */
+/** Checks of the arguments of the core's pure functions. */
 import { Schema } from "effect"
 import { isReward } from "./Trajectory.ts"
 
-/** An argument that a function cannot take. `where` names the function, `field` the argument. Thrown: its caller is wrong. */
+/** An invalid argument. `where` names the function, `field` the argument. Thrown, since it is a bug of the caller. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
   where: Schema.String,
   field: Schema.String,
@@ -14,7 +14,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
-/** A value that has to be as `expected` says. */
+/** A value that is not as `expected`. */
 export interface Given {
   readonly where: string
   readonly field: string
@@ -37,7 +37,7 @@ export const assertCount = (where: string, field: string, value: number, least: 
 export const assertRewards = (where: string, field: string, rewards: ReadonlyArray<number>): void => {
   for (const [index, value] of rewards.entries())
     if (!isReward(value))
-      refuse({ where, field: `${field}[${index}]`, value, expected: "a reward in [0, 1]; scale rewards before" })
+      refuse({ where, field: `${field}[${index}]`, value, expected: "a reward in [0, 1]; scale rewards first" })
 }
 
 const show = (value: unknown): string =>

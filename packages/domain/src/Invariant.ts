@@ -1,17 +1,17 @@
-/** Look-ups that cannot miss as long as the program is right, and end it where they do. */
+/** Look-ups that always find a value unless the program has a bug; then they throw. */
 import { Array, Schema } from "effect"
 
-/** Something that has to be there is missing: a fault of the program. `missing` says what and where. */
+/** A value that must be present is missing: a bug of the program. `missing` says what and where. */
 export class InvariantBroken extends Schema.TaggedError<InvariantBroken>()("InvariantBroken", {
   missing: Schema.String
 }) {
   override get message() {
-    return `${this.missing} is missing. This is a fault of the program: please report it with the steps that led here`
+    return `${this.missing} is missing. This is a bug: please report it with the steps to reproduce it`
   }
 }
 
 /**
- * The value at a place that is known to be filled; `what` names the values.
+ * The value at an index that must exist; `what` names the values.
  *
  * @example
  * ```ts
@@ -27,20 +27,20 @@ export const at = <A>(values: ArrayLike<A>, index: number, what: string): A => {
   return value
 }
 
-/** The value of a key that is known to be present; `what` names the values. */
+/** The value of a key that must be present; `what` names the values. */
 export const get = <K extends string | number, V>(values: ReadonlyMap<K, V>, key: K, what: string): V => {
   const value = values.get(key)
   if (value === undefined) throw new InvariantBroken({ missing: `${what} of ${key}` })
   return value
 }
 
-/** A value that is known to be there; `what` names it. */
+/** A value that must be present; `what` names it. */
 export const present = <A>(value: A | null | undefined, what: string): A => {
   if (value === null || value === undefined) throw new InvariantBroken({ missing: what })
   return value
 }
 
-/** Pairs two lists that are known to be parallel; `what` names them. */
+/** Pairs two lists that must be parallel; `what` names them. */
 export const zip = <A, B>(
   left: ReadonlyArray<A>,
   right: ReadonlyArray<B>,

@@ -1,18 +1,18 @@
-/** Which characters of a text a person cannot see, and how to show it all the same. */
+/** Finds the characters of a text that a person cannot see, and makes them visible. */
 import { Result } from "effect"
 
 /**
- * The characters of a text that move a terminal's cursor, turn the order of writing around, or show nothing, each once, in
+ * The characters of a text that move a terminal's cursor, reverse the writing direction, or are invisible, each once, in
  * order of appearance: control and format characters, other invisible ones, and halves of surrogate pairs. Tabs and line
- * ends are none, nor are joiners where they belong: in emoji, and after a letter of a script that is written with them.
+ * ends are not among them, nor are joiners in emoji or after a letter of a script that uses them.
  */
 export const hiddenIn = (text: string): ReadonlyArray<string> => [
   ...new Set(text.match(pieces)?.filter((piece) => isHidden(piece)))
 ]
 
 /**
- * A text as it may be shown: each hidden character by its number, such as `\u{1b}` for the one that starts the sequences a
- * terminal obeys. Other texts are left as they are.
+ * A text that is safe to show: each hidden character is replaced by its number, such as `\u{1b}` for the one that
+ * starts terminal sequences. Other texts are unchanged.
  *
  * @example
  * ```ts
@@ -24,7 +24,7 @@ export const hiddenIn = (text: string): ReadonlyArray<string> => [
 export const escape = (text: string): string =>
   text.replace(pieces, (piece) => (isHidden(piece) ? `\\u{${(piece.codePointAt(0) ?? 0).toString(16)}}` : piece))
 
-/** A foreign value as JSON in at most so many characters, for an error that names it, however deeply it is nested. */
+/** A foreign value as JSON in a limited number of characters, for an error message, however deeply it is nested. */
 export const json = (value: unknown, longest: number): string => {
   const text = Result.getOrElse(
     Result.try(() => JSON.stringify(value) ?? "nothing"),
@@ -33,7 +33,7 @@ export const json = (value: unknown, longest: number): string => {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
-/** Characters that may be hidden, and around them what makes them belong: an emoji, a joined letter, a line end. */
+/** Characters that may be hidden, with the context in which they are allowed: an emoji, a joined letter, a line end. */
 const pieces = new RegExp(
   [
     String.raw`\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?\u200D(?=\p{Extended_Pictographic})`,
@@ -46,6 +46,6 @@ const pieces = new RegExp(
   "gv"
 )
 
-/** The last kind of {@link pieces} is a single character; the others are longer, or can be seen. */
+/** The last kind of {@link pieces} is a single character; the others are longer or visible. */
 const isHidden = (piece: string): boolean =>
   /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/v.test(piece)

@@ -8,7 +8,7 @@ export type QuestionId = typeof QuestionId.Type
  * A question with every answer that counts as right.
  *
  * `dataSource` names the set (or the stratum of a generated one) it comes from; `hops` is the number of facts that
- * have to be chained and `supportIds` the passages that hold them, where the data set knows.
+ * have to be chained and `supportIds` the passages that contain them, if the data set has them.
  */
 export const Question = Schema.Struct({
   id: QuestionId,
@@ -21,8 +21,8 @@ export const Question = Schema.Struct({
 export interface Question extends Schema.Schema.Type<typeof Question> {}
 
 /**
- * A passage of the corpus that a search can return; `text` excludes the title. `contents` is both as a Search-R1 corpus
- * row holds them, the quoted title on the first line, where the retriever states it.
+ * A passage of the corpus that a search can return; `text` excludes the title. `contents` is both in the format of a
+ * Search-R1 corpus row, the quoted title on the first line, if the retriever returns it.
  */
 export const Passage = Schema.Struct({
   id: Schema.NonEmptyString,
@@ -45,6 +45,6 @@ export const passageFromContents = (id: string, contents: string): Passage => {
   return contentsOf(passage) === contents ? passage : { ...passage, contents }
 }
 
-/** A passage as a Search-R1 corpus row holds it; line breaks in a title become spaces. */
+/** A passage in the format of a Search-R1 corpus row; line breaks in a title become spaces. */
 export const contentsOf = ({ contents, text, title }: Passage): string =>
   contents ?? `"${title.replaceAll(/\s*\n\s*/gu, " ").replaceAll('"', '""')}"\n${text}`

@@ -4,7 +4,7 @@ import { isaac } from "./internal/isaac.ts"
 /** The name of a random stream within a run, such as `["assignment", step]`. */
 export type StreamPath = ReadonlyArray<string | number>
 
-/** Draws from one stream; each takes the numbers that come next. */
+/** Draws from one stream; each takes the next numbers. */
 export interface RandomStream {
   /** Uniform in [0, 1), a multiple of 2⁻⁵³. */
   readonly next: () => number
@@ -49,8 +49,8 @@ export const fromText = (seed: string): RandomStream => {
 }
 
 /**
- * The seed text of the stream `path` of the run `seed`. Streams are addressed by name instead of carried as state, so
- * nothing has to be saved to resume a run exactly and consumers cannot disturb each other's draws.
+ * The seed text of the stream `path` of the run `seed`. Streams are addressed by name and have no state, so a
+ * run resumes exactly without saved state, and consumers cannot disturb each other's draws.
  */
 export const streamSeed = (seed: number, path: StreamPath): string => JSON.stringify([seed, ...path])
 

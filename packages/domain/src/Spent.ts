@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 
 /**
- * `calls` counts requests, those that failed included; `tokens` are read and written tokens together. `usd` is the price
- * in US dollars, or null where the price of a model is not known.
+ * `calls` counts requests, including failed ones; `tokens` are input and output tokens together. `usd` is the price
+ * in US dollars, or null if the price of a model is unknown.
  */
 export const Spent = Schema.Struct({
   calls: Schema.Natural,
@@ -12,10 +12,10 @@ export const Spent = Schema.Struct({
 })
 export interface Spent extends Schema.Schema.Type<typeof Spent> {}
 
-/** No call was made. */
+/** No calls. */
 export const nothing: Spent = { calls: 0, tokens: 0, usd: 0 }
 
-/** Both together; the price is unknown where one of them is. */
+/** The sum of both; the price is null if one of them is null. */
 export const add = (a: Spent, b: Spent): Spent => ({
   calls: a.calls + b.calls,
   tokens: a.tokens + b.tokens,

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * Which strategy decides: its name, and what it was made with. Two strategies that may decide differently differ in it, so that
- * a run continues under the one it began with.
+ * The identity of a strategy: its name and its options. Strategies that may decide differently have different identities, so
+ * that a run resumes only under the strategy it started with.
  *
  * @example
  * ```ts
@@ -17,7 +17,7 @@ export const Identity = Schema.Struct({
 })
 export interface Identity extends Schema.Schema.Type<typeof Identity> {}
 
-/** An identity in words, such as `drop-the-last (parents 1)`. */
+/** An identity as text, such as `drop-the-last (parents 1)`. */
 export const describe = ({ name, parameters }: Identity): string => {
   const written = Object.entries(parameters).map(
     ([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`

@@ -7,7 +7,7 @@ import { Spent } from "./Spent.ts"
 export const Reward = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 export type Reward = typeof Reward.Type
 
-/** Whether a number is a {@link Reward}, for places that meet very many. */
+/** Whether a number is a {@link Reward}, for code that checks very many. */
 export const isReward = (value: number): boolean => value >= 0 && value <= 1
 
 /** Identifies one trajectory within a run: `<purpose>/<step>/<group>/<sample>`. */
@@ -16,7 +16,7 @@ export type TrajectoryId = typeof TrajectoryId.Type
 
 /**
  * What the policy did in one turn. `kind` is `answer`, `invalid`, or the name of the tool that was called, such as
- * `search`; `content` is the answer, nothing, or what the tool was given.
+ * `search`; `content` is the answer, empty, or the input of the tool.
  */
 export const Action = Schema.Struct({
   kind: Schema.NonEmptyString,
@@ -24,7 +24,7 @@ export const Action = Schema.Struct({
 })
 export interface Action extends Schema.Schema.Type<typeof Action> {}
 
-/** One turn: the text the policy wrote, the action read from it, and what the environment showed in return, if anything. */
+/** One turn: the text the policy wrote, the action read from it, and the environment's observation, if any. */
 export const Turn = Schema.Struct({
   text: Schema.String,
   action: Action,
@@ -34,7 +34,7 @@ export interface Turn extends Schema.Schema.Type<typeof Turn> {}
 
 /**
  * Why a trajectory ended: it answered, used up its turns, reached the context limit, produced an invalid last action, or
- * was failed by its environment: a tool or the reward gave no answer.
+ * failed: a tool or the reward gave no answer.
  */
 export const FinishReason = Schema.Literals([
   "answered",
@@ -46,11 +46,11 @@ export const FinishReason = Schema.Literals([
 export type FinishReason = typeof FinishReason.Type
 
 /**
- * What a trajectory amounts to, without its tokens: what events, buffers and reports carry.
+ * A trajectory without its tokens, as in events, buffers and reports.
  *
  * `answer` is the extracted final answer, or null when there is none. `toolCalls` counts answered calls of tools,
- * `responseTokens` all tokens after the prompt, observations included, and `asideTokens` those of prompts and answers beside
- * the conversation, as where an agent condenses what a tool returned. The reward of a failed trajectory is 0 and says nothing
+ * `responseTokens` all tokens after the prompt, observations included, and `asideTokens` those of prompts and answers outside
+ * the conversation, such as where an agent condenses a tool's result. The reward of a failed trajectory is 0 and says nothing
  * about the policy (see {@link isFailed}).
  */
 export const TrajectorySummary = Schema.Struct({
@@ -81,21 +81,21 @@ export const Trajectory = Schema.Struct({
   logprobs: Schema.Array(Schema.Finite),
   mask: Schema.Array(Schema.Literals([0, 1])),
   transcript: Schema.Array(Turn),
-  /** What failed a trajectory that is `failed`. */
+  /** Why a `failed` trajectory failed. */
   failure: Schema.optionalKey(Schema.String),
-  /** What scoring it cost, where that is anything. */
+  /** The cost of scoring it, if any. */
   scoring: Schema.optionalKey(Spent)
 })
 export interface Trajectory extends Schema.Schema.Type<typeof Trajectory> {}
 
 /**
- * Whether the environment failed the trajectory. Such a trajectory is kept out of training, credit and every mean, and is
- * counted instead.
+ * Whether the trajectory failed because of its environment. Such a trajectory is excluded from training, credit and every
+ * mean, and is counted separately.
  */
 export const isFailed = (trajectory: Pick<TrajectorySummary, "finishReason">): boolean =>
   trajectory.finishReason === "failed"
 
-/** Drops the tokens and texts of a trajectory. */
+/** A trajectory without its tokens and texts. */
 export const summary = (trajectory: Trajectory): TrajectorySummary => ({
   id: trajectory.id,
   instructionId: trajectory.instructionId,
@@ -110,7 +110,7 @@ export const summary = (trajectory: Trajectory): TrajectorySummary => ({
   ...(trajectory.asideTokens === undefined ? {} : { asideTokens: trajectory.asideTokens })
 })
 
-/** All tokens that a trajectory took, each once: what budgets and the ledger count. */
+/** All tokens of a trajectory, each once, as budgets and the ledger count them. */
 export const tokens = ({
   asideTokens = 0,
   promptTokens,

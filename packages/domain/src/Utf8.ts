@@ -1,18 +1,18 @@
 import { Result, Stream } from "effect"
 
-/** What is not UTF-8: `at` counts the bytes before it, and `byte` is the first of it. */
+/** A byte that is not UTF-8: `at` counts the bytes before it, `byte` is its value. */
 export interface Fault {
   readonly at: number
   readonly byte: number
 }
 
-/** A line of a text, from 1, with the line that comes last without a line break. */
+/** A line of a text and its number, from 1; the last one may have no line break. */
 export interface Line {
   readonly line: number
   readonly text: Result.Result<string, Fault>
 }
 
-/** The text of bytes, a byte order mark included; a fault where they are no UTF-8, never a replacement character. */
+/** The text of bytes, a byte order mark included; fails if they are not UTF-8, never a replacement character. */
 export const decode = (bytes: Uint8Array): Result.Result<string, Fault> => {
   try {
     return Result.succeed(strict.decode(bytes))
@@ -21,7 +21,7 @@ export const decode = (bytes: Uint8Array): Result.Result<string, Fault> => {
   }
 }
 
-/** A file's bytes as lines, which end in LF or CRLF, read as they are needed. */
+/** The lines of a file's bytes, which end in LF or CRLF, read on demand. */
 export const lines = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Line, E, R> =>
   bytes.pipe(
     Stream.mapAccum(
@@ -43,7 +43,7 @@ export const lines = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stre
     Stream.map(([line, index]) => ({ line: index + 1, text: decode(withoutReturn(line)) }))
   )
 
-/** What to say of a fault: where it is, and how the text becomes one that can be read. */
+/** The error message: where the byte is, and how to convert the file. */
 export const explain = (file: string, { at, byte }: Fault): { readonly found: string; readonly remedy: string } => ({
   found: `byte ${at + 1} (0x${byte.toString(16).toUpperCase().padStart(2, "0")}) is not UTF-8`,
   remedy: `If it is Latin-1, convert it: iconv -f latin1 -t utf-8 ${file} > NEW`
@@ -52,7 +52,7 @@ export const explain = (file: string, { at, byte }: Fault): { readonly found: st
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Where a replacement character replaces something else. */
+/** The index of a replacement character that replaces other bytes. */
 const faultOf = (bytes: Uint8Array): Fault => {
   let at = 0
   for (const character of lenient.decode(bytes)) {

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { PlainText } from "../src/index.ts"
 
 describe("json", () => {
-  it("shows any value within its length, also one that is nested too deeply to be written", () => {
+  it("shows any value within its length, including one nested too deeply for JSON", () => {
     assert.strictEqual(PlainText.json({ a: [1] }, 20), '{"a":[1]}')
     assert.strictEqual(PlainText.json("x".repeat(20), 5), '"xxxx…')
     assert.strictEqual(PlainText.json(undefined, 20), "nothing")
@@ -39,7 +39,7 @@ const Piece = Schema.Literals([
 ])
 
 describe("PlainText.escape", () => {
-  it.prop("shows every character there is, and leaves the rest alone", [Schema.Array(Piece)], ([drawn]) => {
+  it.prop("makes every hidden character visible, and leaves the rest unchanged", [Schema.Array(Piece)], ([drawn]) => {
     const text = drawn.join("")
     const shown = PlainText.escape(text)
     assert.deepStrictEqual(PlainText.hiddenIn(shown), [])

@@ -101,7 +101,7 @@ const golden: ReadonlyArray<{
 ]
 
 describe("RandomStream", () => {
-  it("draws what it has always drawn, whatever generator effect has", () => {
+  it("draws the same numbers in every version, whatever generator effect has", () => {
     for (const known of golden) {
       const { seed, path } = known
       const inStream = RandomStream.withStream(seed, path)
@@ -113,7 +113,7 @@ describe("RandomStream", () => {
     }
   })
 
-  it.prop("a stream is its name: whatever was drawn before, it gives the same", [Seed, Name], ([seed, path]) => {
+  it.prop("a stream depends only on its name, whatever was drawn before", [Seed, Name], ([seed, path]) => {
     const first = draws(RandomStream.make(seed, path))
     RandomStream.make(seed, [...path, "other"]).next()
     assert.deepStrictEqual(draws(RandomStream.make(seed, path)), first)

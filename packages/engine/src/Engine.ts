@@ -1,7 +1,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { Tokenizer } from "./Tokenizer.ts"
 
-/** The trainer and sampler behind the loop: token in, token out. */
+/** The trainer and sampler of the policy, on tokens. */
 export class Engine extends Context.Service<Engine, Engine.Interface>()("@inspo/engine/Engine") {}
 
 export declare namespace Engine {
@@ -13,7 +13,7 @@ export declare namespace Engine {
      * only on weights, prompt, seed and parameters: never on the other requests of the call or on the worker count.
      */
     readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampleResult>, EngineError>
-    /** One optimizer step on one mini-batch. A step that is not finite is refused and leaves the policy as it was. */
+    /** One optimizer step on one mini-batch. A step that is not finite is refused and leaves the policy unchanged. */
     readonly train: (request: TrainRequest) => Effect.Effect<TrainMetrics, EngineError>
     /** Log-probabilities of response tokens under the current policy or under the frozen reference policy. */
     readonly score: (
@@ -23,8 +23,8 @@ export declare namespace Engine {
     /** Writes weights and optimizer state under `name`, atomically; returns a reference that `restore` accepts. */
     readonly save: (name: string) => Effect.Effect<CheckpointRef, EngineError>
     /**
-     * Loads weights and optimizer state, or with `optimizer: "fresh"` the weights alone; the reference policy stays the one
-     * the engine started with.
+     * Loads weights and optimizer state, or with `optimizer: "fresh"` the weights alone; the reference policy stays the
+     * initial one.
      */
     readonly restore: (checkpoint: CheckpointRef, options?: RestoreOptions) => Effect.Effect<void, EngineError>
     /** Removes a checkpoint; a missing one is not an error. */
@@ -38,29 +38,29 @@ export const EngineProfile = Schema.Struct({
   model: Schema.NonEmptyString,
   parameters: Schema.Int,
   contextLength: Schema.Int,
-  /** How many sequences are worth having in flight at once. */
+  /** How many sequences to have in flight at once. */
   concurrency: Schema.Int,
-  /** How many calls of `sample` are worth having open at once: while one waits for tools, others keep the engine busy. One when absent. */
+  /** How many calls of `sample` to have open at once: while one waits for tools, others keep the engine busy. By default one. */
   lanes: Schema.optionalKey(Schema.Int),
-  /** The stop texts that `sample` takes: any, unless the engine says it takes single tokens only. */
+  /** The stop texts that `sample` takes: by default any, or single tokens only. */
   stopTexts: Schema.optionalKey(Schema.Literals(["any", "single-token"])),
-  /** Whether `train` and `restore` can change the policy; they can unless the engine says no, which only samples. */
+  /** Whether `train` and `restore` can change the policy; by default they can. An engine that only samples sets this to false. */
   trains: Schema.optionalKey(Schema.Boolean),
-  /** Whether `sample` takes `topK`; it does not unless the engine says so. */
+  /** Whether `sample` takes `topK`; by default it does not. */
   topK: Schema.optionalKey(Schema.Boolean),
-  /** Whether `train` takes a KL term in its loss; it does unless the engine says no. */
+  /** Whether `train` takes a KL term in its loss; by default it does. */
   klInLoss: Schema.optionalKey(Schema.Boolean),
-  /** Whether `train` takes an entropy term in its loss; it does not unless the engine says so. */
+  /** Whether `train` takes an entropy term in its loss; by default it does not. */
   entropyInLoss: Schema.optionalKey(Schema.Boolean),
-  /** What of AdamW `train` cannot set, because the server has its own value; it sets all unless the engine says so. */
+  /** The AdamW settings that `train` cannot set, because the server has its own value; by default none. */
   fixedOptimizer: Schema.optionalKey(Schema.Array(Schema.Literals(["beta1", "gradientClip"]))),
-  /** Whether `score` knows the reference policy; it does unless the engine says no. */
+  /** Whether `score` supports the reference policy; by default it does. */
   scoresReference: Schema.optionalKey(Schema.Boolean),
-  /** Whether a removed checkpoint is gone; it is unless the engine says no. */
+  /** Whether removing a checkpoint deletes it; by default it does. */
   removesCheckpoints: Schema.optionalKey(Schema.Boolean),
   /** Equal inputs give equal bits on this machine type. */
   deterministic: Schema.Boolean,
-  /** Hash of the initial weights and the tokenizer, where known. */
+  /** Hash of the initial weights and the tokenizer, if known. */
   fingerprint: Schema.String
 })
 export interface EngineProfile extends Schema.Schema.Type<typeof EngineProfile> {}
@@ -77,7 +77,7 @@ export interface SampleRequest {
   readonly maxTokens: number
   readonly temperature: number
   readonly topP: number
-  /** Only the likeliest tokens, so many, can be drawn; all when absent. For engines whose profile says `topK`. */
+  /** Only this many of the likeliest tokens can be drawn; by default all. For engines whose profile has `topK`. */
   readonly topK?: number
   readonly seed: string
 }
@@ -111,7 +111,7 @@ export interface Datum extends Sequence {
 
 /**
  * `key` identifies the request across retries; `klCoefficient` 0 leaves the reference policy out. `entropyCoefficient`,
- * 0 when absent, rewards the entropy of the next-token distribution: it subtracts coefficient × weight × entropy, in nats,
+ * by default 0, rewards the entropy of the next-token distribution: it subtracts coefficient × weight × entropy, in nats,
  * for every token.
  */
 export interface TrainRequest {
@@ -129,7 +129,7 @@ export interface TrainRequest {
     readonly weightDecay: number
     /** Largest global gradient norm; larger gradients are scaled down to it. */
     readonly gradientClip: number
-    /** Added to the denominator of Adam's step; the engine's own when absent. */
+    /** Added to the denominator of Adam's step; by default the engine's own. */
     readonly epsilon?: number
   }
 }
@@ -149,7 +149,7 @@ export const TrainMetrics = Schema.Struct({
 })
 export interface TrainMetrics extends Schema.Schema.Type<typeof TrainMetrics> {}
 
-/** A saved policy: where it is and, where the engine knows it, the hash of its weights. */
+/** A saved policy: its reference and, if the engine knows it, the hash of its weights. */
 export const CheckpointRef = Schema.Struct({
   uri: Schema.NonEmptyString,
   hash: Schema.String
@@ -157,8 +157,8 @@ export const CheckpointRef = Schema.Struct({
 export interface CheckpointRef extends Schema.Schema.Type<typeof CheckpointRef> {}
 
 /**
- * The engine refused a request or failed. `kind` is for what a caller has to distinguish: `not-finite` is an update that
- * was refused because its numbers are not finite. `reason` says in words what is wrong, which of a foreign server is all.
+ * The engine refused a request or failed. `kind` is for cases that a caller must distinguish: `not-finite` is an update that
+ * was refused because its numbers are not finite. `reason` is the cause as text, the only detail from a foreign server.
  */
 export class EngineError extends Schema.TaggedError<EngineError>()("EngineError", {
   operation: Schema.Literals(["start", "sample", "train", "score", "save", "restore", "remove"]),

@@ -4,22 +4,22 @@ import * as ChatTemplate from "./internal/ChatTemplate.ts"
 import * as GgufTokenizer from "./internal/GgufTokenizer.ts"
 import type { Tokenizer } from "./Tokenizer.ts"
 
-/** The two files of a Hugging Face tokenizer: what `tokenizer.json` and `tokenizer_config.json` hold. */
+/** The two files of a Hugging Face tokenizer: the content of `tokenizer.json` and `tokenizer_config.json`. */
 export interface TokenizerFiles {
   readonly tokenizer: object
   readonly config: object
 }
 
-/** What a tokenizer needs beside its files. */
+/** What a tokenizer needs besides its files. */
 export interface TokenizerOptions {
   /**
-   * The day that a chat template prints where it asks for today's (`strftime_now`), as YYYY-MM-DD. A template that asks is
-   * refused without one: its prompts would depend on the day they are made.
+   * The date that a chat template prints as today's (`strftime_now`), as YYYY-MM-DD. A template that
+   * prints today's date is refused without one: its prompts would depend on the day.
    */
   readonly date?: string | null | undefined
 }
 
-/** A folder holds no tokenizer that can be used. */
+/** A folder has no usable tokenizer. */
 export class TokenizerError extends Schema.TaggedError<TokenizerError>()("TokenizerError", {
   path: Schema.String,
   reason: Schema.String,
@@ -35,7 +35,7 @@ export class TokenizerError extends Schema.TaggedError<TokenizerError>()("Tokeni
  *
  * `files.tokenizer` is the content of `tokenizer.json`, `files.config` that of `tokenizer_config.json`, of which
  * `chat_template` and `eos_token` are required. Throws when either is missing, when the tokenizer cannot be read, and when
- * the template asks for a date that the options do not give.
+ * the template needs a date that the options do not have.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
   const config = decodeConfig(files.config)
   const eosToken = tokenText(config.eos_token)
   if (date === null && ChatTemplate.printsDate(config.chat_template))
-    throw new RangeError("chat_template prints today's date (strftime_now), expected a date that it prints every day")
+    throw new RangeError("chat_template prints today's date (strftime_now), expected a fixed date to print instead")
   const inner = new HuggingFaceTokenizer(withAllDigits(files.tokenizer), files.config)
   const endOfSequence = inner.token_to_id(eosToken)
   if (endOfSequence === undefined) {
@@ -74,8 +74,8 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
 
 /**
  * Reads a tokenizer from a folder or a model. Of a folder these are `tokenizer.json` and `tokenizer_config.json`, and
- * `chat_template.jinja` where there is one, which goes before a template in the latter. Of a model as llama.cpp reads it
- * (`.gguf`) it is what its header holds; byte-level BPE alone, which is checked.
+ * `chat_template.jinja` if there is one, which takes precedence over a template in the latter. Of a llama.cpp model
+ * (`.gguf`) it is the content of its header; only byte-level BPE, which is checked.
  */
 export const read = Effect.fn("HuggingFaceTokenizer.read")(function* (source: string, options: TokenizerOptions = {}) {
   const files = yield* readFiles(source)
@@ -113,7 +113,7 @@ const readGguf = (file: string) =>
     )
   )
 
-/** `tokenizer_config.json` with the template that counts. */
+/** `tokenizer_config.json` with the template that takes precedence. */
 const readConfig = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -140,7 +140,7 @@ const readJson = Effect.fnUntraced(function* (file: string) {
 
 const decodeObject = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
-/** A special token as a config writes it: its text, or an object that holds it. */
+/** A special token in a config: its text, or an object with its text. */
 const SpecialToken = Schema.Union([Schema.NonEmptyString, Schema.Struct({ content: Schema.NonEmptyString })])
 const isSpecialToken = Schema.is(SpecialToken)
 
@@ -150,7 +150,7 @@ const decodeConfig = Schema.decodeUnknownSync(
   Schema.Struct({ chat_template: Schema.NonEmptyString, eos_token: SpecialToken })
 )
 
-/** What a config calls `…_token`, at its top or among its extra tokens, by name. */
+/** The value of `…_token`, at its top or among its extra tokens, by name. */
 const specialTokens = (config: object): Readonly<Record<string, string>> => {
   const extra = Predicate.hasProperty(config, "extra_special_tokens") ? config.extra_special_tokens : {}
   return Object.fromEntries(
@@ -160,7 +160,7 @@ const specialTokens = (config: object): Readonly<Record<string, string>> => {
   )
 }
 
-/** The library takes 0 to 9 alone for digits, where the original takes every character of a number, such as ½ and Ⅷ. */
+/** The library treats only 0 to 9 as digits; the original treats every number character as one, such as ½ and Ⅷ. */
 const withAllDigits = (tokenizer: object): object =>
   "pre_tokenizer" in tokenizer ? { ...tokenizer, pre_tokenizer: allDigits(tokenizer.pre_tokenizer) } : tokenizer
 
@@ -176,11 +176,11 @@ const isSequence = Schema.is(
 )
 const isDigits = Schema.is(Schema.Struct({ type: Schema.Literal("Digits"), individual_digits: Schema.Boolean }))
 
-/** Whether tokens are bytes, so that the text of a list is that of its tokens one after the other. */
+/** Whether tokens are bytes, so that the text of a list is the concatenation of its tokens. */
 const isByteLevel = Schema.is(Schema.Struct({ decoder: Schema.Struct({ type: Schema.Literal("ByteLevel") }) }))
 
 /**
- * Decodes each token once and joins what is known of them. A list with a token that is not a whole number of characters is left to
+ * Decodes each token once and joins the texts. A list with a token that is not a whole number of characters is left to
  * `decode`.
  */
 const piecewise = (decode: (tokens: ReadonlyArray<number>) => string): ((tokens: ReadonlyArray<number>) => string) => {
@@ -203,10 +203,10 @@ const piecewise = (decode: (tokens: ReadonlyArray<number>) => string): ((tokens:
   }
 }
 
-/** What a decoder writes for bytes that are no character. */
+/** What a decoder writes for bytes that are not a character. */
 const replacement = "\uFFFD"
 
-/** Makes a text and reads it, or gives what it read the last time for the same text: a group asks for one prompt in a row. */
+/** Encodes a text, or returns the last result for the same text: a group asks for one prompt repeatedly. */
 const ofLast = <A, B>(write: (value: A) => string, read: (text: string) => B): ((value: A) => B) => {
   let last: { readonly text: string; readonly result: B } | undefined
   return (value) => {

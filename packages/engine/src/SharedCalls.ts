@@ -7,18 +7,18 @@ export interface Options<Source, E> {
     source: Source,
     requests: ReadonlyArray<SampleRequest>
   ) => Effect.Effect<ReadonlyArray<SampleResult>, E>
-  /** The most samples of one call; a request for more has a call of its own. */
+  /** The most samples of one call; a larger request gets its own call. */
   readonly most?: number
   /** Fails a request that the engine left unanswered. */
   readonly unanswered: () => E
 }
 
-/** Samples what one request asks for. */
+/** Samples the sequences of one request. */
 export type SampleOne<Source, E> = (source: Source, request: SampleRequest) => Effect.Effect<SampleResult, E>
 
 /**
- * Requests that come while the engine is busy share its next call, which changes no sample, since none depends on the
- * others of its call. A call ends when all its clients are gone.
+ * Requests that arrive while the engine is busy share its next call. This changes no sample, since none depends on the
+ * other requests of its call. A call is cancelled when all its clients are gone.
  */
 export const make = Effect.fnUntraced(function* <Source, E>({
   most = Infinity,
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* <Source, E>({
   type Entry = Request.Entry<Sampling>
   const turn = yield* Semaphore.make(1)
 
-  /** One call of the engine, which ends when all its clients are gone: then nobody reads the result. */
+  /** One call of the engine, which is cancelled when all its clients are gone: then nobody reads the result. */
   const call = (source: Source, entries: ReadonlyArray<Entry>) =>
     Effect.raceFirst(
       sample(
@@ -76,13 +76,13 @@ export const make = Effect.fnUntraced(function* <Source, E>({
   })
 })
 
-/** Lets the requests in that have come already. */
+/** Waits for the requests that have already arrived. */
 const arrivals = Effect.callback<void>((resume) => {
   const immediate = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(immediate))
 })
 
-/** Requests in order, in parts of at most `most` samples. */
+/** The requests in order, in batches of at most `most` samples. */
 const parts = <A extends { readonly request: { readonly request: SampleRequest } }>(
   entries: Iterable<A>,
   most: number

@@ -1,4 +1,4 @@
-/** One message of a chat prompt; `tool` says what a tool answered. */
+/** One message of a chat prompt; `tool` is the answer of a tool. */
 export interface Message {
   readonly role: "system" | "user" | "assistant" | "tool"
   readonly content: string

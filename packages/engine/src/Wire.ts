@@ -1,4 +1,4 @@
-/** What the servers of an engine say beyond their protocols, and their clients read. */
+/** What the servers of an engine add to their protocols for their clients. */
 import { createHash } from "node:crypto"
 import { Option, Result, Schema } from "effect"
 import { Headers } from "effect/http"
@@ -31,7 +31,7 @@ export const factsOf = (profile: EngineProfile): EngineFacts => ({
   fingerprint: profile.fingerprint
 })
 
-/** The part of a profile that a server's facts decide; `unknown` is the fingerprint of a server that states none. */
+/** The part of a profile that follows from a server's facts; `unknown` is the fingerprint of a server that reports none. */
 export const profileOf = (facts: EngineFacts | undefined, unknown: string) =>
   ({
     parameters: facts?.parameters ?? 0,
@@ -47,12 +47,12 @@ export const seedHeaders = (seed: string): Readonly<Record<string, string>> => (
   [seedHeader]: encodeURIComponent(seed)
 })
 
-/** The text of the seed that a request carries, if any; the failure says what is wrong with it. */
+/** The seed text of a request, if any; the failure is the reason that it is invalid. */
 export const readSeed = (headers: Headers.Headers): Result.Result<Option.Option<string>, string> =>
   Result.try({
     try: () => Option.map(Headers.get(headers, seedHeader), decodeURIComponent),
     catch: () => `the header ${seedHeader} is not percent-encoded`
   })
 
-/** A seed as other servers take it: a number, of 31 bits, which all take. */
+/** A seed as other servers take it: a number of 31 bits, which all accept. */
 export const numericSeed = (seed: string): number => createHash("sha256").update(seed).digest().readUInt32LE() >>> 1

@@ -32,7 +32,7 @@ const typed: fc.Arbitrary<Typed> = fc.letrec<{ any: Typed; list: Typed; scalar: 
 const plainValue = (one: Typed): Gguf.Value => ("values" in one ? one.values.map(plainValue) : one.value)
 
 describe("Gguf", () => {
-  it("reads what is written, whatever follows, and asks for more of any beginning of it", () => {
+  it("reads what was written, whatever follows, and asks for more of any start of it", () => {
     const entries = fc.uniqueArray(fc.tuple(fc.string(), typed), { selector: ([key]) => key, maxLength: 6 })
     fc.assert(
       fc.property(entries, fc.nat(), (entries, cut) => {
@@ -64,7 +64,7 @@ const reading = Effect.fnUntraced(function* (entries: ReadonlyArray<readonly [st
 })
 
 describe("a tokenizer in a model", () => {
-  it.effect("has the model's tokens, ids, end and chat template, and brings every text back", () =>
+  it.effect("has the model's tokens, ids, end and chat template, and decodes every text that it encodes", () =>
     Effect.gen(function* () {
       for (const pre of ["gpt-2", "smollm", "qwen2", "llama-bpe"]) {
         const tokenizer = yield* reading(fields(pre), "MODEL.GGUF")
@@ -86,7 +86,7 @@ describe("a tokenizer in a model", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.effect("cuts digits as the model does: each alone, in threes, or as words", () =>
+  it.effect("splits digits as the model does: each separately, in threes, or as words", () =>
     Effect.gen(function* () {
       // A merge of two digits, and of two halves, shows what is never looked at together.
       const half = characters("½")
@@ -112,7 +112,7 @@ describe("a tokenizer in a model", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.effect("is refused where its kind is not known, with what to name in its place", () =>
+  it.effect("is refused if its kind is unknown, with what to name instead", () =>
     Effect.gen(function* () {
       const other = (key: string, value: string) =>
         fields("gpt-2").map((entry): readonly [string, Typed] => (entry[0] === key ? [key, { type: 8, value }] : entry))

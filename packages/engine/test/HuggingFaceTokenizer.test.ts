@@ -57,12 +57,12 @@ const Token = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: pieces.le
 const Content = Schema.Literals(["one", "two", "the ä"])
 
 describe("HuggingFaceTokenizer", () => {
-  it.prop("decodes as the library does, whatever stands beside what", [Schema.NonEmptyArray(Token)], ([tokens]) => {
+  it.prop("decodes as the library does, in any combination of tokens", [Schema.NonEmptyArray(Token)], ([tokens]) => {
     const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false }
     assert.strictEqual(tokenizer.decode(tokens), library.decode([...tokens], options))
   })
 
-  it.prop("brings every text back", [Schema.String], ([text]) => {
+  it.prop("decodes every text that it encodes", [Schema.String], ([text]) => {
     const whole = text.toWellFormed()
     assert.strictEqual(tokenizer.decode(tokenizer.encode(whole)), whole)
   })
@@ -106,11 +106,14 @@ describe("HuggingFaceTokenizer", () => {
     }
   )
 
-  it("prints the day that it is given, in English, and is refused without one", () => {
+  it("prints the given day, in English, and is refused without one", () => {
     const template = "{{- strftime_now('%d %b %Y, %A %j') if strftime_now is defined -}}"
     assert.strictEqual(rendering(template, {}, "2024-07-04")([]), "04 Jul 2024, Thursday 186")
     assert.throws(() => rendering(template, {}), /chat_template prints today's date/u)
-    assert.throws(() => rendering("{{- strftime_now('%Q') -}}", {}, "2024-07-04")([]), /strftime_now knows no %Q/u)
+    assert.throws(
+      () => rendering("{{- strftime_now('%Q') -}}", {}, "2024-07-04")([]),
+      /strftime_now does not support %Q/u
+    )
   })
 
   it("strips as Python does: the characters it is given, or Python's white space", () => {

@@ -1,4 +1,4 @@
-/** What an event makes of the state: it copies what was decided and chooses nothing. */
+/** How an event changes the state: it copies the decision and chooses nothing. */
 import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import * as Population from "@inspo/population/Population"
@@ -20,7 +20,7 @@ export const begin = (instructions: ReadonlyArray<Instruction>): EvolutionState 
   }
 }
 
-/** Makes the decisions due that follow the last unit of time. */
+/** Marks the decisions that follow the last unit of time as due. */
 export const endUnit = <S extends EvolutionState>(schedule: Schedule, state: S): S => {
   const { evolution } = state
   if (isIn(evolution, "TrafficSplit")) return { ...state, due: schedule.isPaused ? "Conclude" : "Judge" }
@@ -29,11 +29,11 @@ export const endUnit = <S extends EvolutionState>(schedule: Schedule, state: S):
   return { ...state, due: pruning(schedule, state) ?? afterPruning(schedule, state) }
 }
 
-/** The state once the decisions after a unit of time are over. */
+/** The state after the decisions that follow a unit of time. */
 export const rest = <S extends EvolutionState>(state: S): S =>
   state.due === "Conclude" ? { ...state, due: "Nothing" } : state
 
-/** The state after an event. Throws {@link UnexpectedEvent} where no evolution is in a stage that the event can follow. */
+/** The state after an event. Throws {@link UnexpectedEvent} unless an evolution is in a stage that the event can follow. */
 export const apply = <S extends EvolutionState>(schedule: Schedule, state: S, event: EvolutionEvent): S => {
   switch (event._tag) {
     case "Pruned": {
@@ -92,14 +92,14 @@ const answers: Readonly<Record<EvolutionEvent["_tag"], ReadonlyArray<ReturnType<
   EvolutionSkipped: ["Proposing"]
 }
 
-/** Lets instructions in together. */
+/** Adds instructions as one entry. */
 export const enter = <S extends EvolutionState>(state: S, newcomers: ReadonlyArray<Population.Newcomer>): S => ({
   ...state,
   born: state.born + newcomers.length,
   population: Population.add(state.population, newcomers)
 })
 
-/** Drops members. */
+/** Removes members. */
 export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => ({
   ...state,
   population: Population.remove(state.population, leaving),

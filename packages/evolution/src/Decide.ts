@@ -1,4 +1,4 @@
-/** What is decided between two units of time: who is pruned, who descends, how candidates did, and who enters. */
+/** The decisions between two units of time: prunings, parents, scores of candidates, and who joins. */
 import { type Candidate, contentOf, type Instruction, type InstructionId, ofContent } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { Value } from "@inspo/population/Population"
@@ -28,9 +28,9 @@ export interface DecisionContext {
     readonly population: Pick<Settings["population"], "size">
     readonly verification: Pick<Settings["verification"], "samples">
   }
-  /** Members that no rule may drop, besides the parents of an evolution. */
+  /** Members that no rule may remove, besides the parents of an evolution. */
   readonly protectedIds: ReadonlySet<InstructionId>
-  /** The generation of an instruction that candidates revise. */
+  /** The generation of a parent. */
   readonly generationOf: (id: InstructionId) => number
   readonly verification: VerificationContext
 }
@@ -38,13 +38,13 @@ export interface DecisionContext {
 /** How candidates are verified. */
 export interface VerificationContext {
   readonly design: Round.Design
-  /** Whether candidates share the traffic with the members instead of being asked their parent's questions. */
+  /** Whether candidates share the traffic with the members, instead of a paired trial on their parent's questions. */
   readonly isSplit: boolean
-  /** Whether no unit of time follows that could bring scores. */
+  /** Whether no later unit of time can bring scores. */
   readonly isLast: boolean
-  /** Which of the candidates proposed may be verified, by their places; null while that is not decided. All unless given. */
+  /** The indices of the proposed candidates that may be verified; null while that is undecided. By default all. */
   readonly approvals?: ReadonlyArray<boolean | null>
-  /** The scores that a paired trial is judged by; those of its round unless given. */
+  /** The scores that a paired trial is judged by; by default those of its round. */
   readonly evidence?: (evolution: EvolutionIn<"PairedTrial">) => Evidence
 }
 
@@ -71,7 +71,7 @@ export const decide = (context: DecisionContext, state: EvolutionState): Decisio
   }
 }
 
-/** Who leaves by successive halving. */
+/** The members that successive halving prunes. */
 export const prune = (context: DecisionContext, { evolution, population }: EvolutionState): EventOf<"Pruned"> => {
   const { kept, pruned } = context.strategies.halving.prune(
     population,
@@ -81,7 +81,7 @@ export const prune = (context: DecisionContext, { evolution, population }: Evolu
   return { _tag: "Pruned", step: population.step, pruned, kept }
 }
 
-/** The beginning of an evolution: its parents, best first. */
+/** The start of an evolution: its parents, best first. */
 export const chooseParents = (
   { strategies, values }: DecisionContext,
   { population }: EvolutionState
@@ -91,7 +91,7 @@ export const chooseParents = (
   return { _tag: "ParentsChosen", step: population.step, parents }
 }
 
-/** Who takes the places that are not taken by those who stay. The state must hold an evolution. */
+/** The new members, for the free places. The state must hold an evolution. */
 export const refill = (context: DecisionContext, state: EvolutionState): EventOf<"PopulationRefilled"> => {
   const { halving, verification } = context.strategies
   const { evolution, population } = state
@@ -120,7 +120,7 @@ export const refill = (context: DecisionContext, state: EvolutionState): EventOf
   }
 }
 
-/** Once every candidate may be verified or not. Those that share the traffic enter with it. */
+/** The start of verification, once it is decided which candidates to verify. Those that share the traffic join at once. */
 const beginVerification = (
   context: DecisionContext,
   state: EvolutionState,
@@ -157,7 +157,7 @@ const bornOf = (
   bornAt: population.step
 })
 
-/** What the groups of a unit say about candidates and parent: their mean rewards on the questions that all were asked. */
+/** The scores of candidates and parent in a unit of time: their mean rewards on the questions that all were asked. */
 const score = (
   { tried: groups }: EvolutionState,
   evolution: EvolutionIn<"PairedTrial">
@@ -237,7 +237,7 @@ const judgement = (
   }
 }
 
-/** A candidate among the members passes when its mean is at least its parent's over the same units, and it is still there. */
+/** A candidate that is a member passes if its mean is at least its parent's over the same units and it is still a member. */
 const splitVerdicts = (
   population: EvolutionState["population"],
   { ids, parentScore, scores }: EvolutionIn<"TrafficSplit">["stage"]
@@ -258,15 +258,15 @@ const splitVerdicts = (
     }
   })
 
-/** Members that stay whatever candidates did. */
+/** Members that stay whatever the scores of candidates. */
 const certainOf = ({ protectedIds }: DecisionContext, { parents }: Evolution): ReadonlySet<InstructionId> =>
   new Set([...protectedIds, ...parents])
 
-/** Places that candidates can take. */
+/** How many candidates can join. */
 const placesFor = (context: DecisionContext, evolution: Evolution): number =>
   context.settings.population.size - certainOf(context, evolution).size
 
-/** The member that an accepted candidate is already, where it shared the traffic. */
+/** The member that an accepted candidate already is, if it shared the traffic. */
 const presentOf = (
   { population }: EvolutionState,
   { stage }: Evolution,
@@ -277,7 +277,7 @@ const presentOf = (
   return population.members.find(({ instruction }) => instruction.id === id)?.instruction
 }
 
-/** Who may stay beside newcomers that shared the traffic: the best of the others, as long as there is room. */
+/** The members that stay besides newcomers that shared the traffic: the best of the others, as many as fit. */
 const sparedOf = (
   { settings, strategies, values }: DecisionContext,
   state: EvolutionState,

@@ -1,4 +1,4 @@
-/** What evolution decides, and what it is given to decide on. An event holds the decision; the state is a fold of these. */
+/** The decisions of evolution and their inputs. An event holds the decision; the state is a fold of events. */
 import { Schema } from "effect"
 import { Candidate, Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
@@ -8,20 +8,20 @@ import { Verdict } from "@inspo/verification/Verification"
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Scores = Schema.Array(Schema.Finite)
 
-/** Instructions left the population by successive halving, and `kept` stay. */
+/** Successive halving removed instructions, and `kept` stay. */
 export const Pruned = Schema.TaggedStruct("Pruned", {
   step: Count,
   pruned: Schema.Array(Leaving),
   kept: Schema.Array(InstructionId)
 })
 
-/** The beginning of an evolution: the instructions that candidates are to descend from, best first. */
+/** The start of an evolution: the parents of its candidates, best first. */
 export const ParentsChosen = Schema.TaggedStruct("ParentsChosen", {
   step: Count,
   parents: Schema.NonEmptyArray(InstructionId)
 })
 
-/** What the proposer answered when it was shown a parent. No candidate is asked the questions of `reflected`. */
+/** The proposer's answer for a parent. No candidate is asked the questions of `reflected`. */
 export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   step: Count,
   round: Count,
@@ -31,8 +31,8 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
 })
 
 /**
- * The candidates at these `places` of the proposal began to be verified. `entering` are those that become members and share the traffic with the others. Without
- * `asks` no question is asked, and the verdicts follow at once.
+ * Verification began for the candidates at these `places` of the proposal. `entering` become members and share the
+ * traffic with the others. Without `asks` no question is asked, and the verdicts follow at once.
  */
 export const VerificationBegun = Schema.TaggedStruct("VerificationBegun", {
   step: Count,
@@ -43,9 +43,9 @@ export const VerificationBegun = Schema.TaggedStruct("VerificationBegun", {
 })
 
 /**
- * Scores on one batch of verification questions: `asked` of them, of which `questions` are those that none failed on.
- * `candidates[i][k]` belongs to candidate i and question k, and is empty for one that had left; `parent` was asked too or is
- * null. A round has one batch or several, counted from 0.
+ * Scores on one batch of verification questions: `asked` of them, of which nothing failed on `questions`.
+ * `candidates[i][k]` is the score of candidate i on question k; the list of a candidate that left early is empty. `parent` is
+ * null if the parent was not run again. A round has one or more batches, counted from 0.
  */
 export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   step: Count,
@@ -57,14 +57,14 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   parent: Schema.NullOr(Scores)
 })
 
-/** An interim analysis of a round of verification: the candidates that stay for another batch, by their places. */
+/** An interim analysis of a round of verification: the indices of the candidates that stay for another batch. */
 export const VerificationContinued = Schema.TaggedStruct("VerificationContinued", {
   step: Count,
   round: Count,
   remaining: Schema.NonEmptyArray(Count)
 })
 
-/** The end of a round: a verdict on each of its candidates, in their order, and whether another round of proposing follows. */
+/** The end of a round: a verdict on each candidate, in their order, and whether another round of proposing follows. */
 export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
   step: Count,
   round: Count,
@@ -73,8 +73,8 @@ export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
 })
 
 /**
- * The population after an evolution: windows are reset, and accepted candidates enter that were no members yet. `replaced` gave
- * way to them; `shortfall` places stay empty.
+ * The population after an evolution: windows are reset, and accepted candidates that were not members yet join. They took the
+ * places of `replaced`; `shortfall` places stay empty.
  */
 export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
   step: Count,
@@ -89,7 +89,7 @@ export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
 /** An evolution that could not take place, and why. */
 export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Count, reason: Schema.String })
 
-/** Everything that evolution decides or is given. */
+/** Every decision of evolution and every input to it. */
 export const EvolutionEvent = Schema.Union([
   Pruned,
   ParentsChosen,
@@ -109,7 +109,7 @@ export type Decision = Exclude<EvolutionEvent, { readonly _tag: "CandidatesPropo
 /** The event with this tag. */
 export type EventOf<Tag extends EvolutionEvent["_tag"]> = Extract<EvolutionEvent, { readonly _tag: Tag }>
 
-/** An event that cannot follow those before it: the log is not of one piece. */
+/** An event that cannot follow those before it: the log is inconsistent. */
 export class UnexpectedEvent extends Schema.TaggedError<UnexpectedEvent>()("UnexpectedEvent", {
   event: Schema.String,
   expected: Schema.String

@@ -1,11 +1,11 @@
-/** The evidence of a unit of time. */
+/** Adds the evidence of a unit of time. */
 import { type Averaging, observe as observeRewards } from "@inspo/population/InstructionValue"
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import { candidateId, type EvolutionIn, type EvolutionState, type Group, isAlive, isIn } from "./State.ts"
 
 /**
- * The state after the groups of one unit of time, `step`. Members are credited with those of `credited`, the groups themselves
- * unless given; what belongs to other instructions changes no value. Candidates are scored by `groups`. Throws `InvalidInput` on a
+ * The state after the groups of one unit of time, `step`. Members are credited with those of `credited`, by default
+ * `groups`; groups of other instructions change no value. Candidates are scored by `groups`. Throws `InvalidInput` on a
  * unit that does not come after the last one, and on a reward outside [0, 1].
  */
 export const observe = <S extends EvolutionState>(

@@ -1,7 +1,7 @@
-/** After which units of time decisions are due. */
+/** The units of time after which decisions are due. */
 import type { Settings } from "./Settings.ts"
 
-/** While evolution is `isPaused`, nothing is decided; groups are observed all the same. `parents` is N_parent. */
+/** While evolution is `isPaused`, nothing is decided, but groups are still observed. `parents` is N_parent. */
 export interface Schedule {
   readonly parents: number
   readonly isPaused: boolean
@@ -9,7 +9,7 @@ export interface Schedule {
   readonly evolves: (step: number) => boolean
 }
 
-/** The schedule that settings name, while evolution is not paused. */
+/** The schedule of some settings, while evolution is not paused. */
 export const ofSettings = ({ population, schedule }: Pick<Settings, "population" | "schedule">): Schedule => ({
   parents: population.parents,
   isPaused: false,

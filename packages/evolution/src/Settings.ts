@@ -1,6 +1,6 @@
 /**
- * The settings that runs and served populations share: one name and one meaning each, in units of time that are steps of a run
- * and cohorts of a served population. Each host adds its own.
+ * The settings that runs and served populations share: one name and one meaning each, in units of time: steps of a run
+ * or cohorts of a served population. Each host adds its own.
  */
 import type { InstructionValue } from "@inspo/population"
 import { Schema } from "effect"

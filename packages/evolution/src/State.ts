@@ -1,4 +1,4 @@
-/** What evolution knows between two units of time: a fold of its events, immutable and of a bounded size. */
+/** The state of evolution between two units of time: a fold of its events, immutable and of bounded size. */
 import { Schema } from "effect"
 import { Candidate, contentOf, type Instruction, InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
@@ -7,7 +7,7 @@ import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** The samples of one unit of work under one instruction: their rewards, in [0, 1], and how many rewards never came. */
+/** The samples of one unit of work under one instruction: their rewards, in [0, 1], and how many rewards are missing. */
 export const Group = Schema.Struct({
   instruction: InstructionId,
   question: Schema.NullOr(QuestionId),
@@ -17,7 +17,7 @@ export const Group = Schema.Struct({
 })
 export interface Group extends Schema.Schema.Type<typeof Group> {}
 
-/** A verified candidate with the parent it revises. */
+/** A verified candidate with its parent. */
 export const Verified = Schema.Struct({ ...Verdict.fields, candidate: Candidate, parent: InstructionId })
 export interface Verified extends Schema.Schema.Type<typeof Verified> {}
 
@@ -41,7 +41,7 @@ const trial = { parent: InstructionId, candidates: Schema.Array(Candidate) }
 /**
  * What an evolution waits for: a proposal (`Proposing`); the permission to verify it (`Proposed`); or the scores of its
  * candidates. These are asked the same questions as their parent (`PairedTrial`), or are members that share the traffic with
- * the others (`TrafficSplit`). `reflected` are the questions that candidates were written from, which are asked of none.
+ * the others (`TrafficSplit`). `reflected` are the questions that candidates were written from; no candidate is asked them.
  */
 export const Stage = Schema.Union([
   Schema.TaggedStruct("Proposing", {}),
@@ -77,7 +77,7 @@ export type Due = typeof Due.Type
 
 /**
  * The state of evolution. Its unit of time, `population.step`, is a step of training or a cohort. `newcomers` entered since the
- * last unit. `born` counts all instructions that ever were members. `tried` holds the groups of a paired trial in the last unit
+ * last unit. `born` counts all instructions that were ever members. `tried` holds the groups of a paired trial in the last unit
  * until they are scored.
  */
 export const EvolutionState = Schema.Struct({
@@ -93,7 +93,7 @@ export interface EvolutionState extends Schema.Schema.Type<typeof EvolutionState
 /** The id of the `index`-th instruction, counted from 0: the seed is `i0`. */
 export const instructionId = (index: number): InstructionId => InstructionId.make(`i${index}`)
 
-/** The id that a candidate has while it is verified; `place` counts the candidates of a round from 0. */
+/** The id of a candidate while it is verified; `place` counts the candidates of a round from 0. */
 export const candidateId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
   InstructionId.make(`candidate-${step}.${round}.${place}`)
 
@@ -117,7 +117,7 @@ export const candidateInstructions = (evolution: Evolution | null): ReadonlyArra
     ? evolution.stage.candidates.map((candidate, place) => candidateInstruction(evolution, candidate, place))
     : []
 
-/** Whether an instruction is alive. */
+/** Whether an instruction is a member. */
 export const isAlive = ({ members }: Population, id: InstructionId): boolean =>
   members.some(({ instruction }) => instruction.id === id)
 

@@ -1,4 +1,4 @@
-/** The rules that evolution decides by. */
+/** The rules of evolution. */
 import type { InstructionValue } from "@inspo/population"
 import type { SuccessiveHalving } from "@inspo/successive-halving"
 import type { Verification } from "@inspo/verification"

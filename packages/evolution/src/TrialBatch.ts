@@ -1,4 +1,4 @@
-/** The part of a unit's questions that a paired trial is given. */
+/** The questions of a unit that go to a paired trial. */
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import * as Round from "@inspo/verification/Round"
@@ -11,7 +11,7 @@ export interface TrialBatch<Q> {
   readonly others: ReadonlyArray<Q>
 }
 
-/** Divides a batch of questions; nothing is asked without a paired trial. */
+/** Divides a batch of questions; without a paired trial, all go to the members. */
 export const divide = <Q extends { readonly id: QuestionId }>(
   design: Round.Design,
   { evolution }: Pick<EvolutionState, "evolution">,

@@ -181,7 +181,7 @@ describe("evolution", () => {
     )
   })
 
-  it("decides only what is due, and takes no event for which it does not wait", () => {
+  it("decides only what is due, and refuses events that it does not wait for", () => {
     fc.assert(
       fc.property(...lives, (one, units) => {
         const seen: Array<EvolutionEvent> = []
@@ -213,7 +213,7 @@ describe("evolution", () => {
     )
   })
 
-  it("folds events that were stored to the state that they led to", () => {
+  it("folds stored events to the same state", () => {
     fc.assert(
       fc.property(...lives, (one, units) => {
         live(one, units, (before, event, after) => {
@@ -226,7 +226,7 @@ describe("evolution", () => {
     )
   })
 
-  it("takes no evidence of instructions that are no members, and none of an order", () => {
+  it("ignores evidence of instructions that are not members, and the order of groups", () => {
     fc.assert(
       fc.property(fc.array(unit, { minLength: 1, maxLength: 6 }), fc.boolean(), (units, isReversed) => {
         let [one, other] = [begin([member(0), member(1)]), begin([member(0), member(1)])]

@@ -15,8 +15,8 @@ export type Advantage = typeof Advantage.Type
 export const epsilon = 1e-6
 
 /**
- * The advantage of each trajectory of one group, in order. Unless they are the rewards, they sum to 0; a group of one, and
- * a group whose rewards are all equal, then gets zeros. Throws `InvalidInput` on a reward that is not finite.
+ * The advantage of each trajectory of one group, in order. Except with `reward`, they sum to 0, and a
+ * group of one or with equal rewards gets zeros. Throws `InvalidInput` on a reward that is not finite.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export const advantages = (rewards: ReadonlyArray<number>, kind: Advantage): Rea
     if (!Number.isFinite(value))
       InvalidInput.refuse({ where: "Advantage", field: `rewards[${index}]`, value, expected: "a finite number" })
   if (kind === "reward") return rewards
-  // Rounding makes the mean of equal numbers differ from them, which a tiny deviation would blow up.
+  // Rounding makes the mean of equal numbers differ from them, and a tiny deviation would magnify that.
   if (rewards.every((reward) => reward === rewards[0])) return rewards.map(() => 0)
   const mean = sumAll(rewards) / rewards.length
   const centred = rewards.map((reward) => reward - mean)

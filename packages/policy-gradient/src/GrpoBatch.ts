@@ -18,7 +18,7 @@ export interface Scored {
 
 /**
  * Gathers the trajectories of a step into groups of one (instruction, question) pair, in order of first appearance.
- * The question alone is no group: two instructions on one question are two baselines.
+ * Two instructions on one question are two groups, each with its own baseline.
  */
 export const groups = (trajectories: ReadonlyArray<Sampled>): ReadonlyArray<Array.NonEmptyReadonlyArray<Sampled>> =>
   Record.values(Array.groupBy(trajectories, (t) => JSON.stringify([t.instructionId, t.questionId])))
@@ -48,8 +48,8 @@ export const miniBatches = <A>(
  * with `sequence-mean` 1 / (sequences of the mini-batch × action tokens of its sequence), with `token-mean`
  * 1 / action tokens of the mini-batch. Observation tokens carry 0 for both.
  *
- * Throws `InvalidInput` unless every token has a log-probability and a mask. Sequences that cannot move the policy are left out yet counted in the shares: those without action tokens, and
- * those of advantage 0 when neither KL nor entropy counts.
+ * Throws `InvalidInput` unless every token has a log-probability and a mask. Sequences that cannot change the policy are
+ * left out but counted in the shares: those without action tokens, and those of advantage 0 without a KL or entropy term.
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
@@ -88,9 +88,9 @@ export const foldKl = (
   klCoefficient: number
 ): TrainRequest => ({
   ...request,
-  datums: Invariant.zip(request.datums, reference, "datums and what the reference says of them").map(
+  datums: Invariant.zip(request.datums, reference, "datums and their reference log-probabilities").map(
     ([datum, logprobs]) => {
-      const ratios = Invariant.zip(datum.logprobs, logprobs, "log-probabilities and those of the reference")
+      const ratios = Invariant.zip(datum.logprobs, logprobs, "log-probabilities and reference log-probabilities")
       return {
         ...datum,
         advantages: Invariant.zip(datum.advantages, ratios, "advantages and log-probabilities").map(
@@ -104,9 +104,9 @@ export const foldKl = (
 
 /**
  * The optimizer steps that one step of the run takes on its trajectories, in order: all mini-batches, `epochs` times over,
- * without those that cannot move the policy. The log-probabilities are those of sampling throughout. `key` names the step;
- * each request's key adds its place, so it is the same whenever the step is redone. With `kl` in the advantages, the
- * penalty is still to be folded in: {@link foldKl}.
+ * without those that cannot change the policy. The log-probabilities are those of sampling throughout. `key` names the step;
+ * each request's key adds its place, so it is the same when the step is repeated. With `kl` in the advantages, the
+ * caller must add the penalty with {@link foldKl}.
  */
 export const trainRequests = (
   trajectories: ReadonlyArray<Sampled>,

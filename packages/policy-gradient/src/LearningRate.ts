@@ -3,7 +3,7 @@ import type { TrainConfig } from "./TrainConfig.ts"
 /**
  * The learning rate of `step` out of `totalSteps`, counted from 1. It is in (0, `learningRate`], rises in equal parts over the
  * first `round(warmup × totalSteps)` steps, reaches the peak at the last of them, and falls towards 0 as `decay` defines. All
- * updates of a step share it. Steps beyond the last keep its rate.
+ * updates of a step share it. Steps after the last keep its rate.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export const at = (
   const current = Math.min(Math.max(step, 1), totalSteps)
   const warmup = Math.round(share * totalSteps)
   if (current <= warmup) return (learningRate * current) / warmup
-  // One more than the steps left, so that the last step still learns.
+  // One more than the steps left, so that the last step has a rate above 0.
   const progress = (current - warmup) / (totalSteps - warmup + 1)
   switch (decay) {
     case "cosine":

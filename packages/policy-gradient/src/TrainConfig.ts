@@ -2,22 +2,22 @@ import { Schema } from "effect"
 import { Advantage } from "./Advantage.ts"
 
 /**
- * What one mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which may part a
- * group over two mini-batches (its advantages are those of the whole group all the same).
+ * What one mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which may split a
+ * group over two mini-batches (its advantages are still those of the whole group).
  */
 export const MiniBatchUnit = Schema.Literals(["questions", "trajectories"])
 export type MiniBatchUnit = typeof MiniBatchUnit.Type
 
 /**
- * How the loss weighs tokens: `sequence-mean` takes the mean over the action tokens of each sequence, then over the
+ * How the loss weights tokens: `sequence-mean` takes the mean over the action tokens of each sequence, then over the
  * sequences (Eq. 2); `token-mean` gives every action token of the mini-batch the same weight.
  */
 export const Normalization = Schema.Literals(["sequence-mean", "token-mean"])
 export type Normalization = typeof Normalization.Type
 
 /**
- * Where the pull towards the reference policy enters: as the k3 estimate of the KL divergence in the loss (as in GRPO), or
- * folded into the advantages as a penalty per token, for engines whose loss has no such term.
+ * Where the KL penalty towards the reference policy is: in the loss as the k3 estimate of the KL divergence (as in GRPO), or
+ * in the advantages as a penalty per token, for engines whose loss has no such term.
  */
 export const KlPlacement = Schema.Literals(["loss", "advantages"])
 export type KlPlacement = typeof KlPlacement.Type
@@ -39,7 +39,7 @@ export const TrainConfig = Schema.Struct({
   }),
   decay: Decline.annotate({
     description:
-      "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or not at all (`constant`)"
+      "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or it stays `constant`"
   }),
   clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
   klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 disables the reference policy" }),

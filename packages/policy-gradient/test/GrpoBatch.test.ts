@@ -183,7 +183,7 @@ describe("GrpoBatch", () => {
     ])
   })
 
-  it("keeps sequences of advantage 0 where KL or entropy can move the policy, and only there", () => {
+  it("keeps sequences of advantage 0 only with a KL or entropy term", () => {
     const equal = trajectories(
       [0, 1].map(() => ({ instruction: 0, question: 0, reward: 1 as const, mask: [1 as const] }))
     )

@@ -18,7 +18,7 @@ const sampled = (logprobs: ReadonlyArray<number>): GrpoBatch.Sampled => ({
 const options = { normalization: "token-mean", klCoefficient: 0.1, entropyCoefficient: 0 } as const
 
 describe("a batch", () => {
-  it.prop("is not made of tokens without a log-probability or a mask", [Logprobs], ([logprobs]) => {
+  it.prop("requires a log-probability and a mask for every token", [Logprobs], ([logprobs]) => {
     const whole = sampled(logprobs)
     const datums = (trajectory: GrpoBatch.Sampled) => GrpoBatch.datums([{ trajectory, advantage: 1 }], options)
     assert.lengthOf(datums(whole), 1)
@@ -27,7 +27,7 @@ describe("a batch", () => {
         assert.throws(() => datums({ ...whole, [field]: other }), new RegExp(`${field} on q0 is .*; expected`, "u"))
   })
 
-  it.prop("takes no penalty from a reference that misses a token or a sequence", [Logprobs], ([logprobs]) => {
+  it.prop("refuses a reference that misses a token or a sequence", [Logprobs], ([logprobs]) => {
     const datums = GrpoBatch.datums([{ trajectory: sampled(logprobs), advantage: 1 }], options)
     const loss = { clipRatio: 0.2, klCoefficient: 0 }
     const optimizer = { learningRate: 1, beta1: 0, beta2: 0, weightDecay: 0, gradientClip: 1 }
@@ -40,7 +40,7 @@ describe("a batch", () => {
 })
 
 describe("an advantage", () => {
-  it("is that of no reward that is not finite", () => {
+  it("refuses rewards that are not finite", () => {
     for (const none of [NaN, Infinity, -Infinity])
       for (const kind of Advantage.Advantage.literals)
         assert.throws(() => Advantage.advantages([1, none], kind), /rewards\[1\] is .*a finite number/u)

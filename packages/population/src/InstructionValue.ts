@@ -1,5 +1,5 @@
 /**
- * The value of an instruction: the moving average of its mean reward per step (Eq. 6), with a choice for each point that the
+ * The value of an instruction: the moving average of its mean reward per step (Eq. 6), with an option for each point that the
  * paper leaves open.
  */
 import { Array as Arr, Context, Layer, Option } from "effect"
@@ -22,18 +22,18 @@ import {
 import * as Ranking from "./Ranking.ts"
 import * as Superiority from "./Superiority.ts"
 
-/** The part of a group that values rest on. `missing` counts the samples whose rewards never came, 0 unless given. */
+/** The part of a group that values are computed from. `missing` counts the samples without a reward, by default 0. */
 export interface Observed extends Pick<Group, "instructionId"> {
   readonly rewards: ReadonlyArray<number>
   readonly missing?: number
 }
 
-/** What the statistics of a population say about its members. All functions are pure. */
+/** Statistics of the members of a population. All functions are pure. */
 export interface Strategy {
   readonly identity: Identity
-  /** w_j of every member, in the order of the population, also of those that were never sampled. */
+  /** w_j of every member, in the order of the population, including those never sampled. */
   readonly values: (population: Population) => ReadonlyArray<Value>
-  /** I*: the instruction to return and to use at inference; none only when the population is empty. */
+  /** I*: the instruction to return and to use at inference; none only if the population is empty. */
   readonly best: (population: Population) => Option.Option<Member>
 }
 
@@ -42,12 +42,12 @@ export class InstructionValue extends Context.Service<InstructionValue, Strategy
   "@inspo/population/InstructionValue"
 ) {}
 
-/** A strategy with the statistics it rests on. A run keeps these itself, by the window of its config. */
+/** A strategy with the statistics it uses. A run keeps these itself, with the window of its config. */
 export interface Valuation extends Strategy {
   /**
    * Credits the groups of step `step` to the instructions they were rolled out under. Throws `InvalidInput` on a step that
-   * does not come after the last one, a group of an instruction that is no member, a group without samples, and a reward
-   * outside [0, 1].
+   * is not after the last one, a group of an instruction that is not a member, a group without samples, and a reward outside
+   * [0, 1].
    */
   readonly observe: (population: Population, step: number, groups: ReadonlyArray<Observed>) => Population
 }
@@ -57,9 +57,9 @@ export interface Options {
   readonly window: number
 }
 
-/** How each point is decided that Eq. 6 and its surroundings leave open. */
+/** An option for each point that Eq. 6 and its context leave open. */
 export interface Choices extends Options {
-  /** What divides the sum over the window: n itself, or the number of steps observed in it. */
+  /** The divisor of the sum over the window: n, or the number of steps observed in it. */
   readonly average: "window" | "observed"
   /** What the window holds: the instruction's own last n observations, or those of the last n steps of the run. */
   readonly span: "draws" | "steps"
@@ -67,16 +67,16 @@ export interface Choices extends Options {
   readonly unseen: "zero" | "mean"
   readonly ties: Ranking.Ties
   /**
-   * I* while no value is known, as right after a reset: by value all the same, or by lifetime mean and, for an
-   * instruction that has none, by its verification score.
+   * How I* is chosen while no value is known, such as right after a reset: by value, or by lifetime mean and, for an
+   * instruction without one, by its verification score.
    */
   readonly best: "value" | "evidence"
-  /** What a missing reward says; `worst` unless given. */
+  /** How a missing reward counts; by default `worst`. */
   readonly missingRewards?: MissingRewards
 }
 
 /**
- * As the paper has it: the sum over the instruction's own last n observations is divided by n even when there are fewer, an
+ * As in the paper: the sum over the instruction's own last n observations is divided by n even if there are fewer, an
  * instruction that was never sampled has the value 0, I* is argmax w, and ties keep the order of the population.
  *
  * @example
@@ -98,16 +98,16 @@ export const lastDraws = (options: Options): Valuation =>
 
 /**
  * The mean over the steps observed within the last n steps of the run. An instruction that was not
- * drawn for n steps keeps its last value, marked stale. One that was never sampled has the mean of the known values,
- * so that it is neither punished nor favoured. Ties: more groups first, then the older.
+ * drawn for n steps keeps its last value, marked stale. One that was never sampled has the mean of the known values, which
+ * neither favours nor penalises it. Ties: more groups first, then the older.
  *
- * While no value is known, as right after a reset, I* is the best by lifetime mean or, for an instruction that has none,
- * by its verification score; ties go to the parent, which has been observed longer.
+ * While no value is known, such as right after a reset, I* is the best by lifetime mean or, for an instruction without one,
+ * by its verification score; ties go to the parent, which was observed longer.
  */
 export const recentSteps = (options: Options): Valuation =>
   make({ ...options, average: "observed", span: "steps", unseen: "mean", ties: "evidence", best: "evidence" })
 
-/** Any combination of choices. A window that runs empty keeps the last value, marked stale. */
+/** Any combination of options. With an empty window the last value is kept, marked stale. */
 export const make = (choices: Choices): Valuation => {
   const { average, best, missingRewards = "worst", span, ties, unseen, window } = choices
   assertCount("InstructionValue.make", "window", window, 1)
@@ -143,10 +143,10 @@ export const make = (choices: Choices): Valuation => {
 /** Provides {@link make}. */
 export const layer = (choices: Choices): Layer.Layer<InstructionValue> => Layer.succeed(InstructionValue, make(choices))
 
-/** What the window keeps of the rewards, and how it is averaged. */
+/** The rewards that the window keeps, and how they are averaged. */
 export type Averaging = Pick<Choices, "average" | "missingRewards" | "span" | "window">
 
-/** The running statistics after the groups of step `step`, as {@link Valuation.observe} has them: a fold that chooses nothing. */
+/** The statistics after the groups of step `step`, as in {@link Valuation.observe}: a fold without choices. */
 export const observe = (
   averaging: Averaging,
   population: Population,
@@ -182,7 +182,7 @@ export const observe = (
   return { ...population, members, step }
 }
 
-/** A group with its mean reward at worst and at best. */
+/** A group with its mean reward in the worst and in the best case. */
 interface Outcome extends Observed {
   readonly low: number
   readonly high: number
@@ -201,7 +201,7 @@ const outcomeOf = (
   return { instructionId, rewards, low: sum / samples, high: (sum + unknown) / samples }
 }
 
-/** What a step says of an instruction, at worst and at best. */
+/** The observation of an instruction in a step, in the worst and in the best case. */
 interface Sides {
   readonly low: Superiority.Step
   readonly high: Superiority.Step
@@ -239,7 +239,7 @@ const meanOfKnown = (population: Population): number => {
   return known.length === 0 ? 0 : sumAll(known) / known.length
 }
 
-/** What is known of a member apart from its value; 0 when nothing is. */
+/** The mean reward of a member apart from its value: by lifetime, else by verification; 0 without either. */
 const score = (member: Member): Value => ({
   id: member.instruction.id,
   value: Option.getOrElse(lifetimeMean(member), () => (member.verification === null ? 0 : member.verification.mean))
@@ -250,7 +250,7 @@ const windowEntry = (step: number, groups: ReadonlyArray<Observed>): WindowEntry
   return { step, mean: sum / trajectories, trajectories, groups: groups.length }
 }
 
-/** Rewards added in their order. One flat array of them all, at thousands of groups, would cost more than the sum. */
+/** The sum of all rewards, in their order. With thousands of groups, a flat array of them would cost more than the sum. */
 const totalOf = (groups: ReadonlyArray<Observed>): { readonly sum: number; readonly trajectories: number } => {
   let sum = 0
   let trajectories = 0
@@ -271,7 +271,7 @@ const byInstruction = (groups: ReadonlyArray<Outcome>): ReadonlyMap<InstructionI
   return grouped
 }
 
-/** The lifetime after a step with these rewarded groups, in which the instructions of `sides` took part. */
+/** The lifetime after a step with these rewarded groups, shared with the instructions of `sides`. */
 const extend = (
   { instruction, lifetime }: Member,
   groups: ReadonlyArray<Outcome>,

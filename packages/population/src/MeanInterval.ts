@@ -1,13 +1,14 @@
-/** What a member's mean reward lies in, by an interval that holds however often it is looked at. */
+/** A confidence interval of a member's mean reward that is valid at any time. */
 import type { Interval } from "./Difference.ts"
 import type { Bounds } from "./Population.ts"
 
 /**
- * An interval that holds the mean reward of a group at all times together with probability 1 − `alpha`, whatever the missing
- * rewards would have been where they say nothing; null before the first group. Groups are taken for independent, with rewards in [0, 1].
+ * An interval that contains the mean reward of a group at all times simultaneously with probability 1 − `alpha`; where missing
+ * rewards are treated as `worst`, whatever they would have been. Null before the first group. Assumes independent groups with
+ * rewards in [0, 1].
  *
  * The two-sided normal mixture (Howard, Ramdas, McAuliffe and Sekhon 2021, "Time-uniform, nonparametric, nonasymptotic
- * confidence sequences", proposition 5) at the variance 1/4 that bounded rewards have at most.
+ * confidence sequences", proposition 5) at the variance 1/4, the maximum of rewards in [0, 1].
  */
 export const ofMember = ({ high, low, groups }: Bounds, alpha: number): Interval | null => {
   if (groups === 0) return null
@@ -19,8 +20,8 @@ export const ofMember = ({ high, low, groups }: Bounds, alpha: number): Interval
   }
 }
 
-/** The sums of `Bounds` begin as if one group had come before. */
+/** The sums of `Bounds` start with one assumed group. */
 const before = 1 / 2
 
-/** Makes the interval tightest at some hundred groups. */
+/** Makes the interval narrowest at about a hundred groups. */
 const tightest = 2.5

@@ -1,10 +1,10 @@
-/** What the samples say whose rewards never came. */
+/** How missing rewards count. */
 import { Schema } from "effect"
 import { Reward } from "@inspo/domain/Trajectory"
 
 /**
- * `worst`: a missing reward says nothing, so a decision must hold whatever it would have been. A value in [0, 1]: a missing
- * reward is that outcome, by definition.
+ * `worst`: a missing reward is unknown, so a decision must hold whatever it would have been. A value in [0, 1]: a missing
+ * reward counts as this value.
  */
 export const MissingRewards = Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Reward })])
 export type MissingRewards = typeof MissingRewards.Type

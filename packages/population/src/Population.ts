@@ -7,8 +7,8 @@ import * as Superiority from "./Superiority.ts"
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * What one step told about an instruction: the mean reward over all trajectories it was given in that step (r̄ of Eq. 6),
- * and how many trajectories and groups that mean rests on.
+ * The observation of an instruction in one step: the mean reward over all its trajectories in that step (r̄ of Eq. 6), and the
+ * number of trajectories and groups behind it.
  */
 export const WindowEntry = Schema.Struct({
   step: Schema.Int,
@@ -19,14 +19,14 @@ export const WindowEntry = Schema.Struct({
 export interface WindowEntry extends Schema.Schema.Type<typeof WindowEntry> {}
 
 /**
- * The sums of the mean rewards of so many groups, each begun at 1/2 as if one group had come before the first: `low` with 0
- * for every missing reward, `high` with 1. They are equal where none is missing.
+ * The sums of the mean rewards of `groups` groups, plus 1/2 for one assumed group before the first: `low` with 0 for every
+ * missing reward, `high` with 1. They are equal if none is missing.
  */
 export const Bounds = Schema.Struct({ groups: Count, low: Schema.Finite, high: Schema.Finite })
 export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
 
 /**
- * What is known of an instruction since it entered, in a size that does not grow with the run; survives `resetWindows`.
+ * The statistics of an instruction since it joined, of a size that does not grow with the run; kept by `resetWindows`.
  * `groups` counts those with a reward, `bounds` all of them. `against` is the evidence against each living member that it
  * shared a step with.
  */
@@ -40,8 +40,8 @@ export const Lifetime = Schema.Struct({
 export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
 
 /**
- * Mean reward of a candidate on its verification set, the number of groups behind it, and whom it was compared with, if it
- * was, with the mean that had.
+ * Mean reward of a candidate on its verification set, the number of groups behind it, and, if it was compared, the rival and
+ * the rival's mean.
  */
 export const Verification = Schema.Struct({
   mean: Reward,
@@ -54,8 +54,8 @@ export interface Verification extends Schema.Schema.Type<typeof Verification> {}
  * An instruction of the population with the evidence for it.
  *
  * `window` holds the steps that `value` averages, oldest first. `value` is null until the instruction is sampled, and
- * again after a reset. `stale` says that the value outlived its window. `verification` is null for an instruction that
- * entered unverified. `entry` counts the entries into the population up to the member's own, from 1.
+ * again after a reset. `stale` means that the value is older than the window. `verification` is null for an instruction that
+ * joined unverified. `entry` is the number of the member's entry into the population, from 1.
  */
 export const Member = Schema.Struct({
   instruction: Instruction,
@@ -69,9 +69,9 @@ export const Member = Schema.Struct({
 export interface Member extends Schema.Schema.Type<typeof Member> {}
 
 /**
- * The instructions alive now, in the order in which they entered, and the last step that was observed, 0 before any.
- * `entries` counts how often instructions entered, several at once as one; `pairs` holds how many ordered pairs each entry of
- * a living member made with those alive then.
+ * The members in the order in which they joined, and the last observed step, 0 before any. `entries` counts the entries;
+ * several instructions that join together are one. `pairs` holds the number of ordered pairs that each entry of a present
+ * member formed with the members of that time.
  */
 export const Population = Schema.Struct({
   members: Schema.Array(Member),
@@ -94,13 +94,13 @@ export const unobserved: Lifetime = {
   against: []
 }
 
-/** An instruction about to enter, with its verification score where it has one. */
+/** An instruction about to join, with its verification score if it has one. */
 export interface Newcomer {
   readonly instruction: Instruction
   readonly verification: Verification | null
 }
 
-/** The population before the first step: nothing is known about any instruction. */
+/** The population before the first step, without evidence about any instruction. */
 export const make = (instructions: ReadonlyArray<Instruction>): Population =>
   add(
     { members: [], step: 0, entries: 0, pairs: {} },
@@ -108,8 +108,7 @@ export const make = (instructions: ReadonlyArray<Instruction>): Population =>
   )
 
 /**
- * Lets newcomers in together, after the present members and without evidence. Throws `InvalidInput` on an id that is
- * present.
+ * Adds newcomers as one entry, after the present members and without evidence. Throws `InvalidInput` on the id of a member.
  */
 export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>): Population => {
   if (newcomers.length === 0) return population
@@ -118,7 +117,7 @@ export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>):
   const members = newcomers.map(({ instruction, verification }): Member => {
     const { id } = instruction
     if (present.has(id))
-      refuse({ where: "Population.add", field: "newcomer", value: id, expected: "the id of an instruction not alive" })
+      refuse({ where: "Population.add", field: "newcomer", value: id, expected: "an id that is not a member's" })
     present.add(id)
     return { instruction, entry, window: [], value: null, stale: false, lifetime: unobserved, verification }
   })
@@ -130,11 +129,11 @@ export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>):
   }
 }
 
-/** How many ordered pairs an entry makes of so many newcomers with each other and with those present. */
+/** The number of ordered pairs of some newcomers with each other and with the present members. */
 export const pairsOf = (present: number, entering: number): number =>
   (present + entering) * (present + entering - 1) - present * (present - 1)
 
-/** Drops the named members, and what is known against them. Throws `InvalidInput` on an id that is not a member's. */
+/** Removes the named members and the evidence about them. Throws `InvalidInput` on an id that is not a member's. */
 export const remove = (population: Population, dropped: Iterable<InstructionId>): Population => {
   const dropping = new Set(dropped)
   const present = new Set(ids(population))
@@ -154,13 +153,13 @@ export const remove = (population: Population, dropped: Iterable<InstructionId>)
   }
 }
 
-/** Forgets the windows and values of all members, parents included, as every evolution does; lifetime records stay. */
+/** Resets the windows and values of all members, parents included, as every evolution does; lifetime records stay. */
 export const resetWindows = (population: Population): Population => ({
   ...population,
   members: population.members.map((member) => ({ ...member, window: [], value: null, stale: false }))
 })
 
-/** The instructions alive, in order of entry. */
+/** The instructions of the members, in order of entry. */
 export const instructions = (population: Population): ReadonlyArray<Instruction> =>
   population.members.map((member) => member.instruction)
 
@@ -168,11 +167,11 @@ export const instructions = (population: Population): ReadonlyArray<Instruction>
 export const ids = (population: Population): ReadonlyArray<InstructionId> =>
   population.members.map((member) => member.instruction.id)
 
-/** The member with this id, if it is alive. */
+/** The member with this id, if there is one. */
 export const find = (population: Population, id: InstructionId): Option.Option<Member> =>
   Option.fromNullishOr(population.members.find((member) => member.instruction.id === id))
 
-/** Mean reward over all trajectories since the instruction entered; none before the first. */
+/** Mean reward over all trajectories since the instruction joined; none before the first. */
 export const lifetimeMean = (member: Member): Option.Option<number> =>
   member.lifetime.trajectories === 0
     ? Option.none()
@@ -181,7 +180,7 @@ export const lifetimeMean = (member: Member): Option.Option<number> =>
 /**
  * The line of descent of an instruction: its oldest known ancestor first, itself last; empty when the id is unknown.
  *
- * `instructions` are all that ever lived in the run, since ancestors may have been pruned.
+ * `instructions` are all instructions of the run, since ancestors may have been pruned.
  */
 export const lineage = (instructions: Iterable<Instruction>, id: InstructionId): ReadonlyArray<Instruction> => {
   const known = new Map(Array.from(instructions, (instruction) => [instruction.id, instruction]))
@@ -189,7 +188,7 @@ export const lineage = (instructions: Iterable<Instruction>, id: InstructionId):
   let current = known.get(id)
   while (current !== undefined) {
     line.unshift(current)
-    // A visited instruction is forgotten, so that even a circular record ends.
+    // Visited instructions are removed, so that this ends even for a circular record.
     known.delete(current.id)
     current = current.parent === null ? undefined : known.get(current.parent)
   }

@@ -2,10 +2,10 @@ import { Order } from "effect"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { Member, Population, Value } from "./Population.ts"
 
-/** Puts the members in order, best first, by the given values, of which every member has one. */
+/** Sorts the members, best first, by the given values. Every member needs a value. */
 export type Ranking = (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
 
-/** Members of equal value stay in the order of the population, as a stable sort leaves them. */
+/** Members of equal value stay in the order of the population, as in a stable sort. */
 export const stable: Ranking = (population, values) => population.members.toSorted(byValue(values))
 
 /**
@@ -15,7 +15,7 @@ export const stable: Ranking = (population, values) => population.members.toSort
 export const explored: Ranking = (population, values) =>
   population.members.toSorted(Order.combineAll([byValue(values), byGroups, byAge]))
 
-/** Who comes first among members of equal value: as {@link stable} or as {@link explored} says. */
+/** The order of members of equal value: {@link stable} or {@link explored}. */
 export type Ties = "order" | "evidence"
 
 /** The ranking of each way to break ties. */

@@ -1,15 +1,15 @@
 /**
- * The evidence that one instruction is better than another, valid however often it is looked at.
+ * The evidence that one instruction is better than another, valid at any time.
  *
- * Both are compared within the steps they share, so what moves both alike, such as a policy that learns, cancels out. The
- * unit is the group. What the steps amount to is kept, not the steps: the evidence between two instructions has one size.
+ * Both are compared within the steps they share, so an effect on both, such as a policy that learns, cancels out. The
+ * unit is the group. Sums over the steps are kept, not the steps, so the evidence between two instructions has a constant size.
  */
 import { Schema } from "effect"
 import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 
 /**
- * What the steps shared with a rival say for an instruction: the logarithm of the e-value under each bet. With n and m groups
+ * The evidence for an instruction from the steps shared with a rival: the logarithm of the e-value under each bet. With n and m groups
  * in a step, `overlap` is Σ n m / (n + m) over these steps.
  */
 export const Evidence = Schema.Struct({
@@ -30,19 +30,19 @@ export interface Step {
   readonly centre: number
 }
 
-/** A member, as far as it is compared. */
+/** The part of a member that is compared. */
 export interface Compared {
   readonly instruction: Pick<Instruction, "id">
   readonly lifetime: { readonly against: ReadonlyArray<Evidence> }
 }
 
 /**
- * The e-value against "`worse` is at least as good as `better`": 1 before the first shared step, and large when that claim
- * is hard to hold. Never negative; may be Infinity, never NaN.
+ * The e-value against "`worse` is at least as good as `better`": 1 before the first shared step; a large value
+ * refutes the claim. Never negative; may be Infinity, never NaN.
  *
  * The claim is that in no shared step a group of `better` has a larger expected mean reward. As long as it holds, the
- * e-value of a run exceeds `1 / α` at any time with probability α at most (Ville's inequality), whatever made the
- * sampler prefer one or the other, provided that the groups of a step are independent given the steps before, with mean
+ * e-value of a run exceeds `1 / α` at any time with probability α at most (Ville's inequality), whatever the
+ * sampler preferred, provided that the groups of a step are independent given the steps before, with mean
  * rewards in [0, 1].
  *
  * Source: the empirical-Bernstein supermartingale of Waudby-Smith and Ramdas (2024, "Estimating means of bounded random
@@ -56,7 +56,7 @@ export const eValue = (better: Compared, worse: Compared): number => {
   return exponents.reduce((sum, exponent) => sum + Math.exp(exponent), 0) / bets.length
 }
 
-/** The evidence for an instruction after one more step that it shares with a rival; `known` is undefined before the first. */
+/** The evidence for an instruction after one more step shared with a rival; `known` is undefined before the first. */
 export const extend = (
   known: Pick<Evidence, "exponents" | "overlap"> | undefined,
   better: Step,

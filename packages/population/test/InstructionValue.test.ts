@@ -188,7 +188,7 @@ for (const [name, make] of [
       assert.strictEqual(values.find(({ id }) => id === best.instruction.id)?.value, largest)
     })
 
-    it.prop("an instruction that left leaves nothing behind", { history: History }, ({ history }) => {
+    it.prop("a removed instruction leaves no data", { history: History }, ({ history }) => {
       const valuation = make({ window: 5 })
       const population = Population.remove(observeAll(valuation, history), [instruction(3).id])
       assert.notInclude(JSON.stringify(population), `"${instruction(3).id}"`)
@@ -216,7 +216,7 @@ for (const [name, make] of [
       }
     )
 
-    it("10,000 steps of eight instructions are kept in the room of a few", () => {
+    it("10,000 steps of eight instructions take no more memory than a few", () => {
       const valuation = make({ window: 5 })
       const eight = Array.from({ length: 8 }, (_, index) => instruction(index))
       const size = (steps: number) => {
@@ -242,7 +242,7 @@ for (const [name, make] of [
   })
 
 describe("layer", () => {
-  it.effect("provides what the choices make", () =>
+  it.effect("provides the strategy of its options", () =>
     Effect.gen(function* () {
       const { best, identity, values } = yield* InstructionValue.InstructionValue
       const made = InstructionValue.make(choices)

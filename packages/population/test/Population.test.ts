@@ -31,7 +31,7 @@ describe("Population", () => {
     }
   )
 
-  it("the lineage of a circular record names everyone once, and that of a stranger is empty", () => {
+  it("the lineage of a circular record names each instruction once, and that of an unknown id is empty", () => {
     const circle = [0, 1, 2].map((index) => instruction(index, { parent: instruction((index + 1) % 3).id }))
     const ids = Population.lineage(circle, instruction(1).id).map(({ id }) => id)
     assert.deepStrictEqual(ids, [instruction(0).id, instruction(2).id, instruction(1).id])
@@ -142,7 +142,7 @@ const commands = [
   command("add", fc.tuple(anyMember, fc.constantFrom(null, 0, 0.5, 1)), ([index, score], model, real) => {
     const verification = score === null ? null : { mean: score, groups: 4, rival: null }
     const add = () => Population.add(real.population, [{ instruction: instruction(index), verification }])
-    if (model.members.has(index)) return assert.throws(add, /expected the id of an instruction not alive/u)
+    if (model.members.has(index)) return assert.throws(add, /expected an id that is not a member's/u)
     model.members.set(index, { entered: model.step, score })
     real.population = add()
   }),

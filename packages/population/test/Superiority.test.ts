@@ -81,10 +81,14 @@ describe("eValue", () => {
     assert.approximately(eValue(better, worse), sum(products) / bets.length, 1e-9)
   })
 
-  it.prop("is to the bit what the whole record gives", [Steps, Steps, Schema.Literals([1, 7])], ([x, y, times]) => {
-    const [better, worse] = [repeat(x, times), repeat(y, times)]
-    assert.strictEqual(eValue(better, worse), ofRecord(better, worse))
-  })
+  it.prop(
+    "equals the result of the whole record to the bit",
+    [Steps, Steps, Schema.Literals([1, 7])],
+    ([x, y, times]) => {
+      const [better, worse] = [repeat(x, times), repeat(y, times)]
+      assert.strictEqual(eValue(better, worse), ofRecord(better, worse))
+    }
+  )
 
   it.prop(
     "expects no more than 1 while the one is never better, even as the policy moves",
@@ -120,7 +124,7 @@ describe("eValue", () => {
     }
   )
 
-  it.prop("speaks for one of two at most, and for neither of equals", [Steps, Steps], ([left, right]) => {
+  it.prop("supports at most one of two, and neither of equals", [Steps, Steps], ([left, right]) => {
     assert.isAtMost(Math.min(eValue(left, right), eValue(right, left)), 1)
     assert.isAtMost(eValue(left, left), 1)
   })
@@ -147,7 +151,7 @@ describe("eValue", () => {
     assert.isAtLeast(eValue(repeat(left, times), repeat(right, times)), 0)
   })
 
-  it("is large after a few steps of success against failure, and ever larger", () => {
+  it("is large after a few steps of success against failure, and keeps growing", () => {
     const after = (steps: number) => eValue(Arr.replicate([1, 1], steps), Arr.replicate([0, 0], steps))
     assert.isAbove(after(20), 1e3)
     assert.isAbove(after(40), after(20) ** 1.5)

@@ -1,4 +1,4 @@
-/** What the run remembers of its rollouts: failures to reflect on, and questions to verify candidates with. */
+/** The rollouts that a run remembers: failures to reflect on, and questions to verify candidates on. */
 import { Array as Arr, Context, Layer, Option, Order, Schema } from "effect"
 import { Experience } from "@inspo/domain/Experience"
 import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
@@ -11,23 +11,23 @@ import type { Identity } from "@inspo/domain/Strategy"
 export const Contents = Schema.Struct({ experiences: Schema.Array(Experience) })
 export interface Contents extends Schema.Schema.Type<typeof Contents> {}
 
-/** What is drawn from a buffer. Pure: the same contents, seed and path give the same draw. */
+/** Draws from a buffer. Pure: the same contents, seed and path give the same draw. */
 export interface Strategy {
   readonly identity: Identity
-  /** Failures for a proposer to reflect on: at most `count`, all distinct, none when there is nothing to learn from. */
+  /** Failures for a proposer to reflect on: at most `count`, all distinct; none without failures. */
   readonly failures: (buffer: Contents, request: FailuresRequest) => ReadonlyArray<Experience>
   /** D_B: the questions to verify candidates on, at most `samples`. */
   readonly verificationQuestions: (buffer: Contents, request: VerificationRequest) => ReadonlyArray<QuestionId>
 }
 
-/** The strategy by which a run draws from its experiences. */
+/** The strategy that draws from the experiences of a run. */
 export class ReplayBuffer extends Context.Service<ReplayBuffer, Strategy>()("@inspo/replay-buffer/ReplayBuffer") {}
 
-/** A strategy with the memory it draws from. A run remembers by itself, as much as its config says. */
+/** A strategy with the memory it draws from. A run keeps its own memory, of the capacity in its config. */
 export interface Memory extends Strategy {
   /**
-   * Remembers the experiences of step `step` and forgets what no longer has a place. Throws `InvalidInput` unless the step
-   * comes after those remembered, the experiences are of it, and their rewards lie in [0, 1].
+   * Adds the experiences of step `step` and removes those beyond the capacity. Throws `InvalidInput` unless the step is
+   * after those remembered, the experiences are of this step, and their rewards are in [0, 1].
    */
   readonly add: (buffer: Contents, step: number, experiences: ReadonlyArray<Experience>) => Contents
 }
@@ -59,10 +59,10 @@ export interface OwnOptions extends LatestOptions {
   readonly perQuestionCap: number
 }
 
-/** What is kept and what is drawn, point by point. */
+/** The options of what is kept and what is drawn. */
 export interface Choices extends LatestOptions {
   /**
-   * Of each question at most so many experiences are kept, the latest and then those of lowest reward; null keeps all.
+   * The most experiences kept per question: the latest, then those of lowest reward; null keeps all.
    */
   readonly perQuestionCap: number | null
   /**
@@ -78,11 +78,11 @@ export interface Choices extends LatestOptions {
   readonly questions: "uniform" | "subset" | "distinct"
 }
 
-/** A buffer that remembers nothing yet. */
+/** An empty buffer. */
 export const empty: Contents = { experiences: [] }
 
 /**
- * As the paper has it: everything of the latest steps is kept (the paper: one step). Failures are any of the latest
+ * As in the paper: all experiences of the latest steps are kept (the paper: one step). Failures are any of the latest
  * step, whichever instruction they belong to. Verification questions are a random subset of those remembered.
  */
 export const latest = (options: LatestOptions): Memory =>
@@ -94,7 +94,7 @@ export const latest = (options: LatestOptions): Memory =>
  */
 export const own = (options: OwnOptions): Memory => make({ ...options, failures: "own", questions: "distinct" })
 
-/** Any combination of choices. */
+/** Any combination of options. */
 export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Choices): Memory => {
   assertCount("ReplayBuffer.make", "capacitySteps", capacitySteps, 1)
   if (perQuestionCap !== null) assertCount("ReplayBuffer.make", "perQuestionCap", perQuestionCap, 1)
@@ -109,10 +109,10 @@ export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Cho
 /** Provides {@link make}. */
 export const layer = (choices: Choices): Layer.Layer<ReplayBuffer> => Layer.succeed(ReplayBuffer, make(choices))
 
-/** What a buffer has room for. */
+/** The capacity of a buffer. */
 export type Capacity = Pick<Choices, "capacitySteps" | "perQuestionCap">
 
-/** The buffer after the experiences of step `step`, as {@link Memory.add} has it: a fold that draws nothing. */
+/** The buffer after the experiences of step `step`, as in {@link Memory.add}: a fold without draws. */
 export const add = (
   { capacitySteps, perQuestionCap }: Capacity,
   buffer: Contents,
@@ -140,7 +140,7 @@ const assertNew = (buffer: Contents, step: number, experiences: ReadonlyArray<Ex
 }
 
 /**
- * The mean reward that an instruction has on record for these questions; none when it met none of them. Every question
+ * The recorded mean reward of an instruction on these questions; none if it was asked none of them. Every question
  * counts once per mention, with the mean of the instruction's rewards on it.
  */
 export const storedMean = (

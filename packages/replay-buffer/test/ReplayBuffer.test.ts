@@ -300,7 +300,7 @@ describe("streams", () => {
     }
   })
 
-  it.prop("paths and seeds have streams of their own", [Schema.Int], ([seed]) => {
+  it.prop("paths and seeds have their own streams", [Schema.Int], ([seed]) => {
     const rows = Arr.makeBy(60, (index) => ({ instruction: 0, question: index, reward: 0 }))
     for (const memory of both({ capacitySteps: 1, perQuestionCap: 1 })) {
       const buffer = remember(memory, [rows])
@@ -365,7 +365,7 @@ describe("ReplayBuffer", () => {
 describe("layer", () => {
   const choices = { capacitySteps: 1, perQuestionCap: 2, failures: "own", questions: "distinct" } as const
 
-  it.effect("provides what the choices make", () =>
+  it.effect("provides the strategy of its options", () =>
     Effect.gen(function* () {
       const { failures, identity } = yield* ReplayBuffer.ReplayBuffer
       const buffer = remember(ReplayBuffer.make(choices), [[{ instruction: 0, question: 0, reward: 0 }]])

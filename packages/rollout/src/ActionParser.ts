@@ -1,12 +1,12 @@
 import type { Trajectory } from "@inspo/domain"
 
-/** How a policy that may call certain tools acts. */
+/** The grammar of a policy that may call certain tools. */
 export interface Grammar {
   /** The texts at which a turn ends: the closing tags of the actions. */
   readonly stop: ReadonlyArray<string>
   /** Reads the action of one turn. */
   readonly parse: (text: string) => Trajectory.Action
-  /** The texts up to which a turn that was stopped here is written on; none where it is over. */
+  /** The texts up to which a turn that stopped here continues; none if it is over. */
   readonly goesOn?: (text: string) => ReadonlyArray<string>
 }
 
@@ -16,7 +16,7 @@ export interface Grammar {
  * The action is the content, without surrounding white space, of the first closed answer or tool tag. Up to there the
  * protocol tags (think, information, answer and those of the tools) must be side by side: each opened tag is closed by
  * its own kind before another opens. Only a closing `</think>` may come first, since some chat templates open the
- * thought. The turn is invalid if it breaks this rule, closes no action, leaves the action empty, or writes an information
+ * thought themselves. The turn is invalid if it breaks this rule, closes no action, leaves the action empty, or writes an information
  * tag, which is the environment's.
  *
  * @example

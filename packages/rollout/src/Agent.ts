@@ -7,7 +7,7 @@ import type { Setting, Transcription } from "./Transcription.ts"
 
 /**
  * A way of using the policy on a question: direct answers, a loop of thoughts and searches, and so on. Everything that
- * depends on the agent is a property of it; what it leaves out has the default that its comment names.
+ * depends on the agent is a property of it; optional ones name their default.
  *
  * @example
  * ```ts
@@ -33,9 +33,9 @@ export interface Agent {
   readonly tools: (config: Pick<RolloutConfig, "tools">) => ReadonlyArray<string>
   /** The tools that its policy may call in a turn; by default all of `tools`. */
   readonly policyTools?: ReadonlyArray<string>
-  /** The only value that `rollout.tools` may have; by default any. */
+  /** The only allowed value of `rollout.tools`; by default any. */
   readonly requiredTools?: ReadonlyArray<string>
-  /** The program of one episode, which holds a conversation. */
+  /** The program of one episode, which runs a conversation. */
   readonly make: (environment: Environment) => (conversation: Conversation) => Program
   /** How its conversations become tokens; by default `Transcription.verbatim`. */
   readonly transcription?: (setting: Setting) => Transcription
@@ -47,7 +47,7 @@ export interface Agent {
   readonly scoredTurns?: RolloutConfig["scoredTurns"]
   /** Where a reward that is not a command looks for the answer; by default in the response. */
   readonly answerScope?: Scope
-  /** The most tokens that an episode takes, asides included; by default the context length. */
+  /** The most tokens of an episode, asides included; by default the context length. */
   readonly maximumTokens?: (config: TokenLimits, contextLength: number) => number
 }
 
@@ -57,7 +57,7 @@ export type TokenLimits = Pick<
   "maxObservationTokens" | "maxPromptTokens" | "maxResponseTokens" | "maxTurns"
 >
 
-/** What an agent acts in; `toolTexts` are the tools' descriptions. */
+/** The environment of an agent; `toolTexts` are the tools' descriptions. */
 export interface Environment {
   readonly config: RolloutConfig
   readonly toolTexts: string

@@ -1,18 +1,18 @@
-/** Turns that are written in the policy's place, for supervised training. */
+/** Given turns that replace those of the policy, for supervised training. */
 import type { Question } from "@inspo/domain"
 import { Option } from "effect"
 
 /** The texts of the turns of one episode, in order. */
 export type Demonstration = ReadonlyArray<string>
 
-/** Answers at once, with the first golden answer. */
+/** Answers immediately, with the first golden answer. */
 export const answers = ({ goldenAnswers }: Pick<Question.Question, "goldenAnswers">): Demonstration => [
   `<answer> ${goldenAnswers[0]}</answer>`
 ]
 
 /**
  * Searches for the title of each supporting passage, one after the other, then answers. `titles` holds the titles by
- * passage id. None where the question does not say what supports it, or a passage has no title.
+ * passage id. None if the question has no supporting passages, or a passage has no title.
  */
 export const searches = (
   question: Pick<Question.Question, "goldenAnswers" | "supportIds">,

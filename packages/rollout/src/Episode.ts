@@ -2,8 +2,8 @@ import type { Instruction, Question, Trajectory } from "@inspo/domain"
 import type { Demonstration } from "./Demonstration.ts"
 
 /**
- * One attempt to be made: the policy on a question under an instruction. `seed` decides every draw of the attempt, so
- * the members of a group differ in it. The turns of a `demonstration` take the place of what the policy would write.
+ * One planned attempt: the policy on a question under an instruction. `seed` decides every draw of the attempt, so
+ * the members of a group differ in it. The turns of a `demonstration` replace those that the policy would write.
  */
 export interface Episode {
   readonly id: Trajectory.TrajectoryId

@@ -14,7 +14,7 @@ export const invalidAction: string = defaultConfig.texts.invalidAction
 /** What the policy is shown when its query matches nothing. */
 export const nothingFound = "Nothing was found."
 
-/** What the policy is shown when its input was no use to a tool. */
+/** What the policy is shown when a tool rejects its input. */
 export const rejected = (tool: string, reason: string): string => `The ${tool} failed. ${reason}`.trimEnd()
 
 /** The text of the passages of one search, best first; {@link nothingFound} without any. */
@@ -28,7 +28,7 @@ export const passagesText = (
 
 /**
  * Shows a text between information tags, in at most `limit` tokens, which must leave room for {@link envelope}. A text
- * that is too long loses its end, never its closing tag. Tags within the text are defused (see {@link neutralise}).
+ * that is too long loses its end, never its closing tag. Tags within the text are neutralised (see {@link neutralise}).
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export const make = (tokenizer: Tokenizer, text: string, limit: number): Observa
   return fit(Math.min(tokens.length, limit))
 }
 
-/** The tokens of a text, of a long one those of its start: twice as many as the limit or more, so that its first are these. */
+/** The tokens of a text; of a long one, those of its start, at least twice the limit, so that the first ones are exact. */
 export const encodeStart = (tokenizer: Tokenizer, text: string, limit: number): ReadonlyArray<number> => {
   for (let length = charactersPerToken * Math.max(limit, 1); length < text.length; length *= 2) {
     const tokens = tokenizer.encode(text.slice(0, length).toWellFormed())
@@ -63,18 +63,18 @@ export const encodeStart = (tokenizer: Tokenizer, text: string, limit: number): 
   return tokenizer.encode(text)
 }
 
-/** The tokens of an observation that shows nothing: the fewest one can have. */
+/** The tokens of an empty observation: the fewest possible. */
 export const envelope = (tokenizer: Tokenizer): number => observe(tokenizer, "").tokens.length
 
 /**
  * Writes the angle brackets of everything that looks like a tag or a special token, such as `</information>` or
- * `<|end|>`, as round ones, so that text from outside can neither leave its observation nor pass for the policy's words.
+ * `<|end|>`, as round ones, so that text from outside can neither end its observation nor look like text of the policy.
  */
 export const neutralise = (text: string): string => text.toWellFormed().replace(tagLike, "($1)")
 
 const tagLike = /<(\/?[\p{L}\p{N}_|｜▁-]+)>/gu
 
-/** How much of a text is tried first; prose has about four. */
+/** Characters per token that are tried first; prose has about four. */
 const charactersPerToken = 16
 
 // A cut within a character leaves a replacement character.

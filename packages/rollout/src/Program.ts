@@ -3,16 +3,15 @@ import type { SampledSequence, SampleRequest } from "@inspo/engine"
 import type { Reply } from "./Tool.ts"
 
 /**
- * A program that plays one episode, as a generator: `yield*` on a method of its conversation waits for the policy or a tool,
- * beneath which the episodes that run at once are sampled together. What else it does must be pure. An agent's program
- * returns why its episode is over.
+ * A program that plays one episode, as a generator: `yield*` on a method of its conversation waits for the policy or a tool;
+ * concurrent episodes are sampled together. All else in it must be pure. An agent's program returns why its episode is over.
  */
 export type Program<A = Ending> = Generator<Step, A, Answer>
 
 /** Why an episode is over, unless its environment failed. */
 export type Ending = Exclude<Trajectory.FinishReason, "failed">
 
-/** What a program waits for. Agents meet it in the types alone: a conversation takes the steps. */
+/** What a program waits for. Agents see it only in the types: the conversation takes the steps. */
 export type Step = Sample | Call | End
 
 /** The policy has to write. A request is for one sequence. */

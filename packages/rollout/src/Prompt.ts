@@ -2,18 +2,18 @@ import type { Instruction, Question } from "@inspo/domain"
 import type { Message, Tokenizer } from "@inspo/engine"
 import type { RolloutConfig } from "./RolloutConfig.ts"
 
-/** What decides the conversation an episode opens with. */
+/** The settings of the conversation that an episode starts with. */
 export type Options = Pick<RolloutConfig, "texts">
 
-/** What else the user message may hold: what the tools are, for `{tools}`, and what was found, put at the end. */
+/** Further parts of the user message: the tools, for `{tools}`, and the passages found, at the end. */
 export interface Extras {
   readonly tools?: string
   readonly context?: string
 }
 
 /**
- * The conversation an episode opens with: the template filled in as the user, or the instruction as the system and the
- * rest of the template as the user. White space around instruction and question is dropped.
+ * The conversation that an episode starts with: the filled template as the user message, or the instruction as the system
+ * message and the rest of the template as the user message. White space around instruction and question is removed.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export const messages = (
       ]
 }
 
-/** The prompt's tokens, up to and including the opening of the assistant's turn. */
+/** The prompt's tokens, up to and including the start of the assistant's turn. */
 export const render = (
   tokenizer: Tokenizer,
   instruction: Pick<Instruction.Instruction, "text">,

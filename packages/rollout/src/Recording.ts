@@ -2,8 +2,8 @@ import type { Trajectory } from "@inspo/domain"
 import type { Observation } from "./Observation.ts"
 
 /**
- * What happened in an episode so far. `response`, `logprobs` and `mask` are parallel, as in a trajectory; `toolCalls` counts
- * answered calls, `asideTokens` the tokens beside the conversation.
+ * An episode so far. `response`, `logprobs` and `mask` are parallel, as in a trajectory; `toolCalls` counts
+ * answered calls, `asideTokens` the tokens outside the conversation.
  */
 export interface Recording extends Pick<
   Trajectory.Trajectory,
@@ -42,7 +42,7 @@ export class Recorder implements Recording {
   /** The environment's answer to the last turn, or more of it. */
   show({ text, tokens }: Observation): void {
     const turn = this.transcript.pop()
-    if (turn === undefined) throw new RangeError("there is no turn yet that something could be shown after")
+    if (turn === undefined) throw new RangeError("cannot show an observation before the first turn")
     this.transcript.push({ ...turn, observation: (turn.observation ?? "") + text })
     for (const token of tokens) {
       this.response.push(token)

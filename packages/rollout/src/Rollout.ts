@@ -28,10 +28,10 @@ export declare namespace Rollout {
      * One scored trajectory per episode, in their order. A trajectory depends on its episode, the policy and the tools
      * alone: never on the other episodes or on how many run at once.
      *
-     * An episode whose prompt is too long yields a trajectory without turns. A tool that fails is asked again; when it
-     * fails for good, or the reward does, the trajectory is `failed`: what it holds happened, but it earned no reward. The
-     * same seed would write the same turns again, so repeating the call is repeating the episode. An exception of an
-     * agent, tool or reward is a defect of the collection; what had finished by then is handed over first.
+     * An episode whose prompt is too long yields a trajectory without turns. A failed tool call is retried; if it
+     * fails for good, or the reward fails, the trajectory is `failed`: its turns are kept, but it has no reward. The same
+     * seed would produce the same turns, so retrying the call retries the episode. An exception of an agent, tool or reward
+     * is a defect of the collection; finished trajectories are handed over first.
      */
     readonly collect: <E = never>(
       episodes: ReadonlyArray<Episode>,
@@ -41,27 +41,27 @@ export declare namespace Rollout {
 }
 
 /**
- * `onFinished` gets every trajectory once, within half a second after its episode finished, while others continue; also before the
- * collection fails. It runs once at a time, and the collection ends after it.
+ * `onFinished` gets every trajectory once, within half a second after its episode finished, while others continue; also before
+ * the collection fails. It never runs concurrently, and the collection waits for it.
  */
 export interface CollectOptions<E = never> {
   readonly onFinished?: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
 }
 
-/** The tools every rollout has; the config says which of them the agent may call. */
+/** The tools of every rollout; the config lists those that the agent may call. */
 export const builtInTools: ReadonlyArray<string> = ["search", calculator.name]
 
-/** `tools` joins the built-in ones (see {@link builtInTools}); `agent` takes the place of the one the config names. */
+/** `tools` are added to the built-in ones (see {@link builtInTools}); `agent` replaces the one that the config names. */
 export interface LayerOptions {
   readonly tools?: ReadonlyArray<Tool.Tool>
   readonly agent?: Agent
 }
 
 /**
- * Rollouts on the engine's tokens. At most `engine.profile.concurrency` episodes are in flight, and each that is over makes
- * place for the next. They go in `engine.profile.lanes` lanes, each in rounds of its own: a round samples one turn of all
+ * Rollouts on the engine's tokens. At most `engine.profile.concurrency` episodes are in flight, and each finished one
+ * makes room for the next. They run in `engine.profile.lanes` independent lanes of rounds: a round samples one turn of all
  * its episodes in one call, then makes their tool calls, those of one tool together. No lane waits for another, so the
- * engine samples for one while the tools of another work. What `config` leaves out is as in `defaultConfig`.
+ * engine samples for one while the tools of another work. Options missing from `config` are as in `defaultConfig`.
  */
 export const layer = (
   config: Partial<RolloutConfig>,
@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       Effect.tap(() => Queue.end(finished))
     )
     const handing = Handover.run(finished, { score, onFinished, onDefect: Ref.set(isStopping, true) })
-    // What has finished is handed over before a failure is reported.
+    // Finished trajectories are handed over before a failure is reported.
     const [played, trajectories] = yield* Effect.all([playing, handing], { concurrency: "unbounded" })
     yield* played
     return episodes.map((_, index) => Invariant.get(trajectories, index, "trajectory"))
@@ -136,7 +136,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   return Rollout.of({ collect })
 })
 
-/** What is wrong with a config, if anything; `envelope` counts the tokens of an observation that shows nothing. */
+/** The error of a config, if any; `envelope` counts the tokens of an empty observation. */
 const refused = (
   { maxObservationTokens }: RolloutConfig,
   envelope: number,
@@ -147,7 +147,7 @@ const refused = (
     return new RolloutError({
       field: "maxObservationTokens",
       value: String(maxObservationTokens),
-      expected: `at least ${envelope}, the tokens of an observation that shows nothing`,
+      expected: `at least ${envelope}, the tokens of an empty observation`,
       remedy: "raise it"
     })
   const unknown = callable.find((name) => !known.includes(name) || !Tool.isName(name))

@@ -10,12 +10,12 @@ export type InstructionRole = typeof InstructionRole.Type
  * How an agent uses the policy on a question.
  *
  * - `direct`: it answers, without tools
- * - `rag`: the question is searched for once, what was found is part of the prompt, it answers
- * - `ircot`: as `rag`, and each sentence of its thought is searched for in turn
- * - `search-o1`: as `search-r1`, but it is shown its own condensation of what a tool returned
+ * - `rag`: one search for the question, whose result is part of the prompt; then it answers
+ * - `ircot`: as `rag`, and a search for each sentence of its thought
+ * - `search-o1`: as `search-r1`, but it is shown its own summary of a tool's result
  * - `search-r1`: it calls tools between its thoughts, turn by turn, until it answers; tokens stay as sampled, and
  *   observations within their tags
- * - `search-r1-exact`: the same as the Search-R1 code does it, to the token
+ * - `search-r1-exact`: `search-r1` exactly as in the Search-R1 code, token by token
  */
 export const AgentName = Schema.Literals(["direct", "rag", "ircot", "search-o1", "search-r1", "search-r1-exact"])
 export type AgentName = typeof AgentName.Type
@@ -28,7 +28,7 @@ export const Texts = Schema.Struct({
     })
   ).annotate({
     description:
-      "The user message, with `{instruction}`, then `{question}` and, if wanted, `{tools}`: what the tools are"
+      "The user message, with `{instruction}`, then `{question}` and optionally `{tools}`, the descriptions of the tools"
   }),
   passage: Schema.String.annotate({
     description:
@@ -95,9 +95,9 @@ export const RolloutConfig = Schema.Struct({
       "Whether a turn with broken tags can earn reward (`all`) or is not scored (`valid`). The " +
       "agent `search-r1-exact` scores all turns"
   }),
-  toolAttempts: Positive.annotate({ description: "How often a tool is asked before an episode fails" }),
+  toolAttempts: Positive.annotate({ description: "How often a tool call is tried before its episode fails" }),
   toolTimeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
-    description: "How long a tool may take each time. A retriever over HTTP repeats its requests within this time"
+    description: "Time limit of a tool call. A retriever over HTTP retries its requests within this time"
   })
 })
 export interface RolloutConfig extends Schema.Schema.Type<typeof RolloutConfig> {}

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The episodes could not be run: `field`, a setting or what the engine answered, is not as `expected`. */
+/** The episodes could not be run: `field`, a setting or an answer of the engine, is not as `expected`. */
 export class RolloutError extends Schema.TaggedError<RolloutError>()("RolloutError", {
   field: Schema.String,
   value: Schema.String,

@@ -1,10 +1,9 @@
-/** What the Search-R1 code does to texts, case by case as it does. The agent `search-r1-exact` is made of it. */
+/** The text processing of the Search-R1 code, case by case. The agent `search-r1-exact` uses it. */
 import { Question, type Trajectory } from "@inspo/domain"
 import { strip } from "@inspo/domain/PythonText"
 
 /**
- * A turn up to its first `</search>` or, only where there is none, its first `</answer>`, whichever comes first in the
- * text.
+ * A turn up to its first `</search>`, even after an `</answer>`; without one, up to its first `</answer>`.
  */
 export const cut = (text: string): string => upTo(text, "</search>") ?? upTo(text, "</answer>") ?? text
 
@@ -16,7 +15,7 @@ export const parse = (text: string): Trajectory.Action => {
     : { kind, content: strip(content) }
 }
 
-/** The passages of one search, best first: numbered, each with its title and text as its corpus row holds them. */
+/** The passages of one search, best first: numbered, each with its title and text as in its corpus row. */
 export const passagesText = (passages: ReadonlyArray<Question.Passage>): string =>
   passages
     .map((passage, index) => {
@@ -25,7 +24,7 @@ export const passagesText = (passages: ReadonlyArray<Question.Passage>): string 
     })
     .join("")
 
-/** A search result as the policy is shown it. */
+/** A search result as shown to the policy. */
 export const information = (result: string): string => `\n\n<information>${strip(result)}</information>\n\n`
 
 /** A question as the data scripts prepare it: without white space around it, and with an ASCII question mark at its end. */
@@ -35,8 +34,8 @@ export const question = (text: string): string => {
 }
 
 /**
- * What the reference counts of a trajectory of the agent `search-r1-exact`: `turns` is 1 and one more for each turn before the
- * last that left it active; `validSearches` counts a search in the last turn, although it is not made.
+ * The reference's counts of a trajectory of the agent `search-r1-exact`: `turns` is 1 and one more for each turn before the
+ * last that left it active; `validSearches` counts a search in the last turn, although it is not executed.
  */
 export const counters = (
   { transcript }: Pick<Trajectory.Trajectory, "transcript">,

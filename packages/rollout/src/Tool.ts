@@ -19,23 +19,23 @@ import { Effect, Result, Schema } from "effect"
 export interface Tool {
   /** Its tag: lower-case letters, digits and hyphens, beginning with a letter. */
   readonly name: string
-  /** One sentence for the policy: how it is called and what for. */
+  /** One sentence for the policy: how to call it and what it does. */
   readonly description: string
   /** One reply per input, in their order. Inputs come without surrounding white space. */
   readonly run: (inputs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Reply>, ToolFailure>
 }
 
-/** What the policy is shown: the text, or why its input was no use. */
+/** What the policy is shown: the text, or why its input was rejected. */
 export type Reply = Result.Result<string, ToolRejection>
 
-/** The input is at fault. The policy is shown the reason and continues. */
+/** The input is invalid. The policy is shown the reason and continues. */
 export class ToolRejection extends Schema.TaggedError<ToolRejection>()("ToolRejection", { reason: Schema.String }) {
   override get message() {
     return this.reason
   }
 }
 
-/** The tool is at fault: it is down, too slow or talks nonsense. It is asked again, and then its episodes fail. */
+/** The tool failed: it is down, too slow or returns invalid replies. The call is retried, then its episodes fail. */
 export class ToolFailure extends Schema.TaggedError<ToolFailure>()("ToolFailure", {
   tool: Schema.String,
   reason: Schema.String,
@@ -62,7 +62,7 @@ export const each = (
   )
 })
 
-/** Names no tool can have: they are tags of the protocol, or kinds of turns. */
+/** Reserved names: tags of the protocol and kinds of turns. */
 export const reserved: ReadonlyArray<string> = ["think", "information", "answer", "invalid"]
 
 /** Whether a text can be the name of a tool. */

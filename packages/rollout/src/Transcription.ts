@@ -12,21 +12,21 @@ export interface Setting {
 }
 
 export interface Transcription {
-  /** The tokens before the policy's next turn, as it is given them. */
+  /** The tokens that the policy sees before its next turn. */
   readonly seen: (recording: Recording) => ReadonlyArray<number>
   /** What is recorded of a sampled turn. */
   readonly written: (sampled: SampledSequence) => Written
-  /** What is shown of a text where `room` tokens are left of the context; none where nothing can be. */
+  /** The shown part of a text when `room` tokens of the context are left; none if nothing fits. */
   readonly shown: (text: string, room: number) => Observation.Observation | null
-  /** What is kept of an episode that is over. */
+  /** The kept part of a finished episode. */
   readonly kept: (recording: Recording) => Recording
-  /** Whether log-probabilities are those the trainer's view of the whole response gives, not those of sampling. */
+  /** Whether log-probabilities are recomputed by the trainer on the whole response, instead of those of sampling. */
   readonly isRescored: boolean
 }
 
 /**
- * Tokens are kept as they were sampled. Whatever the environment says is between information tags that it cannot lose,
- * leave or open, and leaves a token for the next turn.
+ * Tokens are kept as they were sampled. Texts of the environment are between information tags, which they can neither
+ * lose nor close nor open, and leave a token for the next turn.
  */
 export const verbatim = ({ config, tokenizer }: Setting): Transcription => {
   const envelope = Observation.envelope(tokenizer)

@@ -120,7 +120,7 @@ describe("An agent's program", () => {
         if (Exit.isSuccess(exit)) return
         const defect = thrown(exit)
         assert.instanceOf(defect, Error)
-        assert.strictEqual(defect.message, `agent: it threw in the episode test/${first}`)
+        assert.strictEqual(defect.message, `agent: threw an exception in the episode test/${first}`)
         assert.strictEqual(defect.cause, bug)
       })
   )

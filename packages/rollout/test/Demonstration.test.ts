@@ -82,7 +82,7 @@ describe("Demonstration", () => {
       })
   )
 
-  it("is none where a question does not say what supports it, or a passage has no title", () => {
+  it("is none if a question has no supporting passages, or a passage has no title", () => {
     for (const supportIds of [undefined, [], ["a", "untitled"], ["a", "unknown"]]) {
       const asked = { goldenAnswers: question.goldenAnswers, ...(supportIds === undefined ? {} : { supportIds }) }
       assert.isTrue(Option.isNone(Demonstration.searches(asked, titles)))

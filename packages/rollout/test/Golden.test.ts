@@ -225,7 +225,7 @@ describe.skipIf(!existsSync(path("actions")))(
         })
     })
 
-    it("what is no text, which the reference refuses, is no text here either", () => {
+    it("what the reference refuses as text is not text here either", () => {
       for (const { prediction } of ofKind("postprocess_predictions_error"))
         assert.isFalse(Schema.is(Trajectory.Turn.fields.text)(prediction))
     })

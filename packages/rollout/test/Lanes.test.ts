@@ -99,7 +99,7 @@ describe("lanes of rollouts", () => {
     })
   )
 
-  it.effect.prop("keep no more calls and episodes open than the engine wants", inputs, (input) =>
+  it.effect.prop("keep no more calls and episodes open than the engine's profile allows", inputs, (input) =>
     Effect.gen(function* () {
       const { most } = yield* run(input)
       assert.isAtMost(most.calls, input.lanes)
@@ -115,7 +115,7 @@ describe("lanes of rollouts", () => {
     })
   )
 
-  it.effect.prop("begin no round once one of them has failed", inputs, (input) =>
+  it.effect.prop("start no round after one of them has failed", inputs, (input) =>
     Effect.gen(function* () {
       const refused: Array<number> = []
       const refuse = (now: number) => {
@@ -129,7 +129,7 @@ describe("lanes of rollouts", () => {
     })
   )
 
-  it.effect.prop("hand over what has finished before they tell that the engine failed", inputs, (input) =>
+  it.effect.prop("hand over finished trajectories before they report that the engine failed", inputs, (input) =>
     Effect.gen(function* () {
       const handed: Array<string> = []
       // An engine that is gone after the first minute, on which episodes of one short turn have finished.

@@ -268,7 +268,7 @@ describe("Rollout", () => {
     })
   )
 
-  it.effect.prop("shows nothing that ends its observation or poses as the policy's words", inputs, (input) =>
+  it.effect.prop("shows nothing that ends its observation or looks like text of the policy", inputs, (input) =>
     Effect.gen(function* () {
       const { trajectories } = yield* run(input)
       for (const { observation } of trajectories.flatMap(({ transcript }) => transcript)) {
@@ -347,7 +347,7 @@ describe("Rollout", () => {
     })
   )
 
-  it.effect.prop("keeps as many episodes in flight as the engine wants", inputs, (input) =>
+  it.effect.prop("keeps as many episodes in flight as the engine's profile allows", inputs, (input) =>
     Effect.gen(function* () {
       const { observed, trajectories } = yield* run(input)
       let left = trajectories.map(({ turns }) => turns).filter((turns) => turns > 0)
@@ -398,7 +398,7 @@ describe("Rollout", () => {
     })
   )
 
-  it.effect("an episode that fails earns nothing, whatever it said before", () =>
+  it.effect("an episode that fails has no reward, whatever its turns", () =>
     Effect.gen(function* () {
       const plan = ["<information></information><answer> Ostrel Bay</answer>", "<search> broken index</search>"]
       const input = { plans: [plan], contextLength: 1000, concurrency: 1 }
@@ -426,7 +426,7 @@ describe("Rollout", () => {
     })
   )
 
-  it.effect("an engine that fails, or forgets a request, fails the collection", () =>
+  it.effect("an engine that fails, or leaves out a request, fails the collection", () =>
     Effect.gen(function* () {
       const engine = ScriptedEngine.make(script)
       const refuse = () => Effect.fail(new EngineError({ operation: "sample", reason: "it is down" }))

@@ -193,7 +193,7 @@ describe("Code that throws", () => {
         play(() => "<echo> ah</echo>", { config: { tools: ["echo"] }, options: { tools: [echo] } })
       )
       const [defect] = Exit.isFailure(exit) ? defects(exit.cause) : []
-      assert.strictEqual(defect?.message, 'tool echo: it threw on the input "ah"')
+      assert.strictEqual(defect?.message, 'tool echo: threw an exception on the input "ah"')
       assert.strictEqual(defect?.cause, bug)
     })
   )
@@ -223,7 +223,7 @@ describe("Tools", () => {
     })
   )
 
-  it.effect("a tool that leaves replies out is asked input by input, and shifts no reply to another episode", () =>
+  it.effect("a tool with missing replies is called input by input, and no reply goes to another episode", () =>
     Effect.gen(function* () {
       const tool: Tool.Tool = {
         ...echo,
@@ -242,14 +242,14 @@ describe("Tools", () => {
     })
   )
 
-  it.effect("a tool that is not listed is no tool", () =>
+  it.effect("a tool that is not listed cannot be called", () =>
     Effect.gen(function* () {
       const { trajectories } = yield* play(calculating)
       assert.strictEqual(trajectories[0]?.transcript[0]?.action.kind, "invalid")
     })
   )
 
-  it.effect("an input that is no use to a tool is told to the policy, which goes on", () =>
+  it.effect("the policy is shown that a tool rejected its input, and continues", () =>
     Effect.gen(function* () {
       const { trajectories } = yield* play(
         (prompt) => (prompt.includes("</information>") ? "<answer> Ostrel Bay</answer>" : "<echo> nothing</echo>"),
@@ -322,7 +322,7 @@ describe("Tools", () => {
       })
   )
 
-  it.effect("what the tools are stands in the prompt where the template asks for it", () =>
+  it.effect("the descriptions of the tools are in the prompt if the template asks for them", () =>
     Effect.gen(function* () {
       const { prompts } = yield* play(calculating, {
         config: { ...twoTools, texts: { ...defaultConfig.texts, prompt: "{instruction} {tools} Question: {question}" } }

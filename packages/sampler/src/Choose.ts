@@ -1,4 +1,4 @@
-/** One instruction for one request, with the probability it was drawn with. */
+/** Draws one instruction for one request, with its probability. */
 import { Array as Arr, Order } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { refuse } from "@inspo/domain/InvalidInput"
@@ -11,7 +11,7 @@ export interface Share {
 }
 
 /**
- * Draws from the stream `path` of `seed`, whatever the order of `shares`, which sum to 1. Throws `InvalidInput` on any others.
+ * Draws from the stream `path` of `seed`, independent of the order of `shares`. Throws `InvalidInput` unless they sum to 1.
  *
  * @example
  * ```ts

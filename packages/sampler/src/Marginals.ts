@@ -1,9 +1,9 @@
-/** How likely a question gets each instruction when a whole step is assigned together and newcomers are owed a group. */
+/** The probability of each instruction for a question, where a step is assigned as a whole and newcomers are guaranteed a group. */
 import { Array as Arr } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Share } from "./Choose.ts"
 
-/** `shares` sum to 1; `strata` is the number of questions of each; `guaranteed` are owed a group. */
+/** `shares` sum to 1; `strata` is the number of questions of each; `guaranteed` instructions get a group. */
 export interface Step {
   readonly shares: ReadonlyArray<Share>
   readonly strata: Readonly<Record<string, number>>
@@ -11,9 +11,9 @@ export interface Step {
 }
 
 /**
- * The probability of each instruction for a question of each stratum, under the stratified assignment of `Sampler`. Where
- * nobody can come away empty they are `shares`. Else they are exact: within a stratum the counts depend on one offset alone,
- * and are constant between a few points, so that all cases can be counted. Null where these are more than 100,000.
+ * The probability of each instruction for a question of each stratum, under the stratified assignment of `Sampler`. If
+ * every instruction is sure to get a group, these are `shares`. Else they are exact: within a stratum the counts depend on one
+ * offset only and are constant between a few points, so all cases can be counted. Null if there are more than 100,000.
  */
 export const stratified = (step: Step): Readonly<Record<string, ReadonlyArray<Share>>> | null => {
   const strata = Object.entries(step.strata)
@@ -49,7 +49,7 @@ interface Case {
   readonly counts: ReadonlyArray<number>
 }
 
-/** The counts of a stratum for every offset in [0, 1), with the length of the offsets that lead to them. */
+/** The counts of a stratum for every offset in [0, 1), with the length of the interval of offsets that leads to them. */
 const casesOf = (shares: ReadonlyArray<Share>, size: number): ReadonlyArray<Case> => {
   const order = [...shares.keys()].toSorted((a, b) => ((shares[a]?.id ?? "") < (shares[b]?.id ?? "") ? -1 : 1))
   const probabilities = order.map((index) => shares[index]?.probability ?? 0)
@@ -73,7 +73,7 @@ const product = (cases: ReadonlyArray<ReadonlyArray<Case>>): ReadonlyArray<Reado
     [[]]
   )
 
-/** The expected counts once each who is owed a group has taken one from whoever has the most to spare. */
+/** The expected counts after each guaranteed instruction without a group took one from the instruction with the most to spare. */
 const serve = (
   counts: ReadonlyArray<ReadonlyArray<number>>,
   { guaranteed, shares }: Step

@@ -13,10 +13,10 @@ export interface Request {
 /**
  * The questions of a step, as indices into the training set.
  *
- * Every epoch shuffles the set again and cuts it into whole batches; the remainder sits that epoch out. A batch therefore
- * never repeats a question, and is the whole set when `batchSize` exceeds it. Two runs with the same seed see the same
- * questions at the same step, whatever else differs between them. Without questions the batch is empty. Throws
- * `InvalidInput` on any other number out of range.
+ * Every epoch shuffles the set again and cuts it into whole batches; the remainder is not used in that epoch. A batch therefore
+ * never repeats a question, and is the whole set when `batchSize` exceeds it. Two runs with the same seed get the same
+ * questions at the same step, whatever else differs. Without questions the batch is empty. Throws `InvalidInput` on any
+ * other number out of range.
  *
  * @example
  * ```ts

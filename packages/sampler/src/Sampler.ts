@@ -1,4 +1,4 @@
-/** Which instruction each question of a step is rolled out under. */
+/** Assigns an instruction to each question of a step. */
 import { Array as Arr, Context, Layer, Order } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { refuse } from "@inspo/domain/InvalidInput"
@@ -10,11 +10,11 @@ import type { Value } from "@inspo/population/Population"
 /** How instructions are drawn. Pure: the same request gives the same assignment. */
 export interface Strategy {
   readonly identity: Identity
-  /** How likely a question gets each instruction while none is guaranteed a group, in the order of `values`. */
+  /** The probability of each instruction for a question if none is guaranteed a group, in the order of `values`. */
   readonly probabilities: (values: ReadonlyArray<Value>) => ReadonlyArray<number>
   /**
-   * One instruction per question, in the order of the questions; empty when there are no values. Throws `InvalidInput` on
-   * what a request must not hold.
+   * One instruction per question, in the order of the questions; empty without values. Throws `InvalidInput` on an
+   * invalid request.
    */
   readonly assign: (request: Request) => ReadonlyArray<InstructionId>
 }
@@ -23,8 +23,8 @@ export interface Strategy {
 export class Sampler extends Context.Service<Sampler, Strategy>()("@inspo/sampler/Sampler") {}
 
 /**
- * `values` are finite, one for each instruction; their order does not matter. `newcomers` are those of them that just
- * entered, which a strategy may guarantee a group in this step.
+ * `values` are finite, one for each instruction; their order does not matter. `newcomers` are those that just
+ * joined, which a strategy may guarantee a group in this step.
  */
 export interface Request {
   readonly seed: number
@@ -62,11 +62,11 @@ export interface Options {
   readonly temperature: number
 }
 
-/** How a step's questions get their instructions. */
+/** How the questions of a step get their instructions. */
 export interface Choices extends Options {
   /** An independent categorical draw per question, or systematic sampling within each data source. */
   readonly assignment: "independent" | "stratified"
-  /** Who is guaranteed a group: no instruction, those that just entered, or every one. */
+  /** The instructions that are guaranteed a group: none, those that just joined, or all. */
   readonly newcomers: "drawn" | "guaranteed" | "everyone"
 }
 
@@ -74,12 +74,12 @@ export interface Choices extends Options {
  * Draws by Eq. 4, with the choices given.
  *
  * Stratified: within a data source the instructions are drawn by systematic sampling, so that each gets its expected
- * number of groups rounded down or up, and easy and hard sources weigh equally on all. The probability that a question
+ * number of groups rounded down or up, and easy and hard sources affect all equally. The probability that a question
  * gets an instruction is still exactly Eq. 4.
  *
- * Guaranteed: an instruction that came away empty takes one question, drawn at random, from the instruction with the most
- * to spare; only then do probabilities differ from Eq. 4. With fewer questions than guaranteed instructions as many as
- * possible are served.
+ * Guaranteed: an instruction without a group takes one question, drawn at random, from the instruction with the most to
+ * spare; only then do probabilities differ from Eq. 4. With fewer questions than guaranteed instructions, as many as
+ * possible get a group.
  */
 export const make = ({ assignment, newcomers, temperature }: Choices): Strategy => ({
   identity: { name: assignment, parameters: { temperature, newcomers } },
@@ -96,7 +96,7 @@ export const make = ({ assignment, newcomers, temperature }: Choices): Strategy 
 /** Provides {@link make}. */
 export const layer = (choices: Choices): Layer.Layer<Sampler> => Layer.succeed(Sampler, make(choices))
 
-/** An independent categorical draw per question, as the paper has it; newcomers are drawn as all others are. */
+/** An independent categorical draw per question, as in the paper; newcomers have no guarantee. */
 export const independent = (options: Options): Strategy =>
   make({ ...options, assignment: "independent", newcomers: "drawn" })
 
@@ -129,14 +129,14 @@ const softmax = (values: ReadonlyArray<Value>, temperature: number): ReadonlyArr
     temperature
   )
 
-/** Maps a point of [0, 1) to the instruction whose share of the interval holds it; to none where there is none. */
+/** Maps a point of [0, 1) to the instruction whose share of the interval contains it; to none without shares. */
 type Quantile = (point: number) => ReadonlyArray<InstructionId>
 
 const quantile = (inAnyOrder: ReadonlyArray<Value>, temperature: number): Quantile => {
   const values = inAnyOrder.toSorted(byId)
   const shares = softmax(values, temperature)
   const ends = Arr.scan(shares, 0, (end, share) => end + share).slice(1)
-  // Rounding may leave the last end a little below 1: the last instruction that has a share takes the rest.
+  // Rounding may leave the last end slightly below 1: the last instruction with a share takes the rest.
   const last = shares.findLastIndex((share) => share > 0)
   return (point) => {
     const index = ends.findIndex((end) => point < end)

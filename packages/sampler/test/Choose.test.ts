@@ -23,14 +23,14 @@ describe("choose", () => {
     }
   )
 
-  it("draws each as often as its probability says", () => {
+  it("draws each as often as its probability", () => {
     const shares = sharesOf([1, 2, 5])
     const drawn = Arr.makeBy(4000, (key) => Choose.choose({ seed: 1, path: ["lease", key], shares }).id)
     for (const { id, probability } of shares)
       assert.approximately(drawn.filter((one) => one === id).length / drawn.length, probability, 0.03)
   })
 
-  it("refuses what is no distribution", () => {
+  it("refuses shares that are not a distribution", () => {
     for (const probability of [0.5, 2, Number.NaN])
       assert.throws(
         () => Choose.choose({ seed: 1, path: [], shares: [{ id: InstructionId.make("i0"), probability }] }),

@@ -40,7 +40,7 @@ describe("Marginals", () => {
     { title: "two owed, two sources", values: [0.5, 0.4, 0, 0.1], strata: { a: 3, b: 2 }, guaranteed: [2, 3] },
     { title: "more owed than questions", values: [0.5, 0.1, 0], strata: { a: 2 }, guaranteed: [0, 1, 2] }
   ])
-    it(`are what the stratified sampler does: ${title}`, () => {
+    it(`are those of the stratified sampler: ${title}`, () => {
       const probabilities = Sampler.probabilities(values, 0.2)
       const shares = probabilities.map((probability, index) => ({ id: id(index), probability }))
       const owed = guaranteed.map(id)
@@ -58,7 +58,7 @@ describe("Marginals", () => {
       }
     })
 
-  it("are not told where the cases are too many to count", () => {
+  it("are null if there are too many cases to count", () => {
     const shares = Arr.makeBy(8, (index) => ({ id: id(index), probability: index === 0 ? 0.993 : 0.001 }))
     const strata = Object.fromEntries(Arr.makeBy(8, (index) => [`source ${index}`, 3]))
     assert.isNull(Marginals.stratified({ shares, strata, guaranteed: [id(1)] }))

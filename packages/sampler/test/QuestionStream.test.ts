@@ -22,7 +22,7 @@ describe("QuestionStream", () => {
     }
   )
 
-  it.prop("within an epoch no question comes twice", [Stream, between(0, 5)], ([stream, index]) => {
+  it.prop("no question occurs twice within an epoch", [Stream, between(0, 5)], ([stream, index]) => {
     const seen = epoch(stream, index).flat()
     assert.strictEqual(new Set(seen).size, seen.length)
   })

@@ -90,7 +90,7 @@ describe("probabilities", () => {
   })
 })
 
-describe("what makes no probability", () => {
+describe("invalid values and temperatures", () => {
   const refused = /Sampler: .*; expected/u
 
   it.prop(
@@ -134,7 +134,7 @@ for (const [name, make] of [
       assert.deepStrictEqual(sampler.assign({ ...request, values: request.values.toReversed() }), assignment)
     })
 
-    it.prop("steps and seeds have streams of their own", [Schema.Int, Schema.Int], ([seed, step]) => {
+    it.prop("steps and seeds have their own streams", [Schema.Int, Schema.Int], ([seed, step]) => {
       const sampler = make({ temperature: 1 })
       const request = toRequest({
         seed,
@@ -212,7 +212,7 @@ describe("stratified", () => {
     }
   )
 
-  it.prop("serves every newcomer, or one per question when there are too few", [Scarce], ([input]) => {
+  it.prop("gives every newcomer a group, or one per question when there are too few", [Scarce], ([input]) => {
     const request = toRequest(input)
     const served = new Set(Sampler.stratified(input).assign(request))
     const guaranteed = new Set(
@@ -240,7 +240,7 @@ describe("stratified", () => {
 })
 
 describe("everyone", () => {
-  it.prop("serves every instruction, or one per question when there are too few", [Scarce], ([input]) => {
+  it.prop("gives every instruction a group, or one per question when there are too few", [Scarce], ([input]) => {
     const sampler = Sampler.make({ temperature: input.temperature, assignment: "stratified", newcomers: "everyone" })
     const request = toRequest(input)
     const all = request.values.map((value) => value.id)
@@ -252,7 +252,7 @@ describe("everyone", () => {
 describe("layer", () => {
   const choices = { temperature: 0.05, assignment: "stratified", newcomers: "guaranteed" } as const
 
-  it.effect("provides what the choices make", () =>
+  it.effect("provides the strategy of its options", () =>
     Effect.gen(function* () {
       const sampler = yield* Sampler.Sampler
       const request = toRequest({

@@ -70,7 +70,7 @@ const differences = (left: ReadonlyMap<number, number>, right: ReadonlyMap<numbe
     return other === undefined ? [] : [value - other]
   })
 
-/** The result for a claim that one side is higher than the other. */
+/** The result of a claim that one side is higher than the other. */
 export interface Judged {
   readonly n: number
   /** The mean of the claimed higher side minus that of the other. */

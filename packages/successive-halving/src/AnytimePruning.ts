@@ -1,10 +1,10 @@
 /**
- * Pruning at a risk that holds for a whole life, however many members enter and however long some of them stay.
+ * Pruning at a risk that holds for the whole life of a population, however many members join and however long they stay.
  *
- * The claim of an ordered pair is that j is worse than i. Entry g, from 1, makes the pairs of its newcomers with everyone
- * alive and shares 6 / (π² g²) evenly among them; all shares together are at most 1. The evidence against j is the sum of the
+ * The claim of an ordered pair is that j is worse than i. Entry g, from 1, forms the pairs of its newcomers with all
+ * members and divides 6 / (π² g²) evenly among them; all shares together are at most 1. The evidence against j is the sum of the
  * e-values of its rivals, each times its share; j is worse where it reaches 1 / δ. While j is as good as each of its rivals,
- * that sum is a supermartingale that begins at the sum of the shares (Ville's inequality; Vovk and Wang 2021, "E-values:
+ * that sum is a supermartingale that starts at the sum of the shares (Ville's inequality; Vovk and Wang 2021, "E-values:
  * calibration, combination and applications"). So with probability 1 − δ no member that is as good as all its rivals is ever
  * pruned for being worse; of equal ones, none is.
  */
@@ -15,7 +15,7 @@ import * as Ranking from "@inspo/population/Ranking"
 import { eValue } from "@inspo/population/Superiority"
 import { recordWith, type Strategy } from "./SuccessiveHalving.ts"
 
-/** `delta` is the risk of the whole life, above 0 and below 1; `parents` is N_parent, and no pruning goes below it. */
+/** `delta` is the risk over the whole life, above 0 and below 1; `parents` is N_parent, the fewest members that a pruning leaves. */
 export interface Options {
   readonly delta: number
   readonly parents: number
@@ -66,7 +66,7 @@ export const make = ({ delta, parents: least }: Options): Strategy => {
   }
 }
 
-/** The p-value of "this member is as good as each of its rivals", over a life: at most 1. */
+/** The p-value of "this member is as good as each of its rivals", over the whole life: at most 1. */
 export const doubt = (population: Population, member: Member): number => {
   const evidence = population.members
     .filter((rival) => rival !== member)
@@ -78,7 +78,7 @@ export const doubt = (population: Population, member: Member): number => {
 export const claim = (population: Population, better: Member, worse: Member): number =>
   eValue(better, worse) * shareOf(population, better, worse)
 
-/** The part of δ that an ordered pair of living members may spend. */
+/** The share of δ of an ordered pair of members. */
 const shareOf = ({ pairs }: Population, a: Member, b: Member): number => {
   const entry = Math.max(a.entry, b.entry)
   const made = pairs[String(entry)]

@@ -1,4 +1,4 @@
-/** Who leaves the population, and who becomes a parent. */
+/** Which members are pruned, and which become parents. */
 import { Context, Schema } from "effect"
 import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 import { InstructionId } from "@inspo/domain/Instruction"
@@ -9,18 +9,18 @@ import * as Ranking from "@inspo/population/Ranking"
 import { eValue } from "@inspo/population/Superiority"
 
 /**
- * Why an instruction left.
+ * Why an instruction was removed.
  *
- * - `bottom-half`: it was ranked there
- * - `worse`: it was ranked there, and is known to be worse with the certainty that was asked for
- * - `forced`: it gave way to newcomers, whatever is known about it
+ * - `bottom-half`: it ranked in the bottom half
+ * - `worse`: it ranked in the bottom half, and is worse with the required certainty
+ * - `forced`: it made room for newcomers, whatever the evidence
  */
 export const PruneReason = Schema.Literals(["bottom-half", "worse", "forced"])
 export type PruneReason = typeof PruneReason.Type
 
 /**
- * An instruction that left, with the value it was ranked by. `certainty`, in [0, 1], is one minus
- * the p-value of "it is the best of the population", or of "it is as good as each rival"; rules that compute none leave it out.
+ * A removed instruction, with the value it was ranked by. `certainty`, in [0, 1], is one minus the p-value of "it is the best
+ * of the population", or of "it is as good as each rival"; absent if the rule computes none.
  */
 export const Pruned = Schema.Struct({
   id: InstructionId,
@@ -31,8 +31,8 @@ export const Pruned = Schema.Struct({
 export interface Pruned extends Schema.Schema.Type<typeof Pruned> {}
 
 /**
- * The outcome of a pruning: `kept` best first, `pruned` worst first, and which of the kept were `spared`, that is
- * ranked in the bottom half but with too little evidence against them.
+ * The outcome of a pruning: `kept` best first, `pruned` worst first, and which of the kept were `spared`: ranked in
+ * the bottom half, but with too little evidence against them.
  */
 export const Pruning = Schema.Struct({
   kept: Schema.Array(InstructionId),
@@ -42,8 +42,8 @@ export const Pruning = Schema.Struct({
 export interface Pruning extends Schema.Schema.Type<typeof Pruning> {}
 
 /**
- * A pruning rule. Pure; `values` is the ranking to use, with one for every member: W_{t-1} as the paper has it, W_t
- * otherwise. A protected member is never pruned. Making a rule of options out of range throws `InvalidInput`.
+ * A pruning rule. Pure; `values` ranks the members, with one for each: W_{t-1} as in the paper, else W_t. A protected member
+ * is never pruned. Options out of range throw `InvalidInput`.
  */
 export interface Strategy {
   readonly identity: Identity
@@ -53,13 +53,13 @@ export interface Strategy {
     protectedIds?: ReadonlySet<InstructionId>
   ) => Pruning
   /**
-   * Members that the rule spares until they are seen in more groups. A sampler that prefers high values may never draw them
-   * again, so that no prune could remove them: hand them to it as newcomers, which it serves.
+   * Members that the rule spares until they are observed in more groups. A sampler that prefers high values may never draw
+   * them again, and then no pruning could remove them: pass them to the sampler as newcomers, which are guaranteed a group.
    */
   readonly unseen: (population: Population) => ReadonlyArray<InstructionId>
-  /** The top N_parent, best first: those that the next generation descends from. */
+  /** The top N_parent, best first: the parents of the next generation. */
   readonly parents: (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
-  /** Who gives way to newcomers when only the members of `staying` stay, worst first: every other member. */
+  /** The members that newcomers replace, worst first: all except those of `staying`. */
   readonly replaced: (
     population: Population,
     values: ReadonlyArray<Value>,
@@ -67,14 +67,14 @@ export interface Strategy {
   ) => ReadonlyArray<Pruned>
 }
 
-/** The rule by which a run prunes. */
+/** The pruning rule of a run. */
 export class SuccessiveHalving extends Context.Service<SuccessiveHalving, Strategy>()(
   "@inspo/successive-halving/SuccessiveHalving"
 ) {}
 
 /**
- * `parents` is N_parent, at least 1: no pruning goes below it, nor below `floor`. `ties` says who is ranked first among
- * equals, as the rule does by default.
+ * `parents` is N_parent, at least 1: a pruning leaves at least that many members, and at least `floor`. `ties` overrides how
+ * the rule ranks equals.
  */
 export interface BottomHalfOptions {
   readonly parents: number
@@ -82,15 +82,15 @@ export interface BottomHalfOptions {
   readonly ties?: Ranking.Ties
 }
 
-/** `minimumGroups` is the evidence an instruction must have before it can be pruned. */
+/** `minimumGroups` is how many groups an instruction needs before it can be pruned. */
 export interface SpareUnseenOptions extends BottomHalfOptions {
   readonly minimumGroups: number
 }
 
 /**
- * `delta`, above 0 and below 1, is the risk of a whole run: the probability that any population loses its best to a prune
- * for being `worse`. It is spread evenly over `comparisons`: as many as the best of each population has rivals, summed
- * over the populations that a run plans to have, so (size − 1) × (1 + evolutions).
+ * `delta`, above 0 and below 1, is the risk of a whole run: the probability that a pruning as `worse` ever removes the
+ * best of a population. It is divided evenly over `comparisons`: the number of rivals of the best member, summed over the
+ * planned populations of a run, so (size − 1) × (1 + evolutions).
  */
 export interface ConfidentOptions extends BottomHalfOptions {
   readonly delta: number
@@ -98,7 +98,7 @@ export interface ConfidentOptions extends BottomHalfOptions {
 }
 
 /**
- * As the paper has it: drops ⌊size / 2⌋ of the current population, never below N_parent (7 → 4 → 2 → 1). Ties keep
+ * As in the paper: prunes ⌊size / 2⌋ of the current population, never below N_parent (7 → 4 → 2 → 1). Ties keep
  * the order of the population.
  */
 export const bottomHalf = (options: BottomHalfOptions): Strategy =>
@@ -111,7 +111,7 @@ export const bottomHalf = (options: BottomHalfOptions): Strategy =>
   })
 
 /**
- * The other reading of "the bottom N/2": N stays the size that the population began with, so that each pruning drops
+ * The other reading of "the bottom N/2": N stays the initial size of the population, so that each pruning removes
  * ⌊N / 2⌋, never below N_parent (7 → 4 → 1). `size` is N, at least 1. Ties keep the order of the population.
  */
 export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly size: number }): Strategy => {
@@ -127,8 +127,8 @@ export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly s
 }
 
 /**
- * As {@link bottomHalf}, but an instruction seen in fewer than `minimumGroups` groups since it entered is
- * spared. No better one is dropped in its place, so fewer leave. Ties: more groups first, then the older.
+ * As {@link bottomHalf}, but an instruction observed in fewer than `minimumGroups` groups since it joined is
+ * spared. No better one is pruned in its place, so fewer are pruned. Ties: more groups first, then the older.
  */
 export const spareUnseen = (options: SpareUnseenOptions): Strategy => {
   const { minimumGroups } = options
@@ -144,16 +144,15 @@ export const spareUnseen = (options: SpareUnseenOptions): Strategy => {
 }
 
 /**
- * Halving with a known risk: as {@link bottomHalf}, but of the bottom half only those leave that are worse than the best with
- * certainty 1 − δ. All others are spared, however long that takes. Ties: more groups first, then the older.
+ * Halving with a known risk: as {@link bottomHalf}, but prunes of the bottom half only those that are worse than the best
+ * with certainty 1 − δ. All others are spared, however long that takes. Ties: more groups first, then the older.
  *
- * Promised: with probability 1 − δ, no prune of the run for being `worse` drops the best of its population. "The best" is
+ * Guarantee: with probability 1 − δ, no pruning of the run as `worse` removes the best of its population. "The best" is
  * a member whose expected reward is at least that of each rival in every step both were sampled in. In a stationary run
- * that is the member of highest expected reward; where rivals overtake each other there may be no best, and then nothing
- * is promised. Taken for granted: the groups of a step are independent given the steps before, as when questions are drawn
- * independently or from far more than a step takes; and N_parent is 1, so that no two members outlive a refill together.
- * Not promised: that any instruction ever leaves; that it was right to let one go that was `forced` out; that I* is the
- * best of those kept.
+ * that is the member of highest expected reward; where rivals overtake each other there may be no best, and then there
+ * is no guarantee. Assumptions: the groups of a step are independent given the steps before, as when questions are drawn
+ * independently or from far more than a step takes; and N_parent is 1, so that no two members survive a refill together.
+ * Not guaranteed: that any instruction is ever pruned; that a `forced` one was worse; that I* is the best of those kept.
  *
  * The evidence against a member is the sum of the e-values of its rivals ({@link eValue}). If the member is the best,
  * then that sum over `comparisons` ever exceeds 1 / δ with probability δ · rivals / comparisons at most, so testing it
@@ -179,7 +178,7 @@ export const confident = (options: ConfidentOptions): Strategy => {
   })
 }
 
-/** Records members that leave, each with the value it was ranked by, and its certainty where a rule computes one. */
+/** Records removed members, each with the value it was ranked by, and its certainty if the rule computes one. */
 export const recordWith = (values: ReadonlyArray<Value>) => {
   const valueOf = new Map(values.map(({ id, value }) => [id, value]))
   return (id: InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
@@ -191,17 +190,17 @@ export const recordWith = (values: ReadonlyArray<Value>) => {
 }
 
 interface Rule extends Identity {
-  /** Who is ranked first among equals, unless the options say so. */
+  /** How equals are ranked, unless the options override it. */
   readonly ties: Ranking.Ties
   readonly reason: PruneReason
-  /** How many leave at most; half of those present unless given. */
+  /** The most members to prune; by default half of those present. */
   readonly quota?: number
-  /** Groups below which the rule spares a member; 0 unless given. */
+  /** Groups below which the rule spares a member; by default 0. */
   readonly minimumGroups?: number
   readonly judge: (member: Member, population: Population) => Verdict
 }
 
-/** Whether a member of the bottom half leaves, and with what certainty where the rule computes one. */
+/** Whether a member of the bottom half is pruned, and with what certainty if the rule computes one. */
 interface Verdict {
   readonly leaves: boolean
   readonly certainty?: number

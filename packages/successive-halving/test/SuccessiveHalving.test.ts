@@ -144,7 +144,7 @@ describe("prune", () => {
     }
   )
 
-  it.prop("never drops a better member than one it keeps on its merit", [Entries, Options], ([entries, options]) => {
+  it.prop("never prunes a better member than one it keeps for its value", [Entries, Options], ([entries, options]) => {
     for (const rule of rules(options)) {
       const { kept, pruned, spared } = prune(rule, entries, options.steps)
       const merit = kept.filter((one) => !spared.includes(one)).map((one) => find(entries, one)?.value ?? NaN)
@@ -217,7 +217,7 @@ describe("prune", () => {
     }
   )
 
-  it.prop("breaks ties as it is told to", [Entries, Options], ([entries, options]) => {
+  it.prop("breaks ties as configured", [Entries, Options], ([entries, options]) => {
     for (const make of [SuccessiveHalving.bottomHalf, SuccessiveHalving.spareUnseen, SuccessiveHalving.confident])
       for (const ties of ["order", "evidence"] as const) {
         const rule = make({ ...options, ties })
@@ -270,23 +270,27 @@ describe("parents", () => {
 })
 
 describe("replaced", () => {
-  it.prop("is everyone but the parents, worst first, with their values", [Entries, Options], ([entries, options]) => {
-    for (const rule of rules(options)) {
-      const { population, values } = setUp(entries, options.steps)
-      const parents = rule.parents(population, values).map((parent) => parent.instruction.id)
-      const replaced = rule.replaced(population, values, new Set(parents))
-      assert.sameMembers(
-        [...parents, ...replaced.map((one) => one.id)],
-        entries.map((_, index) => id(index))
-      )
-      const left = replaced.map((one) => one.value)
-      assert.deepStrictEqual(
-        left,
-        left.toSorted((a, b) => a - b)
-      )
-      for (const one of replaced) assert.strictEqual(one.value, find(entries, one.id)?.value)
+  it.prop(
+    "is every member except the parents, worst first, with their values",
+    [Entries, Options],
+    ([entries, options]) => {
+      for (const rule of rules(options)) {
+        const { population, values } = setUp(entries, options.steps)
+        const parents = rule.parents(population, values).map((parent) => parent.instruction.id)
+        const replaced = rule.replaced(population, values, new Set(parents))
+        assert.sameMembers(
+          [...parents, ...replaced.map((one) => one.id)],
+          entries.map((_, index) => id(index))
+        )
+        const left = replaced.map((one) => one.value)
+        assert.deepStrictEqual(
+          left,
+          left.toSorted((a, b) => a - b)
+        )
+        for (const one of replaced) assert.strictEqual(one.value, find(entries, one.id)?.value)
+      }
     }
-  })
+  )
 
   it.prop("is forced, unless a rule is certain that they are worse", [Entries, Options], ([entries, options]) => {
     const { population, values } = setUp(entries, options.steps)
@@ -349,24 +353,28 @@ describe("confident", () => {
     }
   )
 
-  it.prop("prunes nobody on equal evidence, however much", [Entries, Options], ([entries, options]) => {
+  it.prop("prunes no member on equal evidence, however much", [Entries, Options], ([entries, options]) => {
     const equal = entries.map((entry) => ({ ...entry, worth: 0.5 as const }))
     assert.deepStrictEqual(prune(SuccessiveHalving.confident(options), equal, options.steps).pruned, [])
   })
 
-  it.prop("never prunes one that no rival outdid, whatever its value", [Entries, Options], ([entries, options]) => {
-    const largest = Math.max(...entries.map(({ worth }) => worth))
-    for (const { id } of prune(SuccessiveHalving.confident(options), entries, options.steps).pruned)
-      assert.isBelow(find(entries, id)?.worth ?? NaN, largest)
-  })
+  it.prop(
+    "never prunes a member that no rival outperformed, whatever its value",
+    [Entries, Options],
+    ([entries, options]) => {
+      const largest = Math.max(...entries.map(({ worth }) => worth))
+      for (const { id } of prune(SuccessiveHalving.confident(options), entries, options.steps).pruned)
+        assert.isBelow(find(entries, id)?.worth ?? NaN, largest)
+    }
+  )
 
-  it.prop("prunes on more of the same evidence whom it prunes on less", [Entries, Options], ([entries, options]) => {
+  it.prop("prunes on more of the same evidence what it prunes on less", [Entries, Options], ([entries, options]) => {
     const rule = SuccessiveHalving.confident(options)
     const out = (steps: number) => prune(rule, entries, steps).pruned.map((one) => one.id)
     assert.includeMembers(out(2 * options.steps), out(options.steps))
   })
 
-  it.prop("prunes all the same when a rival did even better", [Entries, Options], ([entries, options]) => {
+  it.prop("still prunes when a rival did even better", [Entries, Options], ([entries, options]) => {
     const rule = SuccessiveHalving.confident(options)
     const out = (given: Entries) => prune(rule, given, options.steps).pruned.map((one) => one.id)
     for (const [index, entry] of entries.entries())
@@ -398,7 +406,7 @@ describe("confident", () => {
 })
 
 describe("the identity of a rule", () => {
-  it("names all that it decides by", () => {
+  it("contains all options", () => {
     const identities = rules({ parents: 1, floor: 4, minimumGroups: 5, delta: 0.2, comparisons: 8, steps: 0 }).map(
       ({ identity }) => identity
     )

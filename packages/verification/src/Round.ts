@@ -9,8 +9,8 @@ import type { QuestionId } from "@inspo/domain/Question"
 import type { Scores, Strategy, Verdict } from "./Verification.ts"
 
 /**
- * How a round is held: on so many `questions` in all, with an interim analysis after every `interim` of them, null for none.
- * `inlineVerification` the questions are those of ordinary steps, and one that failed for anybody is replaced by another.
+ * How a round runs: on `questions` in total, with an interim analysis after every `interim` of them, null for none.
+ * `inlineVerification` the questions are those of ordinary steps, and one that failed for any arm is replaced by another.
  */
 export interface Design {
   readonly questions: number
@@ -18,13 +18,13 @@ export interface Design {
   readonly inlineVerification: boolean
 }
 
-/** What a batch of questions brought: `asked` of them, and the scores on those that no arm failed on. */
+/** The result of a batch of questions: `asked` of them, and the scores on those that no arm failed on. */
 export interface Batch extends Scores {
   readonly asked: number
   readonly questions: ReadonlyArray<QuestionId>
 }
 
-/** A round so far. Candidates are known by their places; those of `remaining` are asked what comes next. */
+/** A round so far. Candidates are identified by their indices; those of `remaining` are asked what comes next. */
 export interface Round extends Batch {
   readonly batches: number
   /** How many questions of the latest batch no arm failed on. */
@@ -32,7 +32,7 @@ export interface Round extends Batch {
   readonly remaining: ReadonlyArray<number>
 }
 
-/** A round of so many candidates before its first question. */
+/** A round of this many candidates before its first question. */
 export const begin = (candidates: number): Round => ({
   batches: 0,
   latest: 0,
@@ -43,7 +43,7 @@ export const begin = (candidates: number): Round => ({
   remaining: Array.from({ length: candidates }, (_, place) => place)
 })
 
-/** The questions of the next batch, out of all those of a round that has rollouts of its own. */
+/** The questions of the next batch, from all those of a round with its own rollouts. */
 export const nextQuestions = <Q>(
   { interim }: Design,
   { asked }: Round,
@@ -68,7 +68,7 @@ export const divide = <Q extends { readonly id: QuestionId }>(
   return { asked, others }
 }
 
-/** The round after a batch. Throws `InvariantBroken` when its scores are of other candidates, or of a parent in one batch only. */
+/** The round after a batch. Throws `InvariantBroken` on scores of other candidates, or of a parent in one batch only. */
 export const record = (round: Round, batch: Batch): Round => ({
   ...round,
   batches: round.batches + 1,
@@ -89,8 +89,8 @@ const ofParent = (known: Scores["parent"], scores: Scores["parent"]): Scores["pa
 }
 
 /**
- * The analysis after a batch, where `places` are free for candidates: those that stay for another, or, where none follows,
- * those that would have. In steps none follows the last step (`isLast`), nor one that brought no question with all its scores.
+ * The analysis after a batch, where `places` are free for candidates: those that stay for another, or, if none follows,
+ * those that would have stayed. In steps none follows the last step (`isLast`), nor one that brought no question with all its scores.
  */
 export const analyse = (
   rule: Pick<Strategy, "remaining">,
@@ -104,13 +104,13 @@ export const analyse = (
   return isCut ? { remaining: [], cutShort: open } : { remaining: open, cutShort: [] }
 }
 
-/** Candidates by their places: who is asked what comes next, and whose verdict was open when the round ended. */
+/** Candidates by their indices: those that get the next batch, and those whose verdict was open when the round ended. */
 export interface Analysis {
   readonly remaining: ReadonlyArray<number>
   readonly cutShort: ReadonlyArray<number>
 }
 
-/** The verdicts on a round that is over. None that was cut short passes, however well it did on what it was asked. */
+/** The verdicts on a finished round. A candidate whose round was cut short never passes, whatever its scores. */
 export const judge = (
   rule: Pick<Strategy, "judge">,
   { candidates, parent }: Scores,
@@ -122,14 +122,14 @@ export const judge = (
       cutShort.includes(place) && verdict.accepted ? { ...verdict, accepted: false, reason: "cut-short" } : verdict
     )
 
-/** The round with those who stay. */
+/** The round with those that stay. */
 export const proceed = (round: Round, remaining: ReadonlyArray<number>): Round => ({ ...round, remaining })
 
 /** How many questions are left to ask. */
 const left = ({ inlineVerification, questions }: Design, round: Round): number =>
   Math.max(0, questions - (inlineVerification ? round.questions.length : round.asked))
 
-/** What a batch says in which all arms were asked the same questions, as a round records it; null where an arm failed. */
+/** The scores of a batch in which all arms were asked the same questions, as a round records them; null where an arm failed. */
 export const scored = <Q extends QuestionId>(
   { candidates, remaining }: Pick<Round, "candidates" | "remaining">,
   asked: ReadonlyArray<Q>,

@@ -5,14 +5,14 @@ import type { Identity } from "@inspo/domain/Strategy"
 import * as EarlyStop from "./EarlyStop.ts"
 
 /**
- * What was decided about a candidate, and on what grounds.
+ * The verdict on a candidate, with its reason.
  *
  * - `not-worse`: its mean is at least the parent's
  * - `no-baseline`: the parent has no score to compare with
  * - `worse`: its mean is below the parent's
- * - `no-questions`: it was tried on nothing
- * - `cut-short`: its round ended before it was asked all that could have turned its verdict
- * - `untried`: candidates are let in without verification
+ * - `no-questions`: it was asked no question
+ * - `cut-short`: its round ended before all questions that could have changed its verdict
+ * - `untried`: candidates join without verification
  */
 export const VerdictReason = Schema.Literals([
   "not-worse",
@@ -27,7 +27,7 @@ export type VerdictReason = typeof VerdictReason.Type
 /**
  * A judged candidate. `mean` is its mean reward over `questions` questions, `parentMean` what it was compared with, both
  * in [0, 1]. `wins` and `losses` count the questions where it scored above and below a parent that was run again, else 0.
- * `score` is what accepted candidates are ranked by, whichever round they come from.
+ * `score` ranks accepted candidates, across rounds.
  */
 export const Verdict = Schema.Struct({
   accepted: Schema.Boolean,
@@ -41,25 +41,25 @@ export const Verdict = Schema.Struct({
 })
 export interface Verdict extends Schema.Schema.Type<typeof Verdict> {}
 
-/** A verification rule. Pure. Throws `InvalidInput` on scores outside [0, 1], and on more of them than the parent has. */
+/** A verification rule. Pure. Throws `InvalidInput` on scores outside [0, 1], and on more scores than the parent has. */
 export interface Strategy {
   readonly identity: Identity
-  /** What has to be rolled out to judge so many candidates on so many questions. */
+  /** The rollouts needed to judge this many candidates on this many questions. */
   readonly plan: (request: { readonly candidates: number; readonly questions: number }) => Plan
-  /** The candidates that stay after an interim analysis, by their places; none when nothing left could change a verdict. */
+  /** The indices of the candidates that stay after an interim analysis; none if no question left could change a verdict. */
   readonly remaining: (interim: Interim) => ReadonlyArray<number>
   /** One verdict for each candidate, in their order. */
   readonly judge: (evidence: Evidence) => ReadonlyArray<Verdict>
-  /** Whether another round of proposing is due: places are left, and rounds. */
+  /** Whether another round of proposing is due: places and rounds are left. */
   readonly needsRound: (progress: Progress) => boolean
-  /** Who takes the free places, best first; `shortfall` is how many places stay free. */
+  /** The candidates that take the free places, best first; `shortfall` is how many places stay free. */
   readonly refill: <A extends Pick<Verdict, "accepted" | "score">>(request: {
     readonly places: number
     readonly verified: ReadonlyArray<A>
   }) => { readonly chosen: ReadonlyArray<A>; readonly shortfall: number }
 }
 
-/** The rule by which a run verifies candidates. */
+/** The verification rule of a run. */
 export class Verification extends Context.Service<Verification, Strategy>()("@inspo/verification/Verification") {}
 
 /** `parent` says whether the parent is rolled out too; `rollouts` counts all trajectories, one per question each. */
@@ -83,15 +83,15 @@ export interface Evidence extends Scores {
 }
 
 /**
- * Scores at an interim analysis, while `left` questions are to come. `places` are free for candidates. One that has fewer
- * scores than the parent has left.
+ * Scores at an interim analysis with `left` questions left. `places` are free for candidates. A candidate with
+ * fewer scores than the parent has left.
  */
 export interface Interim extends Scores {
   readonly left: number
   readonly places: number
 }
 
-/** `round` counts the rounds done, `verified` is what all of them brought. */
+/** `round` counts the rounds done, `verified` are the verdicts of all of them. */
 export interface Progress {
   readonly round: number
   readonly places: number
@@ -112,7 +112,7 @@ export interface Options {
 }
 
 /**
- * As the paper has it (lines 15-20): a candidate passes when its mean is at least the parent's stored mean. That mean
+ * As in the paper (lines 15-20): a candidate passes if its mean is at least the parent's stored mean. That mean
  * is biased low when the questions come from a buffer that prefers failures. Ranked by mean, across rounds too.
  */
 export const storedBaseline = (options: Pick<Options, "rounds" | "fill">): Strategy => ({
@@ -124,9 +124,9 @@ export const storedBaseline = (options: Pick<Options, "rounds" | "fill">): Strat
 })
 
 /**
- * The parent is run again on the same questions, so that both meet the same policy, and a candidate
- * passes when it is not worse on the questions it was asked. Ranked by the difference to the parent, since every round asks
- * other questions. With `stop` candidates leave at the first interim analysis at which their verdict is as good as known.
+ * The parent is run again on the same questions, so that both use the same policy, and a candidate
+ * passes if it is not worse on the questions it was asked. Ranked by the difference to the parent, since every round asks
+ * other questions. With `stop` candidates leave at the first interim analysis at which their verdict is certain enough.
  */
 export const rerunParent = ({ race = false, stop = null, ...options }: Options): Strategy => ({
   ...common("rerun-parent", options, { parent: true }, { stop, race }),
@@ -141,7 +141,7 @@ export const rerunParent = ({ race = false, stop = null, ...options }: Options):
   }
 })
 
-/** The control without verification: nothing is rolled out and every candidate passes, in the order it was proposed. */
+/** The control without verification: nothing is rolled out and every candidate passes, in order of proposal. */
 export const untried = (options: Pick<Options, "rounds" | "fill">): Strategy => ({
   ...common("untried", options, { parent: false }),
   plan: () => ({ parent: false, rollouts: 0 }),
@@ -252,7 +252,7 @@ const reasonFor = (questions: number, own: number, parentMean: number | null): V
   return own >= parentMean ? "not-worse" : "worse"
 }
 
-// Summed in question order: rounding then never makes a mean fall when a score rises.
+// Summed in question order, so that rounding never lowers a mean when a score rises.
 const mean = (scores: ReadonlyArray<number>): number => scores.reduce((sum, score) => sum + score, 0) / scores.length
 
 /** Highest first; `sort` keeps the order of equals. */

@@ -33,7 +33,7 @@ describe("an outcome", () => {
     assert.throws(() => EarlyStop.outcome([1, 1], { questions: 1, risk: 0.1 }), expected)
   })
 
-  it.prop("what a smaller risk settles, a larger one settles alike", [Differences, Left], ([differences, left]) => {
+  it.prop("a result at a smaller risk is the same at a larger one", [Differences, Left], ([differences, left]) => {
     const at = (risk: number) => EarlyStop.outcome(differences, { questions: differences.length + left, risk })
     if (at(0.01) !== null) assert.strictEqual(at(0.3), at(0.01))
   })

@@ -97,7 +97,7 @@ const naive = ({ answers, interim, places, questions, race, stop }: World) => {
 }
 
 describe("a round of verification", () => {
-  it("gives everyone the scores that the same round has without a machine", () => {
+  it("gives every arm the scores of the same round without a state machine", () => {
     let left = 0
     let failed = 0
     fc.assert(
@@ -115,7 +115,7 @@ describe("a round of verification", () => {
     assert.isAbove(failed, 50)
   })
 
-  it("asks each question once, of nobody who left, in batches of the size between two analyses", () => {
+  it("asks each question once, of remaining candidates only, in batches of the size between two analyses", () => {
     fc.assert(
       fc.property(world, (given) => {
         const { asked, round } = hold(given)
@@ -151,7 +151,7 @@ describe("a round of verification", () => {
     )
   })
 
-  it("in steps comes to the scores of a round of its own, where a step has room for a batch and nothing fails", () => {
+  it("in steps has the scores of a separate round if a step has room for a batch and nothing fails", () => {
     fc.assert(
       fc.property(world, fc.integer({ min: 1, max: 9 }), (some, interim) => {
         const answers = some.answers.map((own) => own.map((score) => score ?? 0))
@@ -172,7 +172,7 @@ describe("a round of verification", () => {
     )
   })
 
-  it("in steps asks another question for each that somebody failed on", () => {
+  it("in steps asks another question for each that an arm failed on", () => {
     fc.assert(
       fc.property(world, fc.integer({ min: 1, max: 9 }), (some, interim) => {
         fc.pre(some.answers.length > 1)
@@ -227,7 +227,7 @@ describe("a round of verification", () => {
     )
   })
 
-  it("in steps ends where no step follows, or where the last one could ask nobody anything, and cuts short who would have stayed", () => {
+  it("in steps ends where no step follows or the last one could ask nothing, and cuts short those that would have stayed", () => {
     const design = { questions: 9, interim: 1, inlineVerification: true }
     const rule = Verification.rerunParent({ rounds: 1, fill: false, stop: 0.01 })
     const batch = { asked: 1, questions: [question(0)], candidates: [[1]], parent: [0] }
@@ -242,7 +242,7 @@ describe("a round of verification", () => {
     assert.deepStrictEqual(Round.analyse(rule, { ...design, inlineVerification: false }, empty, context), goesOn)
   })
 
-  it("passes nobody in a round that was cut, unless the rest of it could not have changed that", () => {
+  it("passes no candidate of a round that was cut short, unless the rest could not have changed the verdict", () => {
     fc.assert(
       fc.property(world, fc.integer({ min: 1, max: 30 }), (some, last) => {
         const answers = some.answers.map((own) => own.map((score) => score ?? 0))

@@ -39,7 +39,7 @@ describe.each(rules)("%s", (name, make) => {
     }
   })
 
-  it.prop("judges by no score that is none, and by none that the parent has no like of", [Evidence], ([evidence]) => {
+  it.prop("refuses invalid scores, and scores without a matching parent score", [Evidence], ([evidence]) => {
     for (const none of [-1, 5, NaN]) {
       const refused = /is .*; expected a reward in \[0, 1\]/u
       assert.throws(() => rule.judge({ ...evidence, candidates: [[none]] }), refused)
@@ -121,7 +121,7 @@ describe.each(rules)("%s", (name, make) => {
     }
   )
 
-  it("rejects what was tried on nothing", () => {
+  it("rejects a candidate without questions", () => {
     const [verdict] = rule.judge({ candidates: [[]], parent: [], storedParentMean: null })
     assert.deepStrictEqual(verdict, {
       accepted: false,
@@ -140,7 +140,7 @@ describe.each(rules)("%s", (name, make) => {
     assert.deepStrictEqual(rule.plan({ candidates: 6, questions: 200 }), { parent, rollouts: parent ? 1400 : 1200 })
   })
 
-  it.effect("is what a layer of it provides", () =>
+  it.effect("is provided by its layer", () =>
     Effect.gen(function* () {
       const provided = yield* Verification.Verification
       assert.strictEqual(provided.identity.name, name)
@@ -209,13 +209,13 @@ describe("early stopping", () => {
   const repeated = (answers: ReadonlyArray<ReadonlyArray<number>>, times: number) =>
     answers.map((scores) => Array.replicate(scores, times).flat())
 
-  it.prop("asks everyone everything without stop", [Answers], ([answers]) => {
+  it.prop("asks every candidate all questions without early stopping", [Answers], ([answers]) => {
     const { scores, trying } = hold(Verification.rerunParent(options), answers, 3)
     assert.deepStrictEqual(scores, answers.slice(1))
     assert.deepStrictEqual(trying, [])
   })
 
-  it.prop("gives those who leave the verdict that made them leave", [Answers], ([answers]) => {
+  it.prop("gives candidates that leave the verdict that made them leave", [Answers], ([answers]) => {
     const long = repeated(answers, 12)
     const { scores, verdicts } = hold(Verification.rerunParent({ ...options, stop: 0.05 }), long, 3)
     const questions = long[0]?.length ?? 0
@@ -229,19 +229,19 @@ describe("early stopping", () => {
     }
   })
 
-  it("lets nobody back in who left", () => {
+  it("never lets a candidate back in", () => {
     const rule = Verification.rerunParent({ ...options, stop: 0.05 })
     const interim = { candidates: [[1], [1, 1]], parent: [1, 1], left: 10, places: 3 }
     assert.deepStrictEqual(rule.remaining(interim), [1])
   })
 
-  it("asks a hopeless candidate less than half", () => {
+  it("asks a candidate without a chance less than half", () => {
     const answers = [Array.replicate(0.9, 100), Array.replicate(0.1, 100), Array.replicate(0.9, 100)]
     const { scores } = hold(Verification.rerunParent({ ...options, stop: 0.05 }), answers, 3)
     assert.isBelow(scores[0]?.length ?? NaN, 50)
   })
 
-  it("with race, lets the worst go once all places are taken by better ones", () => {
+  it("with race, stops the worst once better ones take all places", () => {
     // Everybody beats the parent; the last one only just, and there is one place.
     const parent = Array.makeBy(100, () => 0.5)
     const answers = [parent, Array.replicate(1, 100), Array.makeBy(100, (k) => (k % 2 === 0 ? 0.5 : 0.55))]

@@ -5,7 +5,7 @@ import { DatasetError } from "../DatasetError.ts"
 /** How much of a value an error shows, in characters. */
 export const shownLength = 80
 
-/** A {@link DatasetError} of which only the given parts are known. */
+/** A {@link DatasetError} with only the given fields. */
 export const failure = (parts: {
   readonly file: string
   readonly line?: number
@@ -23,7 +23,7 @@ export const failure = (parts: {
     ...(parts.cause === undefined ? {} : { cause: parts.cause })
   })
 
-/** What is wrong with a row that does not fit its schema. */
+/** The error of a row that does not match its schema. */
 export const misfit = (file: string, line: number, row: unknown, error: Schema.SchemaError): DatasetError => {
   const [issue] = formatIssues(error.issue).issues
   const path = (issue?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))

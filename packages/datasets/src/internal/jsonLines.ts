@@ -3,13 +3,13 @@ import { Effect, FileSystem, Result, Sink, Stream } from "effect"
 import type { DatasetError } from "../DatasetError.ts"
 import { failure, shownLength } from "./failure.ts"
 
-/** A row as a file holds it, and its number: that of its line, or its place in a Parquet file, from 1. */
+/** A row of a file and its number, from 1: its line, or its place in a Parquet file. */
 export interface Numbered<A> {
   readonly line: number
   readonly row: A
 }
 
-/** The values of all lines that are not blank, or what is wrong with them, read as they are needed. */
+/** The values of all lines that are not blank, or their errors, read on demand. */
 export const results = (
   file: string
 ): Stream.Stream<Result.Result<Numbered<unknown>, DatasetError>, DatasetError, FileSystem.FileSystem> =>
@@ -25,7 +25,7 @@ export const results = (
     )
   )
 
-/** The values of all lines that are not blank; fails at the first that is malformed. */
+/** The values of all lines that are not blank; fails at the first malformed line. */
 export const stream = (file: string): Stream.Stream<Numbered<unknown>, DatasetError, FileSystem.FileSystem> =>
   Stream.mapEffect(results(file), Effect.fromResult)
 

@@ -118,11 +118,11 @@ const attempt = <A>(file: string, act: () => Promise<A>): Effect.Effect<A, Datas
       })
   })
 
-/** Bytes that one page, and the pages of one row group together, may hold: what a hostile file claims is not made. */
+/** The most bytes of a page, and of all pages of a row group: a hostile file cannot claim more. */
 const largestPage = 2 ** 28
 const largestGroup = 2 ** 30
 
-/** Decompressors for one row group. None gives more than the header of a page says, nor more than there may be. */
+/** Decompressors for one row group. Their output is limited to the size in the header of a page, and to the limits above. */
 const compressors = (): Compressors => {
   let left = largestGroup
   const within = (decompress: (input: Uint8Array, size: number) => Uint8Array) => (input: Uint8Array, size: number) => {
@@ -145,7 +145,7 @@ const compressors = (): Compressors => {
 
 const atMost = (size: number) => ({ maxOutputLength: Math.max(1, size) })
 
-/** A value as JSON would hold it; fields that are null are left out. */
+/** A value as JSON; fields that are null are left out. */
 const plain = (value: unknown): unknown => {
   if (typeof value === "bigint") return Number(value)
   if (value instanceof Date) return value.toISOString()

@@ -50,7 +50,7 @@ export const comparisons = {
   later: ["Which was founded later, {x} or {y}?", "Which is younger, {x} or {y}?"]
 } as const
 
-/** Other ways to write an answer that count as right; `{first}` and `{last}` are the words of its name. */
+/** Other accepted ways to write an answer; `{first}` and `{last}` are the words of its name. */
 export const aliases = {
   person: ["{last}, {first}"],
   town: ["the town of {first} {last}"],
@@ -59,7 +59,7 @@ export const aliases = {
   year: ["the year {first}"]
 } as const
 
-/** How an entity is named within a sentence. */
+/** The name of an entity within a sentence. */
 export const mentions = {
   person: "{x}",
   town: "{x}",

@@ -33,7 +33,7 @@ const struct = (name: string, fields: number): Schema["elements"][number] => ({
   repetition_type: "OPTIONAL"
 })
 
-/** The two levels that hold the elements of a list; the element itself follows. */
+/** The two levels above the elements of a list; the element itself follows. */
 const list = (name: string): Schema["elements"] => [
   { name, num_children: 1, repetition_type: "OPTIONAL", converted_type: "LIST" },
   { name: "list", num_children: 1, repetition_type: "REPEATED" }

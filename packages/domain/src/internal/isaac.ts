@@ -1,6 +1,6 @@
 /**
  * ISAAC (Bob Jenkins, 1996, public domain) from a text, as 32-bit integers with a sign. A block of 256 words is read from its
- * end. Words and order are those of the seeded `Random` of effect 4.1; they stay when effect takes another generator.
+ * end. Words and order are those of the seeded `Random` of effect 4.1; they stay the same if effect changes its generator.
  */
 export const isaac = (seed: string): (() => number) => {
   const memory = seeded(seed)
@@ -37,7 +37,7 @@ const shifted = (word: number, turn: number): number =>
 
 const encoder = new TextEncoder()
 
-/** The memory that a generator begins with; bytes of the text past its size are added from its start. */
+/** The initial memory of a generator; bytes of the text beyond its size are added from its start. */
 const seeded = (seed: string): Int32Array => {
   const memory = new Int32Array(size)
   encoder.encode(seed).forEach((byte, index) => {
@@ -45,7 +45,7 @@ const seeded = (seed: string): Int32Array => {
   })
   const state = new Int32Array(8).fill(0x9e3779b9)
   for (let round = 0; round < 4; round++) mix(state)
-  // The second pass makes each word of the seed reach all of the memory.
+  // The second pass makes each word of the seed affect all of the memory.
   for (let start = 0; start < 2 * size; start += 8) {
     for (let word = 0; word < 8; word++) state[word] = at(state, word) + at(memory, start + word)
     mix(state)

@@ -7,17 +7,17 @@ import { trainingLaws } from "../internal/conformance/TrainingLaws.ts"
 export { type Law, LawBroken } from "../internal/conformance/Law.ts"
 
 export interface ConformanceOptions {
-  /** Largest difference between log-probabilities that should be equal; 1e-5 when absent. */
+  /** Largest difference between log-probabilities that should be equal; by default 1e-5. */
   readonly tolerance?: number
-  /** Tokens sampled per sequence; 16 when absent. */
+  /** Tokens sampled per sequence; by default 16. */
   readonly maxTokens?: number
-  /** Learning rate of the training laws: large enough to see, small enough to be a first-order step; 1e-3 when absent. */
+  /** Learning rate of the training laws: large enough to see, small enough to be a first-order step; by default 1e-3. */
   readonly learningRate?: number
 }
 
 /**
- * The laws of `Engine`. Laws about equal samples ask nothing of an engine whose profile is not `deterministic`, and laws
- * about training nothing of one that does not train.
+ * The laws of `Engine`. Laws about equal samples are skipped for an engine whose profile is not `deterministic`, and laws
+ * about training for one that does not train.
  *
  * @example
  * ```ts

@@ -3,12 +3,12 @@ import { Predicate, Schema } from "effect"
 import type { Message } from "../Tokenizer.ts"
 import { strftime } from "./Strftime.ts"
 
-/** Whether a template asks for today's date. */
+/** Whether a template prints today's date. */
 export const printsDate = (template: string): boolean => template.includes("strftime_now")
 
 /**
  * Renders messages and opens the assistant's turn, as `apply_chat_template` of transformers does: the special tokens are
- * variables by their names, and there are no tools and no documents.
+ * variables with their names, without tools and documents.
  */
 export const compile = (
   text: string,
@@ -28,11 +28,11 @@ export const compile = (
   return (messages) => template.render({ ...constants, messages })
 }
 
-/** Whether a character is white space to Python: separators of files, lines and the like, but no byte order mark. */
+/** Whether a character is white space in Python: separators of files, lines and so on, but not the byte order mark. */
 const isSpace = (character: string): boolean =>
   "\u001C\u001D\u001E\u001F\u0085".includes(character) || (character !== "\uFEFF" && character.trim() === "")
 
-/** How many characters at the beginning of a list are among `characters`, or else white space. */
+/** How many characters at the start of a list are among `characters`, or by default white space. */
 const stripped = (text: ReadonlyArray<string>, characters: string | undefined): number => {
   const set = new Set(characters)
   const goes = characters === undefined ? isSpace : (character: string) => set.has(character)
@@ -43,7 +43,7 @@ const stripped = (text: ReadonlyArray<string>, characters: string | undefined): 
 const strip =
   (left: boolean, right: boolean) =>
   (text: unknown, characters?: string | null): string => {
-    if (typeof text !== "string") throw new TypeError("chat_template: what is stripped is not a text")
+    if (typeof text !== "string") throw new TypeError("chat_template: the stripped value is not a text")
     const all = Array.from(text)
     const from = left ? stripped(all, characters ?? undefined) : 0
     const rest = all.slice(from)
@@ -54,7 +54,7 @@ const clock = "inspo_strftime_now"
 const strips = { inspo_strip: strip(true, true), inspo_lstrip: strip(true, false), inspo_rstrip: strip(false, true) }
 
 /**
- * Turns what the library does otherwise than Python into calls of functions of ours: its `strip`, `lstrip` and `rstrip`
+ * Replaces what the library does differently from Python by calls of our own functions: its `strip`, `lstrip` and `rstrip`
  * ignore their argument, its white space is JavaScript's, and its clock cannot be set.
  */
 const repair = (node: unknown): void => {

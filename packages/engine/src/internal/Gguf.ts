@@ -1,15 +1,15 @@
 import { Result } from "effect"
 
-/** What the header of a GGUF file says of its model, by key. */
+/** The metadata of a model in the header of a GGUF file, by key. */
 export type Metadata = ReadonlyMap<string, Value>
 export type Value = number | bigint | boolean | string | ReadonlyArray<Value>
 
-/** These are the first bytes of a longer header. */
+/** The bytes are the start of a longer header. */
 export const incomplete = "it ends within its header"
 
 /**
- * Reads the metadata of a GGUF file of version 2 or 3 from its first bytes: {@link incomplete} where more are needed, and
- * what is wrong where they are of no such file.
+ * Reads the metadata of a GGUF file of version 2 or 3 from its first bytes: fails with {@link incomplete} if more are needed,
+ * and with the reason if the file is not GGUF.
  */
 export const parse = (bytes: Uint8Array): Result.Result<Metadata, string> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -46,7 +46,7 @@ export const parse = (bytes: Uint8Array): Result.Result<Metadata, string> => {
     for (let left = size(); left > 0; left--) metadata.set(text(size()), value(uint32()))
     return Result.succeed(metadata)
   } catch (error) {
-    // A DataView says so that a value is behind its end.
+    // A DataView throws this for a value beyond its end.
     if (error instanceof RangeError) return Result.fail(incomplete)
     if (error instanceof TypeError) return Result.fail(error.message)
     throw error
@@ -60,7 +60,7 @@ interface Scalar {
   readonly read: (view: DataView, at: number) => Value
 }
 
-/** By type id; 8 are texts and 9 lists. */
+/** By type id; 8 is text and 9 a list. */
 const scalars: Readonly<Record<number, Scalar>> = {
   0: { size: 1, read: (view, at) => view.getUint8(at) },
   1: { size: 1, read: (view, at) => view.getInt8(at) },

@@ -1,10 +1,10 @@
 import { Array as Arr, Effect, FileSystem, Option, Result, Schema } from "effect"
 import * as Gguf from "./Gguf.ts"
 
-/** Whether a path names a model as llama.cpp reads it, which holds its tokenizer. */
+/** Whether a path names a llama.cpp model, which contains its tokenizer. */
 export const isGguf = (path: string): boolean => path.toLowerCase().endsWith(".gguf")
 
-/** The metadata of a file; its failure is why there is none. */
+/** The metadata of a file; the failure is the reason that there is none. */
 export const readMetadata = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const handle = yield* fs.open(file)
@@ -20,11 +20,11 @@ export const readMetadata = Effect.fnUntraced(function* (file: string) {
   }
 }, Effect.scoped)
 
-/** Bytes that hold the header of most models, and more than any header has. */
+/** The header size of most models, and more than that of any model, in bytes. */
 const firstRead = 2 ** 22
 const longestHeader = 2 ** 27
 
-/** What Hugging Face's two files would say of the tokenizer of a model; the failure says what it does not hold. */
+/** The tokenizer of a model as Hugging Face's two files; the failure names what is missing. */
 export const toFiles = (
   metadata: Gguf.Metadata
 ): Result.Result<{ readonly tokenizer: object; readonly config: object }, string> =>
@@ -124,7 +124,7 @@ const split = (digits: string) => ({
   ]
 })
 
-/** How a text is cut before its parts are encoded, by the names that llama.cpp has for it. */
+/** How a text is split before its parts are encoded, by llama.cpp's names. */
 const splitters: ReadonlyMap<string, object & { readonly model?: object }> = new Map([
   ["gpt-2", { normalizer: null, pre_tokenizer: byteLevel(true) }],
   [

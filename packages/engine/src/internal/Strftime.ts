@@ -1,12 +1,11 @@
 /**
- * Python's `strftime` in its C locale, for midnight of a day written YYYY-MM-DD. Throws at a directive that it does not
- * know.
+ * Python's `strftime` in its C locale, for midnight of a day written YYYY-MM-DD. Throws on an unknown directive.
  */
 export const strftime = (day: string, format: string): string => {
   const date = new Date(`${day}T00:00:00Z`)
   return format.replaceAll(/%(.?)/gsu, (whole, directive: string) => {
     const write = directives[directive]
-    if (write === undefined) throw new RangeError(`chat_template: strftime_now knows no ${whole}`)
+    if (write === undefined) throw new RangeError(`chat_template: strftime_now does not support ${whole}`)
     return write(date)
   })
 }

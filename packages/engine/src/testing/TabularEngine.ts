@@ -14,9 +14,9 @@ import {
 import type { Tokenizer } from "../Tokenizer.ts"
 
 /**
- * A complete engine in a page: a bigram model, whose next-token logits are a table looked up by the last token, with
- * characters as tokens and plain gradient descent with momentum. It holds to every law, so that breaking one thing in
- * it must break the law about that thing.
+ * A complete engine in one file: a bigram model, whose next-token logits are a table looked up by the last token, with
+ * characters as tokens and plain gradient descent with momentum. It satisfies every law, so that a fault in one part
+ * must break the law about that part.
  */
 export const make = Effect.sync((): Engine.Interface => {
   const stream = RandomStream.fromText("tabular")

@@ -111,7 +111,7 @@ const holds = (name: string, mutation: Mutation = (engine) => engine) =>
 
 describe("EngineConformance", () => {
   for (const { name } of laws()) {
-    it.effect(`an engine without fault: ${name}`, () =>
+    it.effect(`an engine without a fault: ${name}`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* holds(name), "holds")
       })

@@ -15,7 +15,7 @@ const agents: Readonly<Record<AgentName, Agent>> = {
   "search-r1-exact": Reference.agent
 }
 
-/** The agent a config asks for. */
+/** The agent of a config. */
 export const fromConfig = ({ agent }: Pick<RolloutConfig, "agent">): Agent => agents[agent]
 
 /** What the policy of a config's agent may do by itself: call one of these tools, or `answer`. */
@@ -24,6 +24,6 @@ export const actions = (config: Pick<RolloutConfig, "agent" | "tools">): Readonl
   return [...(policyTools ?? tools(config)), "answer"]
 }
 
-/** Whether a config's agent looks anything up, by itself or as its policy asks for it. */
+/** Whether a config's agent searches, by itself or by calls of its policy. */
 export const searches = (config: Pick<RolloutConfig, "agent" | "tools">): boolean =>
   fromConfig(config).tools(config).includes("search")

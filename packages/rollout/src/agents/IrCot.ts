@@ -5,9 +5,9 @@ import { retrieveFirst } from "./Rag.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /**
- * The agent `ircot`: thoughts and searches interleaved. What a search for the question finds is part of the prompt. Then
- * the policy writes one sentence at a time, each of which is searched for unchanged, until it answers or `maxTurns`
- * sentences have been searched for; the turn after them has no end but the answer.
+ * The agent `ircot`: thoughts and searches interleaved. The result of a search for the question is part of the prompt.
+ * Then the policy writes one sentence at a time, each of which is a query, until it answers or `maxTurns` sentences have
+ * been queries; the turn after them ends only with an answer.
  */
 export const agent: Agent = {
   tools: () => ["search"],
@@ -31,9 +31,9 @@ const openAnswer = /<answer>(?:(?!<\/answer>)[^])*$/
 const answer: Grammar = {
   stop: ["</answer>"],
   parse,
-  // A name in an answer may hold what looks like the end of a sentence.
+  // A name in an answer may contain what looks like the end of a sentence.
   goesOn: (text) => (openAnswer.test(text) ? answer.stop : [])
 }
 
-/** Is searched for after a full stop, or at the end of a block. */
+/** A search follows a full stop or the end of a block. */
 const sentence: Grammar = { ...answer, stop: [".", "?", "!", "</think>", "</search>", "</answer>"] }

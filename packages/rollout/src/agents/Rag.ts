@@ -4,7 +4,7 @@ import type { Program } from "../Program.ts"
 import * as Prompt from "../Prompt.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
-/** The agent `rag`: what a search for the question finds is part of the prompt, and the policy answers in one turn. */
+/** The agent `rag`: the result of a search for the question is part of the prompt, and the policy answers in one turn. */
 export const agent: Agent = {
   tools: () => ["search"],
   policyTools: [],
@@ -13,8 +13,8 @@ export const agent: Agent = {
 }
 
 /**
- * Searches for the question, and continues with a prompt that ends with what was found, between information tags. What does
- * not fit into `maxObservationTokens`, or into `maxPromptTokens` beside the rest, is cut off.
+ * Searches for the question, and continues with a prompt that ends with the result, between information tags. What does not
+ * fit into `maxObservationTokens`, or into `maxPromptTokens` beside the rest, is cut off.
  */
 export const retrieveFirst = (
   { config, toolTexts: tools }: Environment,

@@ -7,8 +7,8 @@ import type { Setting, Transcription } from "../Transcription.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /**
- * The agent `search-r1-exact`: the loop of the Search-R1 code, to the token. After `maxTurns` turns one
- * more is sampled, whose search is not made.
+ * The agent `search-r1-exact`: the loop of the Search-R1 code, token by token. After `maxTurns` turns one
+ * more is sampled, whose search is not executed.
  */
 export const agent: Agent = {
   tools: () => ["search"],
@@ -41,12 +41,12 @@ export const agent: Agent = {
 
 /**
  * - A turn is cut after it was sampled (see `SearchR1.cut`) and tokenised again, without the end of sequence.
- * - What the environment says is cut to its first `maxObservationTokens` tokens, closing tag or not, and shows tags as
- *   they are.
- * - The policy sees the last `maxPromptTokens` tokens of prompt and response. A shorter context lowers this to what leaves
- *   `maxResponseTokens` free.
- * - Kept are the last `maxStartTokens` tokens of the prompt and the first `maxPromptTokens` of the response, as far as the
- *   context holds both; log-probabilities are the trainer's.
+ * - Texts of the environment are cut to their first `maxObservationTokens` tokens, closing tag or not, and their tags are
+ *   not neutralised.
+ * - The policy sees the last `maxPromptTokens` tokens of prompt and response. A shorter context lowers this so that
+ *   `maxResponseTokens` stay free.
+ * - Kept are the last `maxStartTokens` tokens of the prompt and the first `maxPromptTokens` of the response, as far as both
+ *   fit in the context; log-probabilities are the trainer's.
  */
 const transcription = ({ config, contextLength, tokenizer }: Setting): Transcription => {
   const window = Math.max(1, Math.min(config.maxPromptTokens, contextLength - config.maxResponseTokens))

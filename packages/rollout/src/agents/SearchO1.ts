@@ -6,13 +6,13 @@ import type { Program } from "../Program.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /**
- * The agent `search-o1`: the loop of `search-r1`, but what a tool returned is first condensed by the policy itself, under a
- * prompt of its own, and only the condensation is shown. Its tokens count as observation: they answer another prompt. A
- * condensation that comes out empty, or has no room, leaves the text as it was.
+ * The agent `search-o1`: the loop of `search-r1`, but the policy itself first condenses a tool's result, under a separate
+ * prompt, and is shown only this summary. Its tokens count as observation: they answer another prompt. If the summary is
+ * empty or has no room, the result is shown unchanged.
  */
 export const agent: Agent = {
   tools: (config) => config.tools,
-  // A reply may be condensed after each turn, under a prompt of its own.
+  // A reply may be condensed after each turn, under a separate prompt.
   maximumTokens: ({ maxTurns }, contextLength) => (1 + maxTurns) * contextLength,
   make: (environment) => {
     const { maxTurns, tools } = environment.config
@@ -21,7 +21,7 @@ export const agent: Agent = {
   }
 }
 
-/** How the policy is asked to condense what a tool returned. */
+/** The request to condense a tool's result. */
 export const request = "Say in one sentence what this tells about the question."
 
 function* condense(conversation: Conversation, { content, kind }: Trajectory.Action, text: string): Program<string> {

@@ -6,13 +6,13 @@ import type { Conversation } from "../Conversation.ts"
 import * as Observation from "../Observation.ts"
 import type { Ending, Program } from "../Program.ts"
 
-/** What an agent may change about the loop. */
+/** The options of the loop. */
 export interface Options {
   /** Calls and invalid turns before the last turn. */
   readonly maxTurns: number
   /** How the turn of this number, from 0, is written. */
   readonly grammar: (turn: number) => ActionParser.Grammar
-  /** Makes of what a tool returned what is shown of it. */
+  /** Turns a tool's result into the text that is shown. */
   readonly digest?: (conversation: Conversation, action: Trajectory.Action, text: string) => Program<string>
 }
 
@@ -47,7 +47,7 @@ export const answers: ActionParser.Grammar = ActionParser.grammar([])
 
 /**
  * The robust loop: the policy writes a turn, a tool replies to its action, the policy is shown the reply, until it answers
- * or a limit is reached. A turn without a valid action costs a turn, and the policy is shown so.
+ * or a limit is reached. A turn without a valid action costs a turn, and the policy is shown a message.
  */
 export const loop = ({ config }: Environment, { digest, grammar, maxTurns }: Options) =>
   function* (conversation: Conversation): Program {
@@ -61,7 +61,7 @@ export const loop = ({ config }: Environment, { digest, grammar, maxTurns }: Opt
     }
   }
 
-/** Calls the tool of an action, and yields what is shown of its reply. */
+/** Calls the tool of an action, and returns the shown part of its reply. */
 export function* consult(
   conversation: Conversation,
   action: Trajectory.Action,
@@ -72,7 +72,7 @@ export function* consult(
   return digest === undefined ? reply.success : yield* digest(conversation, action, reply.success)
 }
 
-/** Why nothing follows a turn, if so. A tool is not called where its reply could not be shown. */
+/** Why the episode ends after a turn, if it does. A tool is not called if its reply could not be shown. */
 const over = ({ canShow, room, turns }: Conversation, { kind }: Trajectory.Action, maxTurns: number): Ending | null => {
   if (kind === "answer") return "answered"
   if (room <= 0) return "context-exhausted"

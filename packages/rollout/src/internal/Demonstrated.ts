@@ -3,8 +3,8 @@ import type { Demonstration } from "../Demonstration.ts"
 import type { Program } from "../Program.ts"
 
 /**
- * A program whose turns are those of a demonstration: nothing is sampled, tools are called as ever. A turn is cut at the
- * limit that a sampled one has; where the turns run out the episode is over.
+ * A program whose turns are those of a demonstration: nothing is sampled, but tools are called. A turn is cut at the
+ * limit of sampled ones; after the last turn the episode is over.
  */
 export function* demonstrated(tokenizer: Tokenizer, turns: Demonstration, program: Program): Program {
   const left = turns.values()

@@ -4,19 +4,19 @@ import type { FinishedEpisode } from "./Scoring.ts"
 
 export interface Options<E> {
   readonly score: (finished: FinishedEpisode) => Effect.Effect<Trajectory.Trajectory>
-  /** Gets every trajectory once, within half a second, also before the handover fails. It runs once at a time. */
+  /** Gets every trajectory once, within half a second, also before the handover fails. It never runs concurrently. */
   readonly onFinished: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
-  /** Runs when scoring met an exception. */
+  /** Runs when scoring throws. */
   readonly onDefect: Effect.Effect<unknown>
 }
 
-/** Trajectories are handed over some at a time, since storing them costs a commit each time. */
+/** Trajectories are handed over in batches, since each handover costs a commit. */
 const together = 256
 const within = "500 millis"
 
 /**
- * Scores finished episodes and hands them over until the queue ends. Yields the trajectories by their index, or the exception that
- * scoring met, once all else is handed over.
+ * Scores finished episodes and hands them over until the queue ends. Returns the trajectories by their index, or the exception of
+ * scoring, after all others are handed over.
  */
 export const run = Effect.fnUntraced(function* <E>(
   finished: Queue.Dequeue<FinishedEpisode, Cause.Done>,

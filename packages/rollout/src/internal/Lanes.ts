@@ -6,22 +6,22 @@ import { isOver, type Running, type Thrown } from "./Running.ts"
 import type * as ToolCalls from "./ToolCalls.ts"
 
 export interface Options<E> {
-  /** Episodes that have not begun: each begins when it is taken. */
+  /** Episodes that have not started: each starts when it is taken. */
   readonly waiting: Iterator<Running>
-  /** How many may run at once, in so many lanes. */
+  /** How many may run at once, and in how many lanes. */
   readonly places: number
   readonly lanes: number
   readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampledSequence>, E>
   readonly call: (calls: ReadonlyArray<ToolCalls.Call>) => Effect.Effect<ToolCalls.Replies>
-  /** Gets every episode that is over, also before a lane fails. */
+  /** Gets every finished episode, also before a lane fails. */
   readonly hand: (over: ReadonlyArray<Running<End>>) => Effect.Effect<unknown>
-  /** Once set, lanes end after their round. A lane that fails sets it: what the others sample is paid for. */
+  /** Once set, lanes end after their round. A failed lane sets it, so that the results of the others, already paid for, are kept. */
   readonly isStopping: Ref.Ref<boolean>
 }
 
 /**
- * Plays episodes in lanes that do not wait for one another. A lane goes in rounds: the turns of all its episodes are sampled
- * in one call, then their tools are called, those of one tool together; who is over makes place for the next.
+ * Runs episodes in lanes that do not wait for one another. A lane runs in rounds: the turns of all its episodes are sampled
+ * in one call, then their tools are called, those of one tool together; a finished episode makes room for the next.
  */
 export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting }: Options<E>) => {
   const enter = (places: number): ReadonlyArray<Running> => {
@@ -49,7 +49,7 @@ export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting
     const thrown = episodes.find(isThrown)
     if (thrown !== undefined)
       return yield* Effect.die(
-        new Error(`agent: it threw in the episode ${thrown.episode.id}`, { cause: thrown.step.cause })
+        new Error(`agent: threw an exception in the episode ${thrown.episode.id}`, { cause: thrown.step.cause })
       )
   })
 
@@ -77,7 +77,7 @@ export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting
   )
 }
 
-/** Places in as many shares as there are lanes, of sizes that differ by one at most; none is empty. */
+/** Divides places among lanes, in shares that differ by at most one; none is empty. */
 const shares = (places: number, lanes: number): ReadonlyArray<number> => {
   const count = Math.max(1, Math.min(lanes, places))
   return Array.makeBy(count, (lane) => Math.floor((places + lane) / count))

@@ -12,7 +12,7 @@ export interface Thrown {
   readonly cause: unknown
 }
 
-/** An episode that runs or is over; `index` is its place among those collected together. */
+/** A running or finished episode; `index` is its place among those collected together. */
 export interface Running<S extends Step | Thrown = Step | Thrown> {
   readonly index: number
   readonly episode: Episode
@@ -22,11 +22,11 @@ export interface Running<S extends Step | Thrown = Step | Thrown> {
   /** Whether the log-probabilities of its turns have yet to be found. */
   readonly isRescored: boolean
   readonly resume: (answer: Answer) => void
-  /** Ends it, since its environment failed. */
+  /** Ends it after a failure of its environment. */
   readonly fail: (failure: string) => void
 }
 
-/** What begins the episodes of an agent: each runs to the first step of its program. */
+/** Starts the episodes of an agent: each runs to the first step of its program. */
 export const make = (agent: Agent, setting: Transcription.Setting & Environment) => {
   const transcription = (agent.transcription ?? Transcription.verbatim)(setting)
   const converse = TokenConversation.make(setting, transcription)

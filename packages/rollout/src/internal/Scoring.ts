@@ -8,7 +8,7 @@ import type { Recording } from "../Recording.ts"
 import { RolloutError } from "../RolloutError.ts"
 import type { Running } from "./Running.ts"
 
-/** A finished episode, with what is kept of it. */
+/** A finished episode with its kept part. */
 export interface FinishedEpisode {
   readonly index: number
   readonly episode: Episode
@@ -25,7 +25,7 @@ export const finished = (running: Running<End>): FinishedEpisode => {
   return { index, episode, end: step, recording, isRescored }
 }
 
-/** Gives turns that were not recorded as sampled the log-probabilities of the policy that wrote them. */
+/** Computes the log-probabilities of turns that were not recorded as sampled, under the policy that wrote them. */
 export const rescore = Effect.fnUntraced(function* (
   score: Engine.Interface["score"],
   all: ReadonlyArray<FinishedEpisode>
@@ -51,7 +51,7 @@ export const rescore = Effect.fnUntraced(function* (
   })
 })
 
-/** What makes trajectories: the reward scores the policy's turns; where it fails, or a tool did, there is no reward. */
+/** Makes trajectories: the reward scores the policy's turns; if the reward or a tool fails, there is no reward. */
 export const make =
   (score: Reward.Interface["score"], decode: (tokens: ReadonlyArray<number>) => string, scoredTurns: "all" | "valid") =>
   ({ end, episode, recording }: FinishedEpisode): Effect.Effect<Trajectory.Trajectory> => {

@@ -5,8 +5,8 @@ export interface Stop {
   /** The request with those stop texts that the engine can stop at. */
   readonly supported: (request: SampleRequest) => SampleRequest
   /**
-   * Ends a sequence after the first stop text that the engine could not stop at. What is left was sampled like that: the
-   * beginning of a sequence does not depend on its end.
+   * Ends a sequence after the first stop text that the engine could not stop at. The rest is as it would have been
+   * sampled, since the start of a sequence does not depend on its end.
    */
   readonly enforce: (sequence: SampledSequence, request: SampleRequest) => SampledSequence
 }

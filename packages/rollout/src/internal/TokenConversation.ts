@@ -8,12 +8,12 @@ import * as Prompt from "../Prompt.ts"
 import { Recorder, type Recording } from "../Recording.ts"
 import type { Setting, Transcription } from "../Transcription.ts"
 
-/** A conversation on an engine's tokens, with what has been recorded of it. */
+/** A conversation on an engine's tokens, with its recording. */
 export interface TokenConversation extends Conversation {
   readonly recording: () => Recording
 }
 
-/** Conversations about episodes, which become tokens in one way. */
+/** Starts the conversations of episodes, all with one transcription. */
 export const make = (setting: Setting & Environment, transcription: Transcription) => {
   const envelope = Observation.envelope(setting.tokenizer)
   return (episode: Episode): TokenConversation => about(episode, setting, transcription, envelope)
@@ -28,11 +28,11 @@ const about = (
   const recorder = new Recorder()
   let isOpen = false
   const open = (messages: ReadonlyArray<Message>) => {
-    if (recorder.transcript.length > 0) throw new RangeError("a conversation that has turns cannot be opened again")
+    if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
     recorder.prompt = tokenizer.prompt(messages)
     isOpen = true
   }
-  // Agents that open by themselves spare the rendering of the template.
+  // Lazy, since agents that open the conversation themselves do not need the template.
   const recorded = (): Recorder => {
     if (!isOpen) open(Prompt.messages(episode.instruction, episode.question, config, { tools: toolTexts }))
     return recorder
@@ -97,7 +97,7 @@ const about = (
   }
 }
 
-/** Samples a sequence that continues where it was stopped, each part by a draw of its own. */
+/** Samples a sequence that continues where it was stopped, each part by its own draw. */
 function* sampleInParts(
   request: SampleRequest,
   goesOn: (text: string) => ReadonlyArray<string>,

@@ -7,7 +7,7 @@ export interface Call {
 }
 
 /**
- * `attempts`: how often one input is tried by itself; `timeoutSeconds`: how long one attempt may take; `distinct`: whether
+ * `attempts`: how often one input is tried; `timeoutSeconds`: the time limit of an attempt; `distinct`: whether
  * equal inputs of a round share one call.
  */
 export interface Options {
@@ -16,21 +16,21 @@ export interface Options {
   readonly distinct: boolean
 }
 
-/** What became of each call, in their order. */
+/** The result of each call, in their order. */
 export type Replies = ReadonlyArray<Result.Result<Reply, ToolFailure>>
 
-/** How many inputs of a failed call are repeated at once. */
+/** How many inputs of a failed call are retried at once. */
 const repeatedAtOnce = 16
 
 /**
- * Makes the calls of one round, those of a tool together. A shared call that fails is repeated input by input, so that no
- * input spoils the reply to another.
+ * Makes the calls of one round, those of a tool together. A failed shared call is retried input by input, so that no
+ * input affects the reply to another.
  */
 export const make = (tools: ReadonlyMap<string, Tool>, options: Options) => {
   const attempt = (tool: Tool, inputs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Reply>, ToolFailure> =>
     Effect.suspend(() => tool.run(inputs)).pipe(
       Effect.catchDefect((cause) =>
-        Effect.die(new Error(`tool ${tool.name}: it threw on ${shown(inputs)}`, { cause }))
+        Effect.die(new Error(`tool ${tool.name}: threw an exception on ${shown(inputs)}`, { cause }))
       ),
       Effect.timeoutOrElse({
         duration: `${options.timeoutSeconds} seconds`,

@@ -1,6 +1,6 @@
 import type { Tokenizer } from "@inspo/engine"
 
-/** The texts that are one token each, from token 256 on; every other text is its UTF-8 bytes. */
+/** The texts that are one token each, from token 256; every other text is its UTF-8 bytes. */
 export const specials: ReadonlyArray<string> = [
   "<|end|>",
   "<|system|>",

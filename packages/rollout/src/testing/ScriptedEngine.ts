@@ -3,12 +3,12 @@ import { Effect, Layer } from "effect"
 import * as ByteTokenizer from "./ByteTokenizer.ts"
 
 /**
- * What the policy writes after a prompt, as text. `index` counts the sequences of a request. A pure function keeps the
- * engine's promise that a sequence depends on nothing but its request.
+ * What the policy writes after a prompt, as text. `index` counts the sequences of a request. It must be pure, since a
+ * sequence may depend only on its request.
  */
 export type Script = (prompt: string, draw: { readonly seed: string; readonly index: number }) => string
 
-/** `contextLength` (default 4096 tokens) and `concurrency` (default 8) are what the engine's profile says. */
+/** `contextLength` (default 4096 tokens) and `concurrency` (default 8) are those of the engine's profile. */
 export interface Options {
   readonly contextLength?: number
   readonly concurrency?: number
@@ -17,10 +17,10 @@ export interface Options {
 /**
  * An engine that follows a script instead of a model, over {@link ByteTokenizer}. It keeps the contract of `sample`:
  * stop texts are part of a sequence and end it, `maxTokens` cuts it, and a script that ends by itself ends with the
- * end-of-sequence token. A request that could outgrow the context fails, so a caller that miscounts is found out.
+ * end-of-sequence token. A request that could exceed the context fails, which reveals a caller that miscounts.
  *
  * The log-probability of a token is a function of the token alone. Training is accepted and changes nothing: the metrics
- * are those of a policy that stays where it was sampled. Checkpoints are names.
+ * are those of an unchanged policy. Checkpoints are names.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ export const make = (script: Script, options: Options = {}): Engine.Interface =>
   }
 }
 
-/** The log-probability the engine gives a token wherever it is: between -1.7 and -0.1. */
+/** The log-probability of a token at any position: between -1.7 and -0.1. */
 export const logprob = (token: number): number => -((token % 17) + 1) / 10
 
 const sampled = (script: Script, request: SampleRequest, index: number): SampledSequence => {

@@ -1,11 +1,11 @@
-/** Arithmetic on texts. Imports little, for programs that are started often. */
+/** Arithmetic on texts. Imports little, so that programs start quickly. */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 
 /**
  * The value of an arithmetic expression, or why it has none: decimal numbers, `+ - * /`, signs and round brackets, with
- * the usual precedence, each operator of a level from left to right. Exact but for quotients; shown with at most
+ * the usual precedence, each operator of a level from left to right. Exact except for quotients; shown with at most
  * {@link decimals} decimals.
  *
  * @example
@@ -28,7 +28,7 @@ export const evaluate = (expression: string): Result.Result<string, string> =>
 /** Decimals of a result. */
 export const decimals = 10
 
-/** Characters of an expression, which bounds how deep brackets nest and how long numbers grow. */
+/** Characters of an expression, which limits the depth of brackets and the length of numbers. */
 export const maxLength = 200
 
 /** A value, and the token after its last one. */
@@ -45,7 +45,7 @@ type Operator = (
 const tokenize = (expression: string): Result.Result<ReadonlyArray<string>, string> => {
   const tokens = expression.match(/\d+(?:\.\d+)?|\.\d+|\S/g) ?? []
   const foreign = tokens.find((token) => !/^(?:[\d.]*\d|[-+*/()])$/.test(token))
-  return foreign === undefined ? Result.succeed(tokens) : Result.fail(`${foreign} is no part of an expression.`)
+  return foreign === undefined ? Result.succeed(tokens) : Result.fail(`${foreign} is not part of an expression.`)
 }
 
 const unexpected = (tokens: ReadonlyArray<string>, at: number): Result.Result<never, string> => {

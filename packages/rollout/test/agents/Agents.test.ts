@@ -121,7 +121,7 @@ describe("direct", () => {
 })
 
 describe("rag", () => {
-  it.effect("finds the question's passages into the prompt, then answers in one turn", () =>
+  it.effect("puts the passages for the question into the prompt, then answers in one turn", () =>
     Effect.gen(function* () {
       const { prompts, trajectories } = yield* play(() => "<answer> Ostrel Bay</answer>", { config: { agent: "rag" } })
       assert.deepStrictEqual(prompts, [
@@ -133,14 +133,14 @@ describe("rag", () => {
     })
   )
 
-  it.effect("takes what was found for text, not for a template", () =>
+  it.effect("treats passages as text, not as a template", () =>
     Effect.gen(function* () {
       const { prompts } = yield* play(() => "<answer> y</answer>", { search: hostile, config: { agent: "rag" } })
       assert.include(prompts[0], "Context: <information> {question} {instruction}: (/information)")
     })
   )
 
-  it.effect("cuts what was found to the prompt's limit", () =>
+  it.effect("cuts passages to the limit of the prompt", () =>
     Effect.gen(function* () {
       const search = (queries: ReadonlyArray<string>) => Effect.succeed(queries.map(() => [passage("x".repeat(500))]))
       const { requests } = yield* play(() => "<answer> y</answer>", {
@@ -185,7 +185,7 @@ describe("ircot", () => {
     })
   )
 
-  it.effect("an answer that goes on after a full stop keeps the limit of its turn", () =>
+  it.effect("an answer that continues after a full stop keeps the limit of its turn", () =>
     Effect.gen(function* () {
       const { trajectories } = yield* play(() => "<answer> A. B. C. D. E. F. G. H. I.", {
         config: { agent: "ircot", maxTurns: 1, maxResponseTokens: 20 }
@@ -239,7 +239,7 @@ describe("search-o1", () => {
         ? "<answer> Ostrel Bay</answer>"
         : "<search> Marlen Tovik</search>"
 
-  it.effect("shows its own condensation of what was found, as an observation", () =>
+  it.effect("shows its own summary of the passages, as an observation", () =>
     Effect.gen(function* () {
       const { prompts, requests, trajectories } = yield* play(script, { config: { agent: "search-o1" } })
       const { mask, response, toolCalls, transcript } = trajectories[0] ?? assert.fail()
@@ -254,7 +254,7 @@ describe("search-o1", () => {
     })
   )
 
-  it.effect("shows what was found when the context has no room for a condensation", () =>
+  it.effect("shows the passages when the context has no room for a summary", () =>
     Effect.gen(function* () {
       const { trajectories } = yield* play(script, { contextLength: 135, config: { agent: "search-o1" } })
       assert.strictEqual(
@@ -265,7 +265,7 @@ describe("search-o1", () => {
     })
   )
 
-  it.effect("shows what was found when the condensation is empty", () =>
+  it.effect("shows the passages when the summary is empty", () =>
     Effect.gen(function* () {
       const { trajectories } = yield* play(
         (prompt) => (prompt.includes(SearchO1.request) ? "<think></think>" : script(prompt)),

@@ -38,7 +38,7 @@ describe("SearchR1", () => {
     }
   )
 
-  it.prop("an action is a closed pair of the text, wherever it stands", [Text], ([value]) => {
+  it.prop("an action is a closed pair of tags, anywhere in the text", [Text], ([value]) => {
     const { content, kind } = SearchR1.parse(text(value))
     if (kind === "invalid") assert.strictEqual(content, "")
     else {
@@ -59,7 +59,7 @@ describe("SearchR1", () => {
     assert.strictEqual(SearchR1.question("\uFEFFwho"), "\uFEFFwho?")
   })
 
-  it("writes a passage whose row is not known with its title in quotes", () => {
+  it("writes a passage without a known row with its title in quotes", () => {
     assert.strictEqual(
       SearchR1.passagesText([{ id: "a", title: "Ulva", text: "A river.\nLong." }]),
       'Doc 1(Title: "Ulva") A river.\nLong.\n'
@@ -141,7 +141,7 @@ describe("search-r1-exact", () => {
     { arbitrary: { runs: 200 } }
   )
 
-  it.effect("shows results, tags and all, as the reference does, and says what it is told to say", () =>
+  it.effect("shows results with their tags, as the reference does, and the configured texts", () =>
     Effect.gen(function* () {
       const { trajectories } = yield* play(
         (prompt) =>

@@ -50,7 +50,7 @@ const brief = (tree: Tree): string => {
 }
 
 describe("Calculator", () => {
-  it.prop("values an expression as its tree, with or without needless brackets", [Tree], ([tree]) => {
+  it.prop("evaluates an expression like its tree, with or without redundant brackets", [Tree], ([tree]) => {
     const texts = [inBrackets(tree), brief(tree)].filter((text) => text.length <= Calculator.maxLength)
     const exact = value(tree)
     for (const text of texts) {
@@ -88,12 +88,12 @@ describe("Calculator", () => {
     { arbitrary: { runs: 500 } }
   )
 
-  it("refuses what is no whole expression", () => {
+  it("refuses incomplete expressions", () => {
     for (const text of ["", "2 2", "2(3)", "(1", "1)", "1 +", "* 2", "()", "1..2", "2 ** 3", "1e5"])
       assert.isTrue(Result.isFailure(Calculator.evaluate(text)), text)
   })
 
-  it("refuses what nests or grows without end", () => {
+  it("refuses expressions that are too deep or too long", () => {
     for (const text of ["(".repeat(100_000), "-".repeat(100_000), "9".repeat(100_000)])
       assert.isTrue(Result.isFailure(Calculator.evaluate(text)))
   })
@@ -103,7 +103,7 @@ describe("Calculator", () => {
       const replies = yield* Calculator.calculator.run(["3 * (2 + 4)", "two", "1/0"])
       assert.deepStrictEqual(
         replies.map((reply) => (Result.isSuccess(reply) ? reply.success : reply.failure.reason)),
-        ["18", "t is no part of an expression.", "Division by zero."]
+        ["18", "t is not part of an expression.", "Division by zero."]
       )
     })
   )

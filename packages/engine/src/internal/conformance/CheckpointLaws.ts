@@ -37,7 +37,7 @@ export const checkpointLaws: ReadonlyArray<LawOf> = [
         const saved = yield* engine.save("conformance-frozen")
         yield* engine.restore(saved)
         const refused = yield* isRefused(engine.train(training([datum(1)(sampleless)], "frozen", settings)))
-        yield* expect(refused, "a training step was accepted by an engine that says it does not train")
+        yield* expect(refused, "a training step was accepted by an engine whose profile says that it does not train")
       }),
     ({ trains }) => (trains === false ? null : "the engine trains")
   ),

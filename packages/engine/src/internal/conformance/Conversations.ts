@@ -10,7 +10,7 @@ export interface Conversation {
   readonly mask: ReadonlyArray<number>
 }
 
-/** Requests of unlike prompts, lengths, seeds and temperatures. */
+/** Requests with different prompts, lengths, seeds and temperatures. */
 export const requests = (engine: Engine.Interface, { maxTokens }: Settings): ReadonlyArray<SampleRequest> =>
   contents.map((content, index) => ({
     prompt: engine.tokenizer.prompt([{ role: "user", content }]),

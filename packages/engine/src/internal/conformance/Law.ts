@@ -1,15 +1,15 @@
 import { Effect, Schema } from "effect"
 import { Engine, type EngineError, type EngineProfile } from "../../Engine.ts"
 
-/** Something every engine must hold to; `check` leaves the engine's weights as it found them. */
+/** A property of every engine; `check` leaves the engine's weights unchanged. */
 export interface Law {
   readonly name: string
   readonly check: Effect.Effect<void, EngineError | LawBroken, Engine>
-  /** Why the law asks nothing of an engine with this profile; null where it does. */
+  /** Why the law is skipped for an engine with this profile; null if it applies. */
   readonly skipped: (profile: EngineProfile) => string | null
 }
 
-/** An engine does not hold to a law. */
+/** An engine breaks a law. */
 export class LawBroken extends Schema.TaggedError<LawBroken>()("LawBroken", {
   law: Schema.String,
   reason: Schema.String
@@ -19,14 +19,14 @@ export class LawBroken extends Schema.TaggedError<LawBroken>()("LawBroken", {
   }
 }
 
-/** What the laws are checked with; see `ConformanceOptions`. */
+/** The settings of the checks; see `ConformanceOptions`. */
 export interface Settings {
   readonly tolerance: number
   readonly maxTokens: number
   readonly learningRate: number
 }
 
-/** A law, given what it is checked with. */
+/** A law with given settings. */
 export type LawOf = (settings: Settings) => Law
 
 type Check = (
@@ -66,7 +66,7 @@ export const scoringLaw = (name: string, check: Check): LawOf =>
 export const isRefused = <A>(work: Effect.Effect<A, EngineError>): Effect.Effect<boolean> =>
   Effect.match(work, { onFailure: () => true, onSuccess: () => false })
 
-/** Runs a check and brings the weights back to what they were. */
+/** Runs a check, then restores the weights. */
 export const preserving =
   (engine: Engine.Interface) =>
   <E>(check: Effect.Effect<void, E>): Effect.Effect<void, E | EngineError> =>

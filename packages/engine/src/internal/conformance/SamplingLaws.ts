@@ -47,7 +47,7 @@ export const samplingLaws: ReadonlyArray<LawOf> = [
       yield* expect(results.length === all.length, `${results.length} results for ${all.length} requests`)
       for (const [index, { n }] of all.entries()) {
         const count = results[index]?.sequences.length
-        yield* expect(count === n, `request ${index} asked for ${n} sequences and got ${count}`)
+        yield* expect(count === n, `request ${index} requested ${n} sequences and got ${count}`)
       }
       yield* expect((yield* engine.sample([])).length === 0, "no requests gave results")
     })
@@ -65,7 +65,7 @@ export const samplingLaws: ReadonlyArray<LawOf> = [
         const ends = [engine.tokenizer.endOfSequence, ...(stops[index]?.tokens ?? [])]
         for (const { tokens, logprobs, stopReason } of stopped[index]?.sequences ?? []) {
           const at = tokens.findIndex((token) => ends.includes(token))
-          yield* expect(tokens.length <= maxTokens, `${tokens.length} tokens where at most ${maxTokens} were asked for`)
+          yield* expect(tokens.length <= maxTokens, `${tokens.length} tokens where at most ${maxTokens} were requested`)
           yield* expect(logprobs.length === tokens.length, `${logprobs.length} logprobs for ${tokens.length} tokens`)
           yield* stopReason === "stop"
             ? expect(at === tokens.length - 1, `"stop", but the first stop token is number ${at} of ${tokens.length}`)
