@@ -530,6 +530,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a resume keeps the weights of its start"
   ),
   run("yield* assertSameRun(events, started)", "", "a resume under another algorithm continues"),
+  run("completedSteps: step, phase: phase._tag", "", "spans of what a run performs have no attributes"),
   run('  { part: "search", subject', '  { part: "data", subject', "a retriever replaces passages on a resume"),
   run("tokenizer.prompt([{ role:", "([{ role:", "a resume with another chat template continues"),
   run("if (strategy !== null)", "if (strategy === null)", "a resume under another strategy continues"),

@@ -15,7 +15,7 @@ import { next } from "./Next.ts"
 import * as Perform from "./Perform.ts"
 import type { RunData } from "./RunData.ts"
 import type { RunEvent, RunStarted } from "./RunEvent.ts"
-import { isRunning, type RunState, unstarted } from "./RunState.ts"
+import { isRunning, type Running, type RunState, unstarted } from "./RunState.ts"
 import * as Strategies from "./Strategies.ts"
 import type { Limits, TooManyFailures } from "./TrajectoryStore.ts"
 import type { DecisionContext } from "./DecisionContext.ts"
@@ -68,6 +68,13 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
     return after
   })
 
+  const advance = Effect.fnUntraced(
+    function* (state: Running) {
+      return yield* commit(state, yield* perform(next(context, state), state))
+    },
+    (effect, { phase, step }) => Effect.annotateSpans(effect, { completedSteps: step, phase: phase._tag })
+  )
+
   const started = {
     _tag: "RunStarted",
     algorithm: options.algorithm,
@@ -88,7 +95,7 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
     return stored
   })
   let state = yield* begun
-  while (isRunning(state)) state = yield* commit(state, yield* perform(next(context, state), state))
+  while (isRunning(state)) state = yield* advance(state)
   return state
 })
 

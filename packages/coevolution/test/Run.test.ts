@@ -11,7 +11,7 @@ import {
 } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Effect, Fiber, Layer, Schema } from "effect"
+import { Effect, Fiber, Layer, Schema, Tracer } from "effect"
 import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
 const history = (settings: Algorithm) =>
@@ -46,7 +46,30 @@ describe("run", () => {
     })
   )
 
-  it.effect("tells of an event when the journal holds it, never before", () =>
+  it.effect("traces what it performs under the step and phase of its state, and rollouts with their number", () =>
+    Effect.gen(function* () {
+      const spans: Array<Tracer.NativeSpan> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const { events } = yield* Effect.withTracer(history(algorithm), tracer)
+      const stepsOf = (name: string) =>
+        spans.filter((span) => span.name === name).map(({ attributes }) => attributes.get("completedSteps"))
+      const expected = Array.from({ length: algorithm.schedule.steps }, (_, index) => index)
+      assert.deepStrictEqual(stepsOf("Perform.train"), expected)
+      const performed = spans.filter(({ name }) => name.startsWith("Perform."))
+      for (const { attributes, name } of performed) assert.isString(attributes.get("phase"), name)
+      const rollouts = spans.filter(({ name }) => name === "Rollout.collect")
+      assert.isAtLeast(rollouts.length, positions(events, "RolloutsCollected").length)
+      for (const { attributes } of rollouts) assert.isNumber(attributes.get("episodes"))
+    })
+  )
+
+  it.effect("reports an event when the journal holds it, never before", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       let told = 0

@@ -6,7 +6,7 @@ import { Array, type Cause, Context, Effect, Iterable, Layer, Queue, Ref } from 
 import type { Agent } from "./Agent.ts"
 import * as Agents from "./agents/Agents.ts"
 import type { Episode } from "./Episode.ts"
-import * as Handover from "./internal/Handover.ts"
+import * as Delivery from "./internal/Delivery.ts"
 import * as Lanes from "./internal/Lanes.ts"
 import * as Running from "./internal/Running.ts"
 import * as Sampling from "./internal/Sampling.ts"
@@ -101,6 +101,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     episodes: ReadonlyArray<Episode>,
     { onFinished = () => Effect.void }: CollectOptions<E> = {}
   ) {
+    yield* Effect.annotateCurrentSpan({ agent: config.agent, episodes: episodes.length })
     if (refusal !== null) return yield* refusal
     const finished = yield* Queue.unbounded<Scoring.FinishedEpisode, Cause.Done>()
     const isStopping = yield* Ref.make(false)
@@ -127,7 +128,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       Effect.exit,
       Effect.tap(() => Queue.end(finished))
     )
-    const handing = Handover.run(finished, { score, onFinished, onDefect: Ref.set(isStopping, true) })
+    const handing = Delivery.run(finished, { score, onFinished, onDefect: Ref.set(isStopping, true) })
     // Finished trajectories are handed over before a failure is reported.
     const [played, trajectories] = yield* Effect.all([playing, handing], { concurrency: "unbounded" })
     yield* played

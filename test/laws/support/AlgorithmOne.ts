@@ -87,11 +87,11 @@ function* takeStep(
   algorithm: Algorithm,
   questions: ReadonlyArray<RunState.QuestionRef>,
   history: History,
-  inSteps: Arms | null
+  inlineVerification: Arms | null
 ): Generator<void, { readonly asked: ReadonlyArray<string>; readonly groups: Groups }, Happening> {
   const { schedule, train } = algorithm
   const plan = (yield* receive("StepPlanned")).event
-  const asked = assertPlan(algorithm, questions, history, plan, inSteps)
+  const asked = assertPlan(algorithm, questions, history, plan, inlineVerification)
   const { groups } = (yield* receive("RolloutsCollected")).event
   const t = history.step + 1
   observe(history, t, groups)
@@ -195,15 +195,15 @@ const assertPlan = (
   questions: ReadonlyArray<RunState.QuestionRef>,
   history: History,
   whole: Event<"StepPlanned">,
-  inSteps: Arms | null
+  inlineVerification: Arms | null
 ): ReadonlyArray<string> => {
   const batchSize = Math.min(algorithm.train.batchSize, questions.length)
   same(whole.questions.length, batchSize)
   same(whole.assignment.length, batchSize)
   const met: Array<string> = []
-  const size = inSteps?.arms.length ?? 0
-  const [parent, ...tried] = inSteps?.arms ?? []
-  const most = inSteps === null ? 0 : Math.min(inSteps.left, Math.floor(batchSize / size))
+  const size = inlineVerification?.arms.length ?? 0
+  const [parent, ...tried] = inlineVerification?.arms ?? []
+  const most = inlineVerification === null ? 0 : Math.min(inlineVerification.left, Math.floor(batchSize / size))
   while (met.length < most) {
     const first = met.length * size
     // Whatever follows belongs to the population, which has no candidates.
@@ -213,7 +213,7 @@ const assertPlan = (
     met.push(whole.questions[first] ?? "")
   }
   holds(
-    met.every((question) => inSteps?.reflected.has(question) === false),
+    met.every((question) => inlineVerification?.reflected.has(question) === false),
     "nobody is asked a question that was reflected on"
   )
   const plan = {
@@ -221,9 +221,9 @@ const assertPlan = (
     questions: whole.questions.slice(met.length * size),
     assignment: whole.assignment.slice(met.length * size)
   }
-  if (inSteps !== null && met.length < most)
+  if (inlineVerification !== null && met.length < most)
     holds(
-      plan.questions.every((question) => inSteps.reflected.has(question)),
+      plan.questions.every((question) => inlineVerification.reflected.has(question)),
       "fresh questions go to the candidates first"
     )
   same(plan.step, history.step + 1)

@@ -4,13 +4,13 @@ import type { FinishedEpisode } from "./Scoring.ts"
 
 export interface Options<E> {
   readonly score: (finished: FinishedEpisode) => Effect.Effect<Trajectory.Trajectory>
-  /** Gets every trajectory once, within half a second, also before the handover fails. It never runs concurrently. */
+  /** Gets every trajectory once, within half a second, also before a delivery fails. It never runs concurrently. */
   readonly onFinished: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
   /** Runs when scoring throws. */
   readonly onDefect: Effect.Effect<unknown>
 }
 
-/** Trajectories are handed over in batches, since each handover costs a commit. */
+/** Trajectories are delivered in batches, since each delivery costs a commit. */
 const together = 256
 const within = "500 millis"
 
