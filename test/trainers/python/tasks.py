@@ -47,7 +47,7 @@ async def main():
     async def work(step, tasks, rewards):
         for group in await asyncio.gather(*map(episodes, tasks)):
             assert all(episode.ok for episode in group), group[0].errors
-            lease = sampler._out[group[0].task.hash][0].lease
+            lease = sampler._open[group[0].task.hash][0].lease
             for sample, episode in enumerate(group):
                 [trace] = episode.traces
                 rewards.write(step, lease.key, lease.id, sample, trace.messages[0].content, trace.reward)
