@@ -1,8 +1,8 @@
 import { Instruction, Question } from "@inspo/domain"
-import { InstructionValue, Population, Ranking } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
-import { SuccessiveHalving } from "@inspo/successive-halving"
-import { Array as Arr, Effect } from "effect"
+import { EvidencePruning } from "@inspo/successive-halving"
+import { Array as Arr, Effect, Order } from "effect"
 
 /** `converse` has one conversation under a prompt and returns its reward, from 0 to 1. */
 export interface Options<E> {
@@ -13,15 +13,15 @@ export interface Options<E> {
   readonly seed: number
 }
 
-/** The prompts that remain after a step, best first, each with the mean reward of its recent conversations. */
+/** The prompts that remain after a step, the most probably best first, each with that probability and its expected reward. */
 export interface Ranked {
   readonly step: number
-  readonly left: ReadonlyArray<{ readonly prompt: string; readonly value: number }>
+  readonly left: ReadonlyArray<{ readonly prompt: string; readonly value: number; readonly chance: number }>
 }
 
 /**
- * Chooses among prompts while they are in use: better ones get more conversations, and every five steps the worse half
- * is removed. The last ranking names the winner.
+ * Chooses among prompts while they are in use: each gets conversations in proportion to its probability of being the best, and
+ * every five steps those that are certainly not the best are removed. The last ranking names the winner.
  */
 export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
   conversationsPerStep,
@@ -30,24 +30,26 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
   seed,
   steps
 }: Options<E>) {
-  const valuation = InstructionValue.recentSteps({ window: 10 })
-  const halving = SuccessiveHalving.spareUnseen({ parents: 1, minimumGroups: 10 })
-  const sampler = Sampler.stratified({ temperature: 0.2 })
+  const { observe } = InstructionValue.recentSteps({ window: 10 })
+  const { values } = InstructionValue.compare
+  const pruning = EvidencePruning.make({ delta: 0.05, parents: 1 })
+  const sampler = Sampler.make({ rule: "thompson", temperature: 1, assignment: "stratified" })
   let population = Population.make(prompts.map(instruction))
   const rankings: Array<Ranked> = []
 
   for (let step = 1; step <= steps; step++) {
-    // Which prompt answers which customer: a softmax over the values, plus each prompt with too little evidence to prune.
-    const assignment = sampler.assign({
-      seed,
-      step,
-      values: valuation.values(population),
-      questions: Arr.makeBy(conversationsPerStep, (index) => ({
-        id: Question.QuestionId.make(`customer ${step}/${index}`),
-        dataSource: "shop"
-      })),
-      newcomers: halving.unseen(population)
-    })
+    // Which prompt answers which customer.
+    const assignment = sampler
+      .assign({
+        seed,
+        step,
+        values: values(population),
+        questions: Arr.makeBy(conversationsPerStep, (index) => ({
+          id: Question.QuestionId.make(`customer ${step}/${index}`),
+          dataSource: "shop"
+        }))
+      })
+      .flat()
     const texts = new Map(Population.instructions(population).map(({ id, text }) => [id, text]))
     const groups = yield* Effect.forEach(assignment, (instructionId, index) =>
       Effect.map(converse(texts.get(instructionId) ?? "", [step, index]), (reward) => ({
@@ -55,10 +57,10 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
         rewards: Arr.of(reward)
       }))
     )
-    population = valuation.observe(population, step, groups)
+    population = observe(population, step, groups)
 
     if (step % 5 === 0) {
-      const { pruned } = halving.prune(population, valuation.values(population))
+      const { pruned } = pruning.prune(population, values(population))
       population = Population.remove(
         population,
         pruned.map(({ id }) => id)
@@ -66,10 +68,9 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
     }
     rankings.push({
       step,
-      left: Ranking.explored(population, valuation.values(population)).map((member) => ({
-        prompt: member.instruction.text,
-        value: member.value ?? 0
-      }))
+      left: values(population)
+        .map(({ chance = 0, id, value }) => ({ prompt: texts.get(id) ?? "", value, chance }))
+        .toSorted(Order.flip(Order.mapInput(Order.Number, ({ chance }) => chance)))
     })
   }
   return rankings

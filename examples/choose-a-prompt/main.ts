@@ -9,7 +9,7 @@ const program = Effect.gen(function* () {
     const [best] = left
     if (step % 5 === 0 && best !== undefined)
       yield* Console.log(
-        `step ${step}: ${left.length} left, best with ${Math.round(100 * best.value)} % helped: ${best.prompt}`
+        `step ${step}: ${left.length} left, best with probability ${best.chance.toFixed(2)}, ${Math.round(100 * best.value)} % helped: ${best.prompt}`
       )
   }
 })

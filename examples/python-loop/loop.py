@@ -23,7 +23,7 @@ def play(instruction: str, luck: random.Random) -> float:
 
 
 def main() -> None:
-    settings = {"schedule": {"evolveEvery": 0}, "sampler": {"temperature": 1}}
+    settings = {"schedule": {"evolveEvery": 0}}
     population = {"profile": "trainer", "seed": SEED, "variants": VARIANTS, "settings": settings}
     body = json.dumps(population).encode()
     headers = {"content-type": "application/json"}

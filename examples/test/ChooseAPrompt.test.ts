@@ -9,8 +9,8 @@ describe("choose a prompt", () => {
   it.effect("finds the prompt that helps most, by conversations alone", () =>
     Effect.gen(function* () {
       for (const seed of Arr.range(1, 10)) {
-        const left = (yield* chosen(seed)).at(-1)?.left.map(({ prompt }) => prompt)
-        assert.deepStrictEqual(left, ["Ask which order it is about, look it up, then answer the customer."])
+        const [best] = (yield* chosen(seed)).at(-1)?.left ?? []
+        assert.strictEqual(best?.prompt, "Ask which order it is about, look it up, then answer the customer.")
       }
     })
   )

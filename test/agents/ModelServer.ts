@@ -40,14 +40,19 @@ const Body = Schema.Struct({
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Body))
 
 /**
- * It calls the first tool that it is offered, then answers with its system prompt. A stream for the user `leaves` begins and
- * does not end; `fail`: the status of every answer.
+ * It calls the first tool that it is offered, then answers as `reply` says: by default with its system prompt. A stream for the
+ * user `leaves` begins and does not end; `fail`: the status of every answer.
  */
 export class ModelServer {
   readonly asked: Array<Asked> = []
   #answers = 0
   fail: number | null = null
+  readonly #reply: (asked: Asked) => string
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response))
+
+  constructor(reply: (asked: Asked) => string = ({ system }) => system) {
+    this.#reply = reply
+  }
 
   async start(): Promise<string> {
     this.#server.listen(0, "127.0.0.1")
@@ -92,7 +97,7 @@ export class ModelServer {
     const isAnswered = all.some(({ role, type }) => role === "tool" || type === "function_call_output")
     const call = tool === undefined || isAnswered ? null : (tool.name ?? tool.function?.name ?? "")
     const of = (request.url ?? "").endsWith("/responses") ? ofResponses : ofChat
-    const events = of(++this.#answers, system, call)
+    const events = of(++this.#answers, this.#reply(asked), call)
     if (stream !== true) {
       response
         .writeHead(200, { "content-type": "application/json", "x-upstream": "yes" })

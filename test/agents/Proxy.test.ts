@@ -114,7 +114,7 @@ const errorOf = async (response: Response) =>
     Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) }))
   )(await response.text()).error
 
-describe("inspo serve --upstream", { timeout: 60_000 }, () => {
+describe("inspo serve --upstream", { timeout: 60_000, tags: "runs" }, () => {
   it("fills the system prompt of a conversation with its one instruction, whose reward counts", async () => {
     const seen = new Set<string>()
     for (let index = 0; index < 12; index++) {

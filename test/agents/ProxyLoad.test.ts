@@ -75,7 +75,7 @@ const leases = "/v1/populations/default/leases"
 const large = JSON.stringify({ messages: "x".repeat(1_100_000) })
 const silent = `{"messages":"say nothing"}`
 
-describe("a proxy under load", { timeout: 60_000 }, () => {
+describe("a proxy under load", { timeout: 60_000, tags: "runs" }, () => {
   it("ends a request whose upstream says nothing, or stops in its answer", async () => {
     const began = performance.now()
     const [none, half] = await Promise.all([ask(chat, silent), ask(chat, '{"messages":"stop within"}')])

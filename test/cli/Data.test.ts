@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("inspo data", { timeout: testTimeout }, () => {
+describe("inspo data", { timeout: testTimeout, tags: "runs" }, () => {
   it("converts there and back, shows what a file holds, and splits it", async () => {
     await run("convert", "q.jsonl", "q.parquet")
     await run("convert", "q.parquet", "again.jsonl")

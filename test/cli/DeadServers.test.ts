@@ -54,7 +54,7 @@ const proposer = (url = "") => {
 /** Nothing listens there. */
 const nowhere = "http://127.0.0.1:1"
 
-describe("a server that is not there", { timeout: testTimeout }, () => {
+describe("a server that is not there", { timeout: testTimeout, tags: "runs" }, () => {
   it.each([
     ["run", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],
     ["plan", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const small = ["--set", "engine.model=model", "--set", "rollout.maxTurns=1", "--questions", "8", "--resamples", "100"]
 
-describe("inspo eval without a run", { timeout: 120_000 }, () => {
+describe("inspo eval without a run", { timeout: 120_000, tags: "runs" }, () => {
   it("compares two instructions question by question, the same every time", async () => {
     const args = ["eval", ...small, "--instruction", "Answer.", "--against-instruction", "Search.", "--json"]
     const [once, twice] = [await inspo(args, { cwd }), await inspo(args, { cwd })]

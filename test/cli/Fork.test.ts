@@ -7,15 +7,15 @@ import { assertToldInOneParagraph, endAll, inspo, testTimeout, sets } from "./In
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 const steps = 6
+const flags = [
+  ...tinyRun,
+  ...sets(`schedule.steps=${steps}`, "checkpoint.every=2", "checkpoint.keep=1", "evaluation.select=last")
+]
 let cwd = ""
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-fork-"))
   await Effect.runPromise(writeTinyModel(join(cwd, "model")))
-  const flags = [
-    ...tinyRun,
-    ...sets(`schedule.steps=${steps}`, "checkpoint.every=2", "checkpoint.keep=1", "evaluation.select=last")
-  ]
   const made = await inspo(["run", "--no-baseline", "--quiet", "--out", "run", ...flags], { cwd })
   assert.strictEqual(made.code, 0, made.stderr)
 }, testTimeout)
@@ -50,5 +50,21 @@ describe("a branch of a finished run", { timeout: testTimeout, tags: "runs" }, (
     assert.strictEqual(await metrics("same"), await metrics("run"))
     const lineage = await inspo(["show", "run", "same", "--lineage", "--json"], { cwd })
     assert.include(lineage.stdout, '"parent":"run"')
+  })
+
+  it.each([
+    ["groups", ["rollout.instructionsPerQuestion=2"]],
+    ["samples", ["rollout.instructionsPerQuestion=samples", "train.advantage=centred"]]
+  ])("ends with the same result where instructions share questions: %s", async (name, sharing) => {
+    const made = await inspo(["run", "--no-baseline", "--quiet", "--out", name, ...flags, ...sets(...sharing)], { cwd })
+    assert.strictEqual(made.code, 0, made.stderr)
+    const forked = await inspo(["resume", name, "--at", "3", "--out", `${name}-fork`, "--no-baseline", "--quiet"], {
+      cwd
+    })
+    assert.strictEqual(forked.code, 0, forked.stderr)
+    const metrics = (run: string) => readFile(join(cwd, run, "metrics.jsonl"), "utf8")
+    assert.strictEqual(await metrics(`${name}-fork`), await metrics(name))
+    const replayed = await inspo(["replay", `${name}-fork`], { cwd })
+    assert.strictEqual(replayed.code, 0, replayed.stderr)
   })
 })

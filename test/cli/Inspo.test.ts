@@ -86,7 +86,7 @@ describe("bad input", { timeout: testTimeout }, () => {
       "a hosted chat model as the policy",
       ["run", "--set", "engine.url=https://api.openai.com/v1", "--set", "engine.model=gpt-5-mini"],
       2,
-      "A chat model cannot be the policy"
+      "A chat model cannot be the engine"
     ],
     [
       "an OpenAI-compatible server that should train",
@@ -98,7 +98,7 @@ describe("bad input", { timeout: testTimeout }, () => {
       "a check of a chat model",
       ["engine", "check", "https://api.openai.com/v1", "--protocol", "completions"],
       2,
-      "A chat model cannot be the policy"
+      "A chat model cannot be the engine"
     ],
     [
       "shares of questions that are not there",

@@ -45,7 +45,7 @@ const serve = async (corpus: string) => {
   return { child, ready: decodeReady(ready) }
 }
 
-describe("a retriever", { timeout: testTimeout }, () => {
+describe("a retriever", { timeout: testTimeout, tags: "runs" }, () => {
   it("serves the corpus of a world so that a run over it is the run in one process, to the bit", async () => {
     const written = await inspo(["data", "world", "--out", "world", ...small], { cwd })
     assert.strictEqual(written.code, 0, written.stderr)

@@ -53,7 +53,7 @@ const proposed = async (config: string): Promise<string> => {
   return shown
 }
 
-describe("inspo serve", { timeout: testTimeout }, () => {
+describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
   it("has the model that its config names write what an admin is then asked to approve", async () => {
     const text = "<ins_1>Be brief and kind.</ins_1>"
     const model = createServer((_, response) =>
@@ -186,10 +186,8 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     }
     assert.strictEqual(shown.state, "cannot-decide")
     assert.match(shown.next, /cannot decide between i[01] and i[01].*rewards are missing/u)
-    assert.deepStrictEqual(
-      shown.members.map(({ probability }) => probability.toFixed(3)),
-      ["0.500", "0.500"]
-    )
+    // P(best) of both is 1/2, by 200 draws.
+    for (const { probability } of shown.members) assert.approximately(probability, 1 / 2, 0.12)
     child.kill("SIGINT")
     await once(child, "close")
     const { stdout } = await inspo(["show", "silent"], { cwd })
@@ -200,24 +198,18 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     await writeFile(
       join(cwd, "logged.yaml"),
       "proposer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
-        "    settings: { sealAfterLeases: 2, schedule: { evolveEvery: 1, pruneEvery: 1 }, approval: automatic, verification: { samples: 1 }, population: { size: 2 } }\n"
+        "    settings: { sealAfterLeases: 2, schedule: { evolveEvery: 1, pruneEvery: 1 }, approval: automatic, population: { size: 2 } }\n"
     )
     for (const level of ["info", "debug"]) {
       const { child, stderr, url } = await serve("logged.yaml", "--out", level, "--log-level", level)
       const client = new Inspo({ urls: [url], timeout: 10_000 })
-      for (let turn = 0; turn < 400 && !stderr().includes("candidates judged"); turn++)
+      for (let turn = 0; turn < 400 && !stderr().includes("evolved"); turn++)
         await (await client.lease("support", { key: `private-${turn}` })).reward(1, { feedback: "secret feedback" })
       await client.flush()
       child.kill("SIGINT")
       await once(child, "close")
-      for (const line of [
-        "population created",
-        "cohort closed",
-        "evolution started",
-        "candidates proposed",
-        "candidates judged"
-      ])
-        assert.match(stderr(), new RegExp(`level=INFO .*"${line}" population=support`, "u"))
+      for (const line of ["population created", "cohort closed", "evolution started", "candidates proposed", "evolved"])
+        assert.match(stderr(), new RegExp(`level=INFO .*message="?${line}"? population=support`, "u"))
       assert.strictEqual(
         /level=DEBUG .*leased.* population=support .*instructions=i0/u.test(stderr()),
         level === "debug"

@@ -7,7 +7,7 @@ import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts
 
 const shop = "served/populations/shop"
 
-describe("a served population, from its directory", { timeout: testTimeout }, () => {
+describe("a served population, from its directory", { timeout: testTimeout, tags: "runs" }, () => {
   let cwd = ""
   let page: Response | undefined
 
@@ -69,7 +69,7 @@ describe("a served population, from its directory", { timeout: testTimeout }, ()
       ]
     )
     const { stdout } = await inspo(["show", shop], { cwd })
-    assert.match(stdout, /^i1 +member +0\.\d{3} +0\.[78]/mu)
+    assert.match(stdout, /^i1 +member +0\.\d{3} +1\.000 +0\.[78]/mu)
   })
 
   it("is played again, under other settings too, and exported", async () => {

@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("output that nobody reads any more", { timeout: testTimeout }, () => {
+describe("output that nobody reads any more", { timeout: testTimeout, tags: "runs" }, () => {
   it("does not keep a run from its end, nor a command from exit code 0", async () => {
     const closed = await inspo(["run", "--out", "run", "--no-baseline", ...tinyRun], { cwd, closeWhen: () => true })
     assert.deepStrictEqual([closed.code, closed.stderr], [0, ""])
@@ -46,7 +46,7 @@ describe("output that nobody reads any more", { timeout: testTimeout }, () => {
   })
 })
 
-describe("a signal", { timeout: testTimeout }, () => {
+describe("a signal", { timeout: testTimeout, tags: "runs" }, () => {
   it.each(["SIGINT", "SIGTERM"] as const)("%s ends a long computation within a second", async (signal) => {
     const planning = start(["plan", ...sets("schedule.steps=1000000")], cwd)
     // Long enough to be in the middle of it.

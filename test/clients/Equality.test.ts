@@ -7,18 +7,18 @@ import type { DecisionContext } from "@inspo/coevolution/Next"
 import { Spent } from "@inspo/domain"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { layerMemory } from "@inspo/journal/sqlite"
-import type { Population } from "@inspo/population"
+import { InstructionValue, type Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
 import type { Population as Wire } from "@inspo/serve"
 import { CurrentProposer } from "@inspo/serve/live/Evolving"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
-import { CurrentStrategies, layer as layerPopulations } from "@inspo/serve/live/Populations"
+import { layer as layerPopulations } from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
 import { Array as Arr, Context, Effect, Layer, Option, Schema, Struct } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { apply, fold, PopulationEvent } from "../../packages/cohorts/src/index.ts"
-import { configs, decisionOf, settingsOf, strategiesOf } from "../../packages/cohorts/test/support/OfRun.ts"
+import { configs, decisionOf, settingsOf } from "../../packages/cohorts/test/support/OfRun.ts"
 import { make, runOn } from "../../packages/coevolution/test/support/ScriptedRun.ts"
 
 type Collected = Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
@@ -42,10 +42,7 @@ const played = Effect.fnUntraced(function* (
 })
 
 /** The instruction server at an address of its own; candidates are those that the run was proposed. */
-const listening = Effect.fnUntraced(function* (
-  decides: typeof CurrentStrategies.Service,
-  proposals: ReadonlyArray<Proposed>
-) {
+const listening = Effect.fnUntraced(function* (proposals: ReadonlyArray<Proposed>) {
   const answer = (candidates: Proposed["candidates"]) =>
     Effect.succeed({ critique: "", spent: Spent.nothing, candidates })
   const proposer = Proposer.of({
@@ -55,11 +52,7 @@ const listening = Effect.fnUntraced(function* (
   })
   const context = yield* HttpRouter.serve(Server.layer(), { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(layerPopulations),
-    Layer.provide([
-      MemoryStore.layer,
-      Layer.succeed(CurrentProposer, { proposer, budgetUsd: null }),
-      Layer.succeed(CurrentStrategies, decides)
-    ]),
+    Layer.provide([MemoryStore.layer, Layer.succeed(CurrentProposer, { proposer, budgetUsd: null })]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
     Layer.build
   )
@@ -178,19 +171,20 @@ const bestsOf = (
 }
 
 describe("a run driven through the instruction server by its client", () => {
-  for (const [name, given] of Object.entries(configs).slice(0, 2)) {
+  // With two instructions on a question a parent once has no failure in the last step: a run asks for a proposal, a server skips it.
+  const comparable = Object.entries(configs).filter(([, { rollout }]) => rollout.instructionsPerQuestion !== 2)
+  for (const [name, given] of comparable) {
     // What a proposal is written from is of the latest step, so that its text can be reported with its reward.
     const algorithm: Algorithm = { ...given, buffer: { ...given.buffer, capacitySteps: 1 } }
     it.live(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {
         const { data } = yield* make(algorithm)
         const context = makeDecisionContext(RunStrategies.deciding(algorithm), data)
-        const strategies = strategiesOf(context)
         const best = (population: Population.Population) =>
-          Option.getOrNull(Option.map(strategies.valuation.best(population), ({ instruction }) => instruction.id))
+          Option.getOrNull(Option.map(InstructionValue.compare.best(population), ({ instruction }) => instruction.id))
         const { bests, events } = yield* played(algorithm, best)
         const proposals = events.filter((event) => event._tag === "CandidatesProposed")
-        const trainer = new Trainer(yield* listening(() => strategies, proposals))
+        const trainer = new Trainer(yield* listening(proposals))
         let leases = 0
         let answers = 0
         for (const [index, event] of events.entries()) {
@@ -212,7 +206,7 @@ describe("a run driven through the instruction server by its client", () => {
         )
         assert.includeMembers(
           decisions.map(({ kind }) => kind),
-          ["Pruned", "ParentsChosen", "CandidatesVerified", "CandidatesJudged", "PopulationRefilled"]
+          ["Pruned", "ParentsChosen", "CandidatesJudged", "PopulationRefilled"]
         )
         assert.deepEqual(bestsOf(log, best), bests)
         assert.isAbove(leases, 100)

@@ -162,8 +162,7 @@ const leased: Schema.Json = {
   incumbent: "i0",
   leases: [
     { lease: "c1:k", key: "k", n: 2, instruction: { id: "i0", text: "Be rude." }, probability: 0.5, closesAt: null }
-  ],
-  trials: []
+  ]
 }
 const rewarded: Schema.Json = {
   results: [{ outcome: "accepted", refusal: { field: "value", value: "2" } }, { outcome: "late" }],

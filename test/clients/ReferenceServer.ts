@@ -22,13 +22,13 @@ export const Setup = Schema.Struct({
   instruction: Schema.optionalKey(Schema.Json),
   incumbent: Schema.optionalKey(Schema.Json),
   bodyLimit: Schema.optionalKey(Schema.Int),
-  probability: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+  probability: Schema.optionalKey(Schema.Finite),
   /** What the sticky key of each lease had first. */
   replaces: Schema.optionalKey(Schema.String),
   /** False where it refuses to close cohorts, as of an `online` population. */
   closes: Schema.optionalKey(Schema.Boolean),
-  /** A candidate that is tried on the first question of each whole cohort, in the place of the last. */
-  candidate: Schema.optionalKey(Schema.Json)
+  /** The further instruction of the first question of each whole cohort, instead of the last question, and of requests for several. */
+  further: Schema.optionalKey(Schema.Json)
 })
 
 export interface Sent {
@@ -169,21 +169,22 @@ export class ReferenceServer {
   }
 
   #lease({ cohort = "c1", requests, fullBatch = false }: Lease.LeaseRequests) {
-    const { candidate, incumbent = seed, instruction = seed, probability = 0.5, replaces } = this.setup
+    const { further, incumbent = seed, instruction = seed, probability = 0.5, replaces } = this.setup
     const lease = ({ key, n = 1 }: Lease.LeaseRequest, used: unknown) => {
       const lease = `${cohort}:${key}`
       this.#leases.set(lease, { key, n, cohort })
       const replaced = replaces === undefined ? {} : { replaces }
       return { lease, key, n, instruction: used, ...replaced, probability, closesAt: null }
     }
-    const [tried] = fullBatch && candidate !== undefined ? requests : []
-    const answer = { cohort, incumbent: idOf(incumbent) }
-    if (tried === undefined) return { ...answer, leases: requests.map((request) => lease(request, instruction)) }
-    return {
-      ...answer,
-      leases: requests.slice(0, -1).map((request) => lease(request, instruction)),
-      trials: [lease({ ...tried, key: `${tried.key}#${idOf(candidate)}` }, candidate)]
-    }
+    // A full batch asks its first question under another instruction, and then not the last.
+    const asked = fullBatch && further !== undefined ? requests.slice(0, -1) : requests
+    const leases = asked.flatMap((request, place) => [
+      lease(request, instruction),
+      ...(further !== undefined && (fullBatch ? place === 0 : (request.instructions ?? 1) > 1)
+        ? [lease({ ...request, key: `${request.key}#${idOf(further)}` }, further)]
+        : [])
+    ])
+    return { cohort, incumbent: idOf(incumbent), leases }
   }
 
   #reward({ close, rewards }: Reward.Rewards) {

@@ -166,7 +166,7 @@ const isPlayable = ({ server = {}, steps }: typeof Scenario.Type): boolean =>
   server.bodyLimit === undefined &&
   server.probability === undefined &&
   server.replaces === undefined &&
-  server.candidate === undefined &&
+  server.further === undefined &&
   !steps.some(
     (step) =>
       "faults" in step ||

@@ -11,6 +11,7 @@ import { ModelServer } from "../agents/ModelServer.ts"
 import { endAll, inspoServer } from "../cli/Inspo.ts"
 import { type Block, blocksOf } from "../docs-examples/support/Documents.ts"
 import * as Foreign from "./support/Foreign.ts"
+import * as Programs from "./support/Programs.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const page = "docs/how-to/agents.md"
@@ -83,24 +84,11 @@ describe.skipIf(Foreign.problem !== null)("agents in other frameworks", { timeou
     await rm(directory, { recursive: true, force: true })
   })
 
-  it("have programs that pass the type check", async () => {
-    const config = {
-      extends: join(root, "tsconfig.base.json"),
-      compilerOptions: {
-        composite: false,
-        incremental: false,
-        declarationMap: false,
-        noEmit: true,
-        typeRoots: [join(root, "node_modules/@types")]
-      },
-      files: frameworks.map(({ name }) => `${name}.ts`)
-    }
-    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config))
-    const tsc = join(root, "node_modules/typescript/bin/tsc")
-    await run(process.execPath, [tsc, "-p", join(folder, "tsconfig.json")]).catch((error: unknown) => {
-      assert.fail(String(typeof error === "object" && error !== null && "stdout" in error ? error.stdout : error))
-    })
-  })
+  it("have programs that pass the type check", () =>
+    Programs.assertTypes(
+      folder,
+      frameworks.map(({ name }) => `${name}.ts`)
+    ))
 
   for (const { name, package: from, software } of frameworks)
     it(`${software}: the program of the page asks with the leased instruction, and its reward counts`, async () => {

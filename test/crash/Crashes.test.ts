@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("a run that is killed at any moment", () => {
+describe("a run that is killed at any moment", { tags: "runs" }, () => {
   it("ends as if it had not been", { timeout: 900_000 }, async () => {
     const seed = Kills.seedOfThisRun()
     const tally = new Tally()

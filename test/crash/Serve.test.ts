@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -54,6 +54,15 @@ afterAll(async () => {
 })
 
 const files = (prefix: string) => programs.map((_, number) => join(cwd, `${prefix}-client-${number}`))
+
+/** Two more seconds of work, or until each client, however often it was killed, has had a reward acknowledged. */
+const allRewarded = async (prefix: string): Promise<void> => {
+  await wait(2000)
+  for (let turns = 0; turns < 60; turns++) {
+    if (files(prefix).every((file) => existsSync(file) && acknowledged(file).rewards.size > 0)) return
+    await wait(500)
+  }
+}
 
 /** Clients that lease and reward until they are killed, and come again. */
 const startClients = (prefix: string, urls: ReadonlyArray<string>) => {
@@ -134,7 +143,7 @@ describe.skipIf(kills === 0)("an instruction server and clients that are killed 
         killed.server += 1
       }
     }
-    await wait(2000)
+    await allRewarded("sqlite")
     clients.end()
     await quiet()
     const before = await shown(running.address)
@@ -199,7 +208,7 @@ describe.skipIf(kills === 0)("an instruction server and clients that are killed 
           running[victim]?.send("SIGCONT")
         } else running[victim] = await serve(victim)
       }
-      await wait(2000)
+      await allRewarded("postgres")
       clients.end()
       await quiet()
       const before = await shown(running[0]?.address ?? "")

@@ -6,6 +6,8 @@ import { Presets } from "@inspo/coevolution"
 import * as EventLog from "@inspo/coevolution/EventLog"
 import { SearchR1, World } from "@inspo/datasets"
 import { Question } from "@inspo/domain"
+import { evolve } from "@inspo/evolve"
+import * as Course from "@inspo/evolve/Course"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import { Catalog } from "@inspo/engine-tinker"
@@ -109,6 +111,11 @@ const formats: ReadonlyArray<Format> = [
         return yield* Effect.forEach(yield* recordKinds, (kind) => listRecords(kind))
       }).pipe(Effect.provide(journal(folder)))
   },
+  {
+    name: "the events of a search",
+    file: "events.jsonl",
+    read: (folder) => Course.read(join(folder, "events.jsonl"))
+  },
   { name: "the config of a run", file: "config.json", read: readConfig },
   { name: "the outcome of a run", file: "outcome.json", read: readOutcome },
   {
@@ -175,7 +182,7 @@ const prepare = async (directory: string): Promise<void> => {
   for (const { file, name } of formats)
     origins.set(
       name,
-      /^(?:questions|corpus|config\.yaml|catalog)/u.test(file)
+      /^(?:questions|corpus|config\.yaml|catalog|events)/u.test(file)
         ? data
         : name.includes("run") || file === "journal.sqlite"
           ? runs
@@ -210,6 +217,15 @@ const prepare = async (directory: string): Promise<void> => {
       "Answer the question."
     )
   )
+  await evolve({
+    prompt: "Answer.",
+    cases: questions.map(({ id }) => ({ id })),
+    agent: (prompt) => prompt,
+    score: (output) => output.length % 2,
+    proposer: ["Be brief.", "Be polite."],
+    budget: { calls: 40 },
+    file: join(data, "events.jsonl")
+  })
   const world = await run(World.make(1, World.defaultSizes))
   writeFileSync(
     join(data, "corpus.jsonl"),

@@ -57,7 +57,7 @@ describe("Eq. 4", () => {
 const readings: ReadonlyArray<readonly [string, Algorithm]> = [
   ["paper", Presets.paper],
   ["robust", Presets.robust],
-  ["confident", { ...Presets.robust, halving: { ...Presets.robust.halving, rule: "confident" } }]
+  ["bottom half of the compared", { ...Presets.robust, halving: { ...Presets.robust.halving, rule: "bottom-half" } }]
 ]
 
 describe("from rewards to parents", () => {
@@ -76,7 +76,11 @@ describe("from rewards to parents", () => {
           population = InstructionValue.observe(ValueChoices.choices(algorithm), population, index + 1, groups)
           assert.isTrue(finite(population))
           const values = valuation.values(population)
-          for (const { value } of values) assert.isTrue(value >= 0 && value <= 1 + 1e-12)
+          // A difference within questions, added to a mean, can leave the range of rewards.
+          for (const { value } of values)
+            assert.isTrue(
+              preset.population.average === "questions" ? Math.abs(value) < 3 : value >= 0 && value <= 1 + 1e-12
+            )
           const shares = Sampler.probabilities(
             values.map(({ value }) => value),
             temperature
@@ -90,7 +94,8 @@ describe("from rewards to parents", () => {
           const replaced = halving.replaced(
             population,
             values,
-            new Set(parents.map(({ instruction }) => instruction.id))
+            new Set(parents.map(({ instruction }) => instruction.id)),
+            parents.length
           )
           assert.strictEqual(replaced.length, population.members.length - parents.length)
           for (const { certainty = 1, value } of [...pruned, ...replaced])

@@ -1,16 +1,22 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { publint } from "publint"
 import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { codeBlocks, promised, squash } from "./support/Example.ts"
-import { findNode, installNode, run } from "./support/Process.ts"
+import * as TicketModel from "../../examples/test/support/TicketModel.ts"
+import type { ModelServer } from "../agents/ModelServer.ts"
+import { codeBlocks, linesOfCode, promised, squash } from "./support/Example.ts"
+import * as NewProject from "./support/NewProject.ts"
+import { findNode, run } from "./support/Process.ts"
 import { type Published, publish } from "./support/Published.ts"
+import * as Runtimes from "./support/Runtimes.ts"
 import {
   entries,
+  installedWith,
   modules,
   oldestNode22,
   onNode20,
@@ -22,6 +28,7 @@ import {
 
 const asked = process.env["INSPO_PACK"] === "1"
 const why = asked ? "" : " (skipped: takes two minutes; set INSPO_PACK=1)"
+const runtimes = asked ? await Runtimes.find() : []
 const node20 = findNode(20)
 const whyNot20 = node20 === undefined ? " (skipped: there is no node v20 on the PATH)" : ""
 
@@ -33,7 +40,9 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "inspo-published-"))
     published = await publish(folder)
-    node22 = await installNode(oldestNode22)
+    const { path, problem } = await Runtimes.obtain(`node@${oldestNode22}`, ["node", "-p", "process.execPath"])
+    assert.isNull(problem)
+    node22 = path
   }, 240_000)
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -53,7 +62,7 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
 
     describe(`@inspo/${name}`, () => {
       it("is packed as publint wants it", async () => {
-        const tarball = Uint8Array.from(await published.tarballOf(one)).buffer
+        const tarball = Uint8Array.from(await readFile(published.tarballOf(one))).buffer
         const { messages } = await publint({ pack: { tarball }, strict: true })
         assert.deepStrictEqual(messages, [])
       })
@@ -78,6 +87,40 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
 
   for (const { name, readme } of packages.filter(({ name }) => !onNode20.has(name)))
     it(`@inspo/${name} keeps its promise on Node ${oldestNode22}`, () => runExample(node22, name, readme))
+
+  describe("the first program of the repository's README, in a new project", () => {
+    let project = ""
+    let model: { readonly server: ModelServer; readonly url: string }
+
+    beforeAll(async () => {
+      project = join(folder, "new-project")
+      model = await TicketModel.start()
+      const tarballs = all.filter(({ name }) => installedWith("evolve").has(name)).map(published.tarballOf)
+      await NewProject.install(project, [...tarballs, ...peers])
+      const [program = ""] = codeBlocks(await readFile(join(root, "README.md"), "utf8"), "typescript")
+      assert.isAtMost(linesOfCode(program), 12)
+      await writeFile(join(project, "improve.ts"), program)
+      await copyFile(join(TicketModel.folder, "tickets.csv"), join(project, "tickets.csv"))
+      const { code, output } = await NewProject.compile(project)
+      assert.strictEqual(code, 0, output)
+    }, 240_000)
+
+    afterAll(() => model.server.stop())
+
+    for (const { command, name, problem, runsTypeScript } of runtimes)
+      it.skipIf(problem !== null)(
+        `finds a better prompt in ${name}${problem === null ? "" : `: ${problem}`}`,
+        async () => {
+          const [program, ...args] = command
+          const env = { ...process.env, OPENAI_API_KEY: "key-of-the-test", OPENAI_BASE_URL: model.url }
+          const file = runsTypeScript ? "improve.ts" : "dist/improve.js"
+          const { code, output, stdout } = await run(program, [...args, file], project, env)
+          assert.strictEqual(code, 0, output)
+          assert.match(stdout, /^# A better prompt\n/u)
+          assert.include(stdout, TicketModel.good)
+        }
+      )
+  })
 
   describe("inspo", () => {
     /** Runs the command as `npx` does in the project, on the given Node. */
@@ -201,6 +244,14 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
       .join("\n")
   }
 })
+
+/** What the program needs besides inspo, at the versions that the foreign software is tested with. */
+const peers = [
+  "effect@4.1.0",
+  ...readFileSync(join(root, "test/compatibility/packages.txt"), "utf8")
+    .split("\n")
+    .filter((spec) => spec.startsWith("@langchain/"))
+]
 
 /** An environment in which `node` is found first, without colours. */
 const onPath = (node: string): NodeJS.ProcessEnv => ({

@@ -10,7 +10,7 @@
  */
 import { apply, type Algorithm } from "@inspo/coevolution"
 import { Array as Arr } from "effect"
-import { base, play, settingOf, stepParts } from "./core/Play.ts"
+import { base, play, contextOf, stepParts } from "./core/Play.ts"
 import { collectGarbage, print, shortRow } from "./Measure.ts"
 
 const steps = Number(process.argv[2] ?? 300)
@@ -51,15 +51,15 @@ const timeStep = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
 /** Seconds and peak memory of folding the events of a whole run. */
 const timeFold = (rule: Algorithm["halving"]["rule"]) => {
   const config: Algorithm = { ...base[rule], schedule: { ...base[rule].schedule, steps } }
-  const setting = settingOf(config)
-  const { events, start } = play(setting)
+  const context = contextOf(config)
+  const { events, start } = play(context)
   let state = start
   let peak = 0
   // Garbage of earlier work would count as memory of this fold.
   collectGarbage()
   const spent = milliseconds(() => {
     for (const event of events) {
-      state = apply(setting, state, event)
+      state = apply(context, state, event)
       if (event._tag === "StepTrained") peak = Math.max(peak, process.memoryUsage().heapUsed)
     }
   })
@@ -73,7 +73,7 @@ const timeFold = (rule: Algorithm["halving"]["rule"]) => {
   }
 }
 
-const rules = ["bottom-half", "spare-unseen", "confident"] as const
+const rules = ["bottom-half", "evidence"] as const
 const folds = rules.map(timeFold)
 // The folds ran first, so the compiler is warm.
 const stepTimes = rules.map((rule) => batches.map((batchSize) => timeStep(rule, batchSize)))

@@ -38,6 +38,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
   const laws = name === "coevolution" ? ["test/laws/golden", "test/laws"] : []
   if (name === "evolution")
     return [own, "test/laws/golden", "packages/cohorts/test", "test/laws", "packages/coevolution/test"]
+  if (module === "Difference") return [`${own}/Comparison.test.ts`]
   if (throughCohorts.has(module)) return [own, "packages/cohorts/test"]
   if (file.startsWith("apps/bench/")) return ["apps/cli/test/bench"]
   if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
@@ -46,7 +47,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
 }
 
 /** Modules of pure packages whose laws are stated for a served population. */
-const throughCohorts: ReadonlySet<string> = new Set(["AnytimePruning", "Difference", "InstructionValue"])
+const throughCohorts: ReadonlySet<string> = new Set(["InstructionValue"])
 
 const copyRepository = (to: string): void => {
   for (const entry of [

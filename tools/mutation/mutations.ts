@@ -11,6 +11,23 @@ const inFile =
   (file: string) =>
   (text: string, replacement: string, breaks: string): Mutation => ({ file, text, replacement, breaks })
 
+const search = inFile("packages/evolve/src/Search.ts")
+const verdict = inFile("packages/evolve/src/Verdict.ts")
+const evolveCalls = inFile("packages/evolve/src/Calls.ts")
+const evolveLog = inFile("packages/evolve/src/Log.ts")
+const inFlight = inFile("packages/evolve/src/InFlight.ts")
+const fileLock = inFile("packages/evolve/src/Lock.ts")
+const evolveKeys = inFile("apps/cli/src/evolve/Keys.ts")
+const evolveRetry = inFile("packages/evolve/src/Retry.ts")
+const eventFile = inFile("packages/evolve/src/EventFile.ts")
+const evolveShell = inFile("packages/evolve/src/Evolve.ts")
+const searchSummary = inFile("packages/evolve/src/Summary.ts")
+const searchCourse = inFile("apps/dashboard/src/view/SearchCourse.ts")
+const cases = inFile("packages/evolve/src/Cases.ts")
+const setup = inFile("packages/evolve/src/Setup.ts")
+const chatCut = inFile("packages/rollout/src/internal/Cut.ts")
+const messageConversation = inFile("packages/rollout/src/internal/MessageConversation.ts")
+const observation = inFile("packages/rollout/src/Observation.ts")
 const outbox = inFile("packages/client/src/Outbox.ts")
 const aiSdk = inFile("packages/client/src/AiSdk.ts")
 const transport = inFile("packages/client/src/Transport.ts")
@@ -31,14 +48,18 @@ const randomStream = inFile("packages/domain/src/RandomStream.ts")
 const sampler = inFile("packages/sampler/src/Sampler.ts")
 const stream = inFile("packages/sampler/src/QuestionStream.ts")
 const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
-const superiority = inFile("packages/population/src/Superiority.ts")
 const world = inFile("apps/bench/src/simulation/World.ts")
-const simulation = inFile("apps/bench/src/simulation/Pruning.ts")
+const simulation = inFile("apps/bench/src/simulation/Loop.ts")
+const purse = inFile("packages/evolve/src/Purse.ts")
+const scorers = inFile("packages/evolve/src/Scorers.ts")
 const candidateLint = inFile("packages/reflection/src/CandidateLint.ts")
 const leak = inFile("packages/reflection/src/internal/Leak.ts")
+const preferences = inFile("packages/reflection/src/internal/Preferences.ts")
+const drawing = inFile("packages/reflection/src/internal/Drawing.ts")
+const clauseEdit = inFile("packages/reflection/src/ClauseEdit.ts")
+const ruleBased = inFile("packages/reflection/src/RuleBased.ts")
+const modelProposer = inFile("packages/reflection/src/ModelProposer.ts")
 const buffer = inFile("packages/replay-buffer/src/ReplayBuffer.ts")
-const earlyStop = inFile("packages/verification/src/EarlyStop.ts")
-const round = inFile("packages/verification/src/Round.ts")
 const verifying = inFile("packages/coevolution/src/internal/Verifying.ts")
 const evolving = inFile("packages/coevolution/src/internal/Evolving.ts")
 const ledger = inFile("packages/ledger/src/Ledger.ts")
@@ -82,7 +103,11 @@ const requestQueue = inFile("packages/engine-tinker/src/internal/server/RequestQ
 const guard = inFile("packages/http/src/server/Guard.ts")
 const patientClient = inFile("packages/http/src/client/PatientClient.ts")
 const snapshot = inFile("packages/cohorts/src/Snapshot.ts")
-const anytime = inFile("packages/successive-halving/src/AnytimePruning.ts")
+const evidencePruning = inFile("packages/successive-halving/src/EvidencePruning.ts")
+const comparison = inFile("packages/population/src/Comparison.ts")
+const blocks = inFile("packages/population/src/Blocks.ts")
+const servedEvidence = inFile("packages/cohorts/src/Evidence.ts")
+const archiveLookup = inFile("packages/serve/src/store/internal/ArchiveLookup.ts")
 const kernel = inFile("packages/evolution/src/Decide.ts")
 const kernelApply = inFile("packages/evolution/src/Apply.ts")
 const kernelObserve = inFile("packages/evolution/src/Observe.ts")
@@ -95,6 +120,7 @@ const folding = inFile("packages/cohorts/src/Apply.ts")
 const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
 const rewarding = inFile("packages/cohorts/src/internal/Rewarding.ts")
 const archive = inFile("packages/cohorts/src/Archive.ts")
+const concluding = inFile("packages/cohorts/src/internal/Evolving.ts")
 const serverSecurity = inFile("packages/serve/src/http/internal/Security.ts")
 const serverApi = inFile("packages/serve/src/wire/Api.ts")
 const serverClock = inFile("packages/serve/src/live/internal/Clock.ts")
@@ -123,6 +149,86 @@ const wire = inFile("packages/client/src/Wire.ts")
  * core, and in what performs commands, stores paid work, keeps sessions and talks to engines.
  */
 export const mutations: ReadonlyArray<Mutation> = [
+  chatCut("text.slice(0, end)\n}", "text\n}", "a chat model's turn is not cut after its action"),
+  messageConversation(
+    "`${episode.id}/${recorder.transcript.length}`",
+    "`${episode.id}/turn`",
+    "the calls of an episode share a key"
+  ),
+  observation(
+    "countTokens(cutTo(length)) <= limit",
+    "countTokens(cutTo(length - 1)) <= limit",
+    "a cut observation is a character too long"
+  ),
+  bookkeeping("turn.withPermit(reserving)", "reserving", "works that begin together all take what is left for one"),
+  search(
+    "  for (const id of reflected.get(prompt) ?? []) known.add(id)\n",
+    "",
+    "a prompt is scored on the failures that it was written from"
+  ),
+  search(
+    "setup.search.flatMap((place)",
+    "[...setup.search, ...setup.test].flatMap((place)",
+    "the search asks held-out cases"
+  ),
+  search("callsLeft(state) - testCalls(state)", "callsLeft(state)", "the search spends what the test needs"),
+  verdict(
+    "isBetter ? finalist : original,\n    test",
+    "finalist,\n    test",
+    "a prompt is returned that is not shown to be better"
+  ),
+  verdict(
+    "meanOf(after, 0) - meanOf(before, 1)",
+    "meanOf(after, 1) - meanOf(before, 0)",
+    "a missing score speaks for the new prompt"
+  ),
+  evolveCalls(
+    "if (earlier !== null) {",
+    "if (earlier === undefined) {",
+    "an output that was paid for is obtained again"
+  ),
+  evolveCalls(
+    '  yield* write({ _tag: "Started", kind: "agent", key, atMost: most })\n',
+    "",
+    "a call in flight at a kill is not counted"
+  ),
+  evolveCalls(
+    "        round.fatal ??= failure\n        return Effect.void\n",
+    "        return Effect.fail(failure)\n",
+    "answers in flight are lost where a score fails"
+  ),
+  evolveCalls(
+    "Exit.hasInterrupts(exit) ? Effect.void : ",
+    "",
+    "a call starts with the money of one that is interrupted"
+  ),
+  evolveCalls("callsLeft <= 0", "callsLeft <= -99", "calls that were in flight pass the budget of calls"),
+  evolveLog("if (lost !== null) yield* write(lost)", "", "what was in flight at a kill is free"),
+  inFlight("atMost ?? largest(events, kind)", "atMost ?? 0", "a call in flight of unknown price is free"),
+  fileLock(
+    "const [rival] = living.toSorted(byAge)",
+    "const [rival] = living.slice(0, 0)",
+    "two processes write one file"
+  ),
+  fileLock("return own.has(name)", "return true", "a lock from before a container restarted keeps its process out"),
+  fileLock('"ESRCH"', '"EPERM"', "a process that was killed keeps its lock"),
+  evolveKeys('variables.get(originOf(url) ?? "")', "[...variables.values()][0]", "a key goes to every server"),
+  evolveRetry("count >= retries || isPermanent(failure.cause)", "count >= retries", "a refused key is tried again"),
+  eventFile("await handle.truncate(size)", "await handle.truncate(0)", "a search begins again on its own file"),
+  eventFile("eventsOf(file, lines, known + 1)", "eventsOf(file, lines, known)", "what was read is read again"),
+  searchSummary(
+    "concluded === null ? leader : prompt",
+    "leader",
+    "cases fail under a prompt that is not shown to be better"
+  ),
+  searchCourse("from: first.place", "from: first.place + 1", "a prompt enters its chart a round late"),
+  evolveShell('name !== "expected"', 'name !== ""', "the right answer is part of the task"),
+  cases(
+    "if (!known.has(key)) known.set(key, one)",
+    "known.set(`${key} ${count}`, one)",
+    "equal cases are in the search and in the test"
+  ),
+  setup("search: order.slice(test)", "search: order", "held-out cases are in the search"),
   value(
     "member.window : [...member.window",
     "[...member.window] : [...member.window.slice(1)",
@@ -141,20 +247,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   value("sumAll(known) / known.length", "sumAll(known)", "takes the sum of the known values, not their mean"),
   value('best === "value" ||', 'best !== "value" ||', "row 9 is swapped"),
   value("mean: sum / trajectories", "mean: sum / groups.length", "divides by the number of groups"),
-  value("squares: sumAll(means.map((mean) => mean * mean))", "squares: sumAll(means)", "squares are not squared"),
   value("lifetime.trajectories + trajectories", "lifetime.trajectories + groups.length", "counts groups twice"),
-  value(
-    "Superiority.extend(against.get(rival), own",
-    "Superiority.extend(undefined, own",
-    "keeps only the evidence of the last step"
-  ),
   value("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
   value("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "accepts any number as a reward"),
 
   population("if (present.has(id))", "if (!present.has(id) && id === '')", "accepts a newcomer with a member's id"),
   population("!dropping.has(instruction.id)", "dropping.has(instruction.id)", "removes the others"),
   population("window: [], value: null, stale: false }))", "window: [], stale: false }))", "values survive a reset"),
-  population("filter(({ rival }) => !dropping.has(rival))", "slice()", "evidence against removed members is kept"),
   population("known.delete(current.id)", "known.delete(id)", "a circular lineage never ends"),
   population("line.unshift(current)", "line.push(current)", "a lineage is reversed"),
   population("lifetime.trajectories === 0", "lifetime.groups === 1", "a single group does not count as evidence"),
@@ -182,16 +281,21 @@ export const mutations: ReadonlyArray<Mutation> = [
   sampler("Math.exp((value - largest)", "Math.exp((value + largest)", "overflows"),
   sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
   sampler("point < end)", "point > end)", "the look-up compares with the wrong end"),
-  sampler("return new Set(newcomers)", "return new Set()", "newcomers are not guaranteed a group"),
   sampler(
     "stream.shuffle(stratum.map(({ index }) => index))",
     "stratum.map(({ index }) => index)",
     "no shuffle in a source"
   ),
   sampler("(position + offset) / indices.length", "position / indices.length", "no random offset"),
-  sampler("if (served.includes(id)) continue", "", "serves instructions that already have a group"),
-  sampler(".filter(({ count }) => count > 0)", "", "takes the last group of another newcomer"),
-  sampler('["assignment", request.step]', '["assignment"]', "every step draws the same"),
+  sampler('["assignment", step]', '["assignment"]', "every step draws the same"),
+  sampler(
+    "shares.length, 1 / Math.max(...shares))",
+    "shares.length)",
+    "an instruction with a large share is on a question twice"
+  ),
+  sampler("const order = stream.shuffle(shares)", "const order = shares", "only neighbours meet on a question"),
+  sampler("return chance + floor", "return chance", "an instruction that is never the best is never asked"),
+  sampler("Math.ceil(end - offset)", "Math.floor(end - offset)", "a draw is lost"),
 
   stream(
     "Math.floor(request.size / request.batchSize)",
@@ -205,43 +309,24 @@ export const mutations: ReadonlyArray<Mutation> = [
   halving("quota ?? Math.floor(size / 2)", "quota ?? Math.ceil(size / 2)", "also prunes the middle one"),
   halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
   halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
-  halving(
-    "member.lifetime.groups >= minimumGroups",
-    "member.lifetime.groups > minimumGroups",
-    "requires one group too many"
-  ),
-  halving("doubt <= delta", "doubt < 1 - delta", "confuses risk and certainty"),
-  halving("comparisons / evidence", "1 / evidence", "the risk is not shared over comparisons"),
-  halving("rival !== member", "rival === member", "a member is its own rival"),
-  halving("eValue(rival, member)", "eValue(member, rival)", "the evidence is reversed"),
   halving("slice(0, least)", "slice(0, least + 1)", "chooses one parent too many"),
-  halving("!staying.has(member.instruction.id)", "staying.has(member.instruction.id)", "newcomers replace parents"),
-  halving("bottom.filter(leaves).toReversed()", "bottom.filter(leaves)", "best of the pruned first"),
-  halving('verdict.leaves && rule.reason === "worse"', "verdict.leaves", "a forced pruning is reported as certain"),
-
-  superiority("-Math.log1p(-bet) - bet", "bet ** 2 / 2", "uses the Gaussian approximation, which has no guarantee"),
-  superiority("shareX = worse.groups", "shareX = better.groups", "weights a side by its own groups"),
-  superiority("- shareY * worse.sum", "+ shareY * worse.sum", "adds the sums instead of subtracting"),
-  superiority(" -\n        psi(bet * shareY) * spreadY", "", "ignores the spread of the worse instruction"),
-  superiority("- 2 * centre * sum", "- centre * sum", "the spread is wrong"),
-  value(
-    "centre: bounds[name] / (1 + bounds.groups)",
-    "centre: (bounds[name] + sumAll(means)) / (1 + bounds.groups + own.length)",
-    "the centre includes the current step"
+  halving(
+    "!staying.has(id))\n        .toReversed()",
+    "staying.has(id))\n        .toReversed()",
+    "newcomers replace parents"
   ),
-  superiority(" / bets.length", "", "bets are summed, not averaged"),
+  halving("protectedIds.has(id))\n          .toReversed()", "protectedIds.has(id))", "best of the pruned first"),
 
-  world("next() < world.correlation", "next() > world.correlation", "the correlation is reversed"),
-  world("next() < mean ? 1 : 0", "next() < mean ? 0 : 1", "failures and successes are swapped"),
-  world('["rewards", stream.step]', '["rewards"]', "every step has the same rollouts"),
-  world("Math.max(...means)", "Math.min(...means)", "takes the worst instead of the best"),
-  simulation("step % loop.pruneEvery !== 0", "step % loop.pruneEvery !== 1", "prunes at the wrong steps"),
-  simulation("population.members.length === 1", "population.members.length === 2", "stops with two members left"),
+  world("stream.next() < chance ? 1 : 0", "stream.next() < chance ? 0 : 1", "failures and successes are swapped"),
+  world('["rewards", step]', '["rewards"]', "every step has the same rollouts"),
+  simulation("Math.max(...values)", "Math.min(...values)", "takes the worst instead of the best"),
+  simulation("step % rule.pruneEvery === 0", "step % rule.pruneEvery === 1", "prunes at the wrong steps"),
   simulation(
-    "if (pruned.includes(best)) lostAt",
-    "if (!pruned.includes(best)) lostAt",
-    "counts the best as lost when it is kept"
+    "removed: !ids.includes(best)",
+    "removed: ids.includes(best)",
+    "counts the best as removed when it is kept"
   ),
+  simulation("population.members.length === 1", "population.members.length === 2", "stops with two members left"),
 
   buffer("experience.step > now - steps", "experience.step >= now - steps", "keeps one step too many"),
   buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(cap + 1)", "keeps one experience too many"),
@@ -296,21 +381,6 @@ export const mutations: ReadonlyArray<Mutation> = [
     "parent",
     "a stopped candidate is compared on questions that it was not asked"
   ),
-  verification("outcome(scores, met) !== null", "false", "no candidate leaves early"),
-  verification(
-    'outcome(rival, scores) === "ahead").length < places',
-    'outcome(rival, scores) === "ahead").length <= places',
-    "a candidate without a chance stays"
-  ),
-
-  earlyStop("sum - left >= 0", "sum - left > 0", "a tie counts as behind"),
-  earlyStop("sum + left < 0", "sum < 0", "a candidate that is behind once is stopped"),
-  earlyStop("Math.log(1 / risk)) / 2", "Math.log(1 / risk)) / 8", "stops at half the bound"),
-  earlyStop(
-    "(squares + 1) / (seen + 1)",
-    "squares / seen / 4",
-    "uses the variance of few questions without correction"
-  ),
 
   advantage("(rewards.length - 1)", "rewards.length", "divides by n instead of n - 1"),
   advantage("deviation + epsilon", "deviation", "ε is not added"),
@@ -356,24 +426,24 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   evolving("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
   kernel(
-    "context.settings.population.size - certainOf(context, evolution).size",
+    "context.settings.population.size - certainOf(context, state, evolution).size",
     "context.settings.population.size",
     "the population outgrows its size"
   ),
   kernel("instructionId(born + place)", "instructionId(population.members.length + place)", "ids repeat"),
   kernel("generationOf(parent) + 1", "generationOf(parent)", "candidates have their parent's generation"),
-  kernel("new Set([...protectedIds, ...parents])", "new Set(parents)", "candidates replace protected members"),
+  kernel(
+    "new Set([...protectedIds, ...parents, ...",
+    "new Set([...parents, ...",
+    "candidates replace protected members"
+  ),
+  kernel(", ...strategies.halving.kept(population)]", "]", "candidates replace the incumbent"),
   next(
     'open.policy === "before" ? 0 :',
     'open.policy === "after" ? 0 :',
     "the untrained policy is used instead of the trained one"
   ),
   next("done.policy === policy && done.instruction", "done.instruction", "a cell of the table is missing"),
-  sampler(
-    "return new Set(values.map(({ id }) => id))",
-    "return new Set(newcomers)",
-    "instructions are guaranteed a group only once"
-  ),
   apply(
     "].filter(({ step }) => !event.removed.includes(step)),",
     "].filter(({ step }) => step === event.step || !event.removed.includes(step)),",
@@ -388,14 +458,17 @@ export const mutations: ReadonlyArray<Mutation> = [
   kernelApply("members.length > parents", "members.length >= parents", "prunes when only parents are left"),
   kernelApply("evolution === null && !isPaused && evolves", "!isPaused && evolves", "two evolutions at once"),
   apply("previousValues: plan.values", "previousValues: state.previousValues", "W of step 0 is used forever"),
-  kernelObserve("    newcomers: [],\n", "", "newcomers are guaranteed a group forever"),
+  kernelObserve("  newcomers: []\n", "", "newcomers stay newcomers"),
+  kernelApply(
+    "event.accepted.length + event.shortfall",
+    "event.accepted.length",
+    "an evolution that fell short adds less again"
+  ),
+  kernelApply("    resetsWindows ? {", "    !resetsWindows ? {", "windows are kept where they begin again"),
   apply("      reward\n", "      reward: rewards[0]\n", "all rewards of a group are the first"),
   kernelApply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
   kernelApply("Population.resetWindows(remaining.population)", "remaining.population", "values survive an evolution"),
   kernelApply("    ...evolution.verified,\n", "", "earlier rounds are forgotten"),
-  round("(isLast || round.latest === 0)", "isLast", "a round without room for questions continues"),
-  round("cutShort: open }", "cutShort: [] }", "a trial cut short by the end of the run counts as complete"),
-  kernelApply('{ ...state, due: "Score" }', '{ ...state, due: "Conclude" }', "a trial in steps is never judged"),
   kernelApply("if (questions === 0) return null", "if (questions !== 0) return null", "scores are lost"),
   apply(
     'Schedule.validates(algorithm, state.step)\n    ? { ...state, phase: { _tag: "Validate" } }',
@@ -414,45 +487,14 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   apply("total + Group.tokens(group)", "Group.tokens(group)", "counts only the tokens of the last group"),
 
-  round(
-    "batch.filter(({ id }) => !known.has(id))",
-    "batch",
-    "candidates are asked the questions they were written from"
-  ),
-  round("known.length === arms.length ?", "known.length > 0 ?", "a question on which an arm failed counts"),
-  round("batch.length - asked.length * groups)", "batch.length)", "rounds in steps add rollouts"),
-  round(
-    "questions.slice(asked, asked + interim)",
-    "questions.slice(0, interim)",
-    "every batch asks the same questions"
-  ),
-  round(
-    "inlineVerification ? round.questions.length : round.asked",
-    "round.asked",
-    "a question that failed is not replaced"
-  ),
   apply(
     "if (credit === undefined) return groups",
     "if (groups.length > 0) return groups",
     "every instruction keeps its own credit"
   ),
-  kernel(
-    "places: placesFor(context, evolution) - accepted",
-    "places: placesFor(context, evolution)",
-    "candidates accepted earlier take no place"
-  ),
-  kernel("again: !verification.isLast && ", "again: ", "a round begins after the last step"),
-  round("[ofParent, ...arms]", "[...arms, ofParent]", "the parent gets a candidate's scores"),
   ledger("used[cap] + wanted > limit", "used[cap] > limit", "work that does not fit is begun"),
   ledger("used[cap] >= limit ||", "", "work of unknown cost starts with an empty budget"),
 
-  conclusion("a - b > 1e-9", "a > b", "rounding counts as evidence"),
-  conclusion(
-    'ofRival !== "unknown" && isAbove(mean',
-    "isAbove(mean",
-    "accepts a win over a rival that may be worse than the seed"
-  ),
-  conclusion("...removed.map(", "...[].map(", "removed instructions are forgotten"),
   conclusion(
     'evidence === null && deciding.algorithm.evaluation.instruction === "proven"',
     "evidence === null",
@@ -478,11 +520,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   schedule("divides(algorithm.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
 
   plan("algorithm.schedule.steps,\n    prunes", "algorithm.schedule.steps - 1,\n    prunes", "plans one step too few"),
-  plan(
-    "command.plan.questions.length * rollout.groupSize",
-    "command.plan.questions.length",
-    "counts groups as trajectories"
-  ),
+  plan("command.plan.samples ?? command.plan", "command.plan", "counts a part of a group as a whole one"),
   plan("command.size > command.seeds.length ? 1 : 0", "1", "a call for a population that needs none"),
   plan(
     "verification: { min: least.verification,",
@@ -494,8 +532,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals are counted twice"),
 
   verifying(
-    "const candidates = algorithm.control.permuteCredit\n",
-    "const candidates = algorithm.control.permuteCredit === null\n",
+    "const credited = algorithm.control.permuteCredit\n",
+    "const credited = algorithm.control.permuteCredit === null\n",
     "verification keeps its true credit"
   ),
   selection(
@@ -565,8 +603,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "finished",
     "failures are stored before it is known that they are few"
   ),
-  trajectories("tokens: Trajectory.tokens(trajectory) }", "tokens: 0 }", "the tokens of a rollout are free"),
-  trajectories("(Ledger.isMetered(limits) ? 1 : 4)", "4", "a metered run can overspend fourfold"),
+  trajectories("chat ? 0 : Trajectory.tokens(trajectory) }", "0 }", "the tokens of a rollout are free"),
+  trajectories("(Ledger.isMetered(limits) && !chat ? 1 : 4)", "4", "a metered run can overspend fourfold"),
   references(
     "logprobs[at]?.length !== datums[at].response.length",
     "logprobs[at] === undefined",
@@ -679,11 +717,89 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the wrong policy is evaluated"
   ),
   value("const unknown = isWorst ? missing : 0", "const unknown = 0", "missing rewards are left out"),
-  value("against.get(rival), own.low, high", "against.get(rival), own.high, high", "missing rewards support a claim"),
-  population("present * (present - 1)", "present * (present + 1)", "too few pairs share the risk"),
-  anytime("doubt <= delta && !protectedIds", "doubt < 1 && !protectedIds", "any evidence is enough"),
-  anytime("Math.max(0, ranked.length - least)", "ranked.length", "no member is left"),
-  difference("* difference * overlap", "* difference", "the interval does not narrow"),
+  evidencePruning("<= delta && !protectedIds", "< 1 && !protectedIds", "any evidence is enough"),
+  evidencePruning("Math.max(0, ranked.length - least)", "ranked.length", "no member is left"),
+  evidencePruning("2 * latest.places", "latest.places", "a success brings no more newcomers"),
+  evidencePruning("place === population.comparison.incumbent || ", "", "the incumbent makes room"),
+  evidencePruning(
+    '(origin === "seed" && (doubts.get(id) ?? 1) > delta)',
+    "false",
+    "the seed makes room without evidence"
+  ),
+  evidencePruning(".slice(Math.max(0, size - staying.size))", ".slice(0)", "more make room than newcomers need"),
+  difference("const quantile = 1.96", "const quantile = 1", "the interval has 68 %"),
+  comparison("Math.log1p(bet * difference)", "bet * difference", "the evidence is no product of fair bets"),
+  comparison("rivals * high", "rivals * low", "a missing reward counts against the member that misses it"),
+  comparison(
+    "freedom += cells.length - 1",
+    "freedom += cells.length",
+    "the effects of blocks cost no degree of freedom"
+  ),
+  comparison(
+    "one - (at(other, place) * at(row, column)) / own",
+    "one",
+    "a member that leaves takes along what it showed about the others"
+  ),
+  comparison("squares -= level ** 2 / own", "", "the rewards of members that left count as noise"),
+  comparison("newcomer: -0.02", "newcomer: 0.02", "newcomers are expected to be better"),
+  comparison(
+    "bets.map(() => 0)),\n      generation: comparison.generation + 1",
+    "bets.map(() => 0)),\n      generation: 1",
+    "every generation spends the whole risk"
+  ),
+  comparison(
+    "(generation * (generation + 1)) / delta",
+    "generation / delta",
+    "the risks of the generations do not sum to δ"
+  ),
+  comparison("Math.min(most, Math.max(least, centre))", "least", "P(best) follows missing rewards"),
+  blocks("index % count === place", "index === place", "groups of the most frequent instruction are lost"),
+  blocks("known.groups < most ? 1 : (most - 1) / known.groups", "1", "waiting groups have no limit"),
+  blocks(">= Math.max(2, members)", ">= 2", "two groups of a large population are a block"),
+  blocks("byInstruction.length < 2", "byInstruction.length < 1", "a question of one instruction is a block"),
+  blocks(
+    "weight: 1 / (interaction + 1 / samples)",
+    "weight: samples",
+    "more samples of a question count without limit"
+  ),
+  batch("reward - (levels?.[instructionId] ?? 0)", "reward", "samples of weak instructions are pushed down"),
+  batch("step.levels === undefined ? groups : sharedGroups", "groups", "shared groups are centred by instruction"),
+  next(
+    "sharesGroups(algorithm) ? Object.fromEntries(values",
+    "!sharesGroups(algorithm) ? Object.fromEntries(values",
+    "shared groups have no levels"
+  ),
+  schedule(
+    "algorithm.verification.samples === 0 && step",
+    "step < 0 && step",
+    "untried candidates join after the last step"
+  ),
+  value('sum - count * Invariant.at(means, place, "mean")', "sum", "values are not at the level of the rewards"),
+  value("high: (sum + unknown) / samples", "high: sum / samples", "missing rewards support a claim"),
+  difference("least: mean - (missing[b] ?? 0)", "least: mean", "missing rewards show a difference"),
+  concluding(
+    "return known(best, why)",
+    "return isAlive(population, incumbent.id) ? incumbent : known(best, why)",
+    "the incumbent stays while it lives, however good another is"
+  ),
+  shares("isKnown ? seedShare / 4 : seedShare", "seedShare / 4", "the seed starves before anything is known"),
+  leasing("Math.min(1, probability * draws)", "probability", "a whole cohort states shares as propensities"),
+  sampler(
+    "probability: share.probability * draws }",
+    "probability: share.probability }",
+    "states shares as propensities"
+  ),
+  leasing("instructions > 1 ? archived.arms : []", "[]", "further leases of a closed cohort are forgotten"),
+  archiveLookup(
+    "isNamed ? State.leaseId(branch, cohort, key) : unnamedKey(branch, key)",
+    "State.leaseId(branch, cohort, key)",
+    "further leases of a cohort without a name are forgotten"
+  ),
+  servedEvidence(
+    "first.some((question) => named.has(question))",
+    "first.length > 0",
+    "every second cohort repeats questions"
+  ),
   shares("id === one ? floor :", "id === one ? held :", "the control has no floor"),
   shares("if (held <= cap) return shares", "if (held <= 1) return shares", "newcomers have no cap"),
   ending(
@@ -703,7 +819,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     'cohort.status === "open" && archive',
     "a late reward is shown twice"
   ),
-  leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
+  leasing("[own, ...own.arms.flatMap(find)]", "[own]", "further leases of a closed whole cohort are forgotten"),
   ending("sum + n, 0) - abandoned", "sum + n, 0)", "unused leases count as missing rewards"),
   serverSecurity(
     '(scope === "lease" && is(given, lease))',
@@ -716,6 +832,21 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverLeases("!rewinds.some(", "rewinds.some(", "a client that already got a rewind does not get a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   evolvingOf("        schedule: backoff,\n", "", "a failing proposer is called again at once"),
+  preferences("(smoothing + asked) *", "asked *", "a clause that no failure asks for is never drawn"),
+  preferences("? 0 : gain(clause)", "? 0 : -gain(clause)", "clauses whose carriers scored higher are drawn less often"),
+  preferences("experienceFactor ** -merit", "experienceFactor ** merit", "the advice that does well is withdrawn"),
+  preferences("isUntried(text) ? noveltyFactor", "!isUntried(text) ? noveltyFactor", "tried wordings are preferred"),
+  drawing("[inAnyOrder(bank), asWritten]", "[asWritten]", "the same advice is proposed in another order"),
+  drawing("...(tried ?? []), ", "", "texts that were tried are proposed again"),
+  clauseEdit(
+    "own.has(text)) && adviceWords",
+    "true || own.has(text)) && adviceWords",
+    "a combination can lack the parent's advice"
+  ),
+  ruleBased("Tried.betterHalf(history)", "history", "instructions with low scores are combined"),
+  evidenceOf("if (fits([...kept, one])) kept", "kept", "what was tried exceeds its budget"),
+  evidenceOf(".replace(historyTag, ", ".replace(/^$/u, ", "an instruction that was tried can close its block"),
+  modelProposer("budget - countTokens(tried)", "budget", "failures and history together exceed the budget"),
   evidenceOf("plainRole(role)", "role", "unknown roles are shown unchanged"),
   retention(
     "const before = closedBefore(retention)",
@@ -757,17 +888,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   commit("sizeUnsafe(waiting) > known", "sizeUnsafe(waiting) < known", "the first of many commands is committed alone"),
   inspo("result.retryAfter > 0", "result.retryAfter < 0", "requests leases that a busy server postpones"),
+  purse("left > 0 && left >= reserved", "left > 0", "calls in flight pass the budget in US dollars together"),
+  scorers("value > 10", "value > 100", "a verdict beyond the scale is a score above 1"),
   candidateLint("Math.max(2, share", "Math.max(0, share", "every answer counts as common"),
   candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is not recognised as an answer"),
   commit("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
   leasing("requireRoom(state, fresh)", "requireRoom(state, [])", "the open leases have no limit"),
-  evolving(
-    "instruction.bornAt < pruned",
-    "instruction.bornAt > pruned",
-    "at a low temperature no instruction is observed enough to be pruned"
-  ),
-  halving("lifetime.groups < (rule", "lifetime.groups > (rule", "guarantees groups to the wrong instructions"),
   runStudy("further.length > 0 && !seeds", "further.length < 0 && !seeds", "arms of a study are left out silently"),
   evolutionStatus("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
   serverEvolving(
@@ -832,7 +959,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),
   journalSqlite("busy === 0", "busy >= 0", "texts kept by a reader count as deleted"),
   journalSqlite('"wx", 0o600', '"wx", 0o644', "all users of the machine can read a journal"),
-  wire("n === (samples", "n >= (samples", "the number of samples in a response is not checked"),
+  wire(
+    "n === requestOf(key)?.n",
+    "n >= (requestOf(key)?.n ?? 0)",
+    "the number of samples in a response is not checked"
+  ),
   leasing(
     "return first === undefined ? {} : { replaces: first.instruction }",
     "return {}",
@@ -840,9 +971,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   retention("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key is kept as long as texts"),
   horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits only the fastest rewards"),
-  shares(
-    "if (known.every(({ least, most }) => least === most)) return values",
-    "if (known.length > 0) return values",
+  comparison(
+    "missing.some((share) => share > 0) ? alike(shown, shrunken(comparison, shown, missing)) : shown",
+    "shown",
     "shares depend on missing rewards"
   ),
   snapshot("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),

@@ -43,9 +43,7 @@ const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: 
           settings: {
             population: { size: 4 },
             schedule: { pruneEvery: 5, evolveEvery: 10, evolveUntil: Math.ceil(steps / 2) },
-            verification: { rounds: 1, samples: 8 },
             risk: 0.2,
-            sampler: { temperature: 0.1 },
             randomSeed: seed
           }
         })

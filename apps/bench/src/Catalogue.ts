@@ -9,11 +9,12 @@ export interface RunStudyEntry {
   readonly furtherSeeds: string
 }
 
-/** A simulation of decisions with known true rewards, without an engine. */
+/** A simulation with known true values, without an engine; by default of so many `simulations`. */
 export interface SimulationEntry {
-  readonly name: "pruning" | "verification"
+  readonly name: "pruning" | "evolve"
   readonly asks: string
   readonly by: "simulation"
+  readonly simulations: number
 }
 
 /** A study of the answers of a policy, without a run. */
@@ -31,8 +32,6 @@ const runs = (name: string, asks: string, seeds = "1-10", furtherSeeds = seeds):
   furtherSeeds
 })
 
-const simulation = (name: SimulationEntry["name"], asks: string): SimulationEntry => ({ name, asks, by: "simulation" })
-
 /** All studies, in the order of the list. */
 export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntry> = [
   runs("static-vs-evolved", "does co-evolution beat one instruction at equal budget?"),
@@ -48,6 +47,11 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   ...["passages", "format", "arithmetic"].map((task) =>
     runs(`frozen-${task}`, `does evolution help a frozen policy? The gate's ${task}`, "1-3")
   ),
-  simulation("pruning", "how often does each pruning rule lose the best?"),
-  simulation("verification", "what does verification take, how often is it wrong?")
+  { name: "pruning", by: "simulation", simulations: 2000, asks: "how often does each rule of choosing lose the best?" },
+  {
+    name: "evolve",
+    by: "simulation",
+    simulations: 50,
+    asks: "does evolve() find better prompts, and never worse ones?"
+  }
 ]

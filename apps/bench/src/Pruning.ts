@@ -1,130 +1,341 @@
-import { SuccessiveHalving } from "@inspo/successive-halving"
-import { type Algorithm, Presets, Strategies, ValueChoices } from "@inspo/coevolution"
-import { Effect } from "effect"
-import { median } from "simple-statistics"
+import { Array as Arr, Effect, Struct } from "effect"
+import { estimate, proportion } from "@inspo/statistics/Exact"
+import { median, sum } from "simple-statistics"
+import type { MissingRewards } from "@inspo/population"
 import type { Host } from "./Host.ts"
-import { proportion } from "@inspo/statistics/Exact"
-import { markdown, type Need, type PruningResult, type RuleResult, type WorldResult } from "./PruningResult.ts"
-import { type Loop, type Outcome, simulate } from "./simulation/Pruning.ts"
-import type * as World from "./simulation/World.ts"
 import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
+import {
+  type Calibrated,
+  type Chosen,
+  type Contest,
+  type Decided,
+  type Drifted,
+  type Evolved,
+  figure,
+  markdown,
+  type Needed,
+  type PruningResult,
+  type Separated
+} from "./PruningResult.ts"
+import * as Drift from "./simulation/Drift.ts"
+import * as Evolving from "./simulation/Evolving.ts"
+import * as Loop from "./simulation/Loop.ts"
+import * as Oracle from "./simulation/Oracle.ts"
+import * as Pair from "./simulation/Pair.ts"
+import { type Budget, type Name, type Rule, rulesFor } from "./simulation/Rules.ts"
+import * as World from "./simulation/World.ts"
 
 /**
- * Simulates populations with known true rewards under each pruning rule: how often a rule prunes the best instruction at
- * an equal budget, and the budget of a decision with known risk.
+ * Simulates rules of choosing among instructions whose values are known: how often a rule loses the best at an equal budget,
+ * the rollouts that it needs, and what newcomers, drift, repeated cases and missing rewards change.
  */
 export const bench = Effect.fn("Pruning.bench")(function* <E, R>(host: Host<E, R>, input: SimulationInput) {
-  const { out, seed } = input
   yield* assertSimulations(input)
+  const { out, seed } = input
+  const few = (part: number) => Math.ceil(input.simulations / part)
 
-  const results: Array<WorldResult> = []
-  for (const { description, means } of worlds) {
-    const world: World.World = { means, correlation, groupSize }
-    yield* host.print([description])
-    const rules = yield* Effect.forEach(rulesFor(means.length), ({ delta, loop, name }) =>
-      Effect.gen(function* () {
-        yield* host.print([`  ${name}`])
-        return summary(
-          name,
-          delta,
-          yield* simulateAll(input.simulations, seed, (each) => simulate(world, { ...loop, ...budget }, each))
-        )
-      })
-    )
-    const needs = yield* Effect.forEach(decisions, ({ batchSize, delta }) =>
-      Effect.gen(function* () {
-        yield* host.print([`  confident, δ = ${delta}, until one is left, ${batchSize} questions a step`])
-        const loop = { ...confident(delta, means.length), ...budget, batchSize, steps: decisionSteps }
-        const count = Math.ceil(input.simulations / decisionShare)
-        return need(delta, batchSize, yield* simulateAll(count, seed, (each) => simulate(world, loop, each)))
-      })
-    )
-    results.push({ description, means, rules, needs })
+  const contests: Array<Contest> = []
+  for (const { budget = paperBudget, missingRewards = "worst", names, part, title, world } of plan) {
+    yield* host.print([title])
+    const count = few(part)
+    const rows = yield* Effect.forEach(names, (name) => {
+      const rule = counting(missingRewards, rulesFor(budget)[name])
+      return Effect.map(
+        simulateAll(count, seed, (each) => Loop.simulate(world, rule, budget, each)),
+        (outcomes) => chosen(name, rule.name, outcomes)
+      )
+    })
+    const best = {
+      name: null,
+      rule: oracle,
+      lost: proportion(Oracle.lost(world, rolloutsOf(budget), count, seed), count)
+    }
+    contests.push({ title, budget, rows: isPlain(world) ? [...rows, { ...unknown, ...best }] : rows })
   }
+
+  yield* host.print(["Rollouts to 5 %"])
+  const needed = yield* Effect.forEach(needs, (name) => need(name, few(40), seed))
+  yield* host.print(["Until one is left"])
+  const decided = yield* Effect.forEach(decisions, (decision) => decide(decision, few(decision.part), seed))
+  yield* host.print(["What a difference needs"])
+  const separated = yield* Effect.forEach(pairs, (pair) => separate(pair, few(20), seed))
+  yield* host.print(["Drift"])
+  const drifted = yield* Effect.forEach(estimates, ({ name, title }) => drift(name, title, few(20), seed))
+  yield* host.print(["Evolution"])
+  const evolved = yield* Effect.forEach(runs, (run) => evolve(run, few(20), seed))
 
   const result: PruningResult = {
     bench: "pruning",
     seed,
-    batchSize: budget.batchSize,
-    groupSize,
-    correlation,
-    steps: budget.steps,
-    pruneEvery: budget.pruneEvery,
-    decisionSteps,
-    worlds: results
+    contests,
+    calibrated: calibrations(contests),
+    needed,
+    decided,
+    separated,
+    drifted,
+    evolved
   }
+  for (const contest of contests.slice(1, 2))
+    yield* host.write(`${out}/selection.svg`, figure(contest, ["paper", "unpaired", "groups", "samples"]))
   yield* save(host, out, result, markdown(result))
   return result
 })
 
-const worlds = [
+const paperBudget: Budget = { steps: 15, questions: 64, groupSize: 5 }
+const rolloutsOf = ({ groupSize, questions, steps }: Budget): number => steps * questions * groupSize
+
+/** Seven instructions of which one is better than the others, all equal. */
+const oneBest = (gap: number, others = 0.35, question = 0.25, interaction = 0.05): World.World =>
+  World.make({ values: [others + gap, ...Arr.replicate(others, 6)], question, interaction })
+const ladder = World.make({
+  values: [0.378, 0.35, 0.34, 0.33, 0.32, 0.31, 0.3],
+  question: 0.25,
+  interaction: 0.05
+})
+
+/** Whether {@link Oracle.lost} is defined: the answers only depend on the values. */
+const isPlain = ({ cases, drift = 0, missing }: World.World): boolean =>
+  cases === undefined && missing === undefined && drift === 0
+
+const all: ReadonlyArray<Name> = ["paper", "unpaired", "paired", "trueSkill", "racing", "alone", "groups", "samples"]
+const some: ReadonlyArray<Name> = ["paper", "groups", "samples"]
+
+interface Planned {
+  readonly title: string
+  readonly world: World.World
+  readonly names: ReadonlyArray<Name>
+  /** One simulation for so many of the headline. */
+  readonly part: number
+  readonly budget?: Budget
+  readonly missingRewards?: MissingRewards.MissingRewards
+}
+
+const counting = (missingRewards: MissingRewards.MissingRewards, rule: Rule): Rule => ({
+  ...rule,
+  averaging: { ...rule.averaging, missingRewards }
+})
+
+const plan: ReadonlyArray<Planned> = [
+  { title: "One is 2.8 points better than six equals", world: oneBest(0.028), names: [...all, "repeated"], part: 1 },
+  { title: "One is 5 points better", world: oneBest(0.05), names: [...all, "repeated"], part: 1 },
+  { title: "One is 10 points better", world: oneBest(0.1), names: all, part: 10 },
   {
-    description: "One is 2.8 points better than six equals",
-    means: [0.378, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35]
+    title: "The question decides more (40 % and 20 % of the variance)",
+    world: oneBest(0.028, 0.35, 0.4, 0.2),
+    names: all,
+    part: 10
+  },
+  { title: "The best is 2.8 points ahead, the others one point apart", world: ladder, names: all, part: 10 },
+  { title: "Rare successes: 2 % and six of 1 %", world: oneBest(0.01, 0.01, 0.15, 0.05), names: all, part: 10 },
+  ...[
+    { steps: 60, questions: 16, groupSize: 5 },
+    { steps: 55, questions: 16, groupSize: 1 }
+  ].flatMap((budget) =>
+    [0.028, 0.05, 0.1].map((gap) => ({
+      title: `One is ${Math.round(1000 * gap) / 10} points better`,
+      world: oneBest(gap),
+      names: some,
+      part: 10,
+      budget
+    }))
+  ),
+  { title: "+5, the same 100 cases again and again", world: { ...oneBest(0.05), cases: 100 }, names: some, part: 10 },
+  { title: "+5, all improve by 0.5 points a step", world: { ...oneBest(0.05), drift: 0.005 }, names: some, part: 10 },
+  {
+    title: "+5, a reward in ten is missing at random",
+    world: { ...oneBest(0.05), missing: { failure: 0.1, success: 0.1 } },
+    names: some,
+    part: 10
   },
   {
-    description: "The best is 2.8 points ahead, the others one point apart",
-    means: [0.378, 0.35, 0.34, 0.33, 0.32, 0.31, 0.3]
+    title: "+5, the same, counted as 0",
+    world: { ...oneBest(0.05), missing: { failure: 0.1, success: 0.1 } },
+    missingRewards: { value: 0 },
+    names: some,
+    part: 10
+  },
+  {
+    title: "+5, a failure in five has no reward",
+    world: { ...oneBest(0.05), missing: { failure: 0.2, success: 0 } },
+    names: some,
+    part: 10
   }
 ]
 
-/** How much the question decides the reward: 0 for independent trajectories, 1 for questions that decide alone. */
-const correlation = 0.3
-const groupSize = 5
+const oracle = "static allocation that knows all values"
+const unknown = { lostAfter: null, removed: null, regret: null, left: null, sure: null }
 
-/** The budget of the comparison: prunings at 5, 10 and 15. */
-const budget = { batchSize: 64, pruneEvery: 5, steps: 15 }
-
-const deltas = [0.01, 0.05, 0.2]
-
-/** The decisions of the confident rule, and their most steps. */
-const decisions = [64, 512].flatMap((batchSize) => [0.05, 0.2].map((delta) => ({ batchSize, delta })))
-const decisionSteps = 300
-/** One long simulation, which is expensive, for so many short ones. */
-const decisionShare = 50
-
-const rulesFor = (size: number) => [
-  { name: "bottom-half", delta: null, loop: loopOf(Presets.paper) },
-  { name: "spare-unseen", delta: null, loop: loopOf(Presets.robust) },
-  ...deltas.map((delta) => ({ name: `confident, δ = ${delta}`, delta, loop: confident(delta, size) }))
-]
-
-/** The robust preset with the confident rule, for a single population of this size. */
-const confident = (delta: number, size: number): ReturnType<typeof loopOf> => {
-  const { parents, ties } = Presets.robust.population
-  return {
-    ...loopOf({ ...Presets.robust, sampler: { ...Presets.robust.sampler, newcomers: "everyone" } }),
-    halving: SuccessiveHalving.confident({ parents, ties, delta, comparisons: size - 1 })
-  }
-}
-
-const loopOf = (algorithm: Algorithm): Omit<Loop, keyof typeof budget> => {
-  const { halving, sampler, valuation } = Strategies.ofAlgorithm(algorithm)
-  return { valuation, averaging: ValueChoices.choices(algorithm), sampler, halving, ranking: algorithm.halving.ranking }
-}
-
-const countIf = (outcomes: ReadonlyArray<Outcome>, holds: (outcome: Outcome) => boolean) =>
+const countIf = (outcomes: ReadonlyArray<Loop.Outcome>, holds: (outcome: Loop.Outcome) => boolean) =>
   proportion(outcomes.filter(holds).length, outcomes.length)
 
-const summary = (rule: string, delta: number | null, outcomes: ReadonlyArray<Outcome>): RuleResult => ({
-  rule,
-  delta,
-  found: countIf(outcomes, ({ found }) => found),
-  ...losses(outcomes)
-})
-
-const losses = (outcomes: ReadonlyArray<Outcome>) => ({
-  lost: countIf(outcomes, ({ lostAt }) => lostAt !== null),
-  left: median(outcomes.map(({ left }) => left))
-})
-
-const need = (delta: number, batchSize: number, outcomes: ReadonlyArray<Outcome>): Need => {
-  const middle = median(outcomes.map(({ decidedAt }) => decidedAt ?? Infinity))
+const chosen = (name: Name, rule: string, outcomes: ReadonlyArray<Loop.Outcome>): Chosen => {
+  const sure = outcomes.filter((outcome) => outcome.sure !== null)
   return {
-    delta,
-    batchSize,
-    decided: countIf(outcomes, ({ decidedAt }) => decidedAt !== null),
-    medianSteps: Number.isFinite(middle) ? middle : null,
-    ...losses(outcomes)
+    name,
+    rule,
+    lost: countIf(outcomes, ({ lost }) => lost),
+    lostAfter: Arr.makeBy(outcomes[0]?.lostAfter.length ?? 0, (step) =>
+      countIf(outcomes, ({ lostAfter }) => lostAfter[step] === true)
+    ),
+    removed: countIf(outcomes, ({ removed }) => removed),
+    regret: estimate(outcomes.map(({ regret }) => regret)),
+    left: median(outcomes.map(({ left }) => left)),
+    sure: sure.length === 0 ? null : countIf(sure, (outcome) => outcome.sure === true)
   }
 }
+
+const calibrations = (contests: ReadonlyArray<Contest>): ReadonlyArray<Calibrated> => {
+  const rows = contests.flatMap((contest) => contest.rows)
+  return some.flatMap((name) => {
+    const sure = rows.flatMap((row) => (row.name === name && name !== "paper" && row.sure !== null ? [row.sure] : []))
+    const n = sum(sure.map((one) => one.n))
+    if (n === 0) return []
+    return [
+      { rule: rulesFor(paperBudget)[name].name, right: proportion(sum(sure.map(({ successes }) => successes)), n) }
+    ]
+  })
+}
+
+const needs: ReadonlyArray<Name> = ["paper", "unpaired", "paired", "trueSkill", "groups", "samples"]
+const multiples = [1, 2, 4, 8, 16]
+const target = 0.05
+
+/** More questions a step until the best is lost in at most 5 %, interpolated on logarithmic scales. */
+const need = Effect.fnUntraced(function* (name: Name, count: number, seed: number) {
+  const world = oneBest(0.028)
+  const points: Array<Needed["points"][number]> = []
+  for (const multiple of multiples) {
+    const budget = { ...paperBudget, questions: paperBudget.questions * multiple }
+    const outcomes = yield* simulateAll(count, seed, (each) =>
+      Loop.simulate(world, rulesFor(budget)[name], budget, each)
+    )
+    points.push({ rollouts: rolloutsOf(budget), lost: countIf(outcomes, ({ lost }) => lost) })
+    if ((points.at(-1)?.lost.share ?? 1) <= target) break
+  }
+  const [before, after] = points.slice(-2)
+  const needed: Needed = { rule: rulesFor(paperBudget)[name].name, points, rollouts: crossing(before, after) }
+  return needed
+})
+
+const crossing = (before: Needed["points"][number] | undefined, after: Needed["points"][number] | undefined) => {
+  if (before === undefined || before.lost.share <= target) return before?.rollouts ?? null
+  if (after === undefined || after.lost.share > target) return null
+  const [most, least] = [before, after].map(({ lost }) => Math.log(Math.max(lost.share, 0.5 / lost.n)))
+  const part = ((most ?? 0) - Math.log(target)) / ((most ?? 0) - (least ?? 0))
+  return before.rollouts * (after.rollouts / before.rollouts) ** part
+}
+
+interface Decision {
+  readonly title: string
+  readonly name: Name
+  readonly world: World.World
+  readonly steps: number
+  readonly part: number
+}
+
+const decisions: ReadonlyArray<Decision> = [
+  { gap: 0.028, steps: 160, part: 40 },
+  { gap: 0.05, steps: 160, part: 40 },
+  { gap: 0.002, steps: 60, part: 20 }
+].flatMap(({ gap, part, steps }) =>
+  (["even", "groups", "samples"] as const).map((name) => ({
+    title: `+${Math.round(1000 * gap) / 10}`,
+    name,
+    world: oneBest(gap),
+    steps,
+    part
+  }))
+)
+
+const decide = Effect.fnUntraced(function* ({ name, steps, title, world }: Decision, count: number, seed: number) {
+  const budget = { ...paperBudget, questions: 128, steps }
+  const rule = rulesFor(budget)[name]
+  const outcomes = yield* simulateAll(count, seed, (each) => Loop.simulate(world, rule, budget, each))
+  const middle = median(outcomes.map(({ decidedAt }) => decidedAt ?? Infinity))
+  const decided: Decided = {
+    world: title,
+    rule: rule.name,
+    limit: rolloutsOf(budget),
+    rollouts: Number.isFinite(middle) ? rolloutsOf({ ...budget, steps: middle }) : null,
+    decided: countIf(outcomes, ({ decidedAt }) => decidedAt !== null),
+    removed: countIf(outcomes, ({ removed }) => removed)
+  }
+  return decided
+})
+
+const pairs = [0.02, 0.05, 0.1, 0.2].flatMap((gap) => Struct.keys(Pair.designs).map((design) => ({ gap, design })))
+
+const separate = Effect.fnUntraced(function* ({ design, gap }: (typeof pairs)[number], count: number, seed: number) {
+  const outcomes = yield* simulateAll(count, seed, (each) => Pair.simulate(gap, design, each))
+  const shown = Pair.looks.findIndex(
+    (_, look) => outcomes.filter((outcome) => outcome.shown[look] ?? !outcome.wrong).length >= 0.8 * count
+  )
+  const removed = median(outcomes.map(({ removedAt }) => removedAt ?? Infinity))
+  const separated: Separated = {
+    gap,
+    design,
+    simulations: count,
+    shown: Pair.looks[shown] ?? null,
+    removed: Number.isFinite(removed) ? removed : null,
+    wrong: proportion(outcomes.filter(({ wrong }) => wrong).length, count)
+  }
+  return separated
+})
+
+const estimates: ReadonlyArray<{ readonly title: string; readonly name: Name }> = [
+  { title: "lifetime mean", name: "unpaired" },
+  { title: "Eq. 6, window 5", name: "paper" },
+  { title: "within questions, whole groups", name: "groups" },
+  { title: "within questions, shared groups", name: "samples" }
+]
+
+const drift = Effect.fnUntraced(function* (name: Name, title: string, count: number, seed: number) {
+  const rule = rulesFor(paperBudget)[name]
+  const biases = yield* simulateAll(count, seed, (each) => Drift.bias(rule, paperBudget, each))
+  const drifted: Drifted = {
+    estimate: title,
+    biases: Drift.looks.map((steps, place) => ({
+      steps,
+      bias: estimate(biases.flatMap((own) => own.slice(place, place + 1)))
+    }))
+  }
+  return drifted
+})
+
+interface Run {
+  readonly title: string
+  readonly name: Name
+  readonly entry: Evolving.Entry
+  readonly questions: number
+}
+
+const runs: ReadonlyArray<Run> = [
+  {
+    title: "the paper's: 5 rounds of verification, filled",
+    name: "paper",
+    entry: Evolving.verified(5, true),
+    questions: 64
+  },
+  { title: "the same, 1 round", name: "paper", entry: Evolving.verified(1, true), questions: 64 },
+  { title: "the same, 1 round, not filled", name: "paper", entry: Evolving.verified(1, false), questions: 64 },
+  { title: "evidence: whole groups, untried newcomers", name: "groups", entry: Evolving.untried, questions: 64 },
+  { title: "evidence: shared groups, untried newcomers", name: "samples", entry: Evolving.untried, questions: 64 },
+  { title: "the same with the rollouts of 1 round", name: "samples", entry: Evolving.untried, questions: 76 }
+]
+
+const evolve = Effect.fnUntraced(function* ({ entry, name, questions, title }: Run, count: number, seed: number) {
+  const budget = { steps: 60, questions, groupSize: 5 }
+  const rule = rulesFor(budget)[name]
+  const outcomes = yield* simulateAll(count, seed, (each) => Evolving.simulate(rule, entry, budget, each))
+  const above = (value: (outcome: Evolving.Outcome) => number) =>
+    estimate(outcomes.map((outcome) => value(outcome) - Evolving.spread.members[0]))
+  const evolved: Evolved = {
+    rule: title,
+    rollouts: rolloutsOf(budget),
+    verification: estimate(outcomes.map(({ verification }) => verification)),
+    training: above(({ training }) => training),
+    returned: above(({ returned }) => returned),
+    best: above(({ best }) => best)
+  }
+  return evolved
+})

@@ -1,110 +1,239 @@
+import { Figure } from "@inspo/dashboard"
 import { count } from "@inspo/dashboard/Format"
-import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
-import { interval, percent } from "./Format.ts"
-import type { Proportion } from "@inspo/statistics/Exact"
+import { Array as Arr } from "effect"
+import { table } from "@inspo/dashboard/report/MarkdownText"
+import type { Estimate, Proportion } from "@inspo/statistics/Exact"
+import { interval, percent, points } from "./Format.ts"
+import * as Pair from "./simulation/Pair.ts"
+import type { Budget, Name } from "./simulation/Rules.ts"
 
-/** The result of a rule at the common budget. */
-export interface RuleResult {
+/** A rule in a world. Null where a rule has no such result. */
+export interface Chosen {
+  readonly name: Name | null
   readonly rule: string
-  readonly delta: number | null
-  /** Simulations that pruned the best instruction. */
+  /** Simulations that return another instruction than the best. */
   readonly lost: Proportion
-  /** Simulations whose I* is the best instruction at the end. */
-  readonly found: Proportion
+  /** The same after each step: another instruction leads. */
+  readonly lostAfter: ReadonlyArray<Proportion> | null
+  /** Simulations in which a pruning removed the best. */
+  readonly removed: Proportion | null
+  /** How much worse than the best the instructions of the rollouts were. */
+  readonly regret: Estimate | null
   /** Median number of instructions left. */
-  readonly left: number
+  readonly left: number | null
+  /** Of the simulations that end with a P(best) of at least 0.9, those where it is the best. */
+  readonly sure: Proportion | null
 }
 
-/** The steps of the confident rule until one instruction is left. */
-export interface Need {
-  readonly delta: number
-  readonly batchSize: number
-  readonly lost: Proportion
+/** The rules in a world at the same budget. */
+export interface Contest {
+  readonly title: string
+  readonly budget: Budget
+  readonly rows: ReadonlyArray<Chosen>
+}
+
+/** Of all simulations that end with a P(best) of at least 0.9, those where it is the best. */
+export interface Calibrated {
+  readonly rule: string
+  readonly right: Proportion
+}
+
+/** The rollouts until the best is lost in 5 % of the simulations; null if that takes more than were tried. */
+export interface Needed {
+  readonly rule: string
+  readonly rollouts: number | null
+  readonly points: ReadonlyArray<{ readonly rollouts: number; readonly lost: Proportion }>
+}
+
+/** The median rollouts until one instruction is left, of at most `limit`; null if less than half of the simulations decide. */
+export interface Decided {
+  readonly world: string
+  readonly rule: string
+  readonly limit: number
+  readonly rollouts: number | null
   readonly decided: Proportion
-  /** Null if less than half of the simulations reached a decision. */
-  readonly medianSteps: number | null
-  /** Median number of instructions left. */
-  readonly left: number
+  readonly removed: Proportion
 }
 
-export interface WorldResult {
-  readonly description: string
-  readonly means: ReadonlyArray<number>
-  readonly rules: ReadonlyArray<RuleResult>
-  readonly needs: ReadonlyArray<Need>
+/**
+ * The rollouts of two instructions together that a difference needs: until P(best) of the better one is at least 0.95 in 80 % of
+ * the simulations, and until half of them have removed the worse one at a risk of 5 %. Null where that takes more than were tried.
+ */
+export interface Separated {
+  readonly gap: number
+  readonly design: Pair.Design
+  readonly simulations: number
+  readonly shown: number | null
+  readonly removed: number | null
+  /** Simulations that removed the better one. */
+  readonly wrong: Proportion
+}
+
+/** How much an estimate favours newcomers, so many steps after they entered. */
+export interface Drifted {
+  readonly estimate: string
+  readonly biases: ReadonlyArray<{ readonly steps: number; readonly bias: Estimate | null }>
+}
+
+/** A run with evolution: rollouts for training and for verification, and values above the mean of the first members. */
+export interface Evolved {
+  readonly rule: string
+  readonly rollouts: number
+  readonly verification: Estimate | null
+  readonly training: Estimate | null
+  readonly returned: Estimate | null
+  readonly best: Estimate | null
 }
 
 export interface PruningResult {
   readonly bench: "pruning"
   readonly seed: number
-  readonly batchSize: number
-  readonly groupSize: number
-  readonly correlation: number
-  readonly steps: number
-  readonly pruneEvery: number
-  /** The most steps of a decision. */
-  readonly decisionSteps: number
-  readonly worlds: ReadonlyArray<WorldResult>
+  readonly contests: ReadonlyArray<Contest>
+  readonly calibrated: ReadonlyArray<Calibrated>
+  readonly needed: ReadonlyArray<Needed>
+  readonly decided: ReadonlyArray<Decided>
+  readonly separated: ReadonlyArray<Separated>
+  readonly drifted: ReadonlyArray<Drifted>
+  readonly evolved: ReadonlyArray<Evolved>
 }
 
 /** The result as a Markdown page. */
 export const markdown = (result: PruningResult): string =>
   [
-    "# Pruning rules with constant true rewards",
+    "# Choosing among instructions",
     "",
-    `${result.worlds[0]?.means.length ?? 0} instructions with known true rewards, groups of ${result.groupSize} with a correlation of ` +
-      `${result.correlation}, a pruning every ${result.pruneEvery} steps. Intervals are exact 95 % intervals over simulations. ` +
-      "In a real run the policy changes, so these numbers do not apply to it.",
-    ...result.worlds.flatMap((world) => section(result, world)),
+    "Simulations with known values: seven instructions, rewards 0 or 1. Where a title says nothing else, the others succeed in " +
+      "35 % of the rollouts, and the variance of a reward is 25 % the question, 5 % the question under this instruction, and " +
+      "70 % chance. `lost`: another instruction than the best is returned. `removed`: a pruning removed the best. " +
+      "`regret`: how many points worse than the best the instructions of the rollouts were. Intervals are 95 %.",
+    ...result.contests.flatMap(contest),
+    ...section("P(best) of at least 0.9", [
+      ["rule", "simulations", "right", "interval"],
+      ...result.calibrated.map(({ right, rule }) => [rule, count(right.n), percent(right.share), interval(right)])
+    ]),
+    ...section("Rollouts to 5 % lost, +2.8", needs(result)),
+    ...section("Until one is left, at a risk of 5 %", decisions(result)),
+    ...section(
+      "What a difference needs",
+      separations(result),
+      "Two instructions around 50 %. Rollouts of both together until P(best) of the better one is at least 95 % in four of five " +
+        "simulations / until half of the simulations have removed the worse one at a risk of 5 %."
+    ),
+    ...section(
+      "How much drift favours newcomers",
+      [
+        ["estimate", ...(result.drifted[0]?.biases.map(({ steps }) => String(steps)) ?? [])],
+        ...result.drifted.map(({ biases, estimate }) => [estimate, ...biases.map(({ bias }) => mean(bias, 1))])
+      ],
+      "Equal instructions, three of which enter after step 30, while all improve by 0.5 points a step. Points, by steps after that."
+    ),
+    ...section(
+      "With evolution",
+      evolutions(result),
+      "60 steps, an evolution every 15: members of 35 ± 3 %, candidates 2 ± 4 points below their parent. Values in points above 35 %."
+    ),
     ""
   ].join("\n")
 
-const section = (
-  { batchSize, decisionSteps, steps }: PruningResult,
-  { description, means, needs, rules }: WorldResult
-) => [
+type Rows = ReadonlyArray<ReadonlyArray<string>>
+
+const section = (title: string, rows: Rows, note?: string): ReadonlyArray<string> => [
   "",
-  `## ${description}`,
+  `## ${title}`,
   "",
-  `True rewards: ${means.join(", ")}.`,
-  "",
-  `At an equal budget, ${steps} steps of ${batchSize} questions:`,
-  "",
-  ...markdownTable([
-    ["rule", "simulations", "lost the best", "95 % interval", "left, median", "I* is the best", "95 % interval"],
-    ...rules.map(({ found, left, lost, rule }) => [
+  ...(note === undefined ? [] : [note, ""]),
+  ...table(rows)
+]
+
+const contest = ({ budget: { groupSize, questions, steps }, rows, title }: Contest) =>
+  section(`${title}; ${steps} × ${questions} × ${groupSize} rollouts`, [
+    ["rule", "simulations", "lost", "interval", "removed", "regret", "left"],
+    ...rows.map(({ left, lost, regret, removed, rule }) => [
       rule,
       count(lost.n),
       percent(lost.share),
       interval(lost),
-      String(left),
-      percent(found.share),
-      interval(found)
-    ])
-  ]),
-  "",
-  "Until one is left:",
-  "",
-  ...markdownTable([
-    [
-      "rule",
-      "questions a step",
-      "simulations",
-      "steps, median",
-      "decided",
-      "left, median",
-      "lost the best",
-      "95 % interval"
-    ],
-    ...needs.map(({ batchSize, decided, delta, left, lost, medianSteps }) => [
-      `confident, δ = ${delta}`,
-      count(batchSize),
-      count(lost.n),
-      medianSteps === null ? `not decided within ${decisionSteps} steps` : String(medianSteps),
-      percent(decided.share),
-      String(left),
-      percent(lost.share),
-      interval(lost)
+      removed === null ? "–" : percent(removed.share),
+      mean(regret, 2),
+      left === null ? "–" : String(left)
     ])
   ])
+
+const needs = ({ needed }: PruningResult): Rows => [
+  ["rule", "simulations", "rollouts", "lost at 4,800, 9,600, …"],
+  ...needed.map(({ points, rollouts, rule }) => [
+    rule,
+    count(points[0]?.lost.n ?? 0),
+    rollouts === null ? `more than ${count(points.at(-1)?.rollouts ?? 0)}` : count(rollouts),
+    points.map(({ lost }) => percent(lost.share)).join(", ")
+  ])
 ]
+
+const decisions = ({ decided }: PruningResult): Rows => [
+  ["best", "rule", "simulations", "rollouts, median", "decided", "removed the best", "interval"],
+  ...decided.map(({ decided, limit, removed, rollouts, rule, world }) => [
+    world,
+    rule,
+    count(decided.n),
+    rollouts === null ? `more than ${count(limit)}` : count(rollouts),
+    percent(decided.share),
+    percent(removed.share),
+    interval(removed)
+  ])
+]
+
+const separations = ({ separated }: PruningResult): Rows => {
+  const designs = Object.keys(Pair.designs)
+  const rollouts = (needed: number | null) => (needed === null ? `> ${count(Pair.looks.at(-1) ?? 0)}` : count(needed))
+  return [
+    ["difference, points", ...designs],
+    ...[...new Set(separated.map(({ gap }) => gap))].map((gap) => [
+      points(gap),
+      ...designs.flatMap((design) =>
+        separated.flatMap((one) =>
+          one.gap === gap && one.design === design ? [`${rollouts(one.shown)} / ${rollouts(one.removed)}`] : []
+        )
+      )
+    ])
+  ]
+}
+
+const evolutions = ({ evolved }: PruningResult): Rows => [
+  ["rule", "simulations", "rollouts", "for verification", "training", "returned", "interval", "best member"],
+  ...evolved.map(({ best, returned, rollouts, rule, training, verification }) => [
+    rule,
+    count(returned?.n ?? 0),
+    count(rollouts),
+    count(verification?.mean ?? 0),
+    mean(training, 2),
+    mean(returned, 2),
+    returned === null ? "–" : interval(returned),
+    mean(best, 2)
+  ])
+]
+
+/** How often another instruction than the best leads, by the rollouts of the steps so far, under some rules of a contest. */
+export const figure = ({ budget, rows, title }: Contest, names: ReadonlyArray<Name>): string =>
+  Figure.svg({
+    title: `Another instruction leads, % (${title.toLowerCase()})`,
+    steps: Arr.makeBy(budget.steps, (index) => (index + 1) * budget.questions * budget.groupSize),
+    curves: names.flatMap((name, index) =>
+      rows.flatMap(({ lostAfter, name: own, rule }) =>
+        own === name && lostAfter !== null
+          ? [
+              {
+                label: rule,
+                values: lostAfter.map(({ share }) => 100 * share),
+                band: lostAfter.map(({ ci95: [low, high] }) => [100 * low, 100 * high] as const),
+                tone: `c${index}`
+              }
+            ]
+          : []
+      )
+    ),
+    fromZero: true
+  })
+
+/** Points with so many digits. */
+const mean = (estimate: Estimate | null, digits: number): string =>
+  estimate === null ? "–" : (100 * estimate.mean).toFixed(digits)

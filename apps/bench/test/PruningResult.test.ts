@@ -1,39 +1,70 @@
 import { assert, describe, it } from "@effect/vitest"
-import { proportion } from "@inspo/statistics/Exact"
+import { estimate, proportion } from "@inspo/statistics/Exact"
+import * as Pair from "../src/simulation/Pair.ts"
+import { Struct } from "effect"
 import { markdown, type PruningResult } from "../src/PruningResult.ts"
 
+const budget = { steps: 15, questions: 64, groupSize: 5 }
 const result: PruningResult = {
   bench: "pruning",
   seed: 1,
-  batchSize: 64,
-  groupSize: 5,
-  correlation: 0.3,
-  steps: 15,
-  pruneEvery: 5,
-  decisionSteps: 300,
-  worlds: [
+  contests: [
     {
-      description: "One is better",
-      means: [0.4, 0.3],
-      rules: [{ rule: "bottom-half", delta: null, lost: proportion(25, 100), found: proportion(75, 100), left: 1 }],
-      needs: [
+      title: "One is better",
+      budget,
+      rows: [
         {
-          delta: 0.05,
-          batchSize: 64,
-          lost: proportion(0, 40),
-          decided: proportion(9, 40),
-          medianSteps: null,
-          left: 4
+          name: "paper",
+          rule: "halving",
+          lost: proportion(25, 100),
+          lostAfter: [proportion(30, 100), proportion(25, 100)],
+          removed: proportion(20, 100),
+          regret: estimate([0.01, 0.03]),
+          left: 1,
+          sure: null
         },
         {
-          delta: 0.05,
-          batchSize: 512,
-          lost: proportion(0, 40),
-          decided: proportion(40, 40),
-          medianSteps: 65,
-          left: 1
+          name: null,
+          rule: "knows",
+          lost: proportion(5, 100),
+          lostAfter: null,
+          removed: null,
+          regret: null,
+          left: null,
+          sure: null
         }
       ]
+    }
+  ],
+  calibrated: [{ rule: "evidence", right: proportion(19, 20) }],
+  needed: [{ rule: "halving", rollouts: null, points: [{ rollouts: 4800, lost: proportion(25, 100) }] }],
+  decided: [
+    {
+      world: "+5",
+      rule: "evidence",
+      limit: 9600,
+      rollouts: 4800,
+      decided: proportion(40, 40),
+      removed: proportion(0, 40)
+    }
+  ],
+  separated: Struct.keys(Pair.designs).map((design) => ({
+    gap: 0.05,
+    design,
+    simulations: 100,
+    shown: 2700,
+    removed: null,
+    wrong: proportion(1, 100)
+  })),
+  drifted: [{ estimate: "lifetime", biases: [{ steps: 1, bias: estimate([0.08, 0.06]) }] }],
+  evolved: [
+    {
+      rule: "evidence",
+      rollouts: 19_200,
+      verification: estimate([0, 0]),
+      training: estimate([0.04, 0.06]),
+      returned: estimate([0.1, 0.1]),
+      best: estimate([0.12, 0.12])
     }
   ]
 }
@@ -41,19 +72,26 @@ const result: PruningResult = {
 describe("markdown", () => {
   const lines = markdown(result).split("\n")
 
-  it("has a row for every rule and every decision, each as wide as its head", () => {
-    const rows = lines.filter((line) => line.startsWith("| ") && !line.startsWith("| rule"))
-    assert.lengthOf(rows, 3)
-    const heads = lines.filter((line) => line.startsWith("| rule")).map((line) => line.split("|").length)
-    assert.deepStrictEqual(
-      rows.map((line) => line.split("|").length),
-      [heads[0], heads[1], heads[1]]
-    )
+  it("has rows as wide as the head of their table", () => {
+    const tables = markdown(result)
+      .split("\n\n")
+      .filter((part) => part.startsWith("|"))
+      .map((part) =>
+        part
+          .trimEnd()
+          .split("\n")
+          .map((line) => line.split("|").length)
+      )
+    assert.lengthOf(tables, 7)
+    for (const widths of tables) assert.lengthOf(new Set(widths), 1)
   })
 
-  it("shows shares in percent with their intervals, and missing decisions", () => {
-    assert.include(lines, "| bottom-half | 100 | 25.0 % | [16.9, 34.7] | 1 | 75.0 % | [65.3, 83.1] |")
-    assert.isTrue(lines.some((line) => line.includes("not decided within 300 steps | 22.5 %")))
-    assert.isTrue(lines.some((line) => line.includes("| 512 | 40 | 65 | 100.0 %")))
+  it("shows shares in percent with their intervals, values in points, and a dash for what is missing", () => {
+    assert.include(lines, "| halving | 100 | 25.0 % | [16.9, 34.7] | 20.0 % | 2.00 | 1 |")
+    assert.include(lines, "| knows | 100 | 5.0 % | [1.6, 11.3] | – | – | – |")
+    assert.include(lines, "| halving | 100 | more than 4,800 | 25.0 % |")
+    assert.include(lines, `| 5.0 ${"| 2,700 / > 39,440 ".repeat(4)}|`)
+    assert.include(lines, "| lifetime | 7.0 |")
+    assert.include(lines, "| evidence | 2 | 19,200 | 0 | 5.00 | 10.00 | [10.0, 10.0] | 12.00 |")
   })
 })

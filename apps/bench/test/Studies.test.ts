@@ -11,6 +11,7 @@ import type { Arm } from "../src/Arm.ts"
 import { studies } from "../src/Studies.ts"
 import * as Banks from "../src/studies/Banks.ts"
 import { best } from "../src/studies/Rates.ts"
+import { staticVsEvolved } from "../src/studies/StaticVsEvolved.ts"
 import { table1 } from "../src/studies/Table1.ts"
 import { tuning } from "../src/studies/Tuning.ts"
 
@@ -80,7 +81,7 @@ describe("tuning", () => {
   it("changes only the learning rate of an arm and what depends on it", () => {
     for (const arm of tuning.arms) {
       const [name, rate] = arm.name.split("-lr-")
-      const base = table1.arms.find((known) => known.name === name)
+      const base = [...table1.arms, ...staticVsEvolved.arms].find((known) => known.name === name)
       assert.isDefined(base, arm.name)
       const expected = configs(base, Presets.quick).map((config) => ({
         ...config,

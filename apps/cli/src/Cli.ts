@@ -4,6 +4,7 @@ import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
 import { evaluate, score } from "./commands/compare.ts"
 import { data } from "./commands/data.ts"
+import { evolve } from "./commands/evolve.ts"
 import { dashboard, exportRun, replay, show } from "./commands/look.ts"
 import { serve } from "./commands/serve.ts"
 import { engine, retriever } from "./commands/servers.ts"
@@ -16,7 +17,7 @@ import * as Telemetry from "./tracking/Telemetry.ts"
 export const inspo = Command.make("inspo").pipe(
   Command.withDescription("Co-evolve the instruction of an agent with the reinforcement learning of its policy"),
   Command.withSubcommands([
-    { group: "Start", commands: [doctor, init, plan, run, resume] },
+    { group: "Start", commands: [doctor, evolve, init, plan, run, resume] },
     { group: "Look", commands: [show, dashboard, replay, exportRun] },
     { group: "Compare", commands: [evaluate, score] },
     { group: "Connect", commands: [serve, data, retriever, engine] },

@@ -1,18 +1,19 @@
-import { scopeOf } from "@inspo/coevolution"
+import { type ConfigError, scopeOf } from "@inspo/coevolution"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
+import type { Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import * as Prices from "@inspo/reflection/Prices"
 import { Search, SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
-import { layer as layerReward, Rewards } from "@inspo/reward"
+import { layer as layerReward, type Reward, Rewards } from "@inspo/reward"
 import { defaultConfig as defaultReward } from "@inspo/reward/RewardConfig"
 import * as CommandReward from "@inspo/reward/CommandReward"
 import * as Rollout from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
-import { Effect, Layer } from "effect"
+import { Effect, type FileSystem, Layer, type Path } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Secret from "./config/Secret.ts"
 import * as ModelNotes from "./engine/ModelNotes.ts"
@@ -34,29 +35,39 @@ export const layerServices = (config: RunConfig, passages: ReadonlyArray<Questio
     )
   )
 
-/** What answering questions needs: the engine and its tools, search and reward. */
+/** What answering questions needs: the policy and its tools, search and reward. */
 export const layerRollout = (
   config: RunConfig,
   passages: ReadonlyArray<Question.Passage>,
   checkpoints: string,
   notes?: ModelNotes.ModelNotes
-) =>
-  Layer.unwrap(
-    Effect.map(tools(config), (tools) =>
-      Rollout.layer(
-        {
-          ...config.rollout,
-          topK: config.retrieval.topK,
-          toolTimeoutSeconds: Math.max(Rollout.defaultConfig.toolTimeoutSeconds, config.requests.timeoutSeconds ?? 0)
-        },
-        { tools }
-      )
-    )
-  ).pipe(
-    Layer.provide(search(config, passages)),
-    Layer.provide(reward(config)),
-    Layer.provideMerge(layerEngine(config, checkpoints, notes))
+) => {
+  const { policy, requests, retrieval, rollout } = config
+  const played = {
+    ...rollout,
+    topK: retrieval.topK,
+    toolTimeoutSeconds: Math.max(Rollout.defaultConfig.toolTimeoutSeconds, requests.timeoutSeconds ?? 0)
+  }
+  const rollouts = Layer.unwrap(
+    Effect.gen(function* () {
+      const named = yield* tools(config)
+      const chat = policy.provider === null ? null : yield* Effect.promise(() => import("./policy/Chat.ts"))
+      const answering: Answering =
+        chat === null
+          ? Layer.provideMerge(Rollout.layer(played, { tools: named }), layerEngine(config, checkpoints, notes))
+          : chat.layerRollout(config, played, named)
+      return answering
+    })
   )
+  return rollouts.pipe(Layer.provide(search(config, passages)), Layer.provide(reward(config)))
+}
+
+/** A policy that acts, given what it searches and how it is rewarded. */
+type Answering = Layer.Layer<
+  Engine | Rollout.Rollout,
+  ConfigError | EngineError,
+  FileSystem.FileSystem | Path.Path | Reward | Search
+>
 
 const reward = (config: RunConfig) => {
   const { command, kind } = config.reward

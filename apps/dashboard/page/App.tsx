@@ -3,9 +3,9 @@ import { useEffect, useState } from "react"
 import { ago } from "./Ago.ts"
 import { useLiveRuns } from "./LiveRuns.ts"
 import { Help } from "./part/Help.tsx"
-import { Empty, Loading, Problem, Status } from "./part/Parts.tsx"
+import { Empty, Loading, Problem, Progress, Status } from "./part/Parts.tsx"
 import { Shell } from "./part/Shell.tsx"
-import { href, type Route, routes } from "./Route.ts"
+import { href, type Route, routes, searchRoutes } from "./Route.ts"
 import { go } from "./Routing.ts"
 import { Compare } from "./view/Compare.tsx"
 import { Cost } from "./view/Cost.tsx"
@@ -13,14 +13,20 @@ import { Lineage } from "./view/Lineage.tsx"
 import { Overview } from "./view/Overview.tsx"
 import { Population } from "./view/Population.tsx"
 import { RunList } from "./view/RunList.tsx"
+import { Search } from "./view/Search.tsx"
+import { SearchState } from "./view/SearchParts.tsx"
 import { Trajectories } from "./view/Trajectories.tsx"
 
 export const App = () => {
   const route = routes.useRoute()
-  const { connected, runs } = useLiveRuns()
+  const searchRoute = searchRoutes.useRoute()
+  const { connected, runs, searches } = useLiveRuns()
   const [isHelpOpen, setHelpOpen] = useState(false)
-  const only = runs?.length === 1 ? runs[0] : undefined
+  const items = [...(runs ?? []), ...searches]
+  const only = items.length === 1 ? items[0] : undefined
   const run = runs?.find(({ id }) => id === route.name)
+  const search = searches.find(({ id }) => id === route.name)
+  const frame = { items, connected, onHelp: () => setHelpOpen(true) }
 
   useEffect(() => {
     if (route.name === null && only !== undefined) go(href(only.id), "replace")
@@ -28,29 +34,37 @@ export const App = () => {
 
   return (
     <>
-      <Shell
-        kind="run"
-        routes={routes}
-        route={route}
-        items={runs ?? []}
-        state={run !== undefined && <RunState run={run} />}
-        connected={connected}
-        onHelp={() => setHelpOpen(true)}
-      >
-        {runs === null ? (
-          <Loading />
-        ) : route.name === null ? (
-          <RunList runs={runs} />
-        ) : run === undefined ? (
-          <Empty title={`There is no run ${route.name}`}>
-            It was moved or removed. <a href={href(null)}>All runs</a>
-          </Empty>
-        ) : run.problem !== null ? (
-          <Problem>{run.problem}</Problem>
-        ) : (
-          <View run={run} runs={runs} route={route} />
-        )}
-      </Shell>
+      {search !== undefined ? (
+        <Shell
+          {...frame}
+          kind={runs?.length === 0 ? "search" : "run"}
+          routes={searchRoutes}
+          route={searchRoute}
+          state={<SearchState search={search} />}
+        >
+          {search.problem === null ? (
+            <Search search={search} route={searchRoute} />
+          ) : (
+            <Problem>{search.problem}</Problem>
+          )}
+        </Shell>
+      ) : (
+        <Shell {...frame} kind="run" routes={routes} route={route} state={run !== undefined && <RunState run={run} />}>
+          {runs === null ? (
+            <Loading />
+          ) : route.name === null ? (
+            <RunList runs={runs} searches={searches} />
+          ) : run === undefined ? (
+            <Empty title={`There is no run or search ${route.name}`}>
+              It was moved or removed. <a href={href(null)}>All runs</a>
+            </Empty>
+          ) : run.problem !== null ? (
+            <Problem>{run.problem}</Problem>
+          ) : (
+            <View run={run} runs={runs} route={route} />
+          )}
+        </Shell>
+      )}
       {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
     </>
   )
@@ -82,18 +96,7 @@ const View = ({ route, run, runs }: ViewProps) => {
 const RunState = ({ run: { degraded, lastWritten, status, step, steps } }: { readonly run: RunView }) => (
   <span className="run-state">
     <Status status={status} degraded={degraded} />
-    {status === "running" && steps !== null && (
-      <span
-        className="progress"
-        role="progressbar"
-        aria-label="Completed steps"
-        aria-valuemin={0}
-        aria-valuemax={steps}
-        aria-valuenow={step}
-      >
-        <i style={{ width: `${(100 * step) / steps}%` }} />
-      </span>
-    )}
+    {status === "running" && steps !== null && <Progress label="Completed steps" done={step} all={steps} />}
     <span className="muted">
       step {step}
       {steps === null ? "" : ` of ${steps}`}

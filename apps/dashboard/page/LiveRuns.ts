@@ -1,7 +1,8 @@
-/** The runs as the server reports them, and whether the connection to it works. */
+/** The runs and searches as the server reports them, and whether the connection to it works. */
 import { Schema } from "effect"
 import { Change } from "../src/Api.ts"
 import type { RunView } from "../src/view/RunView.ts"
+import type { SearchView } from "../src/view/SearchView.ts"
 import { ask } from "./Client.ts"
 import { makeStore } from "./Store.ts"
 
@@ -9,9 +10,10 @@ export interface LiveRuns {
   readonly connected: boolean
   /** Null before the first response. */
   readonly runs: ReadonlyArray<RunView> | null
+  readonly searches: ReadonlyArray<SearchView>
 }
 
-const store = makeStore<LiveRuns>({ connected: true, runs: null })
+const store = makeStore<LiveRuns>({ connected: true, runs: null, searches: [] })
 
 export const useLiveRuns = store.use
 
@@ -24,9 +26,8 @@ const publish = (changes: Partial<LiveRuns>) => store.set({ ...store.get(), ...c
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
 
 const refresh = () =>
-  ask((client) => client.runs()).then(
-    (runs) => publish({ runs, connected: true }),
-    () => publish({ connected: false })
+  Promise.all([ask((client) => client.runs()), ask((client) => client.searches())]).then(([runs, searches]) =>
+    publish({ runs, searches, connected: true })
   )
 
 /** Milliseconds without a message after which the connection counts as lost; the server sends one at least every 15 seconds. */
@@ -35,7 +36,10 @@ const connectionTimeout = 40_000
 const connect = () => {
   const source = new EventSource("/api/changes")
   let watchdog = 0
+  let isLost = false
   const reconnect = () => {
+    if (isLost) return
+    isLost = true
     source.close()
     window.clearTimeout(watchdog)
     publish({ connected: false })
@@ -45,15 +49,17 @@ const connect = () => {
     window.clearTimeout(watchdog)
     watchdog = window.setTimeout(reconnect, connectionTimeout)
   }
+  // A failed request is lost like the stream: nothing else would ask again before the next change.
+  const update = () => void refresh().catch(reconnect)
   source.addEventListener("open", () => {
     restartWatchdog()
-    void refresh()
+    update()
   })
   source.addEventListener("error", reconnect)
   source.addEventListener("message", ({ data }) => {
     restartWatchdog()
     const change = decode(data)
-    if (change._tag === "Runs") void refresh()
+    if (change._tag === "Runs" || change._tag === "Searches") update()
     if (change._tag === "Run") {
       const { run } = change
       publish({ runs: (store.get().runs ?? []).map((known) => (known.id === run.id ? run : known)) })

@@ -4,3 +4,7 @@ import * as Routing from "./Routing.ts"
 export const routes = Routing.makeRoutes(["overview", "population", "lineage", "trajectories", "cost", "compare"])
 export const { href } = routes
 export type Route = ReturnType<typeof routes.useRoute>
+
+/** The views of a search. */
+export const searchRoutes = Routing.makeRoutes(["search", "lineage", "cases"])
+export type SearchRoute = ReturnType<typeof searchRoutes.useRoute>

@@ -7,12 +7,14 @@ import { LineageView } from "./view/LineageView.ts"
 import { OverviewView } from "./view/OverviewView.ts"
 import { PopulationView } from "./view/PopulationView.ts"
 import { RunId, RunView } from "./view/RunView.ts"
+import { SearchDetail, SearchView } from "./view/SearchView.ts"
 import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
 
-/** A run with new events; or runs were added or removed; or a beat that keeps the connection open. */
+/** A run with new events; or runs were added or removed; or a search has new events, was added or removed; or a beat that keeps the connection open. */
 export const Change = Schema.Union([
   Schema.TaggedStruct("Run", { run: RunView }),
   Schema.TaggedStruct("Runs", {}),
+  Schema.TaggedStruct("Searches", {}),
   Schema.TaggedStruct("Beat", {})
 ])
 export type Change = typeof Change.Type
@@ -24,7 +26,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
   { httpApiStatus: 404 }
 ) {
   override get message() {
-    return `dashboard: there is no ${this.what}. Select one from the list of runs`
+    return `dashboard: there is no ${this.what}. Select one from the list`
   }
 }
 
@@ -67,6 +69,8 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
       success: ComparisonView,
       error
     }),
+    HttpApiEndpoint.get("searches", "/searches", { success: Schema.Array(SearchView) }),
+    HttpApiEndpoint.get("search", "/searches/:search", { params: { search: RunId }, success: SearchDetail, error }),
     HttpApiEndpoint.get("changes", "/changes", { success: HttpApiSchema.StreamSse({ data: Change }) })
   )
   .prefix("/api") {}

@@ -8,6 +8,7 @@ import { lineage } from "./projection/Lineage.ts"
 import { overview } from "./projection/Overview.ts"
 import { population } from "./projection/Population.ts"
 import { Runs, unreadable } from "./Runs.ts"
+import { Searches } from "./Searches.ts"
 import { Trajectories } from "./Trajectories.ts"
 
 /** Implements the {@link Api} with the runs that are followed. */
@@ -16,6 +17,7 @@ export const layer = HttpApiBuilder.group(
   "runs",
   Effect.fn(function* (handlers) {
     const runs = yield* Runs
+    const searches = yield* Searches
     const trajectories = yield* Trajectories
     return handlers.handleAll({
       runs: () => runs.list,
@@ -43,7 +45,9 @@ export const layer = HttpApiBuilder.group(
           )
         )
       }),
-      changes: () => Effect.succeed(Stream.merge(runs.changes, beats))
+      searches: () => searches.list,
+      search: ({ params }) => searches.read(params.search),
+      changes: () => Effect.succeed(Stream.merge(runs.changes, Stream.merge(searches.changes, beats)))
     })
   })
 )

@@ -10,7 +10,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ["bottom-half", "in the lower half"],
   ["forced", "replaced by newcomers"],
   ["near-duplicate", "nearly the same text as another candidate"],
-  ["worse", "worse than the instruction it was compared with"],
+  ["worse", "not the best of the population"],
   ["not-worse", "not worse than its parent"],
   ["no-baseline", "nothing to compare it with"],
   ["no-questions", "no question to try it on"],

@@ -32,13 +32,12 @@ export interface Groups {
   readonly failed: ReadonlyArray<Trajectory.TrajectoryId>
 }
 
-/** A batch of questions that the candidates and `parent` answered; `asked` is the number of questions of the round before it. */
+/** The questions that the candidates and `parent` answered. */
 export interface Verified {
   readonly purpose: "verify"
   readonly step: number
   readonly verified: Extract<RunEvent, { readonly _tag: "CandidatesVerified" }>
   readonly parent: Instruction.InstructionId | null
-  readonly asked: number
   readonly failed: ReadonlyArray<Trajectory.TrajectoryId>
 }
 
@@ -96,8 +95,7 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
         batches.push(groups("evaluate", state.step, event))
         break
       case "CandidatesVerified":
-        // A batch without its own rollouts used the groups of a step.
-        if (event.rollouts > 0) batches.push(verified(record.config, event, lives))
+        batches.push(verified(event, lives))
         lives.push(event)
         break
       case "PopulationInitialised":
@@ -136,18 +134,13 @@ const groups = (
   }
 ): Groups => ({ purpose, step, groups, failed: failed?.trajectories ?? [] })
 
-const verified = (
-  { verification }: RunConfig,
-  event: Verified["verified"],
-  lives: ReadonlyArray<LifeEvent>
-): Verified => {
+const verified = (event: Verified["verified"], lives: ReadonlyArray<LifeEvent>): Verified => {
   const proposed = lives.findLast((before) => before._tag === "CandidatesProposed")
   return {
     purpose: "verify",
     step: event.step,
     verified: event,
     parent: event.parent === null ? null : (proposed?.parent ?? null),
-    asked: event.batch * (verification.lookEvery ?? 0),
     failed: event.failed?.trajectories ?? []
   }
 }

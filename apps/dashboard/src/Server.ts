@@ -14,6 +14,8 @@ import { Api } from "./Api.ts"
 import * as Handlers from "./Handlers.ts"
 import type { RunCatalog } from "./RunCatalog.ts"
 import * as Runs from "./Runs.ts"
+import type { SearchCatalog } from "./SearchCatalog.ts"
+import * as Searches from "./Searches.ts"
 import * as Trajectories from "./Trajectories.ts"
 
 export interface Options {
@@ -26,7 +28,7 @@ export interface Options {
 }
 
 /**
- * The routes of the dashboard: the page, the views of runs under `/api`, and their changes as server-sent events. Every
+ * The routes of the dashboard: the page, the views of runs and searches under `/api`, and their changes as server-sent events. Every
  * response forbids the browser to load anything from other servers.
  */
 export const layer = (
@@ -34,13 +36,20 @@ export const layer = (
 ): Layer.Layer<
   never,
   PlatformError.PlatformError,
-  HttpRouter.HttpRouter | RunCatalog | FileSystem.FileSystem | Path.Path | HttpPlatform.HttpPlatform | Etag.Generator
+  | HttpRouter.HttpRouter
+  | RunCatalog
+  | SearchCatalog
+  | FileSystem.FileSystem
+  | Path.Path
+  | HttpPlatform.HttpPlatform
+  | Etag.Generator
 > => {
   const { poll = "500 millis", search = "2 seconds" } = options
   return Layer.mergeAll(
     HttpApiBuilder.layer(Api).pipe(
       Layer.provide(Handlers.layer),
       Layer.provide(Trajectories.layer),
+      Layer.provide(Searches.layer({ search })),
       Layer.provide(Runs.layer({ poll, search }))
     ),
     page(options.assets),

@@ -1,6 +1,7 @@
 export * from "./Api.ts"
 export * as Assets from "./Assets.ts"
 export * from "./RunCatalog.ts"
+export * from "./SearchCatalog.ts"
 export * as Server from "./Server.ts"
 export * as Figure from "./report/Figure.ts"
 export * as MarkdownReport from "./report/Markdown.ts"

@@ -1,17 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { RunEvent } from "@inspo/coevolution"
 import { RunEvent as RunEventSchema, versions } from "@inspo/coevolution/RunEvent"
+import { evolve } from "@inspo/evolve"
+import * as Course from "@inspo/evolve/Course"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Layer, ManagedRuntime, Redacted, Schema } from "effect"
 import { HttpRouter } from "effect/http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { CatalogError, RunCatalog, type RunSource } from "../src/RunCatalog.ts"
+import { SearchCatalog } from "../src/SearchCatalog.ts"
 import * as Server from "../src/Server.ts"
+import { courseOf } from "../src/view/SearchCourse.ts"
 import { config, events } from "./support/Log.ts"
 
 const encode = Schema.encodeSync(RunEventSchema)
@@ -59,10 +63,27 @@ const catalog = Layer.succeed(RunCatalog)(
   })
 )
 
+const searchFile = join(assets, "search.jsonl")
+const brokenFile = join(assets, "broken.jsonl")
+
+/** The searches in two files. */
+const searches = Layer.succeed(SearchCatalog, {
+  find: Effect.sync(() =>
+    [
+      ["found", searchFile],
+      ["broken-search", brokenFile]
+    ].flatMap(([id = "", file = ""]) =>
+      existsSync(file) ? [{ id, name: id, file, version: String(statSync(file).size), at: Date.now() }] : []
+    )
+  ),
+  read: ({ file }, before) =>
+    Effect.mapError(Course.read(file, before), ({ message }) => new CatalogError({ problem: message }))
+})
+
 const serve = (options: Partial<Server.Options> = {}) =>
   HttpRouter.toWebHandler(
-    Server.layer({ assets, poll: "10 millis", search: "1 second", ...options }).pipe(
-      Layer.provide(catalog),
+    Server.layer({ assets, poll: "10 millis", search: "50 millis", ...options }).pipe(
+      Layer.provide(Layer.merge(catalog, searches)),
       Layer.provide(NodeHttpServer.layerHttpServices)
     ),
     { disableLogger: true }
@@ -90,8 +111,8 @@ describe("the server of the dashboard", () => {
     const changes = (await ask("/api/changes")).body?.getReader()
     await append(events.slice(30))
     const decoder = new TextDecoder()
-    let told = ""
-    while (!told.includes('"sequence":' + events.length)) told += decoder.decode((await changes?.read())?.value)
+    let received = ""
+    while (!received.includes('"sequence":' + events.length)) received += decoder.decode((await changes?.read())?.value)
     await changes?.cancel()
     const after = await json("/api/runs/good/overview")
     assert.isAbove(after.steps.length, steps.length)
@@ -114,6 +135,54 @@ describe("the server of the dashboard", () => {
     const refused = await ask("/api/runs/broken/overview")
     assert.strictEqual(refused.status, 500)
     assert.include(await refused.text(), "the event is missing")
+  })
+
+  it("follows a search by its file, publishes that it changed, and shows the error of another one", async () => {
+    const whole = join(assets, "whole.jsonl")
+    const result = await evolve({
+      prompt: "P",
+      cases: Array.from({ length: 20 }, (_, id) => ({ id })),
+      agent: (prompt, { id }) => Number(prompt.includes("Q") || id % 3 === 0),
+      score: (output) => output,
+      proposer: ["Q.", "R."],
+      budget: { calls: 60 },
+      file: whole
+    })
+    const text = readFileSync(whole, "utf8")
+    const half = text.indexOf("\n", text.length / 2) + 1
+    const view = async (id: string) =>
+      (await json("/api/searches")).find((one: { readonly id: string }) => one.id === id)
+    const changes = (await ask("/api/changes")).body?.getReader()
+    const decoder = new TextDecoder()
+    const changed = async () => {
+      let received = ""
+      while (!received.includes('"Searches"')) received += decoder.decode((await changes?.read())?.value)
+    }
+    writeFileSync(searchFile, text.slice(0, half))
+    await changed()
+    assert.deepInclude(await view("found"), { status: "running", problem: null })
+    assert.isNull((await json("/api/searches/found")).verdict)
+    appendFileSync(searchFile, text.slice(half))
+    writeFileSync(brokenFile, "{}\n")
+    await changed()
+    while ((await view("found")).status !== "finished" || (await view("broken-search")) === undefined) await changed()
+    await changes?.cancel()
+    assert.strictEqual((await view("found")).summary.verdict, result.verdict)
+    const detail = await json("/api/searches/found")
+    assert.strictEqual(detail.calls, result.calls)
+    assert.strictEqual(detail.failingCount, result.failing.length)
+    assert.deepInclude(await view("broken-search"), { status: "unreadable", summary: null })
+    const refused = await ask("/api/searches/broken-search")
+    assert.strictEqual(refused.status, 500)
+    assert.include(await refused.text(), "is not the file of a search")
+
+    const { lives, steps } = courseOf(detail)
+    for (const [place] of steps.entries())
+      assert.approximately(
+        lives.reduce((sum, { from, probabilities }) => sum + (probabilities[place - from] ?? 0), 0),
+        1,
+        1e-9
+      )
   })
 
   it("responds with 404 to unknown paths and ids", async () => {

@@ -53,6 +53,11 @@ export interface LeaseRequest {
   readonly key?: string
   /** Samples that the lease covers; 1 by default. */
   readonly n?: number
+  /**
+   * Instructions that the question is asked under, each at most once; 1 by default. Further leases on the question follow the first; their
+   * keys start with its key and `#`.
+   */
+  readonly instructions?: number
   readonly stratum?: string
   /**
    * Requests with the same sticky key, such as the turns of a conversation, get the same instruction and count as one unit. If the
@@ -76,9 +81,8 @@ export interface LeaseOptions extends CallOptions {
   readonly phase?: "train" | "validation"
   readonly policyVersion?: string
   /**
-   * These are all requests of the cohort: the server assigns them together, as a run assigns a step, and tries candidates on their
-   * questions. The leases of trials follow the others; their keys start with the key of their question and `#`. They replace some
-   * requests, which get no lease.
+   * These are all requests of the cohort: the server assigns them together, as a run assigns a step. Some questions get leases under
+   * several instructions, with keys that start with the key of their question and `#`; as many requests get no lease.
    */
   readonly fullBatch?: boolean
 }
@@ -118,7 +122,7 @@ export class Inspo {
     urls
   }: Options) {
     check(urls.length > 0 && urls.every(isAddress), "urls", urls, "http URLs without credentials")
-    check(apiKey === undefined || /^[!-~]+$/u.test(apiKey), "apiKey", "unfit", "printable ASCII without spaces")
+    check(apiKey === undefined || /^[!-~]+$/u.test(apiKey), "apiKey", "unfit", "visible ASCII")
     const numbers = { timeout, retryDelay, maxQueued, maxQueuedCharacters }
     for (const [name, value] of Object.entries(numbers)) check(value > 0, name, value, "a number above 0")
     this.#options = { ...numbers, onProblem }
@@ -137,15 +141,18 @@ export class Inspo {
   }
 
   /** Leases one instruction for one unit of work. Rejects with {@link NoInstruction} if there is no instruction to return. */
-  async lease(population: string, options: LeaseRequest & LeaseOptions = {}): Promise<Lease> {
+  async lease(
+    population: string,
+    options: Omit<LeaseRequest, "instructions"> & Omit<LeaseOptions, "fullBatch"> = {}
+  ): Promise<Lease> {
     const [lease] = await this.leases(population, [options], options)
     if (lease === undefined) throw new NoInstruction(`no instruction of ${population}`)
     return lease
   }
 
   /**
-   * Leases instructions for up to 1,024 units of work in one request, in their order: for all of them, or for none. While candidates
-   * are tried, a `fullBatch` cohort may get other leases: match them by their keys.
+   * Leases instructions for up to 1,024 units of work in one request, in their order: for all of them, or for none. Where a question is
+   * asked under several instructions, match the leases by their keys.
    */
   async leases(
     population: string,
@@ -154,12 +161,13 @@ export class Inspo {
   ): Promise<ReadonlyArray<Lease>> {
     const own = this.#of(population)
     check(requests.length > 0 && requests.length <= 1024, "requests", requests.length, "1 to 1,024")
-    const keyed = requests.map(({ key = crypto.randomUUID(), n = 1, question, sticky, stratum }) => ({
+    const keyed = requests.map(({ instructions = 1, key = crypto.randomUUID(), n = 1, question, sticky, stratum }) => ({
+      instructions,
       key,
       n,
-      stratum,
+      question,
       sticky,
-      question
+      stratum
     }))
     for (const { n } of keyed) checkWhole("n", n)
 
@@ -177,7 +185,6 @@ export class Inspo {
       own,
       "leases",
       JSON.stringify({ cohort, phase, policyVersion, fullBatch, requests: keyed }),
-      // Trials replace some requests.
       Wire.leases(keyed, fullBatch),
       timeout,
       // If another server responded to the same request, it returned these leases.

@@ -44,25 +44,29 @@ export interface Rewound {
 export interface Asked {
   readonly key: string
   readonly n: number
+  readonly instructions: number
 }
 
-/** The leases of the requests, in their order except for a `fullBatch` cohort, followed by the leases of trials. */
+/** The leases of the requests, in their order: at most `instructions` of each, and any number of them in a `fullBatch` cohort. */
 export const leases =
   (asked: ReadonlyArray<Asked>, fullBatch: boolean | undefined) =>
   (body: unknown): LeasesAnswer | undefined => {
-    const { cohort, incumbent, leases, trials } = fields(body)
+    const { cohort, incumbent, leases } = fields(body)
     if (!isText(cohort) || !Array.isArray(leases)) return undefined
-    const samples = new Map(asked.map(({ key, n }) => [key, n]))
-    const given = all(leases.concat(trials ?? []), (one): LeaseAnswer | undefined => {
+    const requests = new Map(asked.map((one) => [one.key, one]))
+    // The key of a further lease on a question starts with the key of its request.
+    const requestOf = (key: string) => requests.get(key) ?? requests.get(key.replace(/#\w+$/, ""))
+    const given = all(leases, (one): LeaseAnswer | undefined => {
       const { closesAt, key, lease: id, n, probability, replaces } = fields(one)
       const used = instruction(one)
       return used !== undefined &&
         isText(id) &&
         isText(key) &&
         isNumber(n) &&
-        // The key of a trial starts with the key of its question.
-        n === (samples.get(key) ?? samples.get(key.slice(0, key.lastIndexOf("#")))) &&
-        (probability === null || (isNumber(probability) && probability > 0 && probability <= 1))
+        n === requestOf(key)?.n &&
+        isNumber(probability) &&
+        probability > 0 &&
+        probability <= 1
         ? {
             id,
             key,
@@ -75,9 +79,10 @@ export const leases =
           }
         : undefined
     })
-    return given !== undefined && (fullBatch || asked.every(({ key }, index) => key === given[index]?.key))
-      ? { cohort, incumbent: isText(incumbent) ? incumbent : null, leases: given }
-      : undefined
+    if (!given) return undefined
+    const own = (request: Asked) => given.filter(({ key }) => requestOf(key) === request)
+    if (fullBatch || asked.every((one) => own(one)[0]?.key === one.key && !own(one)[one.instructions]))
+      return { cohort, incumbent: isText(incumbent) ? incumbent : null, leases: asked.flatMap(own) }
   }
 
 /** The instruction of a lease, or the incumbent. */

@@ -16,16 +16,38 @@ export const parts = {
     })
   },
   pruning: {
-    remains: "no pruning between evolutions; a refill still replaces all but the parents",
+    remains: "no pruning between evolutions; a refill still makes room for newcomers",
     remove: (algorithm) => ({ ...algorithm, schedule: { ...algorithm.schedule, pruneEvery: 0 } })
   },
   expansion: {
-    remains: "pruning alone, from the first population to the parents",
+    remains: "the first population, without newcomers",
     remove: (algorithm) => ({ ...algorithm, schedule: { ...algorithm.schedule, evolveEvery: 0 } })
   },
   verification: {
     remains: "candidates enter without verification, in the order in which they were proposed",
     remove: (algorithm) => ({ ...algorithm, verification: { ...algorithm.verification, samples: 0 } })
+  },
+  sharing: {
+    remains: "one instruction for each question",
+    remove: (algorithm) => ({ ...algorithm, rollout: { ...algorithm.rollout, instructionsPerQuestion: 1 } })
+  },
+  comparison: {
+    remains: "values by the mean of the last steps, and shares by the softmax of these values",
+    remove: (algorithm) =>
+      algorithm.population.average === "questions"
+        ? {
+            ...algorithm,
+            population: { ...algorithm.population, average: "steps" },
+            sampler: { ...algorithm.sampler, shares: "softmax" }
+          }
+        : algorithm
+  },
+  evidence: {
+    remains: "the bottom half is pruned, and an evolution replaces all but the parents",
+    remove: (algorithm) => ({
+      ...algorithm,
+      halving: algorithm.halving.rule === "evidence" ? { ...algorithm.halving, rule: "bottom-half" } : algorithm.halving
+    })
   },
   failures: {
     remains: "candidates are written from the parent alone",
@@ -43,6 +65,7 @@ export const parts = {
     remove: (algorithm) => ({
       ...algorithm,
       schedule: { ...algorithm.schedule, policyFirst: null },
+      rollout: { ...algorithm.rollout, instructionsPerQuestion: sharedBySamples(algorithm.rollout) },
       train: { ...algorithm.train, fromStep: null }
     })
   }
@@ -87,6 +110,13 @@ export const postPolicy = (algorithm: Algorithm): Algorithm => {
     schedule: { ...algorithm.schedule, evolveEvery: quarter, evolveUntil: half + quarter, policyFirst: half }
   }
 }
+
+/** Without gradients, a group that instructions share says most for its rollouts. */
+const sharedBySamples = ({
+  groupSize,
+  instructionsPerQuestion
+}: Algorithm["rollout"]): Algorithm["rollout"]["instructionsPerQuestion"] =>
+  groupSize > 1 && instructionsPerQuestion !== 1 ? "samples" : instructionsPerQuestion
 
 const fractions = ({ schedule }: Algorithm) => ({
   half: Math.floor(schedule.steps / 2),

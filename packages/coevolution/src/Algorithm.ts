@@ -7,6 +7,7 @@ import { ProposerModel } from "@inspo/reflection/ProposerModel"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
+import { Rule as SharesRule } from "@inspo/sampler/Sampler"
 import { DateTime, Option, Schema, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -41,6 +42,14 @@ export const DataConfig = Schema.Struct({
 
 export const PopulationConfig = Schema.Struct({
   ...shared.population.fields,
+  window: PositiveInt.annotate({ description: "n of Eq. 6: the steps over which rewards are averaged" }),
+  average: Schema.Literals(["draws", "steps", "questions"]).annotate({
+    description:
+      "What the value of an instruction is. `questions`: its mean from all rewards, compared within questions. The others are " +
+      "the average of Eq. 6: `draws` is the sum of the instruction's last n observations, divided by n; `steps` is the mean of " +
+      "its observations in the last n steps. An instruction without samples has the value 0 with `draws`, and the mean of the " +
+      "known values with `steps`"
+  }),
   ties: Schema.Literals(["order", "evidence"]).annotate({
     description:
       "The order of equal values: by order of entry, or by more groups and then age. It also selects I* while no value is " +
@@ -49,18 +58,27 @@ export const PopulationConfig = Schema.Struct({
 })
 
 export const SamplerConfig = Schema.Struct({
-  ...shared.sampler.fields,
+  shares: SharesRule.annotate({
+    description:
+      "What the shares of the instructions follow: `softmax` of their values (Eq. 4), or `thompson`: the probability that an " +
+      "instruction is the best, with a floor of about 2 %"
+  }),
+  temperature: PositiveNumber.annotate({
+    description: "τ_s of Eq. 4, for `shares: softmax`: higher values make the shares of the instructions more even"
+  }),
   assignment: Schema.Literals(["independent", "stratified"]).annotate({
-    description: "Independent draws, or systematic sampling within each data source"
+    description: "With one instruction per question: independent draws, or systematic sampling within each data source"
   })
 })
 
 export const HalvingConfig = Schema.Struct({
-  rule: Schema.Literals(["bottom-half", "fixed-half", "spare-unseen", "confident"]).annotate({
+  rule: Schema.Literals(["bottom-half", "fixed-half", "evidence"]).annotate({
     description:
-      "Which instructions a prune drops: the bottom half, or with `fixed-half` half of `population.size`. Of that half, " +
-      "`spare-unseen` spares instructions with fewer than four groups, `confident` those that are not significantly worse: it " +
-      "drops the best of a population in at most one of 20 runs"
+      "Which instructions a prune drops: the bottom half, with `fixed-half` half of `population.size`, or with `evidence` those " +
+      "that are certainly not the best. `evidence` also makes room for newcomers by P(best), for as many as the last ones earned"
+  }),
+  risk: Risk.annotate({
+    description: "δ: the probability that `evidence` ever prunes the best of a population in a run"
   }),
   ranking: Schema.Literals(["before", "after"]).annotate({
     description: "Whether pruning and the choice of parents use the values before this step's rewards, or after them"
@@ -115,7 +133,12 @@ export const ProposerConfig = Schema.Struct({
 })
 
 export const VerificationConfig = Schema.Struct({
-  ...shared.verification.fields,
+  samples: NonNegativeInt.annotate({
+    description:
+      "|D_B|: questions that verify each candidate in separate rollouts; 0 accepts candidates without verification, so that " +
+      "they are tried on training questions"
+  }),
+  rounds: upTo(1000).annotate({ description: "Rounds of proposals and verification per evolution" }),
   questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
     description:
       "D_B: drawn uniformly from the buffer with replacement, a random subset of its questions, or distinct recent questions " +
@@ -128,21 +151,17 @@ export const VerificationConfig = Schema.Struct({
   }),
   fill: Schema.Boolean.annotate({
     description: "Whether the best rejected candidates fill the places that are empty after the last round"
-  }),
-  stop: Schema.NullOr(Risk).annotate({
-    description:
-      "A candidate's verification stops early once the probability that the remaining questions change its verdict is below " +
-      "this, or once as many other candidates as there are places are ahead with the same certainty; null always asks all questions"
-  }),
-  reuse: Schema.Boolean.annotate({
-    description:
-      "Verify candidates on questions of the following steps, in full groups that also train the policy, instead " +
-      "of in separate rollouts"
   })
 })
 
 export const RolloutConfig = Schema.Struct({
-  groupSize: upTo(10_000).annotate({ description: "G: trajectories per (instruction, question)" }),
+  groupSize: upTo(10_000).annotate({ description: "G: trajectories of a group" }),
+  instructionsPerQuestion: Schema.Union([Schema.Literal("samples"), upTo(1000)]).annotate({
+    description:
+      "Instructions that a question is asked under: at most so many, each with its own group of G trajectories (1 is the paper), " +
+      "or with `samples` one group of G trajectories that the instructions share, each with its own draw; that needs " +
+      "`train.advantage: centred`"
+  }),
   ...Struct.omit(EpisodeConfig.fields, ["maxStartTokens", "toolAttempts", "toolTimeoutSeconds", "topK", "topP"])
 })
 
@@ -151,7 +170,9 @@ export const RetrievalConfig = Schema.Struct({
 })
 
 export const TrainConfig = Schema.Struct({
-  batchSize: PositiveInt.annotate({ description: "Questions per step, one group each" }),
+  batchSize: PositiveInt.annotate({
+    description: "Groups of G trajectories per step, with the paper each on its own question"
+  }),
   fromStep: Schema.NullOr(PositiveInt).annotate({
     description:
       "First step that updates the policy, or null to freeze it and only evolve instructions; earlier " +
@@ -281,6 +302,10 @@ export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "roll
   const readsTags = actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid"
   return { actions, readsTags }
 }
+
+/** Whether several instructions share the trajectories of a group. */
+export const sharesGroups = ({ rollout }: Pick<Algorithm, "rollout">): boolean =>
+  rollout.instructionsPerQuestion === "samples"
 
 /** How many instructions the run begins with. */
 export const initialSize = ({ population, schedule }: Pick<Algorithm, "population" | "schedule">): number =>

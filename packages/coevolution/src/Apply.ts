@@ -1,9 +1,9 @@
 import { type Experience, Group, InvalidInput, Invariant, type Question } from "@inspo/domain"
 import * as Evolution from "@inspo/evolution"
 import type { Group as Observed } from "@inspo/evolution/State"
-import { Population } from "@inspo/population"
+import { Difference, Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Array as Arr, Effect, identity, Schema } from "effect"
+import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Algorithm } from "./Algorithm.ts"
 import * as Degradation from "./Degradation.ts"
@@ -114,7 +114,6 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
     case "Pruned":
     case "ParentsChosen":
     case "VerificationBegun":
-    case "VerificationContinued":
     case "CandidatesJudged":
     case "PopulationRefilled":
     case "EvolutionSkipped":
@@ -168,10 +167,9 @@ const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
   }
   const ever = state.instructions.map(({ id }) => id)
   const living = Population.ids(state.population)
-  const verifying = RunState.candidateInstructions(state.evolution).map(({ id }) => id)
   switch (event._tag) {
     case "StepPlanned":
-      return assertAll("instruction", [...living, ...verifying], event.assignment)
+      return assertAll("instruction", living, event.assignment)
     case "ParentsChosen":
       return assertAll("parent", living, event.parents)
     case "CandidatesProposed":
@@ -205,15 +203,10 @@ const collected = (
 ): RunState.RunState => {
   const { plan } = assertPhase(state, event, "Collect")
   const { groups, step } = event
-  const observed = groups.map(groupOf)
+  const observed = Evolution.observe(ValueChoices.choices(algorithm), state, step, credited(plan, groups.map(groupOf)))
   return {
-    ...Evolution.observe(
-      ValueChoices.choices(algorithm),
-      state,
-      step,
-      state.evolution === null ? observed : planned(plan, groups),
-      credited(plan, observed)
-    ),
+    ...observed,
+    evidence: evidenceOf(state, observed.population, step),
     previousValues: plan.values,
     buffer: ReplayBuffer.add(algorithm.buffer, state.buffer, step, experiences(step, groups)),
     rewardTrend:
@@ -224,6 +217,21 @@ const collected = (
   }
 }
 
+/** Whether the best member is better than the seed within questions; what was known before if the seed has left. */
+const evidenceOf = (
+  { evidence, instructions }: RunState.RunState,
+  population: Population.Population,
+  step: number
+): RunState.Evidence | null => {
+  const seed = Invariant.at(instructions, 0, "instruction").id
+  const best = Population.incumbent(population)?.instruction.id
+  if (best === undefined || Option.isNone(Population.find(population, seed))) return evidence
+  const found = Difference.between(population, best, seed)
+  return found === null || found.lower <= 0
+    ? null
+    : { step, instruction: best, rival: seed, difference: found.mean, lower: found.lower, upper: found.upper }
+}
+
 const groupOf = ({ dataSource, instructionId, questionId, rewards }: Group.Group): Observed => ({
   instruction: instructionId,
   question: questionId,
@@ -232,17 +240,7 @@ const groupOf = ({ dataSource, instructionId, questionId, rewards }: Group.Group
   missing: 0
 })
 
-/** A group for each planned question, in the order of the plan; without rewards where every trajectory failed. */
-const planned = (plan: RunState.StepPlan, groups: ReadonlyArray<Group.Group>): ReadonlyArray<Observed> => {
-  const key = (instruction: string, question: string) => JSON.stringify([instruction, question])
-  const known = new Map(groups.map((group) => [key(group.instructionId, group.questionId), groupOf(group)]))
-  return Invariant.zip(plan.questions, plan.assignment, "questions and instructions").map(
-    ([question, instruction]) =>
-      known.get(key(instruction, question)) ?? { instruction, question, stratum: "", rewards: [], missing: 0 }
-  )
-}
-
-/** The groups by the instruction that is credited with them; candidates under verification get no credit. */
+/** The groups by the instruction that is credited with them. */
 const credited = ({ credit }: RunState.StepPlan, groups: ReadonlyArray<Observed>): ReadonlyArray<Observed> => {
   if (credit === undefined) return groups
   const creditTo = new Map(Object.entries(credit))
@@ -274,7 +272,7 @@ const trained = (
     : evolving(algorithm, state)
 }
 
-/** Evolution after a step. While candidates are verified in steps, there is no pruning and no other evolution. */
+/** Evolution after a step. */
 const evolving = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
   following(algorithm, Evolution.endUnit(Schedule.ofEvolution(algorithm), state))
 
@@ -290,11 +288,11 @@ const evolved = (
   const after = Evolution.apply(Schedule.ofEvolution(algorithm), state, event)
   switch (event._tag) {
     case "Pruned":
-      return following(algorithm, { ...after, removed: removed(state, event.pruned) })
+      return following(algorithm, { ...after, removed: [...state.removed, ...event.pruned.map(valueOf)] })
     case "PopulationRefilled":
       return following(algorithm, {
         ...after,
-        removed: removed(state, event.replaced),
+        removed: [...state.removed, ...event.replaced.map(valueOf)],
         instructions: [...state.instructions, ...event.accepted.map(({ instruction }) => instruction)]
       })
     default:
@@ -302,11 +300,10 @@ const evolved = (
   }
 }
 
-/** Evolution continues until nothing is due, or until it waits for the groups of the next step. */
+/** Evolution continues until nothing is due. */
 const following = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState => {
   const rested = Evolution.rest(state)
-  const pending = Evolution.pending(rested)
-  return pending === "Nothing" || (pending === "PairedTrial" && Schedule.reuses(algorithm))
+  return Evolution.pending(rested) === "Nothing"
     ? afterEvolution(algorithm, rested)
     : { ...rested, phase: { _tag: "Evolve" } }
 }
@@ -322,18 +319,7 @@ const reflectedQuestions = (
     .map(({ questionId }) => questionId)
 }
 
-/** All removed instructions, with their records at that time. */
-const removed = (state: RunState.RunState, leaving: ReadonlyArray<Population.Value>): RunState.RunState["removed"] => {
-  const members = new Map(state.population.members.map((member) => [member.instruction.id, member]))
-  return [
-    ...state.removed,
-    ...leaving.map(({ id, value }) => ({
-      id,
-      value,
-      ...RunState.recordOf(Invariant.get(members, id, "the living instruction"))
-    }))
-  ]
-}
+const valueOf = ({ id, value }: Population.Value): Population.Value => ({ id, value })
 
 const afterEvolution = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState => {
   const following: RunState.Phase = { _tag: state.step >= algorithm.schedule.steps ? "Evaluate" : "Plan" }

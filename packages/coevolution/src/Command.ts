@@ -36,11 +36,16 @@ export interface Collect {
   readonly instructions: ReadonlyArray<Instruction.Instruction>
 }
 
+/** The value of each instruction before a step, by id. */
+export type Levels = { readonly [id: string]: number }
+
 /** Turn the collected trajectories into mini-batches, with the learning rate of the plan, and record their hash. */
 export interface PlanTraining {
   readonly _tag: "PlanTraining"
   readonly step: number
   readonly learningRate: number
+  /** Where instructions share a group: what the advantages are relative to. */
+  readonly levels: Levels | null
   readonly groups: ReadonlyArray<Group.Group>
 }
 
@@ -49,6 +54,8 @@ export interface Train {
   readonly _tag: "Train"
   readonly step: number
   readonly learningRate: number
+  /** Where instructions share a group: what the advantages are relative to. */
+  readonly levels: Levels | null
   readonly groups: ReadonlyArray<Group.Group>
   readonly batchHash: string
 }
@@ -66,18 +73,12 @@ export interface Propose {
   readonly history: ReadonlyArray<{ readonly instruction: Instruction.Instruction; readonly score: number }>
 }
 
-/**
- * Roll out the `remaining` candidates, by index, and the parent if the rule needs it, on the same questions. `batch` counts
- * the batches of a round from 0; `asked` is the number of earlier questions of the round.
- */
+/** Roll out the candidates, and the parent if the rule needs it, on the same questions. */
 export interface Verify {
   readonly _tag: "Verify"
   readonly step: number
   readonly round: number
-  readonly batch: number
-  readonly asked: number
   readonly candidates: ReadonlyArray<Instruction.Candidate>
-  readonly remaining: ReadonlyArray<number>
   readonly parent: Instruction.Instruction | null
   readonly questions: ReadonlyArray<Question.QuestionId>
 }

@@ -13,7 +13,7 @@ export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError"
 }
 
 /** A limit in dollars cannot be enforced, since the price of the section's model is unknown. */
-export const unknownPrice = (section: "proposer" | "judge", limit: number): ConfigError =>
+export const unknownPrice = (section: "policy" | "proposer" | "judge", limit: number): ConfigError =>
   new ConfigError({
     field: "budget.usd",
     value: String(limit),

@@ -1,7 +1,7 @@
 /** Rules that several settings must satisfy together. */
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Equal } from "effect"
-import { type Algorithm, initialSize } from "./Algorithm.ts"
+import { type Algorithm, initialSize, sharesGroups } from "./Algorithm.ts"
 import { ConfigError } from "./ConfigError.ts"
 
 /** The first rule that an algorithm breaks, or null. */
@@ -65,36 +65,15 @@ const sampledAsTrained: Rule = ({ rollout, train }) =>
         remedy: "Set it to 1, or set train.fromStep to null to evolve instructions under the frozen policy."
       })
 
-const verificationHasParent: Rule = ({ verification }) => {
-  if (verification.baseline === "rerun") return null
-  if (verification.stop !== null)
-    return new ConfigError({
-      field: "verification.stop",
-      value: String(verification.stop),
-      expected: "null, because verification.baseline is stored: a recorded mean has no questions to compare on",
-      remedy: "Set verification.baseline to rerun, or verification.stop to null."
-    })
-  return verification.reuse
-    ? new ConfigError({
-        field: "verification.reuse",
-        value: "true",
-        expected: "false, because verification.baseline is stored: new questions have no recorded mean",
-        remedy: "Set verification.baseline to rerun, or verification.reuse to false."
+const sharedGroupsAreCentred: Rule = (algorithm) =>
+  !sharesGroups(algorithm) || algorithm.train.advantage === "centred" || algorithm.train.fromStep === null
+    ? null
+    : new ConfigError({
+        field: "train.advantage",
+        value: algorithm.train.advantage,
+        expected: "centred, because rollout.instructionsPerQuestion is samples: Eq. 3 is for groups of one instruction",
+        remedy: "Set train.advantage to centred, or rollout.instructionsPerQuestion to a number."
       })
-    : null
-}
-
-const candidatesHaveGroups: Rule = ({ proposer, train, verification }) => {
-  const arms = proposer.candidates + 1
-  return verification.reuse && verification.samples > 0 && train.batchSize < arms
-    ? new ConfigError({
-        field: "train.batchSize",
-        value: String(train.batchSize),
-        expected: `at least ${arms}, one group for each candidate and the parent, because verification.reuse is true`,
-        remedy: "Raise train.batchSize, lower proposer.candidates, or set verification.reuse to false."
-      })
-    : null
-}
 
 const selectionIsValidated: Rule = ({ evaluation }) =>
   evaluation.select === "last" || evaluation.every > 0
@@ -156,8 +135,7 @@ const rules: ReadonlyArray<Rule> = [
   seedsHavePlaces,
   trainingIsWithinSteps,
   sampledAsTrained,
-  verificationHasParent,
-  candidatesHaveGroups,
+  sharedGroupsAreCentred,
   selectionIsValidated,
   miniBatchFits,
   agentHasItsTools,

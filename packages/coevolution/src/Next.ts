@@ -2,13 +2,12 @@ import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
 import { LearningRate } from "@inspo/policy-gradient"
 import { Population } from "@inspo/population"
 import { QuestionStream } from "@inspo/sampler"
-import type { Command } from "./Command.ts"
+import type { Command, Levels } from "./Command.ts"
 import { bestInstruction, conclude } from "./Conclusion.ts"
-import { initialSize, type Algorithm } from "./Algorithm.ts"
+import { initialSize, sharesGroups, type Algorithm } from "./Algorithm.ts"
 import * as Evolving from "./internal/Evolving.ts"
-import * as Verifying from "./internal/Verifying.ts"
 import type { RunEvent } from "./RunEvent.ts"
-import * as RunState from "./RunState.ts"
+import type * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
 import * as Selection from "./Selection.ts"
 import type { DecisionContext } from "./DecisionContext.ts"
@@ -37,7 +36,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
       return {
         _tag: "Collect",
         plan: phase.plan,
-        instructions: [...Population.instructions(state.population), ...RunState.candidateInstructions(state.evolution)]
+        instructions: Population.instructions(state.population)
       }
     case "PlanTraining":
       return Schedule.trains(algorithm, phase.plan.step)
@@ -45,6 +44,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
             _tag: "PlanTraining",
             step: phase.plan.step,
             learningRate: phase.plan.learningRate,
+            levels: levels(algorithm, phase.plan),
             groups: phase.groups
           }
         : record({ _tag: "StepTrained", step: phase.plan.step, metrics: [] })
@@ -53,6 +53,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
         _tag: "Train",
         step: phase.plan.step,
         learningRate: phase.plan.learningRate,
+        levels: levels(algorithm, phase.plan),
         groups: phase.groups,
         batchHash: phase.batchHash
       }
@@ -78,21 +79,23 @@ const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent 
   }).map((index) => Invariant.at(questions, index, "training question"))
   const values = strategies.valuation.values(state.population)
   const probabilities = strategies.sampler.probabilities(values)
-  const verifying = Verifying.share(context, state, batch)
+  const draws = strategies.sampler.assign({ seed: algorithm.randomSeed, step, values, questions: batch })
+  const drawn = Invariant.zip(batch, draws, "draws").flatMap(([{ id }, instructions]) =>
+    Array.from(
+      Map.groupBy(instructions, (instruction) => instruction),
+      ([instruction, same]) => ({
+        question: id,
+        instruction,
+        draws: same.length
+      })
+    )
+  )
   return {
     _tag: "StepPlanned",
     step,
-    questions: [...verifying.questions, ...verifying.others].map(({ id }) => id),
-    assignment: [
-      ...verifying.assignment,
-      ...strategies.sampler.assign({
-        seed: algorithm.randomSeed,
-        step,
-        values,
-        questions: verifying.others,
-        newcomers: [...state.newcomers, ...Evolving.overdue(context, state)]
-      })
-    ],
+    questions: drawn.map(({ question }) => question),
+    assignment: drawn.map(({ instruction }) => instruction),
+    ...(sharesGroups(algorithm) ? { samples: drawn.map((group) => group.draws) } : {}),
     values,
     ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.randomSeed, step, state) } : {}),
     probabilities: Object.fromEntries(
@@ -101,6 +104,13 @@ const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent 
     learningRate: learningRate(algorithm, step)
   }
 }
+
+/**
+ * What each instruction is worth, where a group has samples of several: advantages are relative to these levels, which are known
+ * before the samples are drawn.
+ */
+const levels = (algorithm: Algorithm, { values }: RunState.StepPlan): Levels | null =>
+  sharesGroups(algorithm) ? Object.fromEntries(values.map(({ id, value }) => [id, value])) : null
 
 /** Credits the groups of each instruction to another one: a control that must lose the gain of credit assignment. */
 const permutedCredit = (

@@ -1,19 +1,19 @@
 /** Forecasts what a run does and spends, before it starts. */
 import { Schema } from "effect"
+import { sumAll } from "effect/Number"
 import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
 import type { Algorithm } from "./Algorithm.ts"
 import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
 import type { DecisionContext } from "./DecisionContext.ts"
-import * as Schedule from "./Schedule.ts"
 import type { RunEvent } from "./RunEvent.ts"
 import type { QuestionRef, RunState } from "./RunState.ts"
 import type { Deciding } from "./Strategies.ts"
 
 const Count = Schema.Int
 
-/** The minimum, the expected number and the maximum. No verification stops early. */
+/** The minimum, the expected number and the maximum. */
 export const Bounds = Schema.Struct({ min: Count, expected: Count, max: Count })
 export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
 
@@ -75,8 +75,10 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
   const population: Array<number> = []
   const evolutions: Array<RunState> = []
   const decisions: Array<Move> = []
-  for (const move of play(context, begun(context), environment)) {
+  let last = begun(context)
+  for (const move of play(context, last, environment)) {
     const { after, before, event } = move
+    last = after
     expected = add(expected, costOf(algorithm, move))
     if (event._tag === "StepPlanned") {
       population.push(before.population.members.length)
@@ -85,21 +87,24 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     if (decisive.has(event._tag)) decisions.push(move)
   }
 
+  // The final table is twice as large where the best instruction is not the seed, as is assumed.
+  const table = sumAll(last.evaluations.map(({ groups }) => groups.length))
+  const isSeed = new Set(last.evaluations.map(({ instruction }) => instruction)).size === 1
+  const evaluation = expected.evaluation + (isSeed && last.instructions.length > 1 ? table : 0)
+
   const initial = {
     ...nothing,
     calls: expected.calls - decisions.filter(({ command }) => command._tag === "Propose").length
   }
   const evolved = (other: DecisionContext): Cost =>
-    Schedule.reuses(algorithm)
-      ? total(algorithm, play(other, begun(context), environment))
-      : evolutions
-          .map((state) =>
-            total(
-              algorithm,
-              play(other, state, environment, ({ phase }) => phase._tag !== "Evolve")
-            )
-          )
-          .reduce(add, initial)
+    evolutions
+      .map((state) =>
+        total(
+          algorithm,
+          play(other, state, environment, ({ phase }) => phase._tag !== "Evolve")
+        )
+      )
+      .reduce(add, initial)
   const least = evolved(withoutFailures(context))
   const most = evolved(withoutPasses(context))
 
@@ -107,7 +112,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     steps: algorithm.schedule.steps,
     prunes: decisions.flatMap(prunings),
     evolutions: evolutions.map(({ step }) => ({ step })),
-    rollouts: { train: expected.train, verification: expected.verification, evaluation: expected.evaluation },
+    rollouts: { train: expected.train, verification: expected.verification, evaluation },
     bounds: {
       verification: { min: least.verification, expected: expected.verification, max: most.verification },
       proposerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
@@ -115,7 +120,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
     warnings: warnings(algorithm, { decisions }),
     population,
-    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(algorithm.rollout)
+    maximumTokens: (expected.train + most.verification + evaluation) * maximumTokens(algorithm.rollout)
   }
 }
 
@@ -156,7 +161,10 @@ const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
     case "Initialise":
       return { ...nothing, calls: command.size > command.seeds.length ? 1 : 0 }
     case "Collect":
-      return { ...nothing, train: command.plan.questions.length * rollout.groupSize }
+      return {
+        ...nothing,
+        train: sumAll(command.plan.samples ?? command.plan.questions.map(() => rollout.groupSize))
+      }
     case "Propose":
       return { ...nothing, calls: 1 }
     case "Verify":

@@ -20,11 +20,11 @@ export const robust: Algorithm = {
     size: 7,
     parents: 1,
     window: 5,
-    average: "steps",
+    average: "questions",
     ties: "evidence"
   },
-  sampler: { temperature: 0.2, assignment: "stratified", newcomers: "guaranteed" },
-  halving: { rule: "spare-unseen", ranking: "after" },
+  sampler: { shares: "thompson", temperature: 0.2, assignment: "stratified" },
+  halving: { rule: "evidence", risk: 0.05, ranking: "after" },
   schedule: {
     steps: 300,
     pruneEvery: 5,
@@ -43,17 +43,15 @@ export const robust: Algorithm = {
     ...Struct.omit(proposerModel, ["url"])
   },
   verification: {
-    samples: 200,
-    rounds: 5,
+    samples: 0,
+    rounds: 1,
     questions: "distinct",
     baseline: "rerun",
-    fill: false,
-    stop: 0.05,
-    lookEvery: 10,
-    reuse: true
+    fill: false
   },
   rollout: {
     groupSize: 5,
+    instructionsPerQuestion: 4,
     agent: "search-r1",
     tools: ["search"],
     maxTurns: 4,
@@ -102,9 +100,6 @@ export const robust: Algorithm = {
   control: { permuteCredit: false, clauses: null }
 }
 
-/** Every candidate answers all questions, in separate rollouts. */
-const inFull = { stop: null, reuse: false } as const
-
 /** The settings of the paper, as far as they can run (§3, column `paper`). */
 export const paper: Algorithm = {
   ...robust,
@@ -113,14 +108,21 @@ export const paper: Algorithm = {
     average: "draws",
     ties: "order"
   },
-  sampler: { ...robust.sampler, assignment: "independent", newcomers: "drawn" },
+  sampler: { ...robust.sampler, shares: "softmax", assignment: "independent" },
   halving: { ...robust.halving, rule: "bottom-half", ranking: "before" },
   // t < T_e, which is 150.
   schedule: { ...robust.schedule, evolveUntil: 149 },
   buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
   proposer: { ...robust.proposer, parent: "random", lint: "parsed", onError: "stop" },
-  verification: { ...robust.verification, ...inFull, questions: "subset", baseline: "stored", fill: true },
-  rollout: { ...robust.rollout, scoredTurns: "all" },
+  verification: {
+    ...robust.verification,
+    samples: 200,
+    rounds: 5,
+    questions: "subset",
+    baseline: "stored",
+    fill: true
+  },
+  rollout: { ...robust.rollout, instructionsPerQuestion: 1, scoredTurns: "all" },
   train: { ...robust.train, unit: "trajectories" },
   evaluation: { ...robust.evaluation, instruction: "best" },
   checkpoint: { every: 100, keep: null }
@@ -136,8 +138,7 @@ export const paper7b: Algorithm = {
 /** A complete run with the embedded defaults, in about a minute on a laptop. */
 export const quick: Algorithm = {
   ...robust,
-  schedule: { ...robust.schedule, steps: 60, evolveUntil: 30 },
-  verification: { ...robust.verification, ...inFull, samples: 16, rounds: 2 },
+  schedule: { ...robust.schedule, steps: 65, pruneEvery: 3, evolveEvery: 3, evolveUntil: 30 },
   rollout: {
     ...robust.rollout,
     maxPromptTokens: 160,
@@ -160,7 +161,7 @@ export const tiny: Algorithm = {
   halving: { ...quick.halving, rule: "bottom-half" },
   schedule: { ...quick.schedule, steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 4 },
   proposer: { ...quick.proposer, candidates: 2 },
-  verification: { ...quick.verification, samples: 2, rounds: 1 },
+  verification: { ...quick.verification, samples: 2 },
   rollout: { ...quick.rollout, groupSize: 2 },
   train: { ...quick.train, batchSize: 3, miniBatchSize: 3 },
   evaluation: { ...quick.evaluation, questions: 4 },

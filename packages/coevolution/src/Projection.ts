@@ -1,6 +1,5 @@
 import type { Group, Instruction } from "@inspo/domain"
 import type { TrainMetrics } from "@inspo/engine"
-import { Round } from "@inspo/verification"
 import { apply, type Folding } from "./Apply.ts"
 import type { RolloutsCollected, RunEvent, StepPlanned } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
@@ -51,10 +50,9 @@ export const metricsRow = (
   "tokens/train": state.spent.tokens.train,
   "tokens/verification": state.spent.tokens.verification,
   "inspo/population": state.population.members.length,
+  ...Object.fromEntries(plan.values.map(({ id, value }) => [`inspo/value/${id}`, value])),
   ...Object.fromEntries(
-    state.population.members.flatMap(({ instruction, value }) =>
-      value === null ? [] : [[`inspo/value/${instruction.id}`, value]]
-    )
+    plan.values.flatMap(({ chance, id }) => (chance === undefined ? [] : [[`inspo/best/${id}`, chance]]))
   ),
   ...Object.fromEntries(Object.entries(plan.probabilities).map(([id, p]) => [`inspo/prob/${id}`, p]))
 })
@@ -116,7 +114,6 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
   }
   let proposed: ReadonlyArray<number> = []
   let evolution = 0
-  let round = Round.begin(0)
   for (const event of events) {
     switch (event._tag) {
       case "PopulationInitialised":
@@ -132,16 +129,14 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
           ({ text }) =>
             records.push({ ...blank, text, parent: event.parent, step: event.step, critique: event.critique }) - 1
         )
-        round = Round.begin(proposed.length)
         break
       case "CandidatesVerified":
-        round = Round.record(round, event)
         for (const [index, place] of proposed.entries()) {
-          const scores = round.candidates[index] ?? []
+          const scores = event.candidates[index] ?? []
           change(place, {
             verification: {
               mean: mean(scores),
-              parentMean: round.parent === null ? null : mean(round.parent.slice(0, scores.length)),
+              parentMean: event.parent === null ? null : mean(event.parent),
               questions: scores.length
             }
           })
@@ -160,7 +155,7 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
           change(placeOf.get(id), {
             fate: "replaced",
             leftAt: event.step,
-            reason: reason === "forced" ? "not a parent at the refill" : reason
+            reason: reason === "forced" ? "made room" : reason
           })
         for (const { instruction, mean, verdict } of event.accepted) {
           const { generation, id, parent } = instruction

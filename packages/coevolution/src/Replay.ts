@@ -212,7 +212,7 @@ const recordedProposer = (current: Ref.Ref<RunEvent | null>): Proposer["Service"
       return {
         ...failureOf(event),
         critique: "",
-        candidates: event.instructions.filter(({ origin }) => origin === "variant").map(({ text }) => written(text)),
+        candidates: event.instructions.filter(({ parent }) => parent !== null).map(({ text }) => written(text)),
         spent
       }
     return { critique: "", candidates: [], spent }

@@ -46,21 +46,25 @@ export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised"
 })
 
 /**
- * The intent of a step, committed before its first request. `questions` and `assignment` are parallel. `values` are those
- * of the population (Eq. 6), from which `probabilities` follow (Eq. 4). If the control permutes credit, `credit` maps each
+ * The intent of a step, committed before its first request. `questions`, `assignment` and `samples` are parallel: each is a group of
+ * so many trajectories, G if absent. `values` are those of the population, from which `probabilities` follow: the share of each
+ * instruction in all draws. If the control permutes credit, `credit` maps each
  * instruction to the one that is credited with its groups.
  */
 export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   step: Step,
   questions: Schema.Array(Question.QuestionId),
   assignment: Schema.Array(Instruction.InstructionId),
+  samples: Schema.optionalKey(Schema.Array(Schema.Natural)),
   values: Schema.Array(Population.Value),
   credit: Schema.optionalKey(Schema.Record(Schema.String, Instruction.InstructionId)),
   probabilities: Schema.Record(Schema.String, Schema.Finite),
   learningRate: Schema.Finite
 }).check(
   Schema.makeFilter(
-    ({ assignment, questions }) => assignment.length === questions.length || "an instruction for each question"
+    ({ assignment, questions, samples = questions }) =>
+      (assignment.length === questions.length && samples.length === questions.length) ||
+      "an instruction and a number of samples for each question"
   )
 )
 
@@ -119,15 +123,12 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
 })
 
 /**
- * Scores on one batch of verification questions: `asked` were asked, `questions` are those without a failed rollout.
- * `candidates[i][k]` is the score of candidate i on question k, and empty for a candidate that had stopped; `parent` has new
- * scores or is null. With early stops a round has several batches, counted from 0.
+ * Scores on the verification questions: `questions` are those without a failed rollout. `candidates[i][k]` is the score of
+ * candidate i on question k; `parent` has new scores or is null.
  */
 export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   step: Step,
   round: Schema.Int,
-  batch: Schema.Natural,
-  asked: Schema.Natural,
   questions: Schema.Array(Question.QuestionId),
   candidates: Schema.Array(Schema.Array(Trajectory.Reward)),
   parent: Schema.NullOr(Schema.Array(Trajectory.Reward)),
@@ -139,9 +140,8 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
 }).check(
   Schema.makeFilter(
     ({ candidates, parent, questions }) =>
-      [...candidates.filter((scores) => scores.length > 0), parent ?? questions].every(
-        (scores) => scores.length === questions.length
-      ) || `a score on each of the ${questions.length} questions from every remaining candidate`
+      [...candidates, parent ?? questions].every((scores) => scores.length === questions.length) ||
+      `a score on each of the ${questions.length} questions from every candidate`
   )
 )
 
@@ -186,7 +186,6 @@ export const RunEvent = Schema.Union([
   CandidatesProposed,
   Evolution.VerificationBegun,
   CandidatesVerified,
-  Evolution.VerificationContinued,
   Evolution.CandidatesJudged,
   Evolution.PopulationRefilled,
   Evolution.EvolutionSkipped,
@@ -201,9 +200,9 @@ export type RunEvent = typeof RunEvent.Type
  * changes: {@link EventLog} rejects other versions. From 0.1.0 on `test/fixtures` has events of each released version.
  */
 export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
-  RunStarted: 4,
+  RunStarted: 5,
   PopulationInitialised: 1,
-  StepPlanned: 2,
+  StepPlanned: 3,
   RolloutsCollected: 1,
   TrainingPlanned: 1,
   StepTrained: 1,
@@ -211,9 +210,8 @@ export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
   Pruned: 1,
   ParentsChosen: 1,
   CandidatesProposed: 1,
-  VerificationBegun: 1,
-  CandidatesVerified: 2,
-  VerificationContinued: 1,
+  VerificationBegun: 2,
+  CandidatesVerified: 3,
   CandidatesJudged: 1,
   PopulationRefilled: 1,
   EvolutionSkipped: 1,

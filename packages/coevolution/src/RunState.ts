@@ -1,9 +1,10 @@
 import { type Group, type Instruction, Invariant, type Question } from "@inspo/domain"
 import type { CheckpointRef } from "@inspo/engine"
 import { begin, type EvolutionState } from "@inspo/evolution"
-import { Population } from "@inspo/population"
+import { InstructionId } from "@inspo/domain/Instruction"
+import type { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Option, Schema } from "effect"
+import { Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Degradation } from "./Degradation.ts"
 import type { Evaluated, StepPlanned } from "./RunEvent.ts"
@@ -23,8 +24,10 @@ export interface RunState extends EvolutionState {
   readonly previousValues: ReadonlyArray<Population.Value>
   /** All instructions, removed ones included, in order of creation. */
   readonly instructions: ReadonlyArray<Instruction.Instruction>
-  /** The removed instructions with their last values and records, in order of removal. */
-  readonly removed: ReadonlyArray<Population.Value & Record>
+  /** The removed instructions with their last values, in order of removal. */
+  readonly removed: ReadonlyArray<Population.Value>
+  /** That the best instruction within questions is better than the seed; from the time the seed left, the last one. */
+  readonly evidence: Evidence | null
   readonly buffer: ReplayBuffer.Contents
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
@@ -38,11 +41,19 @@ export interface RunState extends EvolutionState {
   readonly degraded: ReadonlyArray<Degradation>
 }
 
-/** The mean reward of an instruction since it entered, null when it was never sampled, and how it was verified. */
-export interface Record {
-  readonly mean: number | null
-  readonly verification: Population.Verification | null
-}
+/**
+ * How much better an instruction is than the seed within the same questions, after `step`: the mean difference of their rewards,
+ * with its 95 % interval, which is above 0.
+ */
+export const Evidence = Schema.Struct({
+  step: Schema.Natural,
+  instruction: InstructionId,
+  rival: InstructionId,
+  difference: Schema.Finite,
+  lower: Schema.Finite,
+  upper: Schema.Finite
+})
+export interface Evidence extends Schema.Schema.Type<typeof Evidence> {}
 
 /** A checkpoint with the step whose policy it holds. */
 export interface SavedCheckpoint {
@@ -90,7 +101,7 @@ export type Phase =
       readonly unproven: Instruction.InstructionId | null
     }
 
-export { candidateId, candidateInstruction, candidateInstructions, instructionId } from "@inspo/evolution/State"
+export { candidateId, candidateInstruction, instructionId } from "@inspo/evolution/State"
 
 /** A run that has begun and not ended: there is a next command. */
 export interface Running extends RunState {
@@ -115,6 +126,7 @@ export const unstarted: RunState = {
   previousValues: [],
   instructions: [],
   removed: [],
+  evidence: null,
   buffer: ReplayBuffer.empty,
   checkpoints: [],
   evaluations: [],
@@ -127,12 +139,6 @@ export const unstarted: RunState = {
   failed: { train: 0, verification: 0, evaluation: 0 },
   degraded: []
 }
-
-/** The record of a member of the population. */
-export const recordOf = (member: Population.Member): Record => ({
-  mean: Option.getOrNull(Population.lifetimeMean(member)),
-  verification: member.verification
-})
 
 /** An instruction of this run, removed or not; `apply` rejects events that name any other. */
 export const instruction = (state: RunState, id: Instruction.InstructionId): Instruction.Instruction => {

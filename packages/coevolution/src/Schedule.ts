@@ -3,12 +3,9 @@ import { Schedule as EvolutionSchedule } from "@inspo/evolution"
 import { Array as Arr } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
-/** Whether candidates are verified in the groups of later steps. */
-export const reuses = ({ verification }: Algorithm): boolean => verification.reuse && verification.samples > 0
-
-/** Whether an evolution begins after this step; one whose candidates need a later step does not begin after the last. */
+/** Whether an evolution begins after this step; untried candidates do not join after the last one. */
 export const evolves = (algorithm: Algorithm, step: number): boolean =>
-  evolvesAt(algorithm, step) && !(reuses(algorithm) && step >= algorithm.schedule.steps)
+  evolvesAt(algorithm, step) && !(algorithm.verification.samples === 0 && step >= algorithm.schedule.steps)
 
 const evolvesAt = (algorithm: Algorithm, step: number): boolean =>
   EvolutionSchedule.ofSettings(algorithm).evolves(step) &&
@@ -18,6 +15,7 @@ const evolvesAt = (algorithm: Algorithm, step: number): boolean =>
 /** The steps after which evolution decides. */
 export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
   ...EvolutionSchedule.ofSettings(algorithm),
+  resetsWindows: algorithm.population.average !== "questions",
   evolves: (step) => evolves(algorithm, step)
 })
 

@@ -3,11 +3,10 @@ import { Strategy } from "@inspo/domain"
 import { InstructionValue } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
-import { SuccessiveHalving } from "@inspo/successive-halving"
+import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Effect, Equal, Layer, Schema, Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
-import * as Schedule from "./Schedule.ts"
 import * as ValueChoices from "./ValueChoices.ts"
 
 /** The strategies: values of pure functions. `next` uses them, `apply` does not. */
@@ -45,8 +44,11 @@ export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
 /** The strategies that an algorithm names. */
 export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
-  valuation: InstructionValue.make(ValueChoices.choices(algorithm)),
-  sampler: Sampler.make(algorithm.sampler),
+  valuation:
+    algorithm.population.average === "questions"
+      ? InstructionValue.compare
+      : InstructionValue.make(ValueChoices.choices(algorithm)),
+  sampler: Sampler.make({ ...algorithm.sampler, rule: algorithm.sampler.shares, sharing: sharingOf(algorithm) }),
   halving: halvingOf(algorithm),
   buffer: ReplayBuffer.make({ ...algorithm.buffer, questions: algorithm.verification.questions }),
   verification: verificationOf(algorithm.verification)
@@ -61,7 +63,7 @@ export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strate
  * @example
  * ```ts
  * import { Presets, Strategies } from "@inspo/coevolution"
- * import { SuccessiveHalving } from "@inspo/successive-halving"
+ * import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
  * import { Layer } from "effect"
  *
  * declare const mine: SuccessiveHalving.Strategy
@@ -130,34 +132,27 @@ export const nouns: Readonly<Record<keyof Identities, string>> = {
   verification: "the verification rule"
 }
 
-/** Groups that an instruction needs before `spare-unseen` can prune it (row 7). */
-const minimumGroups = 4
+const sharingOf = ({ rollout: { groupSize, instructionsPerQuestion } }: Algorithm): Sampler.Sharing =>
+  instructionsPerQuestion === "samples"
+    ? { _tag: "Samples", samples: groupSize }
+    : { _tag: "Groups", instructionsPerQuestion }
 
-/** The probability that `confident` ever drops the best of a population. */
-const delta = 0.05
-
-const halvingOf = (algorithm: Algorithm): SuccessiveHalving.Strategy => {
-  const { rule } = algorithm.halving
-  const { parents, size, ties } = algorithm.population
-  const options = { parents, ties }
+const halvingOf = ({ halving: { risk, rule }, population }: Algorithm): SuccessiveHalving.Strategy => {
+  const { parents, size, ties } = population
   switch (rule) {
     case "bottom-half":
-      return SuccessiveHalving.bottomHalf(options)
+      return SuccessiveHalving.bottomHalf({ parents, ties })
     case "fixed-half":
-      return SuccessiveHalving.fixedHalf({ ...options, size })
-    case "spare-unseen":
-      return SuccessiveHalving.spareUnseen({ ...options, minimumGroups })
-    case "confident": {
-      const populations = 1 + Schedule.evolutions(algorithm).length
-      return SuccessiveHalving.confident({ ...options, delta, comparisons: Math.max(1, (size - 1) * populations) })
-    }
+      return SuccessiveHalving.fixedHalf({ parents, ties, size })
+    case "evidence":
+      return EvidencePruning.make({ delta: risk, parents })
   }
 }
 
 const verificationOf = (algorithm: Algorithm["verification"]): Verification.Strategy => {
-  const { baseline, fill, rounds, samples, stop } = algorithm
+  const { baseline, fill, rounds, samples } = algorithm
   if (samples === 0) return Verification.untried({ rounds, fill })
   return baseline === "rerun"
-    ? Verification.rerunParent({ rounds, fill, stop, race: stop !== null })
+    ? Verification.rerunParent({ rounds, fill })
     : Verification.storedBaseline({ rounds, fill })
 }

@@ -6,6 +6,7 @@ import { Array as Arr, Effect, Ref, Schema } from "effect"
 import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import type { Algorithm } from "./Algorithm.ts"
+import * as ChatCalls from "./internal/ChatCalls.ts"
 import * as Ledger from "@inspo/ledger/Ledger"
 
 /**
@@ -72,7 +73,15 @@ export const make = Effect.fnUntraced(function* (
       trajectories.map((trajectory) => ({ key: trajectory.id, value: trajectory }))
     )
 
-  const rollOut = buying({ atMost: mostOf(algorithm, profile, scoringAtMost), bookkeeping, rollout, profile, put })
+  const calls = yield* ChatCalls.make(bookkeeping)
+  const rollOut = buying({
+    atMost: mostOf(algorithm, profile, scoringAtMost),
+    bookkeeping,
+    calls,
+    rollout,
+    profile,
+    put
+  })
 
   /**
    * One trajectory per episode, in order. Stored ones are read, the others are rolled out and stored as they complete;
@@ -104,7 +113,7 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /** Rolls out episodes, some at a time, and stores those that did not fail as they complete. */
-const buying = <E>({ atMost, bookkeeping, profile, put, rollout }: Buying<E>) => {
+const buying = <E>({ atMost, bookkeeping, calls, profile, put, rollout }: Buying<E>) => {
   const atOnce = chunkSize(bookkeeping.limits, profile)
   return Effect.fnUntraced(function* (phase: Ledger.Phase, step: number, episodes: ReadonlyArray<Episode>) {
     const chunks = yield* Effect.forEach(Arr.chunksOf(episodes, atOnce), (some) =>
@@ -112,16 +121,24 @@ const buying = <E>({ atMost, bookkeeping, profile, put, rollout }: Buying<E>) =>
         phase,
         Ledger.needs.rollouts(some.length),
         some.map((episode) => ({ key: episode.id, most: atMost(episode) })),
-        (settle) =>
-          rollout.collect(some, {
+        Effect.fnUntraced(function* (settle) {
+          const open = new Set(some.map(({ id }) => id))
+          const collecting = rollout.collect<E | ChatCalls.CallError>(some, {
+            makeChatCall: calls(phase, step),
             onFinished: Effect.fnUntraced(function* (finished) {
-              yield* settle(finished.map((one) => [one.id, costOf(one)]))
+              for (const { id } of finished) open.delete(id)
+              yield* settle(finished.map((one) => [one.id, costOf(one, profile)]))
               yield* put(
                 step,
                 finished.filter((one) => !Trajectory.isFailed(one))
               )
             })
           })
+          // The calls of unfinished episodes are booked on their own, and are not made again.
+          return yield* profile.chat === true
+            ? Effect.tapError(collecting, () => settle(Array.from(open, (id) => [id, Ledger.nothing] as const)))
+            : collecting
+        })
       )
     )
     return chunks.flat()
@@ -132,6 +149,8 @@ interface Buying<E> {
   /** The most that an episode can cost. */
   readonly atMost: (episode: Episode) => Ledger.Amounts
   readonly bookkeeping: Bookkeeping
+  /** Makes the calls of a chat model. */
+  readonly calls: Effect.Success<ReturnType<typeof ChatCalls.make>>
   readonly rollout: Rollout["Service"]
   readonly profile: EngineProfile
   readonly put: (step: number, trajectories: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
@@ -139,25 +158,25 @@ interface Buying<E> {
 
 /**
  * Episodes per batch; a batch ends before the next begins. Episodes in flight can exceed the budget, so a run with a budget
- * starts at most as many as the engine runs at once.
+ * starts at most as many as the engine runs at once. A chat model's calls are each checked.
  */
-const chunkSize = (limits: Ledger.Limits, { concurrency }: EngineProfile): number =>
-  Math.max(1, concurrency) * (Ledger.isMetered(limits) ? 1 : 4)
+const chunkSize = (limits: Ledger.Limits, { chat = false, concurrency }: EngineProfile): number =>
+  Math.max(1, concurrency) * (Ledger.isMetered(limits) && !chat ? 1 : 4)
 
-/** The most that an episode can cost. */
+/** The most that an episode can cost, without the calls of a chat model. */
 const mostOf = (
   { rollout }: Algorithm,
-  { contextLength }: EngineProfile,
+  { chat = false, contextLength }: EngineProfile,
   scoringAtMost: (question: Question.Question) => Spent.Spent
 ) => {
   const { maximumTokens = (_, contextLength) => contextLength } = Agents.fromConfig(rollout)
-  const played = { ...Ledger.nothing, rollouts: 1, tokens: maximumTokens(rollout, contextLength) }
+  const played = { ...Ledger.nothing, rollouts: 1, tokens: chat ? 0 : maximumTokens(rollout, contextLength) }
   return ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(scoringAtMost(question)))
 }
 
-const costOf = (trajectory: Trajectory.Trajectory): Ledger.Amounts =>
+const costOf = (trajectory: Trajectory.Trajectory, { chat = false }: EngineProfile): Ledger.Amounts =>
   Ledger.add(
-    { ...Ledger.nothing, rollouts: 1, tokens: Trajectory.tokens(trajectory) },
+    { ...Ledger.nothing, rollouts: 1, tokens: chat ? 0 : Trajectory.tokens(trajectory) },
     Ledger.ofSpent(trajectory.scoring ?? Spent.nothing)
   )
 

@@ -14,7 +14,7 @@ import {
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Sampler } from "@inspo/sampler"
-import { Array as Arr, Effect, Layer, Schema, Struct } from "effect"
+import { Array as Arr, Effect, Equal, Layer, Schema, Struct } from "effect"
 import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
 const base: Algorithm = {
@@ -49,8 +49,12 @@ const variants = {
   "pre-policy": Ablations.prePolicy(base),
   "post-policy": Ablations.postPolicy(base),
   "the proposer history": withProposer({ kind: "history" }),
-  "early stops": withVerification({ stop: 0.05, lookEvery: 4 }),
-  reuse: withVerification({ reuse: true }),
+  verification: withVerification({ samples: 4 }),
+  "shared samples": {
+    ...base,
+    rollout: { ...base.rollout, instructionsPerQuestion: "samples" },
+    train: { ...base.train, advantage: "centred" }
+  },
   "an agent that writes one turn, read without tags": {
     ...base,
     rollout: { ...base.rollout, agent: "direct", scoredTurns: "all" },
@@ -172,15 +176,18 @@ const shows: Readonly<Record<keyof typeof variants, (run: Observed) => void>> = 
       [8, 12]
     )
   },
-  "early stops": ({ of }) => {
-    const batches = of("CandidatesVerified")
-    assert.isAbove(batches.length, 0)
-    for (const { asked } of batches) assert.isAtMost(asked, base.verification.lookEvery ?? 0)
-  },
-  reuse: ({ last, of }) => {
-    assert.strictEqual(last.spent.rollouts.verification, 0)
+  verification: ({ last, of }) => {
+    assert.isAbove(last.spent.rollouts.verification, 0)
     assert.isAbove(of("CandidatesVerified").flatMap(({ candidates }) => candidates.flat()).length, 0)
-    for (const { assignment } of of("StepPlanned")) assert.lengthOf(assignment, base.train.batchSize)
+  },
+  "shared samples": ({ of }) => {
+    const plans = of("StepPlanned")
+    assert.isTrue(plans.some(({ questions }) => new Set(questions).size < questions.length))
+    for (const { samples = [] } of plans)
+      assert.strictEqual(
+        samples.reduce((sum, one) => sum + one, 0),
+        base.train.batchSize * base.rollout.groupSize
+      )
   },
   "without training": ({ of, trained }) => {
     assert.deepStrictEqual(trained, [])
@@ -217,12 +224,32 @@ describe("ablations and options", () => {
       })
   )
 
-  it("each part is in every preset", () => {
+  it("each part is in every preset that has it", () => {
     for (const [name, preset] of Object.entries(Presets.byName))
       for (const part of Ablations.partNames)
-        assert.notDeepEqual(Ablations.without(preset, [part]), preset, `${name} without ${part}`)
+        assert.strictEqual(
+          !Equal.equals(Ablations.without(preset, [part]), preset),
+          has(preset, part),
+          `${name} without ${part}`
+        )
   })
 })
+
+/** The parts that some presets do not have. */
+const has = ({ halving, population, rollout, verification }: Algorithm, part: Ablations.Part): boolean => {
+  switch (part) {
+    case "verification":
+      return verification.samples > 0
+    case "sharing":
+      return rollout.instructionsPerQuestion !== 1
+    case "comparison":
+      return population.average === "questions"
+    case "evidence":
+      return halving.rule === "evidence"
+    default:
+      return true
+  }
+}
 
 const presetOf = (name: string): Algorithm => {
   const preset = Presets.byName[name]

@@ -117,7 +117,7 @@ describe("a cap", () => {
     Effect.gen(function* () {
       const slow: Replaced = {
         meddle: ({ search }) => ({
-          search: (...request) => Effect.andThen(TestClock.adjust("10 seconds"), search(...request))
+          search: (...request) => Effect.andThen(TestClock.adjust("20 seconds"), search(...request))
         })
       }
       yield* reached(go(algorithm, { ...slow, ...within({ minutes: 1 }) }))

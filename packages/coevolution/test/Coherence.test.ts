@@ -11,7 +11,7 @@ import {
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, Layer, Result, Schema } from "effect"
-import { algorithm, make, reusing, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, make, runOn, sharing } from "./support/ScriptedRun.ts"
 
 const recorded = (settings: Algorithm) =>
   Effect.gen(function* () {
@@ -21,7 +21,7 @@ const recorded = (settings: Algorithm) =>
     return { events: yield* EventLog.read(journal), context: makeDecisionContext(Strategies.deciding(settings), data) }
   }).pipe(Effect.provide(layerMemory, { local: true }))
 
-const validating: Algorithm = { ...reusing, evaluation: { ...reusing.evaluation, every: 2 } }
+const validating: Algorithm = { ...sharing, evaluation: { ...sharing.evaluation, every: 2 } }
 
 /** Those of which there may be one more or one less: a cell of the final table. */
 const isRepeatable = ({ _tag }: RunEvent) => _tag === "Evaluated"

@@ -1,154 +1,106 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Conclusion, Presets, type Algorithm, RunState, Strategies, ValueChoices } from "@inspo/coevolution"
-import { Instruction } from "@inspo/domain"
-import { InstructionValue, Population } from "@inspo/population"
+import { apply, Conclusion, Presets, type Algorithm, RunState, Strategies } from "@inspo/coevolution"
+import { type Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import { Difference, Population } from "@inspo/population"
 import { Array as Arr, Schema } from "effect"
 
-const Mean = Schema.Literals([0, 0.25, 0.5])
+/** How often seed and rival are right, of four times, one row for each step. */
+const Rewards = Schema.Array(Schema.Tuple([Schema.Literals([0, 1, 2, 3, 4]), Schema.Literals([0, 1, 2, 3, 4])])).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(30)
+)
 
-/** What became of an instruction: its mean reward, its verification against one before it, and whether it still lives. */
-const Life = Schema.Struct({
-  mean: Schema.NullOr(Mean),
-  verification: Schema.NullOr(Schema.Struct({ mean: Mean, rival: Schema.Natural, rivalMean: Mean })),
-  lives: Schema.Boolean
+const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
+
+const algorithm = (instruction: Algorithm["evaluation"]["instruction"]): Algorithm => ({
+  ...Presets.quick,
+  evaluation: { ...Presets.quick.evaluation, instruction }
 })
-const Lives = Schema.NonEmptyArray(Life).check(Schema.isMinLength(2), Schema.isMaxLength(6))
-type Lives = typeof Lives.Type
 
-const name = (index: number) => Instruction.InstructionId.make(`i${index}`)
+const instructions = Arr.makeBy(2, (index) => ({
+  id: id(index),
+  text: `text ${index}`,
+  generation: 0,
+  parent: null,
+  origin: index === 0 ? ("seed" as const) : ("variant" as const),
+  bornAt: 0
+}))
 
-/** The state at the end, and who I* is: the last, which has the highest value. `names` are the ids, the seed's first. */
-const stateOf = (lives: Lives, names: ReadonlyArray<Instruction.InstructionId>): RunState.RunState => {
-  const last = lives.length - 1
-  const known = lives.map(({ mean, verification, lives }, index) => {
-    const id = names[index] ?? assert.fail()
-    return {
-      id,
-      mean,
-      lives: lives || index === last,
-      value: index === last ? 1 : 0.5,
-      verification:
-        verification === null || index === 0
-          ? null
-          : {
-              mean: verification.mean,
-              groups: 4,
-              rival: { id: names[verification.rival % index] ?? assert.fail(), mean: verification.rivalMean }
-            },
-      instruction: { id, text: id, generation: 0, parent: null, origin: "variant", bornAt: 0 } as const
-    }
-  })
+const group = (index: number, step: number, right: number): Group.Group => {
+  const members = Arr.makeBy(4, (sample) => sample)
   return {
-    ...RunState.unstarted,
-    instructions: known.map(({ instruction }) => instruction),
-    removed: known.filter(({ lives }) => !lives),
-    population: {
-      ...Population.make([]),
-      step: 9,
-      members: known
-        .filter(({ lives }) => lives)
-        .map(({ instruction, mean, verification, value }): Population.Member => ({
-          instruction,
-          entry: 1,
-          window: [],
-          value,
-          stale: false,
-          // Three rewards of a mean are not always three times the mean.
-          lifetime: {
-            ...Population.unobserved,
-            groups: mean === null ? 0 : 3,
-            trajectories: mean === null ? 0 : 3,
-            rewardSum: mean === null ? 0 : mean + mean + mean
-          },
-          verification
-        }))
-    }
+    instructionId: id(index),
+    questionId: Question.QuestionId.make(`q${step}`),
+    dataSource: "test",
+    promptTokens: 1,
+    rewards: Arr.map(members, (sample) => (sample < right ? 1 : 0)),
+    trajectories: Arr.map(members, (sample) => Trajectory.TrajectoryId.make(`${index}/${step}/${sample}`)),
+    toolCalls: Arr.map(members, () => 0),
+    responseTokens: Arr.map(members, () => 1)
   }
 }
 
-const conclude = (state: RunState.RunState, instruction: Algorithm["evaluation"]["instruction"]) => {
-  const algorithm = { ...Presets.quick, evaluation: { ...Presets.quick.evaluation, instruction } }
-  return Conclusion.conclude(Strategies.deciding(algorithm), state)
+/** The state after a step with these groups. */
+const observe = (state: RunState.RunState, step: number, groups: ReadonlyArray<Group.Group>): RunState.RunState => {
+  const plan = {
+    _tag: "StepPlanned",
+    step,
+    questions: [],
+    assignment: [],
+    values: [],
+    probabilities: {},
+    learningRate: 0
+  } as const
+  return apply(
+    { algorithm: algorithm("proven") },
+    { ...state, phase: { _tag: "Collect", plan } },
+    { _tag: "RolloutsCollected", step, groups }
+  )
 }
 
-const named = (lives: Lives) => lives.map((_, index) => name(index))
-
-describe("the conclusion of a run", () => {
-  it.prop("is the seed or I*, and I* exactly where evidence names one that did better", [Lives], ([lives]) => {
-    const state = stateOf(lives, named(lives))
-    const { best, evidence, instruction, unproven } = conclude(state, "proven")
-    assert.strictEqual(best.id, name(lives.length - 1))
-    assert.strictEqual(instruction.id, evidence === null ? name(0) : best.id)
-    assert.strictEqual(unproven, evidence === null && lives.length > 1 ? best.id : null)
-    assert.deepStrictEqual(conclude(state, "best"), { best, evidence, instruction: best, unproven })
-    assert.deepStrictEqual(Conclusion.evidenceFor(state, best.id), evidence)
-    if (evidence === null) return
-    assert.isAbove(evidence.mean, evidence.rivalMean)
-    if (evidence.kind === "lifetime") assert.strictEqual(evidence.rival, name(0))
-  })
-
-  it.prop(
-    "is the seed where all rewards are equal, whoever was seen how often and left",
-    [Lives, Schema.Literals([0, 0.1, 1 / 3, 1]), Schema.Natural],
-    ([lives, reward, luck]) => {
-      const { observe } = InstructionValue.make(ValueChoices.choices(Presets.quick))
-      const { instructions } = stateOf(lives, named(lives))
-      const newcomers = instructions.map((instruction, index) => ({
-        instruction,
-        verification:
-          index === 0
-            ? null
-            : {
-                mean: reward,
-                groups: 4,
-                rival: { id: name((luck + index) % index), mean: (reward + reward + reward) / 3 }
-              }
-      }))
-      // Sums of 0.1 round differently for different numbers of them.
-      const seen = Arr.makeBy(7, (step) => step).reduce(
-        (population, step) =>
-          observe(
-            population,
-            step + 1,
-            instructions
-              .filter((_, index) => (luck + index * step) % 3 > 0)
-              .map(({ id }) => ({ instructionId: id, rewards: [reward] }))
-          ),
-        Population.add(Population.make([]), newcomers)
-      )
-      const gone = seen.members.filter((_, index) => index < lives.length - 1 && lives[index]?.lives === false)
-      const state = {
-        ...RunState.unstarted,
-        instructions,
-        removed: gone.map((member) => ({ id: member.instruction.id, value: 0, ...RunState.recordOf(member) })),
-        population: Population.remove(
-          seen,
-          gone.map(({ instruction }) => instruction.id)
-        )
-      }
-      assert.strictEqual(conclude(state, "proven").instruction.id, name(0))
-    }
+/** The state after steps in which both instructions answer the same question. */
+const after = (rewards: typeof Rewards.Type): RunState.RunState =>
+  rewards.reduce<RunState.RunState>(
+    (state, [seed, other], index) => observe(state, index + 1, [group(0, index + 1, seed), group(1, index + 1, other)]),
+    { ...RunState.unstarted, instructions, population: Population.make(instructions) }
   )
 
-  it.prop("does not depend on what instructions are called", [Lives, Schema.Natural], ([lives, turn]) => {
-    const names = named(lives)
-    const others = Arr.rotate(names, turn % names.length)
-    const called = (id: Instruction.InstructionId) => others[names.indexOf(id)]
-    const [one, other] = [conclude(stateOf(lives, names), "proven"), conclude(stateOf(lives, others), "proven")]
-    assert.strictEqual(called(one.instruction.id), other.instruction.id)
-    assert.deepStrictEqual(
-      one.evidence === null
-        ? null
-        : { ...one.evidence, instruction: called(one.evidence.instruction), rival: called(one.evidence.rival) },
-      other.evidence
-    )
+const conclude = (state: RunState.RunState, instruction: Algorithm["evaluation"]["instruction"]) =>
+  Conclusion.conclude(Strategies.deciding(algorithm(instruction)), state)
+
+describe("the conclusion of a run", () => {
+  it.prop("is the seed unless the best instruction is above it within questions", [Rewards], ([rewards]) => {
+    const state = after(rewards)
+    const { best, evidence, instruction, unproven } = conclude(state, "proven")
+    const difference = Difference.between(state.population, id(1), id(0)) ?? assert.fail()
+    assert.strictEqual(evidence !== null, best.id === id(1) && difference.lower > 0)
+    assert.strictEqual(instruction.id, evidence === null ? id(0) : id(1))
+    assert.strictEqual(unproven, evidence === null && best.id === id(1) ? id(1) : null)
+    assert.deepStrictEqual(conclude(state, "best"), { best, evidence, instruction: best, unproven })
+    if (evidence !== null)
+      assert.deepStrictEqual(evidence, {
+        step: rewards.length,
+        instruction: id(1),
+        rival: id(0),
+        difference: difference.mean,
+        lower: difference.lower,
+        upper: difference.upper
+      })
   })
 
-  it.prop("never turns from I* to the seed when I* did better still", [Lives], ([lives]) => {
-    const better = Arr.map(lives, (life, index) =>
-      index === lives.length - 1 ? { ...life, mean: 0.5 as const } : life
-    )
-    const raised = conclude(stateOf(better, named(lives)), "proven")
-    if (conclude(stateOf(lives, named(lives)), "proven").evidence !== null) assert.isNotNull(raised.evidence)
+  it.prop("is the seed where both did equally well", [Rewards], ([rewards]) => {
+    const { evidence, instruction } = conclude(after(Arr.map(rewards, ([seed]) => [seed, seed] as const)), "proven")
+    assert.isNull(evidence)
+    assert.strictEqual(instruction.id, id(0))
+  })
+
+  it.prop("keeps what was known when the seed left", [Rewards, Rewards], ([rewards, later]) => {
+    const before = after(rewards)
+    const state = { ...before, population: Population.remove(before.population, [id(0)]) }
+    const next = later.reduce<RunState.RunState>((known, [, other], index) => {
+      const step = rewards.length + index + 1
+      return observe(known, step, [group(1, step, other)])
+    }, state)
+    assert.deepStrictEqual(next.evidence, before.evidence)
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm } from "@inspo/coevolution"
 import { Effect } from "effect"
 import { type Ended, live, makeWorld, type Point } from "./support/CrashingRun.ts"
-import { algorithm as base, reusing } from "./support/ScriptedRun.ts"
+import { algorithm as base, comparing, sharing } from "./support/ScriptedRun.ts"
 
 const small = (settings: Algorithm): Algorithm => ({
   ...settings,
@@ -29,7 +29,8 @@ const crashingEverywhere = Effect.fnUntraced(function* (settings: Algorithm) {
 describe("A run that crashes once before and once after everything it does outside, and is resumed each time", () => {
   it.effect.each([
     ["verification in rollouts of its own", small(base)],
-    ["verification in ordinary steps", small(reusing)]
+    ["instructions on the same questions", small(comparing)],
+    ["instructions that share samples", small(sharing)]
   ] as const)(
     "comes to the events and checkpoints of one that did not, and pays for nothing twice that it has stored (%s)",
     ([, settings]) =>

@@ -15,7 +15,7 @@ import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Verification } from "@inspo/verification"
 import { Effect, Layer } from "effect"
-import { algorithm, make, reusing, runOn, stopping } from "./support/ScriptedRun.ts"
+import { algorithm, comparing, make, runOn, sharing } from "./support/ScriptedRun.ts"
 
 const recorded = (settings: Algorithm) =>
   Effect.gen(function* () {
@@ -35,15 +35,15 @@ const identity = { name: "unasked", parameters: {} }
 const unasked: Strategies.Strategies = {
   valuation: { identity, values: asked, best: asked },
   sampler: { identity, probabilities: asked, assign: asked },
-  halving: { identity, prune: asked, unseen: asked, parents: asked, replaced: asked },
+  halving: { identity, prune: asked, parents: asked, kept: asked, newcomers: asked, replaced: asked },
   buffer: { identity, failures: asked, verificationQuestions: asked },
-  verification: { identity, plan: asked, remaining: asked, judge: asked, needsRound: asked, refill: asked }
+  verification: { identity, plan: asked, judge: asked, needsRound: asked, refill: asked }
 }
 
 const runs: ReadonlyArray<readonly [string, Algorithm]> = [
   ["as the paper has it", { ...algorithm, verification: { ...algorithm.verification, baseline: "stored" } }],
-  ["with early stopping and a race", { ...algorithm, verification: stopping }],
-  ["with verification in steps and validation", { ...reusing, evaluation: { ...reusing.evaluation, every: 3 } }],
+  ["with instructions on the same questions", comparing],
+  ["with shared samples and validation", { ...sharing, evaluation: { ...sharing.evaluation, every: 3 } }],
   ["with permuted credit", { ...algorithm, control: { permuteCredit: true, clauses: null } }],
   ["with few checkpoints", { ...algorithm, checkpoint: { every: 1, keep: 1 } }]
 ]

@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, type Algorithm, type RunEvent, Strategies, unsupported } from "@inspo/coevolution"
+import { EventLog, type Algorithm, inconsistency, type RunEvent, Strategies, unsupported } from "@inspo/coevolution"
 import type { Engine, EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { LearningRate } from "@inspo/policy-gradient"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Round } from "@inspo/verification"
 import { Proposer, ProposerError, type ProposerErrorKind } from "@inspo/reflection"
-import { Array as Arr, Effect, Fiber, Layer, Predicate, Schema } from "effect"
-import { algorithm, runOn, type Replaced, reusing, stopping } from "./support/ScriptedRun.ts"
+import { Effect, Fiber, Layer, Schema } from "effect"
+import { algorithm, comparing, runOn, type Replaced, sharing } from "./support/ScriptedRun.ts"
 
 const history = (settings: Algorithm, replaced: Replaced = {}) =>
   Effect.gen(function* () {
@@ -173,7 +172,7 @@ describe("variants", () => {
       const [first] = of(events, "PopulationInitialised")
       assert.deepStrictEqual(
         first?.instructions.map(({ origin }) => origin),
-        ["seed", "seed", "seed", "variant", "variant"]
+        ["seed", "variant", "variant", "variant", "variant"]
       )
       assert.deepStrictEqual(
         first?.instructions.slice(0, 3).map(({ text }) => text),
@@ -234,106 +233,70 @@ describe("verification.rounds", () => {
   )
 })
 
-describe("verification.stop", () => {
-  it.effect("asks the same questions with the same luck, only fewer", () =>
+describe("rollout.instructionsPerQuestion", () => {
+  it.effect("a number: several instructions have groups on the same questions, no more groups than without", () =>
     Effect.gen(function* () {
-      const firstRound = (events: ReadonlyArray<RunEvent>) => {
-        const [first] = of(events, "CandidatesVerified")
-        const batches = of(events, "CandidatesVerified").filter(
-          ({ round, step }) => step === first?.step && round === first.round
-        )
-        if (!Arr.isArrayNonEmpty(batches)) return undefined
-        const round = batches.reduce(Round.record, Round.begin(batches[0].candidates.length))
-        return { ...round, rollouts: batches.reduce((total, { rollouts }) => total + rollouts, 0) }
-      }
-      const better = Layer.succeed(Proposer, {
-        initial: () => Effect.succeed(proposal([])),
-        propose: ({ parent }) => Effect.succeed(proposal([`${parent.text} Answer with the name only.`, parent.text]))
-      })
-      const withMore = (verification: Algorithm["verification"]) =>
-        Effect.map(
-          history(
-            {
-              ...algorithm,
-              proposer: { ...algorithm.proposer, lint: "parsed" },
-              verification: { ...verification, samples: 10 }
-            },
-            { proposer: better }
-          ),
-          ({ events }) => firstRound(events)
-        )
-      const [full, stopped] = yield* Effect.all([withMore(algorithm.verification), withMore(stopping)])
-      assert.isAbove(full?.questions.length ?? 0, 2)
-      assert.isBelow(stopped?.rollouts ?? NaN, full?.rollouts ?? NaN)
-      assert.deepStrictEqual(stopped?.questions, full?.questions.slice(0, stopped?.questions.length))
-      for (const [place, scores] of (stopped?.candidates ?? []).entries())
-        assert.deepStrictEqual(scores, full?.candidates[place]?.slice(0, scores.length))
-    })
-  )
-})
-
-describe("verification.reuse", () => {
-  it.effect("tries candidates in whole groups of the steps, which are no more than without", () =>
-    Effect.gen(function* () {
-      const { events, state } = yield* history(reusing)
-      const { batchSize } = reusing.train
-      const { groupSize } = reusing.rollout
-      assert.strictEqual(state.spent.rollouts.verification, 0)
-      assert.strictEqual(state.spent.rollouts.train, reusing.schedule.steps * batchSize * groupSize)
+      const { events, state } = yield* history(comparing)
+      const { groupSize } = comparing.rollout
+      const { batchSize } = comparing.train
+      assert.strictEqual(state.spent.rollouts.train, comparing.schedule.steps * batchSize * groupSize)
       const collected = of(events, "RolloutsCollected")
       for (const { groups } of collected) {
         assert.lengthOf(groups, batchSize)
         for (const { rewards } of groups) assert.lengthOf(rewards, groupSize)
       }
-      const tried = collected.flatMap(({ groups }) =>
-        groups.filter(({ instructionId }) => instructionId.startsWith("candidate-"))
+      assert.isTrue(
+        collected.some(({ groups }) => new Set(groups.map(({ questionId }) => questionId)).size < groups.length)
       )
-      const verified = of(events, "CandidatesVerified")
-      assert.isAbove(tried.length, 0)
-      assert.lengthOf(
-        tried,
-        verified.flatMap(({ candidates }) => candidates.flat()).length,
-        "a score is the mean of a group"
-      )
-      assert.isAbove(of(events, "PopulationRefilled").length, 0)
+      assert.isAbove(state.population.comparison.freedom, 0)
     })
   )
 
-  it.effect("gives candidates and parent the same questions, none of which was reflected on", () =>
-    Effect.gen(function* () {
-      const { events, trajectories } = yield* history(reusing)
-      const questionOf = new Map(
-        trajectories.map(({ key, value }) => [
-          key,
-          Predicate.hasProperty(value, "questionId") ? value.questionId : null
-        ])
-      )
-      for (const proposal of of(events, "CandidatesProposed")) {
-        const reflected = proposal.failures.map((id) => questionOf.get(id))
-        const batches = of(events, "CandidatesVerified").filter(
-          ({ round, step }) => step === proposal.step && round === proposal.round
-        )
-        assert.isAbove(batches.length, 0)
-        for (const { questions } of batches) assert.notIncludeMembers(reflected, [...questions])
-      }
-    })
+  it.effect(
+    "samples: the instructions share the G samples of every question, and each sample has its own advantage",
+    () =>
+      Effect.gen(function* () {
+        const { events, state, trajectories } = yield* history(sharing)
+        const { groupSize } = sharing.rollout
+        const { batchSize } = sharing.train
+        assert.strictEqual(state.spent.rollouts.train, sharing.schedule.steps * batchSize * groupSize)
+        for (const { groups } of of(events, "RolloutsCollected")) {
+          const byQuestion = [...Map.groupBy(groups, ({ questionId }) => questionId).values()]
+          assert.lengthOf(byQuestion, batchSize)
+          for (const own of byQuestion)
+            assert.strictEqual(
+              own.reduce((sum, { rewards }) => sum + rewards.length, 0),
+              groupSize
+            )
+        }
+        const names = trajectories.map(({ key }) => key).filter((key) => key.startsWith("train/"))
+        assert.strictEqual(new Set(names).size, state.spent.rollouts.train)
+      })
   )
+
+  it("samples: needs advantages without the standard deviation of the group", () => {
+    const standardised: Algorithm = { ...sharing, train: { ...sharing.train, advantage: "standardised" } }
+    assert.strictEqual(inconsistency(standardised)?.field, "train.advantage")
+    assert.isNull(inconsistency({ ...standardised, train: { ...standardised.train, fromStep: null } }))
+    assert.isNull(inconsistency(sharing))
+  })
 
   it.effect.prop(
-    "goes on after a stop anywhere as if it had not stopped",
-    [Schema.Int.check(Schema.isBetween({ minimum: 15, maximum: 45 }))],
-    ([stopAfter]) =>
+    "continues after a stop anywhere as if it had not stopped",
+    [Schema.Int.check(Schema.isBetween({ minimum: 15, maximum: 45 })), Schema.Literals(["comparing", "sharing"])],
+    ([stopAfter, kind]) =>
       Effect.gen(function* () {
-        const whole = yield* history(reusing)
+        const settings = { comparing, sharing }[kind]
+        const whole = yield* history(settings)
         const journal = yield* Journal
         let committed = 0
-        yield* runOn(reusing, Layer.succeed(Journal, journal), () =>
+        yield* runOn(settings, Layer.succeed(Journal, journal), () =>
           ++committed > stopAfter ? Effect.interrupt : Effect.void
         ).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
-        yield* runOn(reusing, Layer.succeed(Journal, journal))
+        yield* runOn(settings, Layer.succeed(Journal, journal))
         assert.deepStrictEqual(yield* EventLog.read(journal), whole.events)
       }).pipe(Effect.provide(layerMemory, { local: true })),
-    { arbitrary: { runs: 2 } }
+    { arbitrary: { runs: 4 } }
   )
 })
 

@@ -14,7 +14,7 @@ const algorithm = (seed: number, permuteCredit: boolean): Algorithm => ({
   population: { ...base.population, size: 2, parents: 1 },
   proposer: { ...base.proposer, candidates: candidates.length, lint: "parsed" },
   schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2, policyFirst: 2 },
-  verification: { ...base.verification, samples: 2, rounds: 1, stop: null, reuse: false },
+  verification: { ...base.verification, samples: 2, rounds: 1 },
   evaluation: { ...base.evaluation, questions: 0, every: 9 },
   control: { permuteCredit, clauses: null }
 })

@@ -5,7 +5,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer, ProposerError } from "@inspo/reflection"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Layer, Schema } from "effect"
-import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, comparing, make, runOn, sharing } from "./support/ScriptedRun.ts"
 
 /** A finished run on a journal of its own, with what a replay needs. */
 const record = (settings: Algorithm) =>
@@ -31,6 +31,8 @@ describe("a replay", () => {
   it.effect.each([
     ["as it is", short],
     ["with a KL term and validation", withKl],
+    ["with instructions on the same questions", comparing],
+    ["with shared samples", sharing],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {

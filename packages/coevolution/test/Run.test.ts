@@ -226,7 +226,7 @@ describe("Projection", () => {
       Effect.gen(function* () {
         const { events } = yield* history({
           ...algorithm,
-          verification: { ...algorithm.verification, stop: null, reuse: false, ...changes }
+          verification: { ...algorithm.verification, ...changes }
         })
         let texts: ReadonlyArray<string> = []
         const verdicts = events.flatMap((event) => {

@@ -4,15 +4,15 @@ import type { RunState } from "@inspo/coevolution/RunState"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { SearchError } from "@inspo/retrieval"
 import { Effect, Equal, Record } from "effect"
-import { algorithm, type Replaced, reusing, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, type Replaced, runOn, sharing } from "./support/ScriptedRun.ts"
 
 /** Every state of some runs that between them change each part of a state, the oldest first. */
 const states = Effect.gen(function* () {
   const seen: Array<RunState> = []
   const see = (settings: typeof algorithm, replaced?: Replaced) =>
     runOn(settings, layerMemory, (_, state) => Effect.sync(() => seen.push(state)), replaced)
-  const validating = { ...reusing.evaluation, every: 2 }
-  yield* see({ ...reusing, evaluation: validating })
+  const validating = { ...sharing.evaluation, every: 2 }
+  yield* see({ ...sharing, evaluation: validating })
   let calls = 0
   yield* see(algorithm, {
     maxFailedShare: 1,

@@ -25,11 +25,11 @@ describe("the strategies of an algorithm", () => {
     )
     assert.deepStrictEqual(
       [valuation, sampler, halving, buffer, verification].map(({ name }) => name),
-      ["moving-average", "stratified", "spare-unseen", "ring", "rerun-parent"]
+      ["comparison", "thompson", "evidence", "ring", "untried"]
     )
-    const changed: Algorithm = { ...Presets.robust, population: { ...Presets.robust.population, window: 9 } }
+    const changed: Algorithm = { ...Presets.robust, halving: { ...Presets.robust.halving, risk: 0.01 } }
     assert.deepStrictEqual(Strategies.foreign(changed, Strategies.identities(Strategies.ofAlgorithm(Presets.robust))), [
-      { part: "valuation", identity: valuation }
+      { part: "halving", identity: halving }
     ])
     assert.deepStrictEqual(Strategies.foreign(changed, null), [])
   })

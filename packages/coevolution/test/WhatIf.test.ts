@@ -16,9 +16,15 @@ const ample = (preset: Algorithm): Algorithm => ({
   schedule: { ...preset.schedule, steps: 32, evolveUntil: 30 },
   rollout: { ...preset.rollout, groupSize: 2 },
   train: { ...preset.train, batchSize: 300, miniBatchSize: 100 },
-  verification: { ...preset.verification, samples: 40, rounds: 2, reuse: false }
+  verification: { ...preset.verification, samples: 40, rounds: 2 }
 })
-const algorithm: Algorithm = { ...ample(robust), sampler: { ...robust.sampler, temperature: 0.4 } }
+const algorithm: Algorithm = {
+  ...ample(robust),
+  population: { ...robust.population, average: "steps" },
+  sampler: { ...robust.sampler, shares: "softmax", temperature: 0.4 },
+  halving: { ...robust.halving, rule: "bottom-half" },
+  rollout: { ...robust.rollout, groupSize: 2, instructionsPerQuestion: 1 }
+}
 const log = syntheticLog(algorithm, 400)
 
 const opened = (settings: Algorithm, events: ReadonlyArray<RunEvent>) =>
@@ -35,8 +41,8 @@ const changed = ({ decisions }: WhatIf.Answer) =>
 describe("the settings of the log", () => {
   it.effect.each<readonly [string, Algorithm]>([
     ["robust", ScriptedRun.algorithm],
-    ["early stops", { ...ScriptedRun.algorithm, verification: ScriptedRun.stopping }],
-    ["trials in the groups of steps", ScriptedRun.reusing],
+    ["instructions on the same questions", ScriptedRun.comparing],
+    ["instructions that share samples", ScriptedRun.sharing],
     ["two parents", { ...ScriptedRun.algorithm, population: { ...ScriptedRun.algorithm.population, parents: 2 } }],
     [
       "paper",

@@ -1,26 +1,26 @@
 /**
  * What delay, missing rewards and faults do to decisions, in a world whose truth is known: false prunes of equal instructions over whole
- * lives, with the naive feed beside them; how soon the worse of two is known; the power of the batch rule.
+ * lives, with the naive feed beside them; how soon the worse of two is known; how soon the better of two is preferred.
  *
  *     node packages/cohorts/bench/cohorts.ts [simulations] [PART …]
  */
 import { snapshot } from "@inspo/cohorts"
 import { Console, Effect } from "effect"
-import { contest, live, naive, power, type Weather, weathers } from "../test/support/Delay.ts"
+import { contest, live, naive, type Weather, weathers } from "../test/support/Delay.ts"
+import { type Contest, preferredAfter } from "../test/support/Preference.ts"
 
 const [first = "400", ...chosen] = process.argv.slice(2)
 const simulations = Number(first)
-const parts = chosen.length === 0 ? ["lives", "contests", "power"] : chosen
 const seeds = Array.from({ length: simulations }, (_, index) => index + 1)
-const evolutions = 50
+const evolutions = 10
 
-const lives = Effect.fnUntraced(function* (name: string, weather: Weather) {
-  const ended = seeds.map((seed) => live({ seed, weather, evolutions, mean: 0.5, batch: 12 }))
+const lives = Effect.fnUntraced(function* (name: string, weather: Weather, batch: number, evolveEvery: number) {
+  const ended = seeds.map((seed) => live({ seed, weather, evolutions, evolveEvery, mean: 0.5, batch }))
   const count = (holds: (one: (typeof ended)[number]) => boolean) => ended.filter(holds).length
   const fed = seeds.filter((seed) => naive({ seed, weather, mean: 0.5, batch: 24, steps: 200 })).length
   const leases = ended.reduce((sum, one) => sum + one.leases, 0)
   yield* Console.log(
-    `${name.padEnd(32)}${`${count(({ worse }) => worse > 0)} of ${simulations}`.padStart(14)}` +
+    `${`${name}, cohorts of ${batch}`.padEnd(46)}${`${count(({ worse }) => worse > 0)} of ${simulations}`.padStart(14)}` +
       `${`${count(({ claimed }) => claimed)} of ${simulations}`.padStart(14)}${`${fed} of ${simulations}`.padStart(14)}` +
       String(Math.round(leases / simulations)).padStart(10)
   )
@@ -31,9 +31,10 @@ const allLives = Effect.gen(function* () {
     `Equal instructions, δ = 0.05, ${evolutions} evolutions; the naive feed: two instructions, 200 steps`
   )
   yield* Console.log(
-    `${"".padEnd(32)}${"some pruned".padStart(14)}${"claimed".padStart(14)}${"naive".padStart(14)}${"leases".padStart(10)}`
+    `${"".padEnd(46)}${"some pruned".padStart(14)}${"claimed".padStart(14)}${"naive".padStart(14)}${"leases".padStart(10)}`
   )
-  for (const [name, weather] of Object.entries(weathers)) yield* lives(name, weather)
+  for (const [name, weather] of Object.entries(weathers)) yield* lives(name, weather, 12, 10)
+  for (const [name, weather] of Object.entries(weathers)) yield* lives(name, weather, 1, 60)
 })
 
 const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
@@ -57,28 +58,38 @@ const contests = Effect.gen(function* () {
     }
 })
 
-const powers = Effect.gen(function* () {
-  yield* Console.log("Steps until one of several is left, no delay; median and mean of simulations")
-  for (const [means, evolutions, pruneEvery] of [
-    [[0.6, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4], 10, 5],
-    [[0.6, 0.4], 0, 5],
-    [[0.6, 0.4], 0, 1]
-  ] as const) {
-    const ended = seeds.slice(0, 100).map((seed) => power({ seed, means, evolutions, pruneEvery }))
-    const of = (name: "batch" | "batchOfAll" | "running" | "lifelong") => {
-      const steps = ended.map((one) => one[name] ?? Infinity)
-      return `${median(steps)} (${(steps.reduce((sum, one) => sum + one, 0) / steps.length).toFixed(2)})`
-    }
+const preferred: ReadonlyArray<readonly [name: string, contest: Contest]> = [
+  [
+    "trainer, cohorts of 30 groups of 4, 0.8 against 0.2",
+    { profile: "trainer", means: [0.2, 0.8], groups: 30, n: 4, cohorts: 100 }
+  ],
+  [
+    "trainer, cohorts of one group of 4, 0.9 against 0.5",
+    { profile: "trainer", means: [0.5, 0.9], groups: 1, n: 4, cohorts: 2000 }
+  ],
+  ["online, cohorts of 200, 0.6 against 0.5", { profile: "online", means: [0.5, 0.6], groups: 200, n: 1, cohorts: 200 }]
+]
+
+const preferences = Effect.gen(function* () {
+  yield* Console.log("Cohorts until the better of seed and variant is the incumbent and has most leases; five seeds")
+  for (const [name, one] of preferred) {
+    const ended = [1, 2, 3, 4, 5].map((seed) => preferredAfter(one, seed) ?? Infinity)
+    const middle = median(ended)
     yield* Console.log(
-      `${means.length} instructions, ${evolutions} evolutions planned, pruning every ${pruneEvery}: batch rule ${of("batch")}, ` +
-        `the same rule in cohorts ${of("running")} (equal in ${ended.filter(({ batch, running }) => batch === running).length} ` +
-        `of ${ended.length}), batch rule at the risk of any that are equal ${of("batchOfAll")}, for life ${of("lifelong")}`
+      `${name.padEnd(54)}median ${middle} cohorts, ${middle * one.groups} leases (${ended.join(", ")} cohorts)`
     )
   }
 })
 
+const parts = { lives: allLives, contests, preferences }
+const isPart = (name: string): name is keyof typeof parts => Object.hasOwn(parts, name)
+
 await Effect.runPromise(
-  Effect.forEach(parts, (part) => (part === "lives" ? allLives : part === "contests" ? contests : powers), {
-    discard: true
-  })
+  Effect.forEach(
+    chosen.length === 0 ? Object.keys(parts) : chosen,
+    (part) => (isPart(part) ? parts[part] : Effect.void),
+    {
+      discard: true
+    }
+  )
 )

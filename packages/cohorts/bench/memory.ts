@@ -30,7 +30,8 @@ const one = (): ReadonlyArray<PopulationEvent> => {
     n: 1,
     stratum: "all",
     sticky: null,
-    question: null
+    question: null,
+    instructions: 1
   }))
   const leased = Result.getOrThrow(
     handle(strategies, created.state, Archive.empty, {

@@ -26,7 +26,8 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
     branches: [],
     rewinds: [],
     opened: { train: 0, validation: 0 },
-    closed: { units: 0, lost: 0 },
+    closed: { units: 0, lost: 0, across: 0 },
+    questions: { first: [], areRepeated: false },
     waits: [],
     cohorts: [],
     learning: {
@@ -67,7 +68,7 @@ export const apply = (state: State, event: PopulationEvent): State => {
       // They took longer than the horizon, by an unknown time.
       return { ...state, waits: [], learning: learned(state, event) }
     case "Closed":
-      return { ...without(state, event), closed: counted(state, event), learning: closed(state, event) }
+      return closed(state, event)
     case "ValidationClosed":
       return without(state, event)
     case "Rewound":
@@ -149,7 +150,7 @@ const without = (state: State, event: { readonly _tag: string; readonly cohort: 
 }
 
 const opened = (state: State, event: EventOf<"CohortOpened">): State => {
-  const { at, cohort, index, isNamed, isFullBatch, phase, shares, values } = event
+  const { at, cohort, index, isNamed, isFullBatch, phase, shares } = event
   return {
     ...state,
     opened: { ...state.opened, [phase]: index },
@@ -166,7 +167,6 @@ const opened = (state: State, event: EventOf<"CohortOpened">): State => {
         sealedAt: null,
         rewardedAt: null,
         closing: null,
-        values,
         shares,
         leases: HashMap.empty(),
         sticky: HashMap.empty(),
@@ -213,17 +213,23 @@ const rewarded = (cohort: Cohort, { at, rewards }: EventOf<"Rewarded">): Cohort 
   return { ...cohort, leases, reported, rewardedAt: at ?? cohort.rewardedAt }
 }
 
-const counted = ({ closed: { lost, units } }: State, event: EventOf<"Closed">): State["closed"] => ({
-  units: units + event.units.length,
-  lost: lost + event.units.filter(({ missing }) => missing > 0).length
-})
-
-/** What was learned by a cohort; which decisions follow is a matter of the schedule. */
-const closed = (state: State, { index, units }: EventOf<"Closed">): Learning => {
-  const { learning, settings } = state
+/** After what was learned by a cohort; which decisions follow is a matter of the schedule. */
+const closed = (state: State, event: EventOf<"Closed">): State => {
+  const { closed, learning, questions, settings } = state
+  const { index, units } = event
   const next = learning.population.step + 1
   if (index !== next) throw new UnexpectedEvent({ event: "Closed", expected: `cohort ${next}, not ${index}` })
-  return Evolution.endUnit(schedule(state), Evidence.fold(averaging(settings), learning, index, units))
+  const after = Evidence.fold(averaging(settings), learning, index, units)
+  return {
+    ...without(state, event),
+    closed: {
+      units: closed.units + units.length,
+      lost: closed.lost + units.filter(({ missing }) => missing > 0).length,
+      across: closed.across + (Evidence.isAcross(learning, after) ? 1 : 0)
+    },
+    questions: Evidence.asked(questions, units),
+    learning: Evolution.endUnit(schedule(state), after)
+  }
 }
 
 type LearningEvent =
@@ -268,7 +274,7 @@ const evolved = (state: State, event: EvolutionEvent): Learning => {
     case "CandidatesProposed":
       return { ...learning, reviews: event.candidates.map(() => null) }
     case "VerificationBegun":
-      return withStats({ ...learning, reviews: [] }, event.entering, "evolution")
+      return { ...learning, reviews: [] }
     case "Pruned":
       return { ...withoutStats(learning), incumbent: unseated(learning, event.pruned) }
     case "PopulationRefilled": {

@@ -14,14 +14,14 @@ export interface ArchivedLease {
   readonly key: string
   readonly n: number
   readonly instruction: InstructionId
-  readonly probability: number | null
+  readonly probability: number
   readonly stratum: string
   readonly question: QuestionId | null
   readonly replaces?: InstructionId
   readonly rewarded: ReadonlyArray<number>
   /** Its place among the leases of its cohort, in the order in which they were given out. */
   readonly place: number
-  /** The keys of candidates' leases on the same question, which a whole cohort has if a trial needs them. */
+  /** The keys of the leases of further instructions on the same question, in a whole cohort. */
   readonly arms: ReadonlyArray<string>
 }
 

@@ -8,11 +8,14 @@ import type { LeasePhase, RewardValue } from "./State.ts"
 
 /**
  * A unit of work that needs an instruction: `n` samples, of which a unit has several where n > 1. Requests of one `sticky` key
- * have one instruction and are one unit. Without a cohort `key` must be unique within the retention of the archive.
+ * have one instruction and are one unit. With `instructions` above 1 a question gets up to so many leases, under different
+ * instructions: the first with this key, further ones with `key#` and the id of their instruction. Without a cohort `key` must be
+ * unique within the retention of the archive.
  */
 export interface LeaseRequest {
   readonly key: string
   readonly n: number
+  readonly instructions: number
   readonly stratum: string
   readonly sticky: string | null
   readonly question: QuestionId | null
@@ -30,7 +33,7 @@ export interface RewardItem {
 
 /**
  * Leases. `cohort` null leaves it to the population. `isFullBatch`: these are all requests of the cohort, to be assigned together
- * as those of a run: stratified, newcomers served, and questions used several times if a trial needs it.
+ * as those of a run: some questions under several instructions, and then others under none.
  */
 export interface LeaseCommand {
   readonly _tag: "Lease"
@@ -98,7 +101,7 @@ export interface LeaseAnswer {
   readonly key: string
   readonly n: number
   readonly instruction: InstructionId
-  readonly probability: number | null
+  readonly probability: number
   readonly question: QuestionId | null
   /** The first instruction of its sticky key, which was removed; null for a key that keeps its instruction. */
   readonly replaces: InstructionId | null

@@ -37,7 +37,7 @@ export const MemberRetired = Schema.TaggedStruct("MemberRetired", { id: Instruct
 /** A person decided on the candidate at a place of the proposal that waits. */
 export const CandidateReviewed = Schema.TaggedStruct("CandidateReviewed", { place: Count, isApproved: Schema.Boolean })
 
-/** A cohort began: `shares` are frozen. Those of a `isFullBatch` one are what each draw has before newcomers are served. */
+/** A cohort began: `shares` are frozen. */
 export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
   cohort: Schema.String,
   index: Place,
@@ -50,7 +50,7 @@ export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
 })
 
 /**
- * A lease as it was given out. `probability` is null in a whole cohort whose propensities are too many to count. `isCarried`
+ * A lease as it was given out. `probability` is that with which its question got its instruction. `isCarried`
  * if a conversation of an earlier cohort continues: it keeps its instruction and is not evidence again. `replaces` is its first
  * instruction, if that was removed.
  */
@@ -59,7 +59,7 @@ export const Given = Schema.Struct({
   key: Schema.String,
   n: Place,
   instruction: InstructionId,
-  probability: Schema.NullOr(Schema.Finite),
+  probability: Schema.Finite,
   unit: Schema.String,
   isSticky: Schema.Boolean,
   isCarried: Schema.optionalKey(Schema.Literal(true)),

@@ -3,7 +3,7 @@ import { observe } from "@inspo/evolution"
 import type { Group } from "@inspo/evolution/State"
 import type { Averaging } from "@inspo/population/InstructionValue"
 import type { Learning, MemberStats, Tally } from "./Learning.ts"
-import type { RewardValue } from "./State.ts"
+import type { RewardValue, State } from "./State.ts"
 
 /**
  * What was learned after the cohort `index`. Values and windows come from what was reported; missing rewards count as
@@ -23,6 +23,23 @@ export const fold = (
     ])
   )
 })
+
+/** Whether units of this cohort were compared with units of earlier ones that had waited for them. */
+export const isAcross = (before: Learning, after: Learning): boolean =>
+  before.population.comparison.waiting.length > 0 && after.population.comparison.waiting.length === 0
+
+/** The questions after those of one more cohort. */
+export const asked = ({ areRepeated, first }: State["questions"], groups: ReadonlyArray<Group>): State["questions"] => {
+  if (areRepeated) return { areRepeated, first }
+  const named = new Set(groups.flatMap(({ question }) => question ?? []))
+  return {
+    areRepeated: first.some((question) => named.has(question)),
+    first: first.length < knownQuestions ? [...first, ...named].slice(0, knownQuestions) : first
+  }
+}
+
+/** Questions that are looked for in later cohorts. */
+const knownQuestions = 32
 
 /** The estimates after a reward that came late. */
 export const accumulateLate = (stats: MemberStats, stratum: string, value: RewardValue): MemberStats =>

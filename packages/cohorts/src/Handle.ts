@@ -7,7 +7,7 @@ import { apply, begin } from "./Apply.ts"
 import { type Archive, closedIndex } from "./Archive.ts"
 import { type Answer, type Command, refuse, type Refused } from "./Command.ts"
 import type { EventOf, PopulationEvent } from "./Event.ts"
-import { candidateContent, context } from "./internal/Evolving.ts"
+import { context } from "./internal/Evolving.ts"
 import * as Leasing from "./internal/Leasing.ts"
 import * as Rewarding from "./internal/Rewarding.ts"
 import { next } from "./Next.ts"
@@ -80,12 +80,12 @@ const closing = (
     : { ...archive, cohort: (on, name) => (on === branch ? closed.get(name) : undefined) ?? archive.cohort(on, name) }
 }
 
-/** The content of a member, a candidate on trial, or the incumbent; null for any other instruction. */
+/** The content of a member or the incumbent; null for any other instruction. */
 export const content = (state: State, id: InstructionId): Content | null => {
   const { incumbent, population } = state.learning
   const member = population.members.find(({ instruction }) => instruction.id === id)
   if (member !== undefined) return contentOf(member.instruction)
-  return candidateContent(state.learning, id) ?? (incumbent.id === id ? incumbent.content : null)
+  return incumbent.id === id ? incumbent.content : null
 }
 
 const settle = (

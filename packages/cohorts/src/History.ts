@@ -1,4 +1,4 @@
-/** The history of each instruction in a population's log: its origin, its trials, and its removal. */
+/** The history of each instruction in a population's log: its origin and its removal. */
 import {
   type Candidate,
   type Content,
@@ -7,13 +7,12 @@ import {
   type InstructionId,
   type InstructionOrigin
 } from "@inspo/domain/Instruction"
-import { candidateId } from "@inspo/evolution/State"
 import type { Value } from "@inspo/population/Population"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import { proposalId } from "./Learning.ts"
 
 /**
- * An instruction as it was. Candidates have the ids they have while people decide on them, and while they are tried.
+ * An instruction as it was. Candidates have the ids they have while people decide on them.
  * `bornAfter` and `left.after` count the cohorts that the evidence rested on by then.
  */
 export interface Known {
@@ -24,7 +23,6 @@ export interface Known {
   readonly generation: number
   readonly rationale: string | null
   readonly bornAfter: number
-  readonly trial: EventOf<"PopulationRefilled">["accepted"][number] | null
   readonly stage: "alive" | "waiting" | "approved" | "rejected"
   readonly left: Departure | null
 }
@@ -102,30 +100,18 @@ export const after = (before: History, event: PopulationEvent): History => {
     case "Closed":
       return { ...before, folded: event.index }
     case "CandidatesProposed":
-      return propose({ ...before, proposal: event }, event.candidates, proposalId, "waiting")
+      return propose({ ...before, proposal: event }, event.candidates)
     case "CandidateReviewed":
       return before.proposal === null
         ? before
         : change(before, proposalId(before.proposal, event.place), {
             stage: event.isApproved ? "approved" : "rejected"
           })
-    case "VerificationBegun":
-      return propose(
-        event.entering.reduce(enter, before),
-        (before.proposal?.candidates ?? []).filter((_, place) => event.places.includes(place)),
-        candidateId,
-        "approved"
-      )
     case "Pruned":
       return depart(before, event.pruned, event.kept)
     case "PopulationRefilled":
       return event.accepted.reduce(
-        (after, trial) =>
-          change(
-            after.known.has(trial.instruction.id) ? after : enter(after, trial.instruction),
-            trial.instruction.id,
-            { trial }
-          ),
+        (after, { instruction }) => enter(after, instruction),
         depart(before, event.replaced, [])
       )
     case "Concluded":
@@ -139,7 +125,7 @@ export const after = (before: History, event: PopulationEvent): History => {
 
 const learn = (
   before: History,
-  { content, generation, id, origin, parent, stage }: Omit<Known, "rationale" | "bornAfter" | "trial" | "left">
+  { content, generation, id, origin, parent, stage }: Omit<Known, "rationale" | "bornAfter" | "left">
 ): History => ({
   ...before,
   known: new Map(before.known).set(id, {
@@ -150,7 +136,6 @@ const learn = (
     generation,
     rationale: rationaleOf(before.proposal?.candidates ?? [], content),
     bornAfter: before.folded,
-    trial: null,
     stage,
     left: null
   })
@@ -164,12 +149,7 @@ const rationaleOf = (candidates: ReadonlyArray<Candidate>, content: Content): st
 const enter = (before: History, instruction: Instruction): History =>
   learn(before, { ...instruction, content: contentOf(instruction), stage: "alive" })
 
-const propose = (
-  before: History,
-  candidates: ReadonlyArray<Candidate>,
-  named: typeof candidateId,
-  stage: "waiting" | "approved"
-): History => {
+const propose = (before: History, candidates: ReadonlyArray<Candidate>): History => {
   const { known, proposal } = before
   if (proposal === null) return before
   const { parent } = proposal
@@ -177,12 +157,12 @@ const propose = (
   return candidates.reduce(
     (after, candidate, place) =>
       learn(after, {
-        id: named(proposal, place),
+        id: proposalId(proposal, place),
         content: contentOf(candidate),
         origin: "proposed",
         parent,
         generation,
-        stage
+        stage: "waiting"
       }),
     before
   )

@@ -93,8 +93,6 @@ const decision = (strategies: Strategies, state: State, event: PopulationEvent):
 /** Events that are decisions of the population itself. */
 const made: ReadonlySet<PopulationEvent["_tag"]> = new Set([
   "Pruned",
-  "CandidatesVerified",
-  "VerificationContinued",
   "CandidatesJudged",
   "PopulationRefilled",
   "Concluded"

@@ -35,36 +35,29 @@ export const fixed = {
 export const sections = {
   population: shared.population.annotate({
     identifier: "PopulationSettings",
-    description: "The members: size 7, parents 1, window 5 and average `steps` by default"
+    description: "The members: size 7 and parents 1 by default"
   }),
   sampler: Schema.Struct({
-    ...shared.sampler.fields,
+    instructionsPerQuestion: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })).annotate({
+      description:
+        "Instructions that a question of a `fullBatch` cohort is asked under: as many questions as leases, less those that are asked several times; 4 by default for a trainer, else 1"
+    }),
     newcomerShare: Share.annotate({
       description:
-        "What all newcomers together get at most until one is shown to be above the seed's mean; 0.1 by default where `online`, else 1"
+        "What all newcomers together get at most until one is above the seed, with its 95 % interval; 0.1 by default where `online`, else 1"
     }),
     seedShare: Share.annotate({
-      description: "What the seed gets at least, as a permanent control; 0.05 by default where `online`, else 0"
+      description:
+        "What the seed gets at least until another member is known to be better than it; then it gets at least a quarter of that, as a control. 0.2 by default"
     })
   }).annotate({
     identifier: "SamplerSettings",
     description:
-      "Which member a lease gets: temperature 0.2 by default; newcomers `drawn` where `online`, else `guaranteed`"
+      "Which member a lease gets: each in proportion to its probability of being the best, with a floor of about 2 %"
   }),
   schedule: shared.schedule.annotate({
     identifier: "ScheduleSettings",
     description: "When to prune and to evolve: pruneEvery 5, evolveEvery 15 and evolveUntil null by default"
-  }),
-  verification: Schema.Struct({
-    ...shared.verification.fields,
-    paired: Schema.Boolean.annotate({
-      description:
-        "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `fullBatch` and answers its `trials`; false by default: candidates share the leases with the members"
-    })
-  }).annotate({
-    identifier: "VerificationSettings",
-    description:
-      "How candidates are verified: samples 200 and lookEvery null by default; rounds 1 where `online`, else 5"
   })
 }
 
@@ -107,7 +100,7 @@ const common = {
   rewardRange: [0, 1],
   missingRewards: "worst",
   risk: 0.05,
-  population: { size: 7, parents: 1, window: 5, average: "steps" },
+  population: { size: 7, parents: 1 },
   schedule: { pruneEvery: 5, evolveEvery: 15, evolveUntil: null },
   retentionDays: 30,
   stickyDays: 30,
@@ -120,8 +113,7 @@ export const trainer = (randomSeed: number): Settings => ({
   ...common,
   randomSeed,
   profile: "trainer",
-  sampler: { temperature: 0.2, newcomers: "guaranteed", newcomerShare: 1, seedShare: 0 },
-  verification: { samples: 200, rounds: 5, lookEvery: null, paired: true },
+  sampler: { instructionsPerQuestion: 4, newcomerShare: 1, seedShare: 0.2 },
   sealAfterLeases: null,
   sealAfterSeconds: null,
   horizonSeconds: null,
@@ -133,8 +125,7 @@ export const online = (randomSeed: number): Settings => ({
   ...common,
   randomSeed,
   profile: "online",
-  sampler: { temperature: 0.2, newcomers: "drawn", newcomerShare: 0.1, seedShare: 0.05 },
-  verification: { samples: 200, rounds: 1, lookEvery: null, paired: false },
+  sampler: { instructionsPerQuestion: 1, newcomerShare: 0.1, seedShare: 0.2 },
   sealAfterLeases: 200,
   sealAfterSeconds: 3600,
   horizonSeconds: "observed",
@@ -145,3 +136,10 @@ export const online = (randomSeed: number): Settings => ({
 export const milliseconds = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000)
 /** The same of a time in days. */
 export const daysInMilliseconds = (days: number | null): number | null => (days === null ? null : days * 86_400_000)
+
+type Scale = Pick<Settings, "rewardRange">
+
+/** A reported reward, of `rewardRange`, in [0, 1]. */
+export const toUnit = ({ rewardRange: [low, high] }: Scale, reward: number): number => (reward - low) / (high - low)
+/** The reverse: a reward in [0, 1] on the scale of those that are reported. */
+export const onScale = ({ rewardRange: [low, high] }: Scale, reward: number): number => low + reward * (high - low)

@@ -1,6 +1,7 @@
 /** A snapshot of a population: estimates and intervals, open cohorts, and what the next decision waits for. */
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
-import { candidateId, isIn } from "@inspo/evolution/State"
+import { isAlive, isIn } from "@inspo/evolution/State"
+import * as Comparison from "@inspo/population/Comparison"
 import * as Difference from "@inspo/population/Difference"
 import * as MeanInterval from "@inspo/population/MeanInterval"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
@@ -16,32 +17,34 @@ import type { Strategies } from "./Strategies.ts"
  * What is shown of a member. `mean` is that of the rewards reported in closed cohorts, late ones included, or so far where none
  * is closed, null before the first; it is in `interval`. `missing` is the share of samples of closed cohorts that were not
  * reported. `interval` holds its mean by the closed cohorts, null before the
- * first, and `difference` what it is better than the seed by, each at the risk δ.
+ * first, at the risk δ; `difference` is what it is better than the seed by, with its 95 % interval, and `chance` its
+ * probability of being the best.
  */
 export interface MemberSnapshot {
   readonly id: InstructionId
   readonly value: number
+  readonly chance: number
   readonly mean: number | null
   readonly samples: number
   readonly reported: number
   readonly missing: number
-  readonly interval: Difference.Interval | null
-  readonly difference: Difference.Interval | null
+  readonly interval: MeanInterval.Interval | null
+  readonly difference: Difference.Difference | null
   readonly isNewcomer: boolean
   readonly isPinned: boolean
   readonly strata: MemberStats["tallies"]
 }
 
 /**
- * A candidate that is not a member. It waits for a review at its `place` among the proposed, was `approved` or `rejected` while
- * others wait, or is on `trial`: asked its parent's questions.
+ * A candidate that is not a member. It waits for a review at its `place` among the proposed, or was `approved` or `rejected`
+ * while others wait.
  */
 export interface CandidateSnapshot {
   readonly id: InstructionId
   readonly place: number
   readonly content: Content
   readonly parent: InstructionId
-  readonly stage: "waiting" | "approved" | "rejected" | "trial"
+  readonly stage: "waiting" | "approved" | "rejected"
 }
 
 /** A cohort that is not closed. */
@@ -74,6 +77,15 @@ export interface Snapshot {
   readonly incumbent: Incumbent
   readonly missingRewardsForbid: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
   readonly missingRewardsDiffer: { readonly more: MissingShare; readonly less: MissingShare } | null
+  /**
+   * What is ahead of the seed but not known to be better, and about how many more rewards it takes to know it: null where no number
+   * is enough while so many are missing. Null if nothing is ahead, or it is known, or the seed left.
+   */
+  readonly ahead: { readonly id: InstructionId; readonly rewardsNeeded: number | null } | null
+  /** Closed cohorts whose units were compared with those of the cohorts before. */
+  readonly acrossCohorts: number
+  /** Whether questions were asked again in later cohorts. */
+  readonly repeatsQuestions: boolean
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
 
@@ -81,8 +93,7 @@ export interface Snapshot {
 export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   const { learning, settings } = state
   const { members } = learning.population
-  const seed = members.find(({ instruction }) => instruction.id === learning.seed)
-  const values = new Map(strategies.valuation.values(learning.population).map(({ id, value }) => [id, value]))
+  const values = new Map(strategies.valuation.values(learning.population).map((one) => [one.id, one]))
   const reportedSoFar = openTallies(state)
   return {
     members: members.map((member): MemberSnapshot => {
@@ -93,13 +104,14 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       const open = reportedSoFar.get(id) ?? nothing
       return {
         id,
-        value: values.get(id) ?? 0,
+        value: values.get(id)?.value ?? 0,
+        chance: values.get(id)?.chance ?? 0,
         mean: meanOf(missingRewardsOf(settings), bounds, bounds.groups === 0 ? total([closed, open]) : closed),
         samples: closed.samples,
         reported: closed.reported + open.reported,
         interval: MeanInterval.ofMember(bounds, settings.risk),
         missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
-        difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.risk),
+        difference: id === learning.seed ? null : Difference.between(learning.population, id, learning.seed),
         isNewcomer,
         isPinned,
         strata: tallies
@@ -118,8 +130,30 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
     incumbent: incumbentOf(learning),
     missingRewardsForbid: missingRewardsForbid(state),
     missingRewardsDiffer: missingRewardsDiffer(state),
+    ahead: ahead(state),
+    acrossCohorts: state.closed.across,
+    repeatsQuestions: state.questions.areRepeated,
     waitsFor: waitsFor(state)
   }
+}
+
+const ahead = (state: State): Snapshot["ahead"] => {
+  const {
+    learning: { incumbent, population, seed },
+    settings
+  } = state
+  const { comparison, members } = population
+  const leader = members[comparison.incumbent]?.instruction.id
+  if (leader === undefined || leader === seed || incumbent.why === "better than the seed") return null
+  const isForbidden = missingRewardsForbid(state).some(({ better, worse }) => better === leader && worse === seed)
+  // The logarithm of an e-value grows about as half the square of the difference in standard deviations, for the best bet.
+  const growth = Math.log(Comparison.bets.length * Comparison.threshold(comparison, settings.risk))
+  return isAlive(population, seed)
+    ? {
+        id: leader,
+        rewardsNeeded: isForbidden ? null : Difference.rewardsNeeded(population, leader, seed, Math.sqrt(2 * growth))
+      }
+    : null
 }
 
 /** Pairs whose rewards differ as reported, but which no number of further cohorts could distinguish. */
@@ -198,14 +232,6 @@ const shownBlocking = 3
 
 const candidates = ({ learning: { evolution, reviews } }: State): ReadonlyArray<CandidateSnapshot> => {
   if (evolution === null) return []
-  if (isIn(evolution, "PairedTrial")) {
-    const { candidates, parent, round } = evolution.stage
-    return candidates.flatMap((candidate, place): ReadonlyArray<CandidateSnapshot> =>
-      round.remaining.includes(place)
-        ? [{ id: candidateId(evolution, place), place, content: contentOf(candidate), parent, stage: "trial" }]
-        : []
-    )
-  }
   if (!isIn(evolution, "Proposed")) return []
   const { candidates, parent } = evolution.stage
   return candidates.map((candidate, place) => {

@@ -2,7 +2,6 @@
 import { HashMap, Option } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
-import type { Value } from "@inspo/population/Population"
 import type { Learning } from "./Learning.ts"
 import type { Limits } from "./Limits.ts"
 import type { Settings } from "./Settings.ts"
@@ -25,7 +24,7 @@ export interface Lease {
   readonly key: string
   readonly n: number
   readonly instruction: InstructionId
-  readonly probability: number | null
+  readonly probability: number
   readonly unit: string
   readonly place: number
   readonly stratum: string
@@ -59,7 +58,6 @@ export interface Cohort {
   /** When the last reward came that is evidence; null before the first. */
   readonly rewardedAt: number | null
   readonly closing: number | null
-  readonly values: ReadonlyArray<Value>
   readonly shares: ReadonlyArray<Share>
   readonly leases: HashMap.HashMap<string, Lease>
   readonly sticky: HashMap.HashMap<string, Sticky>
@@ -99,8 +97,13 @@ export interface State {
   readonly rewinds: ReadonlyArray<Rewind>
   /** Training cohorts opened on this branch and before it, and validation cohorts ever. */
   readonly opened: { readonly train: number; readonly validation: number }
-  /** Units of all closed training cohorts, on any branch; `lost` ones were not fully reported. */
-  readonly closed: { readonly units: number; readonly lost: number }
+  /**
+   * Units of all closed training cohorts, on any branch; `lost` ones were not fully reported. Units of
+   * `across` cohorts were compared with those of the cohorts before.
+   */
+  readonly closed: { readonly units: number; readonly lost: number; readonly across: number }
+  /** Some questions of the first cohorts, and whether one of them was asked again in a later one. */
+  readonly questions: { readonly first: ReadonlyArray<QuestionId>; readonly areRepeated: boolean }
   /** How long after sealing the last reward came in the training cohorts completed last, the latest last. */
   readonly waits: ReadonlyArray<number>
   /** The cohorts that are not closed, in the order in which they were opened. */
@@ -149,11 +152,11 @@ export const leaseId = (branch: number, cohortName: string, key: string): string
 /** A name as a part of an id. Total: commands with lone surrogates are refused before an id is given out. */
 export const encodeName = (name: string): string => encodeURIComponent(name.toWellFormed())
 
-/** The key of a candidate's lease on a question that several instructions answer. */
+/** The key of the lease of a further instruction on a question that several instructions answer. */
 export const armKey = (key: string, arm: InstructionId): string => `${key}#${arm}`
 
 /** The key of the request of a lease. */
-export const baseKey = (key: string): string => key.replace(/#candidate-\d+\.\d+\.\d+$/u, "")
+export const baseKey = (key: string): string => key.replace(/#i\d+$/u, "")
 
 /** The unit of a request: its conversation, or itself. */
 export const unitOf = ({ key, sticky }: { readonly key: string; readonly sticky: string | null }): string =>

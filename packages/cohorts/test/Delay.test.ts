@@ -1,17 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { snapshot } from "@inspo/cohorts"
-import { contest, live, naive, power, weathers } from "./support/Delay.ts"
+import { contest, live, naive, weathers } from "./support/Delay.ts"
 
 const seeds = Array.from({ length: 6 }, (_, index) => index + 1)
 
 describe("equal instructions", () => {
   for (const [name, weather] of Object.entries(weathers))
-    it(`are not pruned as worse over ten evolutions: ${name}`, () => {
-      for (const seed of seeds) {
-        const { claimed, evolutions, worse } = live({ seed, weather, evolutions: 10, mean: 0.5, batch: 12 })
-        assert.deepEqual([evolutions, worse, claimed], [10, 0, false])
-      }
-    })
+    for (const [batch, evolveEvery] of name === "all of it"
+      ? ([
+          [12, 20],
+          [1, 60]
+        ] as const)
+      : ([[12, 20]] as const))
+      it(`are pruned as worse in at most δ of all lives, in cohorts of ${batch}: ${name}`, () => {
+        const lives = Array.from({ length: 20 }, (_, index) =>
+          live({ seed: index + 1, weather, evolutions: 3, evolveEvery, mean: 0.5, batch })
+        )
+        for (const { evolutions } of lives) assert.strictEqual(evolutions, 3)
+        // More than 3 of 20 happen once in sixty times at a risk of 0.05.
+        assert.isAtMost(lives.filter(({ claimed, worse }) => worse > 0 || claimed).length, 3)
+      })
 
   for (const name of ["bad rewards 20 cohorts late", "60 % of bad rewards never come", "bad ones fail"] as const)
     it(`are pruned where rewards are fed as they arrive: ${name}`, () => {
@@ -39,13 +47,7 @@ describe("of two instructions, 0.8 and 0.3", () => {
       assert.isNull(decidedAt)
       server.lease(21, ["next"])
       const { shares = [] } = server.state.cohorts.at(-1) ?? {}
-      assert.deepEqual(
-        shares.map(({ id, probability }) => [id, Number(probability.toFixed(3))]),
-        [
-          ["i0", 0.5],
-          ["i1", 0.5]
-        ]
-      )
+      for (const { probability } of shares) assert.approximately(probability, 0.5, 0.12)
     }
   })
 
@@ -59,25 +61,5 @@ describe("of two instructions, 0.8 and 0.3", () => {
     const heard = contest({ ...two, seed: 1, response: 0.85, missingRewards: "worst", cohorts: 30 })
     assert.isAtMost(heard.decidedAt ?? Infinity, 10)
     assert.isEmpty(snapshot(heard.server.strategies, heard.server.state).missingRewardsForbid)
-  })
-})
-
-describe("without delay", () => {
-  it("the rule of a run decides in cohorts when it does in a run, and the one for life needs no more steps", () => {
-    for (const seed of seeds.slice(0, 4)) {
-      const { batch, lifelong, running } = power({ seed, means: [0.6, 0.4, 0.4, 0.4], evolutions: 10, pruneEvery: 5 })
-      assert.isNotNull(batch)
-      assert.strictEqual(running, batch)
-      assert.isAtMost(lifelong ?? Infinity, 1.1 * (batch ?? 0))
-    }
-  })
-
-  it("the rule for life needs at most a tenth more of two where no evolution is planned, at the same promise to both", () => {
-    const ended = Array.from({ length: 60 }, (_, index) =>
-      power({ seed: index + 1, means: [0.6, 0.4], evolutions: 0, pruneEvery: 1 })
-    )
-    const median = (of: "batchOfAll" | "lifelong") =>
-      ended.map((one) => one[of] ?? Infinity).toSorted((a, b) => a - b)[30] ?? Infinity
-    assert.isAtMost(median("lifelong"), 1.1 * median("batchOfAll"))
   })
 })

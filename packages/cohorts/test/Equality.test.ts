@@ -7,7 +7,7 @@ import { QuestionStream } from "@inspo/sampler"
 import { Array as Arr, Effect, Option } from "effect"
 import { make, runOn } from "../../coevolution/test/support/ScriptedRun.ts"
 import { layerMemory } from "../../journal/src/sqlite.ts"
-import { configs, type Decision, decisionOf, settingsOf, strategiesOf } from "./support/OfRun.ts"
+import { configs, type Decision, decisionOf, settingsOf } from "./support/OfRun.ts"
 import { Server } from "./support/Server.ts"
 
 type Step = Extract<RunEvent, { readonly _tag: "StepPlanned" }>
@@ -23,7 +23,7 @@ class Follower {
   constructor(context: DecisionContext, contents: Arr.NonEmptyReadonlyArray<string>) {
     const [first, ...others] = contents
     this.context = context
-    this.server = new Server(settingsOf(context.algorithm), [first, ...others], strategiesOf(context))
+    this.server = new Server(settingsOf(context.algorithm), [first, ...others])
   }
 
   get compared(): Readonly<Record<string, number>> {
@@ -84,7 +84,8 @@ class Follower {
                 n: algorithm.rollout.groupSize,
                 stratum: question.dataSource,
                 sticky: null,
-                question: question.id
+                question: question.id,
+                instructions: 1
               }
             ]
       })
@@ -146,7 +147,7 @@ describe("a run driven through cohorts", () => {
           })
         )
         const compared = follower?.compared ?? {}
-        for (const what of ["Pruned", "ParentsChosen", "CandidatesVerified", "CandidatesJudged", "PopulationRefilled"])
+        for (const what of ["Pruned", "ParentsChosen", "CandidatesJudged", "PopulationRefilled"])
           assert.isAbove(compared[what] ?? 0, 0, what)
         assert.isAbove(compared["assignments"] ?? 0, 100)
         assert.strictEqual(compared["I*"], algorithm.schedule.steps + 1)

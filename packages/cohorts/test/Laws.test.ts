@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  type Answer,
   apply,
   type Command,
   fold,
   Horizon,
+  type LeaseAnswer,
   learnedUpTo,
   Learning,
   Refused,
@@ -13,11 +15,12 @@ import {
   State
 } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
 import { isAlive } from "@inspo/evolution"
 import type { MissingRewards } from "@inspo/population"
+import { incumbent as bestOf } from "@inspo/population/Population"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
+import { eventful, Life, step } from "./support/Life.ts"
 import { plain } from "./support/Plain.ts"
 import { Server } from "./support/Server.ts"
 import { changed } from "./support/Changed.ts"
@@ -38,7 +41,9 @@ const keys = Arr.makeBy(12, (index) => `k${index}`)
 
 const close = (cohort: string, groups: number | null = null): Command => ({ _tag: "Close", now: 9, cohort, groups })
 
-const request = (key: string) => ({ key, n: 1, stratum: "all", sticky: null, question: null })
+const request = (key: string) => ({ key, n: 1, stratum: "all", sticky: null, question: null, instructions: 1 })
+
+const leasesOf = (answer: Answer): ReadonlyArray<LeaseAnswer> => (answer._tag === "Leases" ? answer.leases : [])
 
 /** A whole step, as a trainer asks for it. */
 const whole = (cohort: string, requests: Extract<Command, { readonly _tag: "Lease" }>["requests"]): Command => ({
@@ -49,21 +54,6 @@ const whole = (cohort: string, requests: Extract<Command, { readonly _tag: "Leas
   isFullBatch: true,
   requests
 })
-
-/** A trainer's server with so many candidates, who are to meet their parent on so many questions. */
-const withTrial = (candidates: number, samples: number): Server => {
-  const settings = changed(Settings.trainer(1), { pruneEvery: 0, samples, paired: true, lookEvery: null, rounds: 1 })
-  const server = new Server(settings, contents)
-  server.do({ _tag: "Evolve", now: 0 })
-  server.do({
-    _tag: "Propose",
-    now: 0,
-    parent: server.state.learning.evolution?.parents[0] ?? InstructionId.make("none"),
-    candidates: Array.from({ length: candidates }, (_, at) => ({ text: `candidate ${at}`, rationale: "" })),
-    reflected: []
-  })
-  return server
-}
 
 describe("leases", () => {
   it("are the same for any order of the ranks' requests and reports, and so is all that is learned", () => {
@@ -188,24 +178,21 @@ describe("leases", () => {
     )
   })
 
-  it("of a whole cohort are the same once it is closed, those of candidates among them; new keys are refused", () => {
+  it("of a whole cohort are the same once it is closed, those of further instructions among them; new keys are refused", () => {
     fc.assert(
       fc.property(
         fc.subarray(keys.slice(1, 8)),
-        fc.integer({ min: 0, max: 3 }),
-        fc.integer({ min: 1, max: 5 }),
-        (some, candidates, samples) => {
-          // A question whose place a candidate takes has no lease; the first always has.
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 0, max: 1000 }),
+        (some, instructionsPerQuestion, randomSeed) => {
+          // A question that is not asked has no lease; the first always has.
           const asked = ["k0", ...some]
-          const server = withTrial(candidates, samples)
+          const server = new Server(changed(Settings.trainer(randomSeed), { instructionsPerQuestion }), contents)
           const step = (some: ReadonlyArray<string>) => whole("train/1", some.map(request))
-          const leases = (some: ReadonlyArray<string>) => {
-            const { answer } = server.do(step(some))
-            return answer._tag === "Leases" ? answer.leases : []
-          }
+          const leases = (some: ReadonlyArray<string>) => leasesOf(server.do(step(some)).answer)
           const refused = () => {
-            const told = server.try(step(["new"]))
-            assert.strictEqual(told instanceof Refused ? told.code : "taken", "closed")
+            const answer = server.try(step(["new"]))
+            assert.strictEqual(answer instanceof Refused ? answer.code : "taken", "closed")
           }
           const first = leases(keys.slice(0, 8))
           const open = leases(asked)
@@ -219,6 +206,95 @@ describe("leases", () => {
       ),
       { numRuns: 50 }
     )
+  })
+
+  it("of several instructions on a question are the same again, also once the cohort is closed", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 6 }),
+        fc.constantFrom(null, "train/1"),
+        fc.integer({ min: 0, max: 1000 }),
+        (wanted, cohort, randomSeed) => {
+          const server = new Server(changed(named, { randomSeed }), contents)
+          const requests = wanted.map((instructions, at) => ({ ...request(`k${at}`), instructions }))
+          const ask = (some: typeof requests) =>
+            leasesOf(
+              server.do({ _tag: "Lease", now: 1, cohort, phase: "train", isFullBatch: false, requests: some }).answer
+            )
+          const first = ask(requests)
+          for (const [at, instructions] of wanted.entries()) {
+            const own = first.filter(({ key }) => State.baseKey(key) === `k${at}`)
+            assert.isTrue(own.length >= 1 && own.length <= Math.min(instructions, contents.length))
+            assert.strictEqual(own[0]?.key, `k${at}`)
+            for (const { instruction, key } of own.slice(1)) assert.strictEqual(key, `k${at}#${instruction}`)
+            assert.strictEqual(new Set(own.map(({ instruction }) => instruction)).size, own.length)
+            if (instructions > 1) assert.strictEqual(new Set(own.map(({ question }) => question)).size, 1)
+          }
+          assert.deepEqual(ask(requests), first)
+          assert.deepEqual(
+            requests.flatMap((one) => ask([one])),
+            first
+          )
+          for (const { name } of server.state.cohorts) server.do(close(name))
+          const again = ask(requests)
+          assert.deepEqual(
+            again.map(({ lease }) => lease),
+            first.map(({ lease }) => lease)
+          )
+        }
+      ),
+      { numRuns: 50 }
+    )
+  })
+
+  it("of several instructions need a key without an id, no sticky key, and a cohort that is not assigned as a whole", () => {
+    const server = new Server(named, contents)
+    const refused = (
+      change: Partial<ReturnType<typeof request>> & { readonly sticky?: string | null },
+      isFullBatch = false
+    ) => {
+      const requests = [{ ...request("k"), ...change }]
+      const answer = server.try({ _tag: "Lease", now: 1, cohort: "train/1", phase: "train", isFullBatch, requests })
+      return answer instanceof Refused ? answer.field : null
+    }
+    assert.strictEqual(refused({ key: "k#i1" }), "key")
+    assert.strictEqual(refused({ instructions: 0 }), "instructions")
+    assert.strictEqual(refused({ instructions: 2 }, true), "instructions")
+    const requests = [{ ...request("k"), instructions: 2, sticky: "s" }]
+    const sticky = server.try({ _tag: "Lease", now: 1, cohort: null, phase: "train", isFullBatch: false, requests })
+    assert.strictEqual(sticky instanceof Refused ? sticky.field : null, "instructions")
+  })
+
+  it("have the instructions of their questions as often as their probability says", () => {
+    for (const isFullBatch of [true, false])
+      for (const instructions of [1, 2, 3])
+        for (const seedShare of [0, 0.55]) {
+          const claimed = new Map<string, number>()
+          const counted = new Map<string, number>()
+          let questions = 0
+          for (let randomSeed = 0; randomSeed < 700; randomSeed++) {
+            const settings = changed(Settings.trainer(randomSeed), { instructionsPerQuestion: instructions, seedShare })
+            const server = new Server(settings, contents, undefined, false)
+            const requests = keys
+              .slice(0, 5)
+              .map((key) => ({ ...request(key), instructions: isFullBatch ? 1 : instructions }))
+            const leases = leasesOf(
+              server.do({ _tag: "Lease", now: 1, cohort: "train/1", phase: "train", isFullBatch, requests }).answer
+            )
+            questions += new Set(leases.map(({ key }) => State.baseKey(key))).size
+            for (const { instruction, probability } of leases) {
+              assert.approximately(claimed.get(instruction) ?? probability, probability, 1e-12)
+              claimed.set(instruction, probability)
+              counted.set(instruction, (counted.get(instruction) ?? 0) + 1)
+            }
+          }
+          for (const [instruction, probability] of claimed) {
+            const error = Math.sqrt(Math.max(probability * (1 - probability), 1e-9) / questions)
+            assert.isAtMost(probability, 1)
+            assert.approximately((counted.get(instruction) ?? 0) / questions, probability, 4 * error + 1e-9)
+          }
+          assert.lengthOf([...claimed], contents.length)
+        }
   })
 
   it("that were never used are neither evidence nor a missing reward", () => {
@@ -374,23 +450,28 @@ describe("cohorts", () => {
 })
 
 describe("shares", () => {
-  const Values = Schema.NonEmptyArray(Schema.Literals([0, 0.2, 0.5, 0.9, 1])).check(Schema.isMaxLength(5))
+  const Chances = Schema.NonEmptyArray(Schema.Literals([0, 0.2, 0.5, 1])).check(Schema.isMaxLength(5))
 
   it.prop(
-    "sum to 1, with a floor for the seed and a cap for all newcomers together",
-    [Values, Schema.Literals([0, 0.05, 0.3]), Schema.Literals([0, 0.1, 1]), Schema.Literals([0.001, 0.2])],
-    ([worth, seedShare, newcomerShare, temperature]) => {
+    "sum to 1, with a floor for the seed, less of it once another is known to be better, and a cap for all newcomers together",
+    [Chances, Schema.Literals([0, 0.05, 0.3]), Schema.Literals([0, 0.1, 1]), Schema.Boolean],
+    ([worth, seedShare, newcomerShare, isKnown]) => {
       const server = new Server(named, contents)
       for (const [at] of worth.entries()) server.do({ _tag: "Add", now: 0, content: `by hand ${at}`, parent: null })
-      const { learning } = server.state
+      const before = server.state.learning
+      const learning: Learning.Learning = isKnown
+        ? { ...before, incumbent: { ...before.incumbent, why: "better than the seed" } }
+        : before
       const values = learning.population.members.map(({ instruction }, place) => ({
         id: instruction.id,
-        value: worth[place % worth.length] ?? 0
+        value: 0.5,
+        chance: worth[place % worth.length] ?? 0
       }))
-      const shares = Shares.shares({ seedShare, newcomerShare, temperature }, learning, values)
+      const shares = Shares.shares({ seedShare, newcomerShare }, learning, values)
       const sum = (some: typeof shares) => some.reduce((total, { probability }) => total + probability, 0)
       assert.approximately(sum(shares), 1, 1e-9)
-      assert.isAtLeast(sum(shares.filter(({ id }) => id === learning.seed)), seedShare - 1e-9)
+      const floor = isKnown ? seedShare / 4 : seedShare
+      assert.isAtLeast(sum(shares.filter(({ id }) => id === learning.seed)), floor - 1e-9)
       const newcomers = shares.filter(({ id }) => Learning.statsOf(learning, id).isNewcomer)
       assert.strictEqual(newcomers.length, worth.length)
       assert.isAtMost(sum(newcomers), newcomerShare + 1e-9)
@@ -505,6 +586,49 @@ describe("a rewind", () => {
   })
 })
 
+describe("the seed", () => {
+  it("stays in a trainer's population until it is shown to be worse", () => {
+    const steps = fc.array(step, { minLength: 10, maxLength: 40 })
+    fc.assert(
+      fc.property(steps, (steps) => {
+        const life = new Life(changed(eventful("trainer"), { size: 2, evolveEvery: 1 }))
+        for (const [index, one] of steps.entries()) if (one.kind !== "retire") life.take(one, index + 1)
+        const leaving = life.log.flatMap((event) =>
+          event._tag === "Pruned" ? event.pruned : event._tag === "PopulationRefilled" ? event.replaced : []
+        )
+        for (const { id, reason } of leaving) if (id === "i0") assert.strictEqual(reason, "worse")
+      }),
+      { numRuns: 60 }
+    )
+  })
+})
+
+describe("the incumbent", () => {
+  it("is the best member from the time the seed is shown worse, also after the seed has left", () => {
+    const steps = fc.array(step, { minLength: 20, maxLength: 60 })
+    let changes = 0
+    fc.assert(
+      fc.property(steps, (steps) => {
+        const life = new Life(changed(eventful("trainer"), { size: 3, evolveEvery: 2, risk: 0.2 }))
+        let last: string | undefined
+        for (const [index, one] of steps.entries()) {
+          if (one.kind !== "retire") life.take(one, index + 1)
+          const { incumbent, population, seed } = life.state.learning
+          if (life.log.at(-1)?._tag !== "Concluded" || !isBeaten(incumbent)) continue
+          assert.strictEqual(incumbent.id, bestOf(population)?.instruction.id)
+          if (!isAlive(population, seed) && last !== undefined && last !== incumbent.id) changes++
+          last = incumbent.id
+        }
+      }),
+      { numRuns: 60 }
+    )
+    assert.isAbove(changes, 0)
+  })
+})
+
+const isBeaten = ({ why }: Learning.Incumbent): boolean =>
+  why === "better than the seed" || why === "the seed was pruned as worse"
+
 describe("without evidence", () => {
   it("the seed is the incumbent, however well another does", () => {
     const server = new Server(named, contents)
@@ -519,32 +643,6 @@ describe("without evidence", () => {
   })
 })
 
-describe("a trial", () => {
-  it("that a cohort without rewards ends early accepts no candidate, however good its scores were", () => {
-    const server = withTrial(1, 9)
-    const asked = keys.map((key) => ({ ...request(key), question: QuestionId.make(key) }))
-    const hold = (cohort: string, value: number | "abandoned") => {
-      const { answer } = server.do(whole(cohort, asked))
-      const leases = answer._tag === "Leases" ? answer.leases : []
-      server.reward(
-        2,
-        leases.map(({ lease }) => ({ lease, value }))
-      )
-      server.do(close(cohort))
-    }
-    hold("train/1", 1)
-    assert.strictEqual(server.state.learning.evolution?.stage._tag, "PairedTrial")
-    hold("train/2", "abandoned")
-    const judged = server.log.flatMap((event) => (event._tag === "CandidatesJudged" ? event.verdicts : []))
-    assert.deepEqual(
-      judged.map(({ accepted, mean, questions, reason }) => ({ accepted, mean, questions, reason })),
-      [{ accepted: false, mean: 1, questions: 6, reason: "cut-short" }]
-    )
-    const alive = server.state.learning.population.members.map(({ instruction }) => instruction.text)
-    assert.notInclude(alive, "candidate 0")
-  })
-})
-
 describe("settings", () => {
   it("that a guarantee rests on cannot change", () => {
     const server = new Server(named, contents)
@@ -554,8 +652,8 @@ describe("settings", () => {
       changed(named, { randomSeed: 2 })
     ])
       assert.isTrue(server.try({ _tag: "Configure", now: 0, settings }) instanceof Refused)
-    server.do({ _tag: "Configure", now: 0, settings: changed(named, { temperature: 1 }) })
-    assert.strictEqual(server.state.settings.sampler.temperature, 1)
+    server.do({ _tag: "Configure", now: 0, settings: changed(named, { seedShare: 0.5 }) })
+    assert.strictEqual(server.state.settings.sampler.seedShare, 0.5)
   })
 })
 
@@ -656,7 +754,7 @@ describe("what is shown", () => {
 
   it("reports that rewards are missing more often for one instruction than for another, beyond chance alone", () => {
     const differing = (missing: (at: number, instruction: string) => boolean) => {
-      const server = new Server(changed(named, { missingRewards: { value: 0.5 }, pruneEvery: 0 }), contents)
+      const server = new Server(changed(named, { missingRewards: { value: 1 }, pruneEvery: 0 }), contents)
       for (let step = 0; step < 60; step++) {
         const leases = server.lease(step, keys, `train/${step}`)
         server.reward(
@@ -677,53 +775,58 @@ describe("what is shown", () => {
 })
 
 describe("shares", () => {
-  const Unit = fc.array(fc.constantFrom(0, 0.5, 1, null), { minLength: 1, maxLength: 3 })
-  const Step = fc.array(Unit, { minLength: 3, maxLength: 12 })
+  const Outcome = fc.constantFrom(0, 1, 1, null)
+  const Step = fc.array(fc.tuple(Outcome, Outcome), { minLength: 1, maxLength: 6 })
 
-  it("follow no difference that missing rewards could explain, and the values if none is missing", () => {
+  it("follow no difference that missing rewards could explain, and a clear one that they could not", () => {
     fc.assert(
       fc.property(fc.array(Step, { minLength: 1, maxLength: 4 }), (steps) => {
-        const server = new Server(changed(named, { pruneEvery: 0, seedShare: 0 }), contents)
-        for (const [at, units] of steps.entries()) {
+        const settings = changed(Settings.trainer(1), { pruneEvery: 0, evolveEvery: 0, seedShare: 0 })
+        const server = new Server(settings, ["the seed", "a variant"])
+        for (const [at, questions] of steps.entries()) {
           const cohort = `train/${at}`
-          const requests = units.map((samples, key) => ({ ...request(`k${key}`), n: samples.length }))
-          server.do({ _tag: "Lease", now: at, cohort, phase: "train", isFullBatch: false, requests })
-          const rewards = units.flatMap((samples, key) =>
-            samples.flatMap((value, sample) =>
-              value === null ? [] : [{ lease: State.leaseId(0, cohort, `k${key}`), sample, value }]
-            )
+          // Each question is asked under both.
+          const requests = questions.map((_, key) => ({ ...request(`k${key}`), instructions: 2 }))
+          const asked = Array.from({ length: 40 }, (_, more) => ({ ...request(`more ${more}`), instructions: 2 }))
+          const leases = leasesOf(
+            server.do({
+              _tag: "Lease",
+              now: at,
+              cohort,
+              phase: "train",
+              isFullBatch: false,
+              requests: [...requests, ...asked]
+            }).answer
           )
-          if (rewards.length > 0) server.reward(at, rewards)
+          const both = [...Map.groupBy(leases, ({ key }) => State.baseKey(key)).values()].filter(
+            (own) => own.length === 2
+          )
+          const used = both.slice(0, questions.length)
+          const kept = new Set(used.flat().map(({ lease }) => lease))
+          server.reward(at, [
+            ...leases.flatMap(({ lease }) => (kept.has(lease) ? [] : [{ lease, value: "abandoned" as const }])),
+            ...used.flatMap((own, question) =>
+              own.flatMap(({ instruction, lease }) => {
+                const value = questions[question]?.[instruction === "i0" ? 0 : 1] ?? null
+                return value === null ? [] : [{ lease, value }]
+              })
+            )
+          ])
           server.do(close(cohort))
         }
-        const { learning } = server.state
-        const values = server.strategies.valuation.values(learning.population)
-        const certain = Shares.certain(learning, values)
-        const isMissing = steps.flat(2).includes(null)
-        if (!isMissing) assert.strictEqual(certain, values)
-        const known = values.flatMap(({ id, value }, at) => {
-          const { groups, high, low } =
-            learning.population.members.find(({ instruction }) => instruction.id === id)?.lifetime.bounds ??
-            assert.fail("a member")
-          const missing = groups === 0 ? 0 : (high - low) / groups
-          const least = value * (1 - missing)
-          return groups === 0 ? [] : [{ least, most: least + missing, value: certain[at]?.value ?? Number.NaN }]
-        })
-        for (const one of known) {
-          assert.isTrue(one.least <= one.value && one.value <= one.most)
-          for (const other of known) if (one.least > other.most) assert.isAbove(one.value, other.value)
-        }
-        const [highest, lowest] = [
-          Math.max(...known.map(({ least }) => least)),
-          Math.min(...known.map(({ most }) => most))
-        ]
-        if (isMissing && highest <= lowest) assert.strictEqual(new Set(known.map(({ value }) => value)).size, 1)
+        const { comparison, members } = server.state.learning.population
+        const ranges = members.map(({ lifetime: { bounds } }) => [bounds.low - 1 / 2, bounds.high - 1 / 2] as const)
+        const [lows, highs] = [Math.max(...ranges.map(([low]) => low)), Math.min(...ranges.map(([, high]) => high))]
+        const [chance = Number.NaN] = comparison.chances
+        if (lows <= highs) assert.approximately(chance, 1 / 2, 0.15)
+        else if (highs < lows - 6) assert.isAbove(Math.abs(chance - 1 / 2), 0.3)
       }),
       { numRuns: 200 }
     )
   })
 
-  it("stay even between equal instructions of which one lacks the rewards of most of its failures", () => {
+  // Chance in favour of the one counts, chance against it could be its missing rewards: 5 / 8 on average. As reported it would get all.
+  it("stay about even between equal instructions of which one lacks the rewards of most of its failures", () => {
     const drawn = Arr.makeBy(20, (seed) => {
       const server = new Server(changed(named, { randomSeed: seed, pruneEvery: 0, seedShare: 0 }), [
         "the seed",
@@ -754,7 +857,7 @@ describe("shares", () => {
       return opened?._tag === "CohortOpened" ? (opened.shares.find(({ id }) => id === "i1")?.probability ?? 0) : 0
     })
     const share = drawn.reduce((sum, one) => sum + one, 0) / drawn.length
-    assert.isTrue(share > 0.45 && share < 0.55, `the one with missing rewards gets ${share}`)
+    assert.isTrue(share > 0.4 && share < 0.7, `the one with missing rewards gets ${share}`)
   })
 })
 

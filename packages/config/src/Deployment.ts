@@ -10,6 +10,7 @@ const Variable = Schema.NullOr(Schema.NonEmptyString)
 /** Names of environment variables that hold secrets; null for a server without one, or for the provider's default variable. */
 export const KeysConfig = Schema.Struct({
   engine: Variable,
+  policy: Variable,
   proposer: Variable,
   judge: Variable,
   retrieval: Variable,
@@ -33,11 +34,13 @@ export const BudgetConfig = Schema.Struct({
   usd: Schema.NullOr(PositiveNumber).annotate({ description: "US dollars" }),
   rollouts: Schema.NullOr(PositiveInt).annotate({ description: "Rollouts of every kind" }),
   tokens: Schema.NullOr(PositiveInt).annotate({
-    description: "Prompt and response tokens, of the policy and of the proposer's model"
+    description:
+      "Prompt and response tokens, of the policy and of the proposer's model; of `policy.provider` as it bills them, the conversation again in each turn"
   }),
   minutes: Schema.NullOr(PositiveNumber).annotate({ description: "Minutes of work, summed over resumes" }),
   prices: Schema.Array(ModelPrice).annotate({
-    description: "Prices of the proposer's or judge's model, if it is not in the built-in table or has another price"
+    description:
+      "Prices of the policy's, proposer's or judge's model, if it is not in the built-in table or has another price"
   })
 })
 
@@ -46,10 +49,10 @@ export const RequestsConfig = Schema.Struct({
   timeoutSeconds: Schema.NullOr(PositiveNumber).annotate({
     description:
       "Timeout of one request, or null for the defaults: 30 seconds for a retriever, 60 for the judge and for " +
-      "`reward.command`, 300 for the proposer. Tools have at least 300"
+      "`reward.command`, 300 for the proposer and `policy.provider`. Tools have at least 300"
   }),
   retries: NonNegativeInt.annotate({
-    description: "Retries of a request to a retriever, proposer or judge after a temporary failure"
+    description: "Retries of a request to a retriever, `policy.provider`, proposer or judge after a temporary failure"
   })
 })
 
@@ -96,6 +99,13 @@ export const Deployment = Schema.Struct({
       description: "Whether the report compares with the seed instruction alone, trained at the same budget"
     })
   }),
+  policy: Schema.Struct({
+    provider: Schema.NullOr(Schema.NonEmptyString).annotate({
+      description:
+        "A chat model as a frozen policy, or null for the engine: `openai:MODEL`, `anthropic:MODEL`, `google:MODEL`, the address of a " +
+        "server with a chat completions API, as `URL#MODEL`, or of a gateway, as `PROVIDER+URL#MODEL`"
+    })
+  }).annotate({ description: "A chat model that answers questions in place of the engine" }),
   engine: Schema.Struct({
     model: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
@@ -115,14 +125,14 @@ export const Deployment = Schema.Struct({
     }),
     concurrency: Schema.NullOr(PositiveInt).annotate({
       description:
-        "With `engine.url` the number of concurrent sequences, or null for the limit that the server reports; else worker " +
-        "threads, or null for one per core, at most four. Results do not depend on it"
+        "With `engine.url` the number of concurrent sequences, or null for the limit that the server reports; with " +
+        "`policy.provider` that of conversations, or null for 8; else worker threads, or null for one per core, at most four. Results do not depend on it"
     })
   }),
   journal: JournalConfig.annotate({ description: "Where the journal is stored" }),
   keys: KeysConfig.annotate({
     description:
-      "Names of environment variables with secrets: the keys of `engine`, `proposer`, `judge` and `retrieval`, the " +
+      "Names of environment variables with secrets: the keys of `engine`, `policy`, `proposer`, `judge` and `retrieval`, the " +
       "password of `journal`. Null if none is needed; for a language model null is the provider's default variable"
   }),
   budget: BudgetConfig.annotate({
@@ -140,8 +150,9 @@ export const local: Deployment = {
   judge: { url: null },
   requests: { timeoutSeconds: null, retries: 4 },
   evaluation: { baseline: true },
+  policy: { provider: null },
   engine: { model: null, url: null, profile: "auto", tokenizer: null, concurrency: null },
   journal: { url: null },
-  keys: { engine: null, proposer: null, judge: null, retrieval: null, journal: null },
+  keys: { engine: null, policy: null, proposer: null, judge: null, retrieval: null, journal: null },
   budget: { usd: null, rollouts: null, tokens: null, minutes: null, prices: [] }
 }

@@ -1,6 +1,7 @@
 import { asksModel } from "@inspo/coevolution/Algorithm"
 import { ConfigError, unknownPrice } from "@inspo/coevolution/ConfigError"
 import { inconsistency as inAlgorithm } from "@inspo/coevolution/Inconsistency"
+import * as ModelName from "@inspo/reflection/ModelName"
 import * as Prices from "@inspo/reflection/Prices"
 import { builtInTools } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
@@ -9,6 +10,7 @@ import type { RunConfig } from "./RunConfig.ts"
 /** The first rule between settings that a config breaks, or null. */
 export const inconsistency = (config: RunConfig): ConfigError | null =>
   policyGivesTokens(config) ??
+  chatPolicyIsFrozen(config) ??
   questionsHaveCorpus(config) ??
   inAlgorithm(config) ??
   toolsAreSomewhere(config) ??
@@ -19,9 +21,9 @@ type Rule = (config: RunConfig) => ConfigError | null
 
 /** The remedy if a config names a hosted chat model as the policy. */
 export const noChatPolicy =
-  "A chat model cannot be the policy, which needs token ids from /v1/completions. Serve a model with open weights " +
+  "A chat model cannot be the engine, which needs token ids from /v1/completions. Serve a model with open weights " +
   "with vLLM, SGLang or llama.cpp (engine.profile: completions), or use a server with the Tinker protocol, which trains. Or " +
-  "keep your model and agent and evolve its instruction with `inspo serve`."
+  "evolve the instruction of the chat model itself: name it in policy.provider, or keep your own agent with `inspo serve`."
 
 /** Whether an address is that of a chat model provider or, for a server that must train, of an API with OpenAI's protocol. */
 export const isChatAddress = (url: string, profile: RunConfig["engine"]["profile"]): boolean => {
@@ -41,6 +43,47 @@ const policyGivesTokens: Rule = ({ engine }) =>
         expected: "a server that returns token ids",
         remedy: noChatPolicy
       })
+
+const chatPolicyIsFrozen: Rule = ({ engine, policy: { provider }, rollout, train }) => {
+  if (provider === null) return null
+  if (ModelName.parse(provider) === null)
+    return new ConfigError({
+      field: "policy.provider",
+      // An address could contain a password.
+      value: "not the name of a chat model",
+      expected: ModelName.forms,
+      remedy: "Set it as in --set policy.provider=openai:gpt-4.1-mini."
+    })
+  if (engine.url !== null)
+    return new ConfigError({
+      field: "engine.url",
+      value: "an address",
+      expected: "null, because policy.provider answers in place of the engine",
+      remedy: "Set one of the two to null."
+    })
+  if (train.fromStep !== null)
+    return new ConfigError({
+      field: "train.fromStep",
+      value: String(train.fromStep),
+      expected: "null, because policy.provider is a frozen policy",
+      remedy: "Set it to null, or leave training out with --ablate training."
+    })
+  if (train.demonstrations !== null)
+    return new ConfigError({
+      field: "train.demonstrations",
+      value: train.demonstrations,
+      expected: "null, because policy.provider learns nothing",
+      remedy: "Set it to null, and leave out --method."
+    })
+  return rollout.agent !== "search-r1-exact"
+    ? null
+    : new ConfigError({
+        field: "rollout.agent",
+        value: rollout.agent,
+        expected: "another agent, because this one is defined by tokens and policy.provider gives none",
+        remedy: "Set it to search-r1."
+      })
+}
 
 const questionsHaveCorpus: Rule = ({ data, retrieval, rollout }) =>
   (data.questions === null) === (data.corpus === null) ||
@@ -87,6 +130,8 @@ const pricesAreKnown: Rule = (config) => {
   const { prices, usd } = config.budget
   if (usd === null) return null
   const isUnknown = (model: string | null) => Prices.priceOf(model, prices) === null
+  const { provider } = config.policy
+  if (provider !== null && isUnknown(ModelName.parse(provider)?.model ?? null)) return unknownPrice("policy", usd)
   if (config.reward.kind === "judge" && isUnknown(config.judge.model)) return unknownPrice("judge", usd)
   return asksModel(config) && isUnknown(config.proposer.model) ? unknownPrice("proposer", usd) : null
 }

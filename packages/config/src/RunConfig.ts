@@ -41,6 +41,7 @@ export const RunConfig = Schema.Struct({
     description: "Which questions are held out, and which policy is returned"
   }),
   checkpoint: fields.checkpoint,
+  policy: around.policy,
   engine: both(around.engine, fields.engine).annotate({
     description: "The engine that samples and trains: the embedded model, or a server"
   }),
@@ -50,6 +51,10 @@ export const RunConfig = Schema.Struct({
   control: fields.control
 })
 export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
+
+/** Whether the policy is the embedded model, whose weights are files. */
+export const isEmbedded = ({ engine, policy }: Pick<RunConfig, "engine" | "policy">): boolean =>
+  engine.url === null && policy.provider === null
 
 /** The settings that decide the results of a run: the only ones in its core and its journal. */
 export const algorithmOf = (config: RunConfig): Algorithm => ({

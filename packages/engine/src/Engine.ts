@@ -46,6 +46,8 @@ export const EngineProfile = Schema.Struct({
   stopTexts: Schema.optionalKey(Schema.Literals(["any", "single-token"])),
   /** Whether `train` and `restore` can change the policy; by default they can. An engine that only samples sets this to false. */
   trains: Schema.optionalKey(Schema.Boolean),
+  /** Whether the policy is a chat model, whose calls are paid one by one and which has no token ids; by default it is not. */
+  chat: Schema.optionalKey(Schema.Boolean),
   /** Whether `sample` takes `topK`; by default it does not. */
   topK: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes a KL term in its loss; by default it does. */

@@ -1,11 +1,11 @@
 /** How an event changes the state: it copies the decision and chooses nothing. */
 import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
+import * as Comparison from "@inspo/population/Comparison"
 import * as Population from "@inspo/population/Population"
-import * as Round from "@inspo/verification/Round"
 import { type EventOf, type EvolutionEvent, UnexpectedEvent } from "./Event.ts"
 import type { Schedule } from "./Schedule.ts"
-import { type Due, type Evolution, type EvolutionIn, type EvolutionState, isAlive, isIn, type Stage } from "./State.ts"
+import { type Due, type Evolution, type EvolutionIn, type EvolutionState, isIn, type Stage } from "./State.ts"
 
 /** The state before the first unit of time. All instructions are newcomers. */
 export const begin = (instructions: ReadonlyArray<Instruction>): EvolutionState => {
@@ -15,17 +15,13 @@ export const begin = (instructions: ReadonlyArray<Instruction>): EvolutionState 
     population,
     newcomers: Population.ids(population),
     born: instructions.length,
-    evolution: null,
-    tried: []
+    entrants: null,
+    evolution: null
   }
 }
 
 /** Marks the decisions that follow the last unit of time as due. */
 export const endUnit = <S extends EvolutionState>(schedule: Schedule, state: S): S => {
-  const { evolution } = state
-  if (isIn(evolution, "TrafficSplit")) return { ...state, due: schedule.isPaused ? "Conclude" : "Judge" }
-  if (isIn(evolution, "PairedTrial"))
-    return schedule.isPaused ? { ...state, tried: [], due: "Conclude" } : { ...state, due: "Score" }
   return { ...state, due: pruning(schedule, state) ?? afterPruning(schedule, state) }
 }
 
@@ -37,7 +33,7 @@ export const rest = <S extends EvolutionState>(state: S): S =>
 export const apply = <S extends EvolutionState>(schedule: Schedule, state: S, event: EvolutionEvent): S => {
   switch (event._tag) {
     case "Pruned": {
-      const remaining = leave(
+      const remaining = without(
         state,
         event.pruned.map(({ id }) => id)
       )
@@ -59,16 +55,17 @@ export const apply = <S extends EvolutionState>(schedule: Schedule, state: S, ev
     case "VerificationBegun":
       return begun(state, event)
     case "CandidatesVerified": {
-      const { stage } = evolutionIn(state, event, "PairedTrial")
-      const verified = at(state, event, "PairedTrial", { ...stage, round: Round.record(stage.round, event) })
-      return { ...verified, tried: [], due: "Judge" }
+      const { stage } = evolutionIn(state, event, "Verifying")
+      const { candidates, parent, questions } = event
+      return {
+        ...at(state, event, "Verifying", { ...stage, scores: { questions, candidates, parent } }),
+        due: "Judge"
+      }
     }
-    case "VerificationContinued":
-      return continued(schedule, state, event)
     case "CandidatesJudged":
       return judged(state, event)
     case "PopulationRefilled":
-      return refilled(state, event)
+      return refilled(schedule, state, event)
   }
 }
 
@@ -85,8 +82,7 @@ const answers: Readonly<Record<EvolutionEvent["_tag"], ReadonlyArray<ReturnType<
   ParentsChosen: ["ChooseParents"],
   CandidatesProposed: ["Proposing"],
   VerificationBegun: ["Proposed"],
-  CandidatesVerified: ["Score", "PairedTrial"],
-  VerificationContinued: ["Judge"],
+  CandidatesVerified: ["Verifying"],
   CandidatesJudged: ["Judge"],
   PopulationRefilled: ["Refill", "Proposing"],
   EvolutionSkipped: ["Proposing"]
@@ -99,8 +95,14 @@ export const enter = <S extends EvolutionState>(state: S, newcomers: ReadonlyArr
   population: Population.add(state.population, newcomers)
 })
 
-/** Removes members. */
-export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => ({
+/** Removes members by hand, whatever the evidence, which begins again. */
+export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => {
+  const remaining = without(state, leaving)
+  const { population } = remaining
+  return { ...remaining, population: { ...population, comparison: Comparison.renew(population.comparison) } }
+}
+
+const without = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => ({
   ...state,
   population: Population.remove(state.population, leaving),
   newcomers: state.newcomers.filter((id) => !leaving.includes(id))
@@ -129,45 +131,17 @@ const at = <S extends EvolutionState>(state: S, event: EvolutionEvent, from: Sta
 })
 
 const begun = <S extends EvolutionState>(state: S, event: EventOf<"VerificationBegun">): S => {
-  const { asks, entering, places } = event
-  const evolution = evolutionIn(state, event, "Proposed")
-  const { parent, reflected } = evolution.stage
-  const candidates = places.map((place) => Invariant.at(evolution.stage.candidates, place, "candidate"))
-  const none = { groups: 0, sum: 0 }
-  const stage: Stage =
-    entering.length === 0
-      ? { _tag: "PairedTrial", parent, candidates, reflected, round: Round.begin(candidates.length) }
-      : {
-          _tag: "TrafficSplit",
-          parent,
-          candidates,
-          ids: entering.map(({ id }) => id),
-          scores: entering.map(() => none),
-          parentScore: none
-        }
+  const { asks, places } = event
+  const { parent, reflected, ...proposed } = evolutionIn(state, event, "Proposed").stage
+  const candidates = places.map((place) => Invariant.at(proposed.candidates, place, "candidate"))
   return {
-    ...enter(
-      state,
-      entering.map((instruction) => ({ instruction, verification: null }))
-    ),
-    due: asks && candidates.length > 0 ? state.due : "Judge",
-    evolution: { ...evolution, stage }
+    ...at(state, event, "Proposed", { _tag: "Verifying", parent, candidates, reflected, scores: null }),
+    due: asks && candidates.length > 0 ? state.due : "Judge"
   }
 }
 
-const continued = <S extends EvolutionState>(
-  schedule: Schedule,
-  state: S,
-  event: EventOf<"VerificationContinued">
-): S => {
-  if (isIn(state.evolution, "TrafficSplit")) return { ...state, due: pruning(schedule, state) ?? "Conclude" }
-  const { stage } = evolutionIn(state, event, "PairedTrial")
-  const proceeding = at(state, event, "PairedTrial", { ...stage, round: Round.proceed(stage.round, event.remaining) })
-  return { ...proceeding, due: "Conclude" }
-}
-
 const judged = <S extends EvolutionState>(state: S, event: EventOf<"CandidatesJudged">): S => {
-  const evolution = isIn(state.evolution, "TrafficSplit") ? state.evolution : evolutionIn(state, event, "PairedTrial")
+  const evolution = evolutionIn(state, event, "Verifying")
   const { candidates, parent } = evolution.stage
   const verdicts = Invariant.zip(candidates, event.verdicts, "candidates and verdicts")
   const verified = [
@@ -183,17 +157,20 @@ const judged = <S extends EvolutionState>(state: S, event: EventOf<"CandidatesJu
     : { ...state, due: "Refill", evolution: { ...evolution, verified } }
 }
 
-const refilled = <S extends EvolutionState>(state: S, event: EventOf<"PopulationRefilled">): S => {
+const refilled = <S extends EvolutionState>(
+  { resetsWindows }: Schedule,
+  state: S,
+  event: EventOf<"PopulationRefilled">
+): S => {
   const { evolution } = state
   if (evolution === null) throw new UnexpectedEvent({ event: event._tag, expected: "an evolution" })
-  const remaining = leave(
+  const remaining = without(
     state,
     event.replaced.map(({ id }) => id)
   )
-  const entering = event.accepted.filter(({ instruction }) => !isAlive(remaining.population, instruction.id))
   const entered = enter(
-    { ...remaining, population: Population.resetWindows(remaining.population) },
-    entering.map((accepted) => ({
+    resetsWindows ? { ...remaining, population: Population.resetWindows(remaining.population) } : remaining,
+    event.accepted.map((accepted) => ({
       instruction: accepted.instruction,
       verification: verificationOf(evolution, accepted)
     }))
@@ -201,6 +178,10 @@ const refilled = <S extends EvolutionState>(state: S, event: EventOf<"Population
   return {
     ...entered,
     newcomers: event.accepted.map(({ instruction }) => instruction.id),
+    entrants: {
+      places: event.accepted.length + event.shortfall,
+      ids: event.accepted.map(({ instruction }) => instruction.id)
+    },
     evolution: null,
     due: "Conclude"
   }

@@ -2,20 +2,10 @@
 import { type Candidate, contentOf, type Instruction, type InstructionId, ofContent } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { Value } from "@inspo/population/Population"
-import * as Round from "@inspo/verification/Round"
-import type { Evidence, Verdict } from "@inspo/verification/Verification"
+import type { Evidence } from "@inspo/verification/Verification"
 import { Array as Arr } from "effect"
 import type { Decision, EventOf } from "./Event.ts"
-import { meanOf } from "./Observe.ts"
-import {
-  candidateId,
-  type Evolution,
-  type EvolutionIn,
-  type EvolutionState,
-  instructionId,
-  isAlive,
-  isIn
-} from "./State.ts"
+import { type Evolution, type EvolutionIn, type EvolutionState, instructionId, isAlive, isIn } from "./State.ts"
 import type { Settings } from "./Settings.ts"
 import type { Strategies } from "./Strategies.ts"
 
@@ -26,7 +16,6 @@ export interface DecisionContext {
   readonly values: ReadonlyArray<Value>
   readonly settings: {
     readonly population: Pick<Settings["population"], "size">
-    readonly verification: Pick<Settings["verification"], "samples">
   }
   /** Members that no rule may remove, besides the parents of an evolution. */
   readonly protectedIds: ReadonlySet<InstructionId>
@@ -37,15 +26,12 @@ export interface DecisionContext {
 
 /** How candidates are verified. */
 export interface VerificationContext {
-  readonly design: Round.Design
-  /** Whether candidates share the traffic with the members, instead of a paired trial on their parent's questions. */
-  readonly isSplit: boolean
-  /** Whether no later unit of time can bring scores. */
-  readonly isLast: boolean
+  /** Whether candidates are asked questions before they are judged. */
+  readonly asks: boolean
   /** The indices of the proposed candidates that may be verified; null while that is undecided. By default all. */
   readonly approvals?: ReadonlyArray<boolean | null>
-  /** The scores that a paired trial is judged by; by default those of its round. */
-  readonly evidence?: (evolution: EvolutionIn<"PairedTrial">) => Evidence
+  /** The scores that candidates are judged by; by default those of the stage. */
+  readonly evidence?: (evolution: EvolutionIn<"Verifying">) => Evidence
 }
 
 /** The decision that is due; null where there is none, or where evolution waits for a proposal, an approval or scores. Pure. */
@@ -55,17 +41,13 @@ export const decide = (context: DecisionContext, state: EvolutionState): Decisio
     case "Conclude":
       return null
     case "Nothing":
-      return isIn(evolution, "Proposed") ? beginVerification(context, state, evolution) : null
+      return isIn(evolution, "Proposed") ? beginVerification(context, evolution) : null
     case "Prune":
       return prune(context, state)
     case "ChooseParents":
       return chooseParents(context, state)
-    case "Score":
-      return score(state, inStage(evolution, "PairedTrial"))
     case "Judge":
-      return isIn(evolution, "TrafficSplit")
-        ? judgeSplit(context, state, evolution)
-        : judgePairs(context, inStage(evolution, "PairedTrial"))
+      return judge(context, state, evolution)
     case "Refill":
       return refill(context, state)
   }
@@ -97,50 +79,39 @@ export const refill = (context: DecisionContext, state: EvolutionState): EventOf
   const { evolution, population } = state
   if (evolution === null) throw new Invariant.InvariantBroken({ missing: "an evolution" })
   const { chosen, shortfall } = verification.refill({
-    places: placesFor(context, evolution),
+    places: placesFor(context, state, evolution),
     verified: evolution.verified
   })
-  let born = 0
-  const accepted = chosen.map(({ candidate, mean, parent, questions, reason: verdict }) => ({
-    instruction: presentOf(state, evolution, candidate) ?? bornOf(context, state, { candidate, parent }, born++),
+  const accepted = chosen.map(({ candidate, mean, parent, questions, reason: verdict }, place) => ({
+    instruction: bornOf(context, state, { candidate, parent }, place),
     mean,
     questions,
     verdict
   }))
-  const certain = certainOf(context, evolution)
-  const staying = new Set([...certain, ...accepted.map(({ instruction }) => instruction.id)])
-  const spared = isIn(evolution, "TrafficSplit") ? sparedOf(context, state, evolution, staying) : []
+  const staying = [...certainOf(context, state, evolution)].filter((id) => isAlive(population, id))
   return {
     _tag: "PopulationRefilled",
     step: population.step,
     parents: evolution.parents,
-    replaced: halving.replaced(population, context.values, living(state, [...staying, ...spared])),
+    replaced: halving.replaced(
+      population,
+      context.values,
+      new Set(staying),
+      context.settings.population.size - accepted.length
+    ),
     accepted,
     shortfall
   }
 }
 
-/** The start of verification, once it is decided which candidates to verify. Those that share the traffic join at once. */
+/** The start of verification, once it is decided which candidates to verify. */
 const beginVerification = (
-  context: DecisionContext,
-  state: EvolutionState,
+  { verification: { approvals, asks } }: DecisionContext,
   { round, stage, step }: EvolutionIn<"Proposed">
 ): EventOf<"VerificationBegun"> | null => {
-  const { approvals, isSplit } = context.verification
-  const asks = context.settings.verification.samples > 0
-  const { parent } = stage
   if (approvals?.includes(null) === true) return null
   const places = [...stage.candidates.keys()].filter((place) => approvals?.[place] !== false)
-  const candidates = places.map((place) => Invariant.at(stage.candidates, place, "candidate"))
-  return {
-    _tag: "VerificationBegun",
-    step,
-    round,
-    places,
-    entering:
-      isSplit && asks ? candidates.map((candidate, place) => bornOf(context, state, { candidate, parent }, place)) : [],
-    asks
-  }
+  return { _tag: "VerificationBegun", step, round, places, asks }
 }
 
 const bornOf = (
@@ -157,146 +128,47 @@ const bornOf = (
   bornAt: population.step
 })
 
-/** The scores of candidates and parent in a unit of time: their mean rewards on the questions that all were asked. */
-const score = (
-  { tried: groups }: EvolutionState,
-  evolution: EvolutionIn<"PairedTrial">
-): EventOf<"CandidatesVerified"> => {
-  const { parent, round } = evolution.stage
-  const tried = new Set(round.remaining.map((place) => candidateId(evolution, place)))
-  const key = (id: string, question: string) => JSON.stringify([id, question])
-  const means = new Map(
-    groups.flatMap(({ instruction, question, rewards }) =>
-      question === null || rewards.length === 0 ? [] : [[key(instruction, question), meanOf(rewards)] as const]
-    )
-  )
-  const asked = Arr.dedupe(
-    groups.flatMap(({ instruction, question }) => (question !== null && tried.has(instruction) ? [question] : []))
-  )
-  const mean = (id: string, question: string) => means.get(key(id, question)) ?? null
-  return {
-    _tag: "CandidatesVerified",
-    step: evolution.step,
-    round: evolution.round,
-    batch: round.batches,
-    ...Round.scored(
-      round,
-      asked,
-      (question) => mean(parent, question),
-      (place, question) => mean(candidateId(evolution, place), question)
-    )
-  }
-}
-
-const judgePairs = (context: DecisionContext, evolution: EvolutionIn<"PairedTrial">): Decision => {
-  const { strategies, verification } = context
-  const { round: number, stage, step } = evolution
-  const accepted = evolution.verified.filter((verdict) => verdict.accepted).length
-  const { cutShort, remaining } = Round.analyse(strategies.verification, verification.design, stage.round, {
-    places: placesFor(context, evolution) - accepted,
-    isLast: verification.isLast
-  })
-  if (Arr.isReadonlyArrayNonEmpty(remaining)) return { _tag: "VerificationContinued", step, round: number, remaining }
-  const evidence = verification.evidence?.(evolution) ?? { ...stage.round, storedParentMean: null }
-  const verdicts = Round.judge(strategies.verification, evidence, {
-    cutShort,
-    storedParentMean: evidence.storedParentMean
-  })
-  return judgement(context, evolution, verdicts)
-}
-
-const judgeSplit = (
+const judge = (
   context: DecisionContext,
-  { population }: EvolutionState,
-  evolution: EvolutionIn<"TrafficSplit">
-): Decision => {
-  const { round, stage, step } = evolution
-  const { questions } = context.verification.design
-  const remaining = stage.ids.flatMap((id, place) =>
-    isAlive(population, id) && (stage.scores[place]?.groups ?? 0) < questions ? [place] : []
-  )
-  return Arr.isReadonlyArrayNonEmpty(remaining)
-    ? { _tag: "VerificationContinued", step, round, remaining }
-    : judgement(context, evolution, splitVerdicts(population, stage))
-}
-
-const judgement = (
-  context: DecisionContext,
-  evolution: Evolution,
-  verdicts: ReadonlyArray<Verdict>
+  state: EvolutionState,
+  evolution: Evolution | null
 ): EventOf<"CandidatesJudged"> => {
-  const { round, step, verified } = evolution
+  if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken({ missing: "candidates" })
+  const { round, stage, step, verified } = evolution
   const { strategies, verification } = context
-  const progress = { round, places: placesFor(context, evolution), verified: [...verified, ...verdicts] }
+  const verdicts = strategies.verification.judge(
+    verification.evidence?.(evolution) ?? {
+      ...(stage.scores ?? { candidates: stage.candidates.map(() => []), parent: null }),
+      storedParentMean: null
+    }
+  )
+  const progress = { round, places: placesFor(context, state, evolution), verified: [...verified, ...verdicts] }
   return {
     _tag: "CandidatesJudged",
     step,
     round,
     verdicts,
-    again: !verification.isLast && strategies.verification.needsRound(progress)
+    again: strategies.verification.needsRound(progress)
   }
 }
 
-/** A candidate that is a member passes if its mean is at least its parent's over the same units and it is still a member. */
-const splitVerdicts = (
-  population: EvolutionState["population"],
-  { ids, parentScore, scores }: EvolutionIn<"TrafficSplit">["stage"]
-): ReadonlyArray<Verdict> =>
-  Invariant.zip(ids, scores, "candidates and scores").map(([id, { groups, sum }]) => {
-    const mean = groups === 0 ? 0 : sum / groups
-    const parentMean = parentScore.groups === 0 ? null : parentScore.sum / parentScore.groups
-    const isWorse = !isAlive(population, id) || (parentMean !== null && mean < parentMean)
-    return {
-      accepted: groups > 0 && !isWorse,
-      reason: groups === 0 ? "no-questions" : isWorse ? "worse" : parentMean === null ? "no-baseline" : "not-worse",
-      score: mean - (parentMean ?? 0),
-      mean,
-      parentMean,
-      questions: groups,
-      wins: 0,
-      losses: 0
-    }
-  })
-
 /** Members that stay whatever the scores of candidates. */
-const certainOf = ({ protectedIds }: DecisionContext, { parents }: Evolution): ReadonlySet<InstructionId> =>
-  new Set([...protectedIds, ...parents])
+const certainOf = (
+  { protectedIds, strategies }: DecisionContext,
+  { population }: EvolutionState,
+  { parents }: Evolution
+): ReadonlySet<InstructionId> => new Set([...protectedIds, ...parents, ...strategies.halving.kept(population)])
 
 /** How many candidates can join. */
-const placesFor = (context: DecisionContext, evolution: Evolution): number =>
-  context.settings.population.size - certainOf(context, evolution).size
+const placesFor = (context: DecisionContext, state: EvolutionState, evolution: Evolution): number =>
+  Math.max(
+    0,
+    Math.min(
+      context.settings.population.size - certainOf(context, state, evolution).size,
+      mostNewcomers(context, state)
+    )
+  )
 
-/** The member that an accepted candidate already is, if it shared the traffic. */
-const presentOf = (
-  { population }: EvolutionState,
-  { stage }: Evolution,
-  candidate: Candidate
-): Instruction | undefined => {
-  if (stage._tag !== "TrafficSplit") return undefined
-  const id = stage.ids[stage.candidates.indexOf(candidate)]
-  return population.members.find(({ instruction }) => instruction.id === id)?.instruction
-}
-
-/** The members that stay besides newcomers that shared the traffic: the best of the others, as many as fit. */
-const sparedOf = (
-  { settings, strategies, values }: DecisionContext,
-  state: EvolutionState,
-  { stage }: EvolutionIn<"TrafficSplit">,
-  staying: ReadonlySet<InstructionId>
-): ReadonlyArray<InstructionId> => {
-  const tried = new Set(stage.ids)
-  const others = strategies.halving
-    .replaced(state.population, values, living(state, [...staying]))
-    .filter(({ id }) => !tried.has(id))
-    .toReversed()
-    .map(({ id }) => id)
-  return others.slice(0, Math.max(0, settings.population.size - staying.size))
-}
-
-const living = ({ population }: EvolutionState, ids: ReadonlyArray<InstructionId>): ReadonlySet<InstructionId> =>
-  new Set(ids.filter((id) => isAlive(population, id)))
-
-const inStage = <Tag extends "PairedTrial">(evolution: Evolution | null, tag: Tag): EvolutionIn<Tag> => {
-  if (!isIn(evolution, tag)) throw new Invariant.InvariantBroken({ missing: `an evolution in the stage ${tag}` })
-  return evolution
-}
+/** The most newcomers of an evolution, whatever places there are. */
+export const mostNewcomers = ({ strategies }: DecisionContext, { entrants, population }: EvolutionState): number =>
+  strategies.halving.newcomers(population, entrants)

@@ -31,37 +31,26 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
 })
 
 /**
- * Verification began for the candidates at these `places` of the proposal. `entering` become members and share the
- * traffic with the others. Without `asks` no question is asked, and the verdicts follow at once.
+ * Verification began for the candidates at these `places` of the proposal. Without `asks` no question is asked, and the
+ * verdicts follow at once.
  */
 export const VerificationBegun = Schema.TaggedStruct("VerificationBegun", {
   step: Count,
   round: Count,
   places: Schema.Array(Count),
-  entering: Schema.Array(Instruction),
   asks: Schema.Boolean
 })
 
 /**
- * Scores on one batch of verification questions: `asked` of them, of which nothing failed on `questions`.
- * `candidates[i][k]` is the score of candidate i on question k; the list of a candidate that left early is empty. `parent` is
- * null if the parent was not run again. A round has one or more batches, counted from 0.
+ * Scores on the verification questions that nothing failed on. `candidates[i][k]` is the score of candidate i on question k.
+ * `parent` is null if the parent was not run again.
  */
 export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   step: Count,
   round: Count,
-  batch: Count,
-  asked: Count,
   questions: Schema.Array(QuestionId),
   candidates: Schema.Array(Scores),
   parent: Schema.NullOr(Scores)
-})
-
-/** An interim analysis of a round of verification: the indices of the candidates that stay for another batch. */
-export const VerificationContinued = Schema.TaggedStruct("VerificationContinued", {
-  step: Count,
-  round: Count,
-  remaining: Schema.NonEmptyArray(Count)
 })
 
 /** The end of a round: a verdict on each candidate, in their order, and whether another round of proposing follows. */
@@ -73,7 +62,7 @@ export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
 })
 
 /**
- * The population after an evolution: windows are reset, and accepted candidates that were not members yet join. They took the
+ * The population after an evolution: accepted candidates join. They took the
  * places of `replaced`; `shortfall` places stay empty.
  */
 export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
@@ -96,7 +85,6 @@ export const EvolutionEvent = Schema.Union([
   CandidatesProposed,
   VerificationBegun,
   CandidatesVerified,
-  VerificationContinued,
   CandidatesJudged,
   PopulationRefilled,
   EvolutionSkipped
@@ -104,7 +92,10 @@ export const EvolutionEvent = Schema.Union([
 export type EvolutionEvent = typeof EvolutionEvent.Type
 
 /** What evolution decides by itself. */
-export type Decision = Exclude<EvolutionEvent, { readonly _tag: "CandidatesProposed" | "EvolutionSkipped" }>
+export type Decision = Exclude<
+  EvolutionEvent,
+  { readonly _tag: "CandidatesProposed" | "CandidatesVerified" | "EvolutionSkipped" }
+>
 
 /** The event with this tag. */
 export type EventOf<Tag extends EvolutionEvent["_tag"]> = Extract<EvolutionEvent, { readonly _tag: Tag }>

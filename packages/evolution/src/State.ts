@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Candidate, contentOf, type Instruction, InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { Population } from "@inspo/population/Population"
+import { Entrants } from "@inspo/successive-halving/SuccessiveHalving"
 import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -21,38 +22,24 @@ export interface Group extends Schema.Schema.Type<typeof Group> {}
 export const Verified = Schema.Struct({ ...Verdict.fields, candidate: Candidate, parent: InstructionId })
 export interface Verified extends Schema.Schema.Type<typeof Verified> {}
 
-/** A round of verification as `@inspo/verification/Round` has it. */
-export const Round = Schema.Struct({
-  batches: Count,
-  latest: Count,
-  asked: Count,
+/** Scores on verification questions, as {@link Verification.Scores}. */
+export const Scores = Schema.Struct({
   questions: Schema.Array(QuestionId),
   candidates: Schema.Array(Schema.Array(Schema.Finite)),
-  parent: Schema.NullOr(Schema.Array(Schema.Finite)),
-  remaining: Schema.Array(Count)
+  parent: Schema.NullOr(Schema.Array(Schema.Finite))
 })
+export interface Scores extends Schema.Schema.Type<typeof Scores> {}
 
-/** Groups with a reward, and the sum of their mean rewards, since a verification began. */
-export const Score = Schema.Struct({ groups: Count, sum: Schema.Finite })
-export interface Score extends Schema.Schema.Type<typeof Score> {}
-
-const trial = { parent: InstructionId, candidates: Schema.Array(Candidate) }
+const proposal = { parent: InstructionId, candidates: Schema.Array(Candidate), reflected: Schema.Array(QuestionId) }
 
 /**
- * What an evolution waits for: a proposal (`Proposing`); the permission to verify it (`Proposed`); or the scores of its
- * candidates. These are asked the same questions as their parent (`PairedTrial`), or are members that share the traffic with
- * the others (`TrafficSplit`). `reflected` are the questions that candidates were written from; no candidate is asked them.
+ * What an evolution waits for: a proposal (`Proposing`), the permission to use it (`Proposed`), or the scores of its candidates
+ * (`Verifying`). `reflected` are the questions that candidates were written from; no candidate is asked them.
  */
 export const Stage = Schema.Union([
   Schema.TaggedStruct("Proposing", {}),
-  Schema.TaggedStruct("Proposed", { ...trial, reflected: Schema.Array(QuestionId) }),
-  Schema.TaggedStruct("PairedTrial", { ...trial, reflected: Schema.Array(QuestionId), round: Round }),
-  Schema.TaggedStruct("TrafficSplit", {
-    ...trial,
-    ids: Schema.Array(InstructionId),
-    scores: Schema.Array(Score),
-    parentScore: Score
-  })
+  Schema.TaggedStruct("Proposed", proposal),
+  Schema.TaggedStruct("Verifying", { ...proposal, scores: Schema.NullOr(Scores) })
 ])
 export type Stage = typeof Stage.Type
 
@@ -72,21 +59,20 @@ export type EvolutionIn<Tag extends Stage["_tag"]> = Evolution & {
 }
 
 /** Which decision is due; `Nothing`: none before the next groups, or before what an evolution waits for. */
-export const Due = Schema.Literals(["Nothing", "Score", "Judge", "Refill", "Prune", "ChooseParents", "Conclude"])
+export const Due = Schema.Literals(["Nothing", "Judge", "Refill", "Prune", "ChooseParents", "Conclude"])
 export type Due = typeof Due.Type
 
 /**
  * The state of evolution. Its unit of time, `population.step`, is a step of training or a cohort. `newcomers` entered since the
- * last unit. `born` counts all instructions that were ever members. `tried` holds the groups of a paired trial in the last unit
- * until they are scored.
+ * last unit, `entrants` in the last evolution, null before the first. `born` counts all instructions that were ever members.
  */
 export const EvolutionState = Schema.Struct({
   due: Due,
   population: Population,
   newcomers: Schema.Array(InstructionId),
   born: Count,
-  evolution: Schema.NullOr(Evolution),
-  tried: Schema.Array(Group)
+  entrants: Schema.NullOr(Entrants),
+  evolution: Schema.NullOr(Evolution)
 })
 export interface EvolutionState extends Schema.Schema.Type<typeof EvolutionState> {}
 
@@ -110,12 +96,6 @@ export const candidateInstruction = (
   origin: "proposed",
   bornAt: evolution.step
 })
-
-/** The candidates of a paired trial as instructions that can be followed; none without such a trial. */
-export const candidateInstructions = (evolution: Evolution | null): ReadonlyArray<Instruction> =>
-  evolution?.stage._tag === "PairedTrial"
-    ? evolution.stage.candidates.map((candidate, place) => candidateInstruction(evolution, candidate, place))
-    : []
 
 /** Whether an instruction is a member. */
 export const isAlive = ({ members }: Population, id: InstructionId): boolean =>

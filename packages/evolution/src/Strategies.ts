@@ -6,6 +6,6 @@ import type { Verification } from "@inspo/verification"
 /** Pure functions behind the services of the same names. `decide` asks them, `apply` does not. */
 export interface Strategies {
   readonly valuation: Pick<InstructionValue.Strategy, "values">
-  readonly halving: Pick<SuccessiveHalving.Strategy, "prune" | "parents" | "replaced">
-  readonly verification: Pick<Verification.Strategy, "judge" | "remaining" | "needsRound" | "refill">
+  readonly halving: Pick<SuccessiveHalving.Strategy, "prune" | "parents" | "kept" | "newcomers" | "replaced">
+  readonly verification: Pick<Verification.Strategy, "judge" | "needsRound" | "refill">
 }

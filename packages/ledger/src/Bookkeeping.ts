@@ -1,5 +1,5 @@
 import { Journal, type JournalError, type Records } from "@inspo/journal"
-import { Array as Arr, Clock, Effect, Ref, Result, Schema } from "effect"
+import { Array as Arr, Clock, Effect, Ref, Result, Schema, Semaphore } from "effect"
 import * as Ledger from "./Ledger.ts"
 
 /** The run reached a limit of its budget before the next piece of work; everything until then is saved. */
@@ -81,6 +81,7 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Bookkeeping, JournalError, Journal> {
   const journal = yield* Journal
   const spent = yield* Ref.make(Ledger.summarize(yield* journal.ledger).total)
+  const turn = yield* Semaphore.make(1)
   /** When the work that is being timed began; its seconds are not booked yet. */
   const since = yield* Ref.make<number | null>(null)
 
@@ -95,12 +96,21 @@ export const make = Effect.fnUntraced(function* (
     if (reached !== null) return yield* new BudgetReached({ ...reached, phase })
   })
 
+  /** Checks and reserves as one: works that begin together must not all take what is left for one. */
+  const reserve = Effect.fnUntraced(
+    function* (phase: Ledger.Phase, need: Ledger.Need, works: ReadonlyArray<Work>) {
+      yield* check(phase, need)
+      const ids = yield* journal.reserve(works.map(({ key, most }) => ({ ...most, phase, key })))
+      yield* Ref.update(spent, (before) => Ledger.add(before, sum(works.map(({ most }) => most))))
+      return ids
+    },
+    (reserving) => turn.withPermit(reserving)
+  )
+
   const payEach: Bookkeeping["payEach"] = Effect.fnUntraced(function* (phase, need, works, doing) {
     if (works.length === 0) return yield* doing(() => Effect.void)
-    yield* check(phase, need)
-    const ids = yield* journal.reserve(works.map(({ key, most }) => ({ ...most, phase, key })))
+    const ids = yield* reserve(phase, need, works)
     const reserved = new Map(Arr.zipWith(works, ids, ({ key, most }, id) => [key, { id, most }]))
-    yield* Ref.update(spent, (before) => Ledger.add(before, sum(works.map(({ most }) => most))))
     return yield* doing(
       Effect.fnUntraced(function* (costs) {
         const settled = costs.flatMap(([key, cost]) => {

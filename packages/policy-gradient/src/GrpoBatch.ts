@@ -10,6 +10,9 @@ export type Sampled = Pick<
   "instructionId" | "questionId" | "reward" | "prompt" | "response" | "logprobs" | "mask"
 >
 
+/** The value of each instruction, by id; fixed before the samples were drawn. */
+export type Levels = Readonly<Record<string, number>>
+
 /** A trajectory with its advantage within its group. */
 export interface Scored {
   readonly trajectory: Sampled
@@ -23,9 +26,22 @@ export interface Scored {
 export const groups = (trajectories: ReadonlyArray<Sampled>): ReadonlyArray<Array.NonEmptyReadonlyArray<Sampled>> =>
   Record.values(Array.groupBy(trajectories, (t) => JSON.stringify([t.instructionId, t.questionId])))
 
-/** The trajectories of one group with their advantages, in order. */
-export const score = (group: ReadonlyArray<Sampled>, kind: Advantage.Advantage): ReadonlyArray<Scored> => {
-  const rewards = group.map((trajectory) => trajectory.reward)
+/** Gathers the trajectories of a step into groups of one question, under any instructions. */
+export const sharedGroups = (
+  trajectories: ReadonlyArray<Sampled>
+): ReadonlyArray<Array.NonEmptyReadonlyArray<Sampled>> =>
+  Record.values(Array.groupBy(trajectories, ({ questionId }) => JSON.stringify(questionId)))
+
+/**
+ * The trajectories of one group with their advantages, in order. With `levels`, the value of each instruction, the advantages are
+ * those of the rewards less the level of the instruction they were sampled under.
+ */
+export const score = (
+  group: ReadonlyArray<Sampled>,
+  kind: Advantage.Advantage,
+  levels?: Levels
+): ReadonlyArray<Scored> => {
+  const rewards = group.map(({ instructionId, reward }) => reward - (levels?.[instructionId] ?? 0))
   return Array.zipWith(group, Advantage.advantages(rewards, kind), (trajectory, advantage) => ({
     trajectory,
     advantage
@@ -105,15 +121,17 @@ export const foldKl = (
 /**
  * The optimizer steps that one step of the run takes on its trajectories, in order: all mini-batches, `epochs` times over,
  * without those that cannot change the policy. The log-probabilities are those of sampling throughout. `key` names the step;
- * each request's key adds its place, so it is the same when the step is repeated. With `kl` in the advantages, the
+ * each request's key adds its place, so it is the same when the step is repeated. With `levels` the trajectories of a
+ * question are one group under any instructions, else those of an instruction and question. With `kl` in the advantages, the
  * caller must add the penalty with {@link foldKl}.
  */
 export const trainRequests = (
   trajectories: ReadonlyArray<Sampled>,
   config: TrainConfig,
-  step: { readonly key: string; readonly learningRate: number }
+  step: { readonly key: string; readonly learningRate: number; readonly levels?: Levels }
 ): ReadonlyArray<TrainRequest> => {
-  const scored = groups(trajectories).map((group) => score(group, config.advantage))
+  const gather = step.levels === undefined ? groups : sharedGroups
+  const scored = gather(trajectories).map((group) => score(group, config.advantage, step.levels))
   const batches = miniBatches(scored, config.miniBatchSize, config.unit).map((miniBatch) => datums(miniBatch, config))
   return Array.flatten(Array.replicate(batches, config.epochs)).flatMap((batch, index) =>
     batch.length === 0 ? [] : [request(batch, config, { key: `${step.key}/${index}`, learningRate: step.learningRate })]

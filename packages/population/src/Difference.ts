@@ -1,49 +1,66 @@
-/** How much better one member is than another, as a confidence interval that is valid at any time. */
-import type { Member } from "./Population.ts"
-import { bets } from "./Superiority.ts"
+/** How much better one member is than another, within questions. */
+import type { InstructionId } from "@inspo/domain/Instruction"
+import * as Comparison from "./Comparison.ts"
+import { ids, missingShares, type Population } from "./Population.ts"
 
-/** Bounds of the expected reward of one member minus that of another, in [-1, 1]. */
-export interface Interval {
+/**
+ * The expected reward of one member minus that of another, with its 95 % interval by the Gaussian model of
+ * {@link Comparison}, which holds whatever missing rewards would have been: a description of the evidence so far, not a test that
+ * may be repeated.
+ */
+export interface Difference {
+  readonly mean: number
   readonly lower: number
   readonly upper: number
 }
 
-/**
- * An interval that contains the difference at all times simultaneously with probability 1 − `alpha`; where missing rewards
- * are treated as `worst`, whatever they would have been. It is [-1, 1] while the two share no step.
- *
- * The e-value against "the difference is at most d" takes c · d · Σ n m / (n + m) from the exponent of each bet c of
- * `Superiority`. The lower bound is the largest d at which it reaches 2 / alpha; the upper bound is that of the rival, negated.
- */
-export const interval = (member: Member, rival: Member, alpha: number): Interval => ({
-  lower: lowerBound(member, rival, alpha / 2),
-  upper: -lowerBound(rival, member, alpha / 2)
-})
-
-/** Whether a member is better than another by more than `difference`, at the risk `alpha`. */
-export const exceeds = (
-  member: Member,
-  rival: Member,
-  { alpha, difference }: { readonly alpha: number; readonly difference: number }
-): boolean => {
-  const evidence = member.lifetime.against.find((one) => one.rival === rival.instruction.id)
-  if (evidence === undefined) return false
-  const { exponents, overlap } = evidence
-  const total = exponents.reduce(
-    (sum, exponent, index) => sum + Math.exp(exponent - (bets[index] ?? 0) * difference * overlap),
-    0
-  )
-  return total / exponents.length >= 1 / alpha
-}
-
-/** The largest difference that is certainly exceeded, to a precision of 2⁻³⁰; -1 without evidence. */
-const lowerBound = (member: Member, rival: Member, alpha: number): number => {
-  let low = -1
-  let high = 1
-  for (let halving = 0; halving < 31; halving++) {
-    const middle = (low + high) / 2
-    if (exceeds(member, rival, { alpha, difference: middle })) low = middle
-    else high = middle
+/** The difference of two members; null unless both are. */
+export const between = (population: Population, id: InstructionId, rival: InstructionId): Difference | null => {
+  const found = pair(population, id, rival)
+  if (found === null) return null
+  const { deviation, least, most } = found
+  return {
+    mean: (least + most) / 2,
+    lower: Math.max(-1, least - quantile * deviation),
+    upper: Math.min(1, most + quantile * deviation)
   }
-  return low
 }
+
+/**
+ * About how many more rewards, of all members, it takes until the difference is so many standard deviations, by default those of the
+ * interval of {@link between}, if it stays what it is; 0 if it is already. Null if the two do not differ so far, or if missing rewards
+ * could explain it.
+ */
+export const rewardsNeeded = (
+  population: Population,
+  id: InstructionId,
+  rival: InstructionId,
+  deviations = quantile
+): number | null => {
+  const found = pair(population, id, rival)
+  if (found === null) return null
+  const known = Math.max(found.least, -found.most)
+  if (known <= 0) return null
+  const factor = ((deviations * found.deviation) / known) ** 2
+  const rewards = population.members.reduce((sum, { lifetime }) => sum + lifetime.trajectories, 0)
+  return Math.max(0, Math.ceil((factor - 1) * Math.max(1, rewards)))
+}
+
+/** The difference with every missing reward at its worst and at its best, and its standard deviation. */
+const pair = (population: Population, id: InstructionId, rival: InstructionId) => {
+  const all = ids(population)
+  const [a, b] = [all.indexOf(id), all.indexOf(rival)]
+  if (a < 0 || b < 0) return null
+  // A narrow prior, as for the shares, would show a large difference as a small one.
+  const posterior = Comparison.posterior(population.comparison, wide)
+  const mean = (posterior.means[a] ?? 0) - (posterior.means[b] ?? 0)
+  const missing = missingShares(population.members)
+  return {
+    least: mean - (missing[b] ?? 0),
+    most: mean + (missing[a] ?? 0),
+    deviation: Comparison.deviation(posterior, a, b)
+  }
+}
+
+const quantile = 1.96
+const wide = 1

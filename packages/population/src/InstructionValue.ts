@@ -7,25 +7,33 @@ import { sumAll } from "effect/Number"
 import type { Group } from "@inspo/domain/Group"
 import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
 import type { InstructionId } from "@inspo/domain/Instruction"
+import * as Invariant from "@inspo/domain/Invariant"
 import type { Identity } from "@inspo/domain/Strategy"
 import type { MissingRewards } from "./MissingRewards.ts"
 import {
-  type Bounds,
   ids,
+  incumbent,
   type Lifetime,
   lifetimeMean,
   type Member,
+  missingShares,
   type Population,
   type Value,
   type WindowEntry
 } from "./Population.ts"
+import * as Blocks from "./Blocks.ts"
+import * as Comparison from "./Comparison.ts"
 import * as Ranking from "./Ranking.ts"
-import * as Superiority from "./Superiority.ts"
 
-/** The part of a group that values are computed from. `missing` counts the samples without a reward, by default 0. */
+/**
+ * The part of a group that values are computed from. `missing` counts the samples without a reward, by default 0. Without a
+ * question, a group is compared with the others of its `stratum`, by default the same for all.
+ */
 export interface Observed extends Pick<Group, "instructionId"> {
   readonly rewards: ReadonlyArray<number>
   readonly missing?: number
+  readonly question?: string | null
+  readonly stratum?: string
 }
 
 /** Statistics of the members of a population. All functions are pure. */
@@ -140,8 +148,43 @@ export const make = (choices: Choices): Valuation => {
   }
 }
 
+/**
+ * The expected reward of each member by its {@link Comparison}: the mean reward of the last steps plus how much better the
+ * member is within questions. I* is the incumbent of the comparison.
+ */
+export const compare: Strategy = {
+  identity: { name: "comparison", parameters: {} },
+  values: (population) => {
+    const { comparison, members } = population
+    const { means } = Comparison.posterior(comparison)
+    const seen = members.map(({ window }) => totalOfWindow(window))
+    const samples = sumAll(seen.map(({ count }) => count))
+    const level =
+      samples === 0
+        ? (comparison.sum + 1) / (comparison.samples + 2)
+        : sumAll(seen.map(({ count, sum }, place) => sum - count * Invariant.at(means, place, "mean"))) / samples
+    return withChances(
+      population,
+      members.map(({ instruction }, place) => ({
+        id: instruction.id,
+        value: level + Invariant.at(means, place, "mean")
+      }))
+    )
+  },
+  best: (population) => Option.fromNullishOr(incumbent(population))
+}
+
 /** Provides {@link make}. */
 export const layer = (choices: Choices): Layer.Layer<InstructionValue> => Layer.succeed(InstructionValue, make(choices))
+
+const totalOfWindow = (window: ReadonlyArray<WindowEntry>): { readonly count: number; readonly sum: number } => ({
+  count: sumAll(window.map(({ trajectories }) => trajectories)),
+  sum: sumAll(window.map(({ mean, trajectories }) => mean * trajectories))
+})
+
+/** Values with P(best), in the order of the population. */
+const withChances = ({ comparison }: Population, values: ReadonlyArray<Value>): ReadonlyArray<Value> =>
+  values.map((value, place) => ({ ...value, chance: Invariant.at(comparison.chances, place, "chance") }))
 
 /** The rewards that the window keeps, and how they are averaged. */
 export type Averaging = Pick<Choices, "average" | "missingRewards" | "span" | "window">
@@ -156,14 +199,9 @@ export const observe = (
   assertObservable(population, step, groups)
   const outcomes = groups.map((group) => outcomeOf(averaging.missingRewards ?? "worst", group))
   const grouped = byInstruction(outcomes)
-  const sides = new Map(
-    population.members.flatMap(({ instruction: { id }, lifetime }) => {
-      const own = grouped.get(id)
-      return own === undefined ? [] : [[id, sidesOf(lifetime.bounds, own)] as const]
-    })
-  )
   const members = population.members.map((member) => {
-    const own = (grouped.get(member.instruction.id) ?? []).filter(({ rewards }) => rewards.length > 0)
+    const all = grouped.get(member.instruction.id) ?? []
+    const own = all.filter(({ rewards }) => rewards.length > 0)
     const window = inSpan(
       averaging,
       own.length === 0 ? member.window : [...member.window, windowEntry(step, own)],
@@ -176,49 +214,54 @@ export const observe = (
       window,
       value: known ? sumAll(window.map((entry) => entry.mean)) / divisor : member.value,
       stale: !known && member.value !== null,
-      lifetime: extend(member, own, sides)
+      lifetime: extend(member.lifetime, all, own)
     }
   })
-  return { ...population, members, step }
+  return { ...population, members, step, comparison: compared({ ...population, members }, step, outcomes) }
+}
+
+/** The comparison of the members after the groups of a step. */
+const compared = (
+  { comparison, members }: Population,
+  step: number,
+  outcomes: ReadonlyArray<Outcome>
+): Comparison.Comparison => {
+  const arranged = Blocks.arrange(
+    outcomes.map(({ high, instructionId, low, question = null, samples, stratum = "" }) => ({
+      instruction: instructionId,
+      question,
+      stratum,
+      samples,
+      low: low * samples,
+      high: high * samples
+    })),
+    comparison.waiting,
+    members.length
+  )
+  const { sum, trajectories: samples } = totalOf(outcomes)
+  return Comparison.observe(
+    comparison,
+    members.map(({ instruction }) => instruction.id),
+    { ...arranged, rewards: { samples, sum }, missing: missingShares(members), step }
+  )
 }
 
 /** A group with its mean reward in the worst and in the best case. */
 interface Outcome extends Observed {
+  readonly samples: number
   readonly low: number
   readonly high: number
 }
 
-const outcomeOf = (
-  missingRewards: MissingRewards,
-  { instructionId, missing = 0, rewards: reported }: Observed
-): Outcome => {
+const outcomeOf = (missingRewards: MissingRewards, observed: Observed): Outcome => {
+  const { missing = 0, rewards: reported } = observed
   const isWorst = missingRewards === "worst"
   const rewards =
     isWorst || missing === 0 ? reported : [...reported, ...Array.from({ length: missing }, () => missingRewards.value)]
   const unknown = isWorst ? missing : 0
   const sum = rewards.reduce((total, reward) => total + reward, 0)
   const samples = rewards.length + unknown
-  return { instructionId, rewards, low: sum / samples, high: (sum + unknown) / samples }
-}
-
-/** The observation of an instruction in a step, in the worst and in the best case. */
-interface Sides {
-  readonly low: Superiority.Step
-  readonly high: Superiority.Step
-}
-
-const sidesOf = (bounds: Bounds, own: ReadonlyArray<Outcome>): Sides => {
-  const side = (name: "low" | "high"): Superiority.Step => {
-    const means = own.map((one) => one[name])
-    return {
-      groups: own.length,
-      sum: sumAll(means),
-      squares: sumAll(means.map((mean) => mean * mean)),
-      centre: bounds[name] / (1 + bounds.groups)
-    }
-  }
-  const low = side("low")
-  return { low, high: own.every((one) => one.low === one.high) && bounds.low === bounds.high ? low : side("high") }
+  return { ...observed, rewards, samples, low: sum / samples, high: (sum + unknown) / samples }
 }
 
 const inSpan = (
@@ -231,7 +274,10 @@ const fill =
   (unknown: (population: Population) => number) =>
   (population: Population): ReadonlyArray<Value> => {
     const otherwise = unknown(population)
-    return population.members.map((member) => ({ id: member.instruction.id, value: member.value ?? otherwise }))
+    return withChances(
+      population,
+      population.members.map((member) => ({ id: member.instruction.id, value: member.value ?? otherwise }))
+    )
   }
 
 const meanOfKnown = (population: Population): number => {
@@ -271,30 +317,20 @@ const byInstruction = (groups: ReadonlyArray<Outcome>): ReadonlyMap<InstructionI
   return grouped
 }
 
-/** The lifetime after a step with these rewarded groups, shared with the instructions of `sides`. */
-const extend = (
-  { instruction, lifetime }: Member,
-  groups: ReadonlyArray<Outcome>,
-  sides: ReadonlyMap<InstructionId, Sides>
-): Lifetime => {
-  const own = sides.get(instruction.id)
-  if (own === undefined) return lifetime
-  const { sum, trajectories } = totalOf(groups)
+/** The lifetime after a step with these groups, of which `rewarded` have a reward. */
+const extend = (lifetime: Lifetime, groups: ReadonlyArray<Outcome>, rewarded: ReadonlyArray<Outcome>): Lifetime => {
+  if (groups.length === 0) return lifetime
+  const { sum, trajectories } = totalOf(rewarded)
   const { bounds } = lifetime
-  const against = new Map(lifetime.against.map((evidence) => [evidence.rival, evidence]))
-  for (const [rival, { high }] of sides)
-    if (rival !== instruction.id)
-      against.set(rival, { rival, ...Superiority.extend(against.get(rival), own.low, high) })
   return {
-    groups: lifetime.groups + groups.length,
+    groups: lifetime.groups + rewarded.length,
     trajectories: lifetime.trajectories + trajectories,
     rewardSum: lifetime.rewardSum + sum,
     bounds: {
-      groups: bounds.groups + own.low.groups,
-      low: bounds.low + own.low.sum,
-      high: bounds.high + own.high.sum
-    },
-    against: [...against.values()]
+      groups: bounds.groups + groups.length,
+      low: bounds.low + sumAll(groups.map(({ low }) => low)),
+      high: bounds.high + sumAll(groups.map(({ high }) => high))
+    }
   }
 }
 

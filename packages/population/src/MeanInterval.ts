@@ -1,6 +1,11 @@
 /** A confidence interval of a member's mean reward that is valid at any time. */
-import type { Interval } from "./Difference.ts"
 import type { Bounds } from "./Population.ts"
+
+/** Bounds of an expected reward, in [0, 1]. */
+export interface Interval {
+  readonly lower: number
+  readonly upper: number
+}
 
 /**
  * An interval that contains the mean reward of a group at all times simultaneously with probability 1 − `alpha`; where missing

@@ -2,7 +2,7 @@ import { Option, Schema } from "effect"
 import { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { refuse } from "@inspo/domain/InvalidInput"
 import { Reward } from "@inspo/domain/Trajectory"
-import * as Superiority from "./Superiority.ts"
+import * as Comparison from "./Comparison.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -27,15 +27,13 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
 
 /**
  * The statistics of an instruction since it joined, of a size that does not grow with the run; kept by `resetWindows`.
- * `groups` counts those with a reward, `bounds` all of them. `against` is the evidence against each living member that it
- * shared a step with.
+ * `groups` counts those with a reward, `bounds` all of them.
  */
 export const Lifetime = Schema.Struct({
   groups: Count,
   trajectories: Count,
   rewardSum: Schema.Finite,
-  bounds: Bounds,
-  against: Schema.Array(Superiority.Evidence)
+  bounds: Bounds
 })
 export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
 
@@ -55,11 +53,10 @@ export interface Verification extends Schema.Schema.Type<typeof Verification> {}
  *
  * `window` holds the steps that `value` averages, oldest first. `value` is null until the instruction is sampled, and
  * again after a reset. `stale` means that the value is older than the window. `verification` is null for an instruction that
- * joined unverified. `entry` is the number of the member's entry into the population, from 1.
+ * joined unverified.
  */
 export const Member = Schema.Struct({
   instruction: Instruction,
-  entry: Schema.Int.check(Schema.isGreaterThan(0)),
   window: Schema.Array(WindowEntry),
   value: Schema.NullOr(Schema.Finite),
   stale: Schema.Boolean,
@@ -68,21 +65,20 @@ export const Member = Schema.Struct({
 })
 export interface Member extends Schema.Schema.Type<typeof Member> {}
 
-/**
- * The members in the order in which they joined, and the last observed step, 0 before any. `entries` counts the entries;
- * several instructions that join together are one. `pairs` holds the number of ordered pairs that each entry of a present
- * member formed with the members of that time.
- */
+/** The members in the order in which they joined, the last observed step, 0 before any, and how the members compare. */
 export const Population = Schema.Struct({
   members: Schema.Array(Member),
   step: Count,
-  entries: Count,
-  pairs: Schema.Record(Schema.String, Count)
+  comparison: Comparison.Comparison
 })
 export interface Population extends Schema.Schema.Type<typeof Population> {}
 
-/** The value w_j of an instruction (Eq. 6), in [0, 1]. */
-export const Value = Schema.Struct({ id: InstructionId, value: Schema.Finite })
+/** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */
+export const Value = Schema.Struct({
+  id: InstructionId,
+  value: Schema.Finite,
+  chance: Schema.optionalKey(Schema.Finite)
+})
 export interface Value extends Schema.Schema.Type<typeof Value> {}
 
 /** The lifetime of an instruction that was never sampled. */
@@ -90,8 +86,7 @@ export const unobserved: Lifetime = {
   groups: 0,
   trajectories: 0,
   rewardSum: 0,
-  bounds: { groups: 0, low: 1 / 2, high: 1 / 2 },
-  against: []
+  bounds: { groups: 0, low: 1 / 2, high: 1 / 2 }
 }
 
 /** An instruction about to join, with its verification score if it has one. */
@@ -101,9 +96,9 @@ export interface Newcomer {
 }
 
 /** The population before the first step, without evidence about any instruction. */
-export const make = (instructions: ReadonlyArray<Instruction>): Population =>
+export const make = (instructions: ReadonlyArray<Instruction>, prior?: Comparison.Prior): Population =>
   add(
-    { members: [], step: 0, entries: 0, pairs: {} },
+    { members: [], step: 0, comparison: { ...Comparison.empty, ...(prior === undefined ? {} : { prior }) } },
     instructions.map((instruction) => ({ instruction, verification: null }))
   )
 
@@ -112,26 +107,28 @@ export const make = (instructions: ReadonlyArray<Instruction>): Population =>
  */
 export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>): Population => {
   if (newcomers.length === 0) return population
-  const entry = population.entries + 1
   const present = new Set(ids(population))
   const members = newcomers.map(({ instruction, verification }): Member => {
     const { id } = instruction
     if (present.has(id))
       refuse({ where: "Population.add", field: "newcomer", value: id, expected: "an id that is not a member's" })
     present.add(id)
-    return { instruction, entry, window: [], value: null, stale: false, lifetime: unobserved, verification }
+    return { instruction, window: [], value: null, stale: false, lifetime: unobserved, verification }
   })
+  const all = [...population.members, ...members]
   return {
     ...population,
-    members: [...population.members, ...members],
-    entries: entry,
-    pairs: { ...population.pairs, [String(entry)]: pairsOf(population.members.length, newcomers.length) }
+    members: all,
+    comparison: Comparison.enter(population.comparison, newcomers.length, {
+      missing: missingShares(all),
+      step: population.step
+    })
   }
 }
 
-/** The number of ordered pairs of some newcomers with each other and with the present members. */
-export const pairsOf = (present: number, entering: number): number =>
-  (present + entering) * (present + entering - 1) - present * (present - 1)
+/** The share of each member's rewards that are missing, in [0, 1]. */
+export const missingShares = (members: ReadonlyArray<Pick<Member, "lifetime">>): ReadonlyArray<number> =>
+  members.map(({ lifetime: { bounds } }) => (bounds.groups === 0 ? 0 : (bounds.high - bounds.low) / bounds.groups))
 
 /** Removes the named members and the evidence about them. Throws `InvalidInput` on an id that is not a member's. */
 export const remove = (population: Population, dropped: Iterable<InstructionId>): Population => {
@@ -139,17 +136,14 @@ export const remove = (population: Population, dropped: Iterable<InstructionId>)
   const present = new Set(ids(population))
   for (const id of dropping)
     if (!present.has(id)) refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
-  const members = population.members
-    .filter(({ instruction }) => !dropping.has(instruction.id))
-    .map((member) => ({
-      ...member,
-      lifetime: { ...member.lifetime, against: member.lifetime.against.filter(({ rival }) => !dropping.has(rival)) }
-    }))
-  const entries = new Set(members.map(({ entry }) => String(entry)))
+  const members = population.members.filter(({ instruction }) => !dropping.has(instruction.id))
   return {
     ...population,
     members,
-    pairs: Object.fromEntries(Object.entries(population.pairs).filter(([entry]) => entries.has(entry)))
+    comparison: Comparison.leave(population.comparison, ids(population), dropping, {
+      missing: missingShares(members),
+      step: population.step
+    })
   }
 }
 
@@ -170,6 +164,9 @@ export const ids = (population: Population): ReadonlyArray<InstructionId> =>
 /** The member with this id, if there is one. */
 export const find = (population: Population, id: InstructionId): Option.Option<Member> =>
   Option.fromNullishOr(population.members.find((member) => member.instruction.id === id))
+
+/** The best member by the comparison, if there is a member. */
+export const incumbent = ({ comparison, members }: Population): Member | undefined => members[comparison.incumbent]
 
 /** Mean reward over all trajectories since the instruction joined; none before the first. */
 export const lifetimeMean = (member: Member): Option.Option<number> =>

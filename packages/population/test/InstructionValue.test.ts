@@ -141,43 +141,31 @@ for (const [name, make] of [
     it.prop("the order of a step's groups does not matter", { history: History, window: Window }, (input) => {
       const valuation = make({ window: input.window })
       const reversed = input.history.map((step) => step.toReversed())
-      assert.deepStrictEqual(
-        valuation.values(observeAll(valuation, reversed)),
-        valuation.values(observeAll(valuation, input.history))
-      )
+      // P(best) may: it compares groups that share no question in the order of the step.
+      const valuesOf = (history: History) => valuation.values(observeAll(valuation, history)).map(({ value }) => value)
+      assert.deepStrictEqual(valuesOf(reversed), valuesOf(input.history))
     })
 
-    it.prop(
-      "lifetime records add up the whole history, resets or not, and name every rival met",
-      { history: History },
-      ({ history }) => {
-        const valuation = make({ window: 2 })
-        const population = history.reduce(
-          (state, step, index) => Population.resetWindows(valuation.observe(state, index + 1, toGroups(step))),
-          Population.make(instructions)
-        )
-        for (const index of instructions.keys()) {
-          const groups = history.flat().filter((group) => group.member === index)
-          const rewards = groups.flatMap((group) => group.rewards)
-          const means = groups.map((group) => mean(group.rewards))
-          const { lifetime } = member(population, index)
-          assert.strictEqual(lifetime.groups, groups.length)
-          assert.strictEqual(lifetime.trajectories, rewards.length)
-          assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
-          const sum = 1 / 2 + means.reduce((total, value) => total + value, 0)
-          assert.approximately(lifetime.bounds.low, sum, 1e-9)
-          assert.strictEqual(lifetime.bounds.high, lifetime.bounds.low)
-          assert.strictEqual(lifetime.bounds.groups, lifetime.groups)
-          const met = history.filter((step) => step.some((group) => group.member === index)).flat()
-          assert.sameMembers(
-            lifetime.against.map(({ rival }) => rival),
-            instructions
-              .filter((_, other) => other !== index && met.some(({ member }) => member === other))
-              .map(({ id }) => id)
-          )
-        }
+    it.prop("lifetime records add up the whole history, resets or not", { history: History }, ({ history }) => {
+      const valuation = make({ window: 2 })
+      const population = history.reduce(
+        (state, step, index) => Population.resetWindows(valuation.observe(state, index + 1, toGroups(step))),
+        Population.make(instructions)
+      )
+      for (const index of instructions.keys()) {
+        const groups = history.flat().filter((group) => group.member === index)
+        const rewards = groups.flatMap((group) => group.rewards)
+        const means = groups.map((group) => mean(group.rewards))
+        const { lifetime } = member(population, index)
+        assert.strictEqual(lifetime.groups, groups.length)
+        assert.strictEqual(lifetime.trajectories, rewards.length)
+        assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
+        const sum = 1 / 2 + means.reduce((total, value) => total + value, 0)
+        assert.approximately(lifetime.bounds.low, sum, 1e-9)
+        assert.strictEqual(lifetime.bounds.high, lifetime.bounds.low)
+        assert.strictEqual(lifetime.bounds.groups, lifetime.groups)
       }
-    )
+    })
 
     it.prop("I* has the largest value", { history: History }, ({ history }) => {
       const valuation = make({ window: 5 })

@@ -17,7 +17,6 @@ const setUp = (entries: typeof Entries.Type) => ({
     ...Population.make([]),
     members: entries.map(({ groups, bornAt }, index): Population.Member => ({
       instruction: instruction(index, { bornAt }),
-      entry: 1,
       window: [],
       value: null,
       stale: false,

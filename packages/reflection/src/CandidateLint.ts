@@ -15,6 +15,7 @@ export const RejectionReason = Schema.Literals([
   "too-long",
   "tags-lost",
   "tags-unbalanced",
+  "text-lost",
   "prompt-tags",
   "parent-copy",
   "duplicate",
@@ -33,6 +34,7 @@ export const description: Readonly<Record<RejectionReason, string>> = {
   "too-long": "has more words than allowed",
   "tags-lost": "does not name the tags in which to call a tool or to answer",
   "tags-unbalanced": "never opens and then closes the tags in which to call a tool or to answer",
+  "text-lost": "lacks a text that must stay, such as a placeholder",
   "prompt-tags": "holds tags of the request, such as <ins_1> or <example>",
   "parent-copy": "is the original instruction; white space does not count",
   duplicate: "was tried before, or repeats an earlier candidate; white space does not count",
@@ -51,6 +53,7 @@ export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
  * - `seed`: the text whose tags of actions must survive.
  * - `actions`: the tags in which the agent acts: `answer`, and one for each tool; `search` unless others are given. Other tags,
  *   such as `think`, are a manner of speaking.
+ * - `keep`: texts that must stay, such as the placeholders of a template.
  * - `known`: texts not to repeat.
  * - `maxWords`: the length cap.
  * - `parent`: the text that was shown as the original, if not the seed. What is there already, or in the seed, is not a leak,
@@ -62,6 +65,7 @@ export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
 export interface Rules {
   readonly seed: string
   readonly actions?: ReadonlyArray<string>
+  readonly keep?: ReadonlyArray<string>
   readonly known: ReadonlyArray<string>
   readonly maxWords?: number
   readonly parent?: string
@@ -172,6 +176,7 @@ const check = (rules: Rules) => {
     const tags = tagsIn(text)
     if (needed.some((name) => tags.every((tag) => tag.name !== name))) return "tags-lost"
     if (needed.some((name) => !isShown(tags.filter((tag) => tag.name === name)))) return "tags-unbalanced"
+    if (rules.keep?.some((kept) => !text.includes(kept)) === true) return "text-lost"
     if (tags.some(({ name }) => promptTag.test(name) && !names.includes(name))) return "prompt-tags"
     if (squashed === parent) return "parent-copy"
     if (known.has(squashed)) return "duplicate"

@@ -2,10 +2,11 @@
 import { Array as Arr, Effect, Random } from "effect"
 import type { Clause } from "./ClauseBank.ts"
 
-/** One text of the bank. */
+/** One text of the bank; `from` names the instruction that it was taken from, if an edit took it from one. */
 export interface Advice {
   readonly clause: Clause
   readonly text: string
+  readonly from?: string
 }
 
 /** An instruction in two parts: what no edit touches, such as the protocol, and the advice of the bank that follows. */
@@ -56,27 +57,66 @@ export const withdraw = ({ advice, base }: AdvisedInstruction, text: string): Ad
 const withdrawRate = 0.15
 
 /**
+ * What an edit prefers besides the weights of clauses: wordings, and advice to withdraw, which is withdrawn that much more
+ * often. Without preferences all wordings are equally likely, and all advice. `further` moves follow the usual ones; they
+ * withdraw advice as often as they give some.
+ */
+export interface Preferences {
+  readonly wording?: (text: string) => number
+  readonly withdrawal?: (clause: Clause) => number
+  readonly further?: number
+}
+
+/**
  * Edits an instruction at random by one or two moves: mostly giving advice, drawn by the weight of its clause and then
  * with any wording that is not there yet; at times withdrawing some. Advice beyond {@link maxAdviceWords} drives
- * out other advice. Weights are at least 0.
+ * out other advice. Weights are at least 0, those of wordings and withdrawals above 0.
  */
 export const draw = Effect.fnUntraced(function* (
   bank: ReadonlyArray<Clause>,
   instruction: AdvisedInstruction,
-  weight: (clause: Clause) => number
+  weight: (clause: Clause) => number,
+  { further = 0, withdrawal, wording }: Preferences = {}
 ): Effect.fn.Return<AdvisedInstruction> {
   const moves = (yield* Random.nextBoolean) ? 2 : 1
+  const undesired = withdrawal === undefined ? undefined : ({ clause }: Advice) => withdrawal(clause)
+  const rate = (advice: ReadonlyArray<Advice>) =>
+    withdrawRate * (undesired === undefined ? 1 : Math.max(...advice.map(undesired)))
   let edited = instruction
-  for (let move = 0; move < moves; move++) {
+  for (let move = 0; move < moves + further; move++) {
     const { advice } = edited
-    if (Arr.isReadonlyArrayNonEmpty(advice) && (yield* Random.next) < withdrawRate) {
-      edited = withdraw(edited, (yield* Random.choice(advice)).text)
+    if (Arr.isReadonlyArrayNonEmpty(advice) && (yield* Random.next) < (move < moves ? rate(advice) : 1 / 2)) {
+      edited = withdraw(edited, (yield* choose(advice, undesired)).text)
     } else {
-      edited = yield* give(bank, edited, weight)
+      edited = yield* give(bank, edited, weight, wording)
     }
   }
   return edited
 })
+
+/**
+ * Gives an instruction some of the advice of another that it lacks, and says where it is from. Advice that would drive out
+ * the last of its own, or that exceeds {@link maxAdviceWords}, is left out.
+ */
+export const combine = Effect.fnUntraced(function* (
+  instruction: AdvisedInstruction,
+  other: AdvisedInstruction,
+  from: string
+): Effect.fn.Return<AdvisedInstruction> {
+  const lacking = yield* Random.shuffle(lackingIn(instruction, other))
+  const taken = Arr.take(lacking, yield* Random.nextIntBetween(1, lacking.length))
+  const own = new Set(instruction.advice.map(({ text }) => text))
+  return taken.reduce((combined, advice) => {
+    const next = put(combined, { ...advice, from })
+    return next.advice.some(({ text }) => own.has(text)) && adviceWords(next) <= maxAdviceWords ? next : combined
+  }, instruction)
+})
+
+/** The advice of another instruction that one lacks. */
+export const lackingIn = ({ advice }: AdvisedInstruction, other: AdvisedInstruction): ReadonlyArray<Advice> => {
+  const own = new Set(advice.map(({ text }) => text))
+  return other.advice.filter(({ text }) => !own.has(text))
+}
 
 /**
  * Says an instruction otherwise: each piece of advice keeps its clause and takes any of its wordings, and at most two
@@ -104,7 +144,8 @@ export const paraphrase = Effect.fnUntraced(function* (
 const give = Effect.fnUntraced(function* (
   bank: ReadonlyArray<Clause>,
   instruction: AdvisedInstruction,
-  weight: (clause: Clause) => number
+  weight: (clause: Clause) => number,
+  wording?: (text: string) => number
 ): Effect.fn.Return<AdvisedInstruction> {
   const written = new Set(instruction.advice.map(({ text }) => text))
   const options = bank.flatMap((clause) => {
@@ -113,7 +154,7 @@ const give = Effect.fnUntraced(function* (
   })
   const option = yield* weighted(options)
   if (option === undefined) return instruction
-  const given = { clause: option.clause, text: yield* Random.choice(option.texts) }
+  const given = { clause: option.clause, text: yield* choose(option.texts, wording) }
   let advised = put(instruction, given)
   while (adviceWords(advised) > maxAdviceWords) {
     const others = advised.advice.filter(({ text }) => text !== given.text)
@@ -122,6 +163,15 @@ const give = Effect.fnUntraced(function* (
   }
   return advised
 })
+
+/** One of the elements; with `weight`, which is above 0, in proportion to it. */
+const choose = <A>(elements: Arr.NonEmptyReadonlyArray<A>, weight?: (element: A) => number): Effect.Effect<A> =>
+  weight === undefined
+    ? Random.choice(elements)
+    : Effect.map(
+        weighted(elements.map((element) => ({ element, weight: weight(element) }))),
+        (option) => option?.element ?? Arr.lastNonEmpty(elements)
+      )
 
 /** Draws an option with probability proportional to its weight; undefined when no option weighs anything. */
 const weighted = <A extends { readonly weight: number }>(options: ReadonlyArray<A>): Effect.Effect<A | undefined> =>

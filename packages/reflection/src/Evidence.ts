@@ -2,6 +2,7 @@
 import type { Failure } from "@inspo/domain/Experience"
 import * as PlainText from "@inspo/domain/PlainText"
 import { Array as Arr, Order } from "effect"
+import { bestFirst, type Scored } from "./internal/Tried.ts"
 import type { ProposeRequest } from "./Proposer.ts"
 import type { WorkRecord } from "./WorkRecord.ts"
 
@@ -85,16 +86,54 @@ const plainRole = (role: string): string =>
  * Where the budget is too small for all, the highest are shown.
  */
 export const history = (scored: ProposeRequest["history"], budget: number, count: CountTokens): string => {
-  const best = Arr.sort(scored, Order.flip(byScore))
   let spent = 0
-  const kept = best.filter(({ instruction }, rank) => (spent += count(instruction.text) + 20) <= budget || rank === 0)
-  const entries = kept.toReversed().map(({ instruction, score }, index) => {
-    const number = index + 1
-    const text = withoutPromptTags(instruction.text)
-    return `<ins_${number}>\n${text}\n</ins_${number}>\n<score_${number}>${Math.round(100 * score)}</score_${number}>`
-  })
+  const kept = bestFirst(scored).filter(
+    ({ instruction }, rank) => (spent += count(instruction.text) + 20) <= budget || rank === 0
+  )
+  return historyBlock(kept)
+}
+
+/** Of the instructions that {@link tried} shows besides the parent, so many have the highest scores. */
+const bestShown = 4
+
+/** And so many have the lowest: fewer, since what to keep says more than what to leave out. */
+const worstShown = 2
+
+/**
+ * What was tried besides a parent, as one `<history>` block like that of {@link history}: the best, the worst, and the parent to
+ * compare them with. Only whole instructions are shown, the most important first, and nothing where only the parent has a
+ * score or fits into the budget.
+ */
+export const tried = (
+  scored: ProposeRequest["history"],
+  parent: ProposeRequest["parent"],
+  budget: number,
+  count: CountTokens
+): string => {
+  const isOwn = ({ instruction }: Scored) => instruction.text === parent.text
+  const fits = (shown: ReadonlyArray<Scored>) => count(historyBlock(shown)) <= budget
+  const others = bestFirst(scored.filter((one) => !isOwn(one) && fits([one])))
+  const best = Arr.take(others, bestShown)
+  const worst = Arr.takeRight(Arr.drop(others, bestShown), worstShown).toReversed()
+  const kept: Array<Scored> = []
+  for (const one of [...Arr.take(best, 1), ...Arr.takeRight(scored.filter(isOwn), 1), ...Arr.drop(best, 1), ...worst])
+    if (fits([...kept, one])) kept.push(one)
+  return kept.every(isOwn) ? "" : historyBlock(kept)
+}
+
+const historyBlock = (scored: ReadonlyArray<Scored>): string => {
+  const entries = bestFirst(scored)
+    .toReversed()
+    .map(({ instruction, score }, index) => {
+      const number = index + 1
+      const text = withoutPromptTags(instruction.text).replace(historyTag, "‹$1›")
+      return `<ins_${number}>\n${text}\n</ins_${number}>\n<score_${number}>${Math.round(100 * score)}</score_${number}>`
+    })
   return ["<history>", ...entries, "</history>"].join("\n")
 }
+
+/** An instruction could close its block with it. */
+const historyTag = /<(\s*(?:\/\s*)?history\s*)>/giu
 
 /** An instruction as it is shown: tags of the prompt lose their brackets, all others stay. */
 export const withoutPromptTags = (text: string): string =>
@@ -185,5 +224,3 @@ const shorten = (text: string, limit: number, count: CountTokens): string => {
 /** What a cut through a tag leaves before and after it; quoted texts have angle brackets in tags only. */
 const tagCutOff = /<[^>]*$/u
 const restOfTag = /^[^<]*>/u
-
-const byScore: Order.Order<ProposeRequest["history"][number]> = Order.mapInput(Order.Number, ({ score }) => score)

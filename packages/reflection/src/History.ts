@@ -1,8 +1,9 @@
-import { Array as Arr, Effect, Layer, Order } from "effect"
+import { Effect, Layer } from "effect"
 import { Bank, type Clause, clausesIn } from "./ClauseBank.ts"
 import * as ClauseEdit from "./ClauseEdit.ts"
 import * as Drawing from "./internal/Drawing.ts"
-import { Proposer, type ProposeRequest } from "./Proposer.ts"
+import { betterHalf } from "./internal/Tried.ts"
+import { Proposer } from "./Proposer.ts"
 
 /**
  * The offline counterpart of a proposer that sees scores (OPRO): rules, not a language model.
@@ -27,17 +28,9 @@ export const layerHistory: Layer.Layer<Proposer> = Layer.effect(
             parent,
             (clause) => Drawing.smoothing + (present.has(clause.id) ? 0 : carriers(clause))
           ),
-        reason: (clause) =>
+        reason: ({ clause }) =>
           carriers(clause) > 0 ? `${carriers(clause)} of the better ${best.length} carry it` : "to try it"
       })
     })
   }))
 )
-
-type Scored = ProposeRequest["history"][number]
-
-/** Half of the instructions, rounded up, by score. */
-const betterHalf = (history: ReadonlyArray<Scored>): ReadonlyArray<Scored> =>
-  Arr.take(Arr.sort(history, byScore), Math.ceil(history.length / 2))
-
-const byScore: Order.Order<Scored> = Order.flip(Order.mapInput(Order.Number, ({ score }) => score))

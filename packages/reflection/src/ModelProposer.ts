@@ -48,18 +48,33 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
     propose: Effect.fn("ModelProposer.propose")(function* <E>(
       request: ProposeRequest<E>
     ): Effect.fn.Return<Proposal, ProposerError | E> {
-      const { failures, history, records } = request
-      if (records !== undefined)
+      const { failures, history, parent, records } = request
+      const prompting =
+        records === undefined
+          ? asked(kind, options)
+          : {
+              template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
+              format: Prompts.formatOfRecords
+            }
+      if (records === undefined && kind !== "reflection")
         return yield* converse(ask, request, options, {
-          template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
-          format: Prompts.formatOfRecords,
-          examples: Evidence.records(records, budget, countTokens),
-          history: ""
+          ...prompting,
+          examples: "",
+          history: kind === "history" ? Evidence.history(history, budget, countTokens) : ""
         })
+
+      const sizeOf = (block: string) => countTokens(Prompts.tried(block))
+      const tried = PromptTemplate.holds(prompting.template, "history")
+        ? Prompts.tried(Evidence.tried(history, parent, Math.floor(triedShare * budget), sizeOf))
+        : ""
+      const rest = budget - countTokens(tried)
       return yield* converse(ask, request, options, {
-        ...asked(kind, options),
-        examples: kind === "reflection" ? Evidence.examples(failures, tagsOf(request), budget, countTokens) : "",
-        history: kind === "history" ? Evidence.history(history, budget, countTokens) : ""
+        ...prompting,
+        examples:
+          records === undefined
+            ? Evidence.examples(failures, tagsOf(request), rest, countTokens)
+            : Evidence.records(records, rest, countTokens),
+        history: tried
       })
     }),
     initial: Effect.fn("ModelProposer.initial")(function* <E>(
@@ -69,6 +84,9 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
     })
   }
 }
+
+/** The most of the tokens for evidence that go to what was tried: failures say more about the parent. */
+const triedShare = 1 / 4
 
 /** A conversation, and the call that continues it. */
 type Ask = (conversation: ReadonlyArray<Message>) => {

@@ -5,7 +5,8 @@ import { Array as Arr, Result, Schema } from "effect"
  *
  * - `parent`: the text of the instruction to improve
  * - `examples`: failures as `<example>` blocks
- * - `history`: instructions with their scores as one `<history>` block
+ * - `history`: instructions with their scores as one `<history>` block; of kind `reflection`, with a sentence before it, and
+ *   empty if only the parent was tried
  * - `count`: how many candidates are asked for
  * - `tags`: the XML tags of the original instruction
  * - `format`: how the candidates are to be written
@@ -36,7 +37,7 @@ export class PromptTemplateError extends Schema.TaggedError<PromptTemplateError>
 
 /** What a prompt of each kind may hold. */
 export const placeholders: Readonly<Record<PromptKind, ReadonlyArray<Placeholder>>> = {
-  reflection: ["parent", "examples", "format", "count", "tags"],
+  reflection: ["parent", "examples", "history", "format", "count", "tags"],
   history: ["history", "format", "parent", "count", "tags"],
   paraphrase: ["parent", "format", "count", "tags"]
 }
@@ -70,7 +71,10 @@ export const parse = (
 }
 
 /** Whether a prompt says itself how candidates are to be written. */
-export const isWhole = ({ text }: PromptTemplate): boolean => !held(text).includes("format")
+export const isWhole = (template: PromptTemplate): boolean => !holds(template, "format")
+
+/** Whether a prompt has a place for a value. */
+export const holds = ({ text }: PromptTemplate, name: Placeholder): boolean => held(text).includes(name)
 
 /** Puts values in the place of the placeholders. A value is put as it is: placeholders within it stay. */
 export const render = ({ text }: PromptTemplate, values: Readonly<Record<Placeholder, string>>): string =>

@@ -22,7 +22,7 @@ own tags.
 
 {{examples}}
 
-First find the causes. Compare what the agent did with what would have led to the correct answer, and say which words of the
+{{history}}First find the causes. Compare what the agent did with what would have led to the correct answer, and say which words of the
 instruction, present or missing, let it go wrong. Look for causes that several attempts share, and that would show on other
 questions too.
 
@@ -53,6 +53,18 @@ and they ask for the same task. {{format}}
 `
   }
 }
+
+/** What `{{history}}` becomes in a prompt of kind `reflection`: a `<history>` block with what it is, or nothing. */
+export const tried = (block: string): string =>
+  block === ""
+    ? ""
+    : `These instructions were tried before, from the lowest score to the highest. Scores are from 0 to 100. They can be compared only
+roughly, because the agent changes over time. Keep what the instructions with high scores have in common, leave out what those with
+low scores have, and do not write any of them again.
+
+${block}
+
+`
 
 /**
  * What a proposer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing
@@ -93,7 +105,7 @@ angle brackets.
 
 {{examples}}
 
-First find the causes. Compare work with low scores with work with high ones${beside}, and say which words of the instruction,
+{{history}}First find the causes. Compare work with low scores with work with high ones${beside}, and say which words of the instruction,
 present or missing, made the difference. Look for causes that several records share, and that would show in other work too.
 
 Then revise the instruction in {{count}} ways that differ in how they remove the causes. {{format}}

@@ -37,13 +37,17 @@ export interface InitialRequest<E = never> {
 }
 
 /**
- * `protocol` is how the agent of the failures acts, by default that of agents that search. `history` are instructions with their scores in [0, 1], in any order. `records` are shown to a proposer instead of failures
- * where the work was somebody else's; `name` is that of the text to revise, where an instruction has several.
+ * `protocol` is how the agent of the failures acts, by default that of agents that search. `history` are instructions that
+ * were tried, with their scores in [0, 1], in any order; the newest may be absent. `records` are shown to a proposer instead
+ * of failures where the work was somebody else's; `name` is that of the text to revise, where an instruction has several.
  */
 export interface ProposeRequest<E = never> extends InitialRequest<E> {
   readonly failures: ReadonlyArray<Failure>
   readonly protocol?: Protocol
-  readonly history: ReadonlyArray<{ readonly instruction: Pick<Instruction, "text">; readonly score: number }>
+  readonly history: ReadonlyArray<{
+    readonly instruction: Pick<Instruction, "text"> & { readonly id?: string }
+    readonly score: number
+  }>
   readonly records?: ReadonlyArray<WorkRecord>
   readonly name?: string
 }

@@ -1,31 +1,45 @@
 import type { Failure } from "@inspo/domain/Experience"
-import { Effect, Layer } from "effect"
+import { Array as Arr, Effect, Layer, Random } from "effect"
 import { Bank, type Behaviour, type Clause } from "./ClauseBank.ts"
 import * as ClauseEdit from "./ClauseEdit.ts"
 import * as FailureMode from "./FailureMode.ts"
 import * as Drawing from "./internal/Drawing.ts"
-import { Proposer } from "./Proposer.ts"
+import * as Preferences from "./internal/Preferences.ts"
+import * as Tried from "./internal/Tried.ts"
+import { Proposer, type ProposeRequest } from "./Proposer.ts"
 
 /**
  * The offline proposer: rules, not a language model.
  *
  * It counts the failure modes it is shown, says so in its critique, and edits the parent with clauses of the bank. A
- * clause is the likelier the more failures ask for it, but every clause can be drawn, neutral and harmful ones included:
- * verification has to distinguish them. The first variants are drawn uniformly from the whole bank, one clause each.
+ * clause is the likelier the more failures ask for it, if it was never tried, or if the instructions that carry it scored
+ * higher than the parent. Some candidates combine the parent's advice with that of another instruction of a high score. Every
+ * clause can be drawn, neutral and harmful ones included: rewards have to distinguish them. What was tried is not proposed
+ * again. The first variants are drawn uniformly from the whole bank, one clause each.
  */
 export const layerRuleBased: Layer.Layer<Proposer> = Layer.effect(
   Proposer,
   Effect.map(Bank, (bank) => ({
     initial: (request) => Drawing.initial(bank, request),
     propose: Effect.fn("RuleBased.propose")(function* (request) {
-      const votes = votesOf(request.failures, request.protocol)
-      const present = new Set(ClauseEdit.read(bank, request.parent.text).advice.map(({ clause }) => clause.id))
+      const { failures, parent, protocol } = request
+      const votes = votesOf(failures, protocol)
+      const tried = Tried.read(request)
+      const preferences = Preferences.make(bank, parent.text, votes, tried)
+      const partners = partnersOf(bank, request)
       return yield* Drawing.propose(bank, request, {
-        critique: critique(request.failures, request.protocol),
-        edit: (parent) =>
-          ClauseEdit.draw(bank, parent, (clause) => Drawing.smoothing + (present.has(clause.id) ? 0 : votes(clause))),
-        reason: (clause) =>
-          votes(clause) > 0 ? `${votes(clause)} of ${request.failures.length} failures ask for it` : "to try it"
+        critique: critique(failures, protocol),
+        tried: Tried.textsOf(request),
+        edit: Effect.fnUntraced(function* (advised, repetitions) {
+          if (Arr.isReadonlyArrayNonEmpty(partners) && (yield* Random.next) < combineRate) {
+            const { advised: other, from } = yield* Random.choice(partners)
+            return yield* ClauseEdit.combine(advised, other, from)
+          }
+          const further = Math.floor(repetitions / repetitionsPerMove)
+          return yield* ClauseEdit.draw(bank, advised, preferences.clause, { ...preferences, further })
+        }),
+        reason: reasonOf(failures.length, votes, tried),
+        withdrawal: ({ clause }) => (tried.merit(clause) < 0 ? " (carriers scored lower)" : "")
       })
     })
   }))
@@ -45,6 +59,36 @@ export const layerRandom: Layer.Layer<Proposer> = Layer.effect(
     )
   }))
 )
+
+/** How often a candidate is a combination: failures and untried clauses still decide most of them. */
+const combineRate = 1 / 3
+
+/** So many repetitions in a row show that another move is needed to get to something new. */
+const repetitionsPerMove = 5
+
+/** The instructions of the better half, with advice that the parent lacks, if it has some itself. */
+const partnersOf = (bank: ReadonlyArray<Clause>, { history, parent }: ProposeRequest<unknown>) => {
+  const own = ClauseEdit.read(bank, parent.text)
+  if (own.advice.length === 0) return []
+  return Tried.betterHalf(history).flatMap(({ instruction: { id, text } }) => {
+    const advised = ClauseEdit.read(bank, text)
+    const from = id === undefined ? "another instruction's" : `${id}'s`
+    return ClauseEdit.lackingIn(own, advised).length > 0 ? [{ advised, from }] : []
+  })
+}
+
+/** Why advice is given. */
+const reasonOf =
+  (failures: number, votes: (clause: Clause) => number, { gain, isUntried }: Tried.Experience) =>
+  ({ clause, from, text }: ClauseEdit.Advice): string => {
+    const reasons = [
+      ...(from === undefined ? [] : [`combined with ${from}`]),
+      ...(votes(clause) > 0 ? [`${votes(clause)} of ${failures} failures ask for it`] : []),
+      ...(gain(clause) > 0 ? ["carriers scored higher"] : []),
+      ...(isUntried(text) ? ["never tried"] : [])
+    ]
+    return reasons.length > 0 ? reasons.join(", ") : "to try it"
+  }
 
 /** The behaviour that would have avoided a failure mode, where clauses can ask for one. */
 const remedies: Readonly<Record<FailureMode.FailureMode, Behaviour | null>> = {

@@ -48,6 +48,13 @@ describe("lint", () => {
     }
   })
 
+  it("keeps the texts that must stay", () => {
+    const texts = [`${good} {{ticket}}`, `${good} {{ ticket }}`]
+    const { accepted, rejected } = CandidateLint.lint(texts.map(candidate), { ...rules, keep: ["{{ticket}}"] })
+    assert.deepStrictEqual(accepted, [candidate(`${good} {{ticket}}`)])
+    assert.deepStrictEqual(rejected, [{ text: `${good} {{ ticket }}`, reason: "text-lost" }])
+  })
+
   it.prop("accepts again what it accepted", [Texts], ([groups]) => {
     const texts = groups.flat().map((fragments) => `${good} ${fragments.join(" ")}`)
     const { accepted } = CandidateLint.lint(texts.map(candidate), rules)

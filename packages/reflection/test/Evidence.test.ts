@@ -146,3 +146,38 @@ describe("history", () => {
     assert.strictEqual(Evidence.history([], 10, count), "<history>\n</history>")
   })
 })
+
+describe("what was tried", () => {
+  const scored = (text: string, score: number) => ({ instruction: { text }, score })
+  const all = ["a", "b", "c", "d", "e", "f", "g", "h"].map((text, index) => scored(text, (index + 1) / 10))
+  const shown = (history: ReturnType<typeof scored>[], budget = 1000) =>
+    [...Evidence.tried(history, { text: "d" }, budget, count).matchAll(/<ins_\d+>\n([\s\S]*?)\n<\/ins_\d+>/gu)].map(
+      ([, text]) => text
+    )
+
+  it("is the parent, the best four and the worst two others, from the lowest score to the highest", () => {
+    assert.deepStrictEqual(shown(all), ["a", "b", "d", "e", "f", "g", "h"])
+    assert.deepStrictEqual(shown(all.toReversed()), shown(all))
+    assert.include(Evidence.tried(all, { text: "d" }, 1000, count), "<ins_3>\nd\n</ins_3>\n<score_3>40</score_3>")
+  })
+
+  it("is shown once, whatever has a score, and not at all where only the parent has one", () => {
+    assert.deepStrictEqual(shown(all.slice(4, 6)), ["e", "f"])
+    assert.strictEqual(Evidence.tried(all.slice(3, 4), { text: "d" }, 1000, count), "")
+    assert.strictEqual(Evidence.tried([], { text: "d" }, 1000, count), "")
+  })
+
+  it.prop(
+    "keeps within the budget, the best first",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 }))],
+    ([budget]) => {
+      const block = Evidence.tried(all, { text: "d" }, budget, count)
+      assert.isAtMost(count(block), budget)
+      if (block !== "") assert.include(block, "\nh\n")
+    }
+  )
+
+  it("leaves out an instruction that is too long, and shows the others", () => {
+    assert.deepStrictEqual(shown([scored("long ".repeat(1000), 1), ...all], 60), ["d", "g", "h"])
+  })
+})

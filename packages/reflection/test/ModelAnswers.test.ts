@@ -5,11 +5,11 @@ import { CandidateLint, CandidateParser, Thoughts } from "../src/index.ts"
 import { answers, parent, rules } from "./fixtures/answers.ts"
 
 /** What a proposer makes of an answer. */
-const read = (answer: string, isCut = false) => {
+const read = (answer: string, isCut = false, keep: ReadonlyArray<string> = []) => {
   const { texts } = CandidateParser.parse(Thoughts.strip(answer), { isCut })
   return CandidateLint.lint(
     texts.map((text) => ({ text, rationale: "" })),
-    rules
+    { ...rules, keep }
   )
 }
 
@@ -19,8 +19,8 @@ describe("the corpus of answers", () => {
     assert.strictEqual(new Set(answers.map(({ answer }) => answer)).size, answers.length)
   })
 
-  it.each(answers)("$name", ({ accepted, answer, isCut, rejected = [] }) => {
-    const found = read(answer, isCut)
+  it.each(answers)("$name", ({ accepted, answer, isCut, keep, rejected = [] }) => {
+    const found = read(answer, isCut, keep)
     assert.deepStrictEqual(
       found.accepted.map(({ text }) => text),
       accepted

@@ -10,6 +10,7 @@ import {
   Proposer,
   type ProposeRequest
 } from "../src/index.ts"
+import * as ClauseEdit from "../src/ClauseEdit.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"
 
 const thought = "<think> The teacher of Marlen Tovik is Ada Ruhl.</think>"
@@ -230,6 +231,200 @@ describe("the rule-based proposer", () => {
       )
       assert.isBelow(reworded.length, 3)
     })
+  )
+})
+
+describe("the rule-based proposer with a history", () => {
+  type History = ProposeRequest["history"]
+  const Score = Schema.Literals([0, 0.2, 0.5, 0.7, 1])
+  const Tried = Schema.Array(Schema.Tuple([Parent, Score]))
+  const textOf = (advice: ReadonlyArray<string>, base = seedText) => [base, ...Array.dedupe(advice)].join(" ")
+  const historyOf = (tried: ReadonlyArray<readonly [ReadonlyArray<string>, number]>): History =>
+    tried.map(([advice, score], index) => ({ instruction: { id: `i${index}`, text: textOf(advice) }, score }))
+  const textsOf = ({ candidates }: { readonly candidates: ReadonlyArray<{ readonly text: string }> }) =>
+    candidates.map(({ text }) => text)
+  /** A text with its advice in order. */
+  const sorted = (text: string) =>
+    (text.match(/[^.]+\./gu) ?? [])
+      .map((sentence) => sentence.trim())
+      .toSorted()
+      .join(" ")
+
+  it.effect.prop(
+    "repeats no text of the history, nor its advice in another order",
+    [Parent, Tried, Parent, Schema.Int],
+    ([advice, tried, known, seed]) =>
+      Effect.gen(function* () {
+        const history = historyOf(tried)
+        const parent = { text: textOf(advice) }
+        const rules = { seed: seedText, known: [textOf(known)] }
+        const before = [parent.text, ...rules.known, ...history.map(({ instruction }) => instruction.text)].map(sorted)
+        const candidates = textsOf(yield* propose(layerRuleBased, { parent, history, rules, seed })).map(sorted)
+        assert.lengthOf(Array.intersection(candidates, before), 0)
+        assert.lengthOf(Array.dedupe(candidates), 6)
+      })
+  )
+
+  const three = ["Be kind.", "Be brief.", "Be sure."]
+  const subsets = three.reduce<ReadonlyArray<ReadonlyArray<string>>>(
+    (sets, sentence) => sets.flatMap((set) => [set, [...set, sentence]]),
+    [[]]
+  )
+  const ofThree = Layer.provide(layerRuleBased, Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(three)))
+  const tried = (texts: ReadonlyArray<string>): History => texts.map((text) => ({ instruction: { text }, score: 0.5 }))
+
+  it.effect.prop(
+    "finds the one combination of advice that was not tried, before it puts what was tried in another order",
+    [Schema.Literals(subsets.map((_, index) => index)), Schema.Literals(subsets.map((_, index) => index)), Schema.Int],
+    ([parent, missing, seed]) =>
+      Effect.gen(function* () {
+        if (parent === missing) return
+        const texts = subsets.map((set) => textOf(set, "Go."))
+        const history = tried(texts.toSpliced(missing, 1))
+        const found = textsOf(
+          yield* propose(ofThree, { parent: { text: texts[parent] ?? "" }, history, failures: [], seed })
+        )
+        assert.strictEqual(sorted(found[0] ?? ""), sorted(texts[missing] ?? ""))
+        assert.lengthOf(Array.intersection(found, texts.toSpliced(missing, 1)), 0)
+      })
+  )
+
+  it.effect("proposes nothing where every text was tried", () =>
+    Effect.gen(function* () {
+      const one = Layer.provide(layerRuleBased, Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(["Be kind."])))
+      const history = tried(["Go.", "Go. Be kind."])
+      assert.deepStrictEqual((yield* propose(one, { parent: { text: "Go." }, history })).candidates, [])
+    })
+  )
+
+  it.effect.prop(
+    "combines the parent's advice with that of another good instruction",
+    [Parent, Parent, Schema.Int],
+    ([advice, others, seed]) =>
+      Effect.gen(function* () {
+        const [parent, other] = [textOf(advice), textOf(others)]
+        const history = historyOf([
+          [advice, 0.5],
+          [others, 0.6],
+          [["Take a deep breath."], 0]
+        ])
+        const { candidates } = yield* propose(layerRuleBased, { parent: { text: parent }, history, seed })
+        const lacking = others.filter((text) => !advice.includes(text))
+        for (const { rationale, text } of candidates) {
+          if (!rationale.includes("combined with")) continue
+          assert.include(rationale, "combined with i1's")
+          assert.isTrue(advice.some((given) => text.includes(given)))
+          assert.isTrue(lacking.some((given) => text.includes(given)))
+          assert.isTrue(
+            ClauseEdit.read(ClauseBank.clauses, text).advice.every((one) => `${parent} ${other}`.includes(one.text))
+          )
+        }
+      })
+  )
+
+  it.effect(
+    "combines about a third of the time, never with a poor instruction, nor where the parent advises nothing",
+    () =>
+      Effect.gen(function* () {
+        const advice = ["Never answer from memory.", "Be polite and helpful."]
+        const others = [
+          "Search for one entity at a time.",
+          "Quote the evidence before you go on.",
+          "You are an expert."
+        ]
+        const combined = Effect.fnUntraced(function* (score: number, parent = textOf(advice)) {
+          const history = historyOf([
+            [advice, 0.5],
+            [others, score],
+            [[], 0.2],
+            [["Be polite and helpful."], 0.3]
+          ])
+          const proposals = yield* Effect.forEach(Array.range(1, 60), (seed) =>
+            propose(layerRuleBased, { parent: { text: parent }, history, seed, count: 3 })
+          )
+          const candidates = proposals.flatMap((proposal) => proposal.candidates)
+          return candidates.filter(({ rationale }) => rationale.includes("combined")).length / candidates.length
+        })
+        assert.approximately(yield* combined(0.6), 1 / 3, 0.1)
+        assert.strictEqual(yield* combined(0.1), 0)
+        assert.strictEqual(yield* combined(0.6, seedText), 0)
+      })
+  )
+
+  it.effect.each(["search-first", "polite", "from-memory"])(
+    "draws %s more often where its carriers did better than with the same scores reversed",
+    (id) =>
+      Effect.gen(function* () {
+        const texts = ClauseBank.clauses.find((clause) => clause.id === id)?.texts ?? [""]
+        const scored = (scores: ReadonlyArray<number>) =>
+          historyOf(Array.zip([[], [texts[0]], [texts[0], "Take a deep breath."], ["You are an expert."]], scores))
+        const failures: ProposeRequest["failures"] = []
+        const scores = [0.5, 0.9, 0.8, 0.1]
+        const better = yield* shares(layerRuleBased, { failures, history: scored(scores) })
+        const worse = yield* shares(layerRuleBased, { failures, history: scored(scores.map((score) => 1 - score)) })
+        assert.isAbove(better(id), 1.5 * worse(id))
+      })
+  )
+
+  it.effect("draws every clause still after all of them failed", () =>
+    Effect.gen(function* () {
+      const history = historyOf([[[], 1], ...ClauseBank.clauses.map(({ texts }) => [texts, 0] as const)])
+      const share = yield* shares(layerRuleBased, { history })
+      for (const { id } of ClauseBank.clauses) assert.isAbove(share(id), 0, id)
+    })
+  )
+
+  it.effect("withdraws rather the advice whose carriers did worse than those without, and says so", () =>
+    Effect.gen(function* () {
+      const [worse, better] = ["Take a deep breath.", "You are an expert."]
+      const parent = textOf([worse, better])
+      const history = historyOf([
+        [[worse, better], 0.5],
+        [[worse], 0.1],
+        [[better], 0.9],
+        [[], 0.5]
+      ])
+      const proposals = yield* Effect.forEach(Array.range(1, 60), (seed) =>
+        propose(layerRuleBased, { parent: { text: parent }, history, seed })
+      )
+      const reasons = proposals.flatMap(({ candidates }) => candidates.map(({ rationale }) => rationale))
+      const dropping = (text: string) => reasons.filter((reason) => reason.includes(`drops "${text}"`))
+      assert.isAbove(dropping(worse).length, 2 * dropping(better).length)
+      assert.isTrue(dropping(worse).every((reason) => reason.includes(`drops "${worse}" (carriers scored lower)`)))
+      assert.isTrue(dropping(better).every((reason) => !reason.includes("(carriers scored lower)")))
+    })
+  )
+
+  it.effect("says what was never tried and what did better", () =>
+    Effect.gen(function* () {
+      const history = historyOf([
+        [[], 0.5],
+        [["You are an expert."], 0.9]
+      ])
+      const { candidates } = yield* propose(layerRuleBased, { history, count: 30, failures: [] })
+      const reasons = candidates.map(({ rationale }) => rationale).join("\n")
+      for (const part of [
+        `adds "Take a deep breath." (never tried)`,
+        `adds "You are an expert." (carriers scored higher)`
+      ])
+        assert.include(reasons, part)
+    })
+  )
+
+  it.effect.prop(
+    "answers the same to the same request",
+    [Parent, Tried, Kinds, Schema.Int],
+    ([advice, tried, kinds, seed]) =>
+      Effect.gen(function* () {
+        const options = {
+          parent: { text: textOf(advice) },
+          history: historyOf(tried),
+          failures: kinds.map((kind) => failures[kind]),
+          seed
+        }
+        const proposal = yield* propose(layerRuleBased, options)
+        assert.deepStrictEqual(yield* propose(layerRuleBased, options), proposal)
+      })
   )
 })
 

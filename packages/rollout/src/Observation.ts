@@ -54,6 +54,24 @@ export const make = (tokenizer: Tokenizer, text: string, limit: number): Observa
   return fit(Math.min(tokens.length, limit))
 }
 
+/**
+ * The text of {@link make} where only a measure of tokens is known, which must not shrink when a text grows; null if not even an empty
+ * observation fits.
+ */
+export const within = (countTokens: (text: string) => number, text: string, limit: number): string | null => {
+  const shown = ` ${neutralise(text).trim()}`
+  const cutTo = (length: number) => observed(shown.slice(0, length).replace(halfCharacter, ""))
+  const fits = (length: number) => countTokens(cutTo(length)) <= limit
+  if (fits(shown.length)) return observed(shown)
+  let [longest, tooLong] = [0, shown.length]
+  while (tooLong - longest > 1) {
+    const middle = Math.floor((longest + tooLong) / 2)
+    if (fits(middle)) longest = middle
+    else tooLong = middle
+  }
+  return fits(longest) ? cutTo(longest) : null
+}
+
 /** The tokens of a text; of a long one, those of its start, at least twice the limit, so that the first ones are exact. */
 export const encodeStart = (tokenizer: Tokenizer, text: string, limit: number): ReadonlyArray<number> => {
   for (let length = charactersPerToken * Math.max(limit, 1); length < text.length; length *= 2) {
@@ -77,13 +95,18 @@ const tagLike = /<(\/?[\p{L}\p{N}_|｜▁-]+)>/gu
 /** Characters per token that are tried first; prose has about four. */
 const charactersPerToken = 16
 
+// A cut within a character of two units leaves the first.
+const halfCharacter = /[\uD800-\uDBFF]$/
+
 // A cut within a character leaves a replacement character.
 const brokenEnd = /\uFFFD$/
 
 const observe = (tokenizer: Tokenizer, shown: string): Observation => {
-  const text = `<information>${shown}</information>`
+  const text = observed(shown)
   return { text, tokens: tokenizer.encode(text) }
 }
+
+const observed = (shown: string): string => `<information>${shown}</information>`
 
 const passageText = (passage: Question.Passage, rank: number, template: string): string =>
   template.replace(/\{(rank|title|text)\}/g, (_, field) =>

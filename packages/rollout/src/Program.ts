@@ -1,5 +1,6 @@
 import type { Trajectory } from "@inspo/domain"
-import type { SampledSequence, SampleRequest } from "@inspo/engine"
+import type { Message, SampledSequence, SampleRequest } from "@inspo/engine"
+import type { ChatAnswer } from "./ChatPolicy.ts"
 import type { Reply } from "./Tool.ts"
 
 /**
@@ -12,12 +13,19 @@ export type Program<A = Ending> = Generator<Step, A, Answer>
 export type Ending = Exclude<Trajectory.FinishReason, "failed">
 
 /** What a program waits for. Agents see it only in the types: the conversation takes the steps. */
-export type Step = Sample | Call | End
+export type Step = Sample | Ask | Call | End
 
 /** The policy has to write. A request is for one sequence. */
 export interface Sample {
   readonly _tag: "Sample"
   readonly request: SampleRequest
+}
+
+/** A chat model has to write after these messages. `key` names the answer within the rollouts of a run. */
+export interface Ask {
+  readonly _tag: "Ask"
+  readonly key: string
+  readonly messages: ReadonlyArray<Message>
 }
 
 /** A tool has to reply; one that fails for good ends the episode as failed. */
@@ -34,20 +42,27 @@ export interface End {
   readonly failure?: string
 }
 
-/** The answer to a sample or a call. */
+/** The answer to a sample, a question to a chat model, or a call. */
 export type Answer =
   | { readonly _tag: "Sampled"; readonly sequence: SampledSequence }
+  | { readonly _tag: "Written"; readonly written: ChatAnswer }
   | { readonly _tag: "Replied"; readonly reply: Reply }
 
 export function* sample(request: SampleRequest): Program<SampledSequence> {
   const answer = yield { _tag: "Sample", request }
-  if (answer._tag !== "Sampled") throw new TypeError("a sample was answered by a tool's reply")
+  if (answer._tag !== "Sampled") throw new TypeError("a sample was answered by something else")
   return answer.sequence
+}
+
+export function* ask(key: string, messages: ReadonlyArray<Message>): Program<ChatAnswer> {
+  const answer = yield { _tag: "Ask", key, messages }
+  if (answer._tag !== "Written") throw new TypeError("a question to a chat model was answered by something else")
+  return answer.written
 }
 
 export function* call(tool: string, input: string): Program<Reply> {
   const answer = yield { _tag: "Call", tool, input }
-  if (answer._tag !== "Replied") throw new TypeError(`a call of ${tool} was answered by a sample`)
+  if (answer._tag !== "Replied") throw new TypeError(`a call of ${tool} was answered by the policy`)
   return answer.reply
 }
 

@@ -12,6 +12,20 @@ export interface Recording extends Pick<
   readonly asideTokens: number
 }
 
+/** What is recorded of a conversation. */
+export interface Recorded {
+  readonly recording: () => Recording
+  readonly read: () => Read
+}
+
+/** A recording as texts, and the sizes of its prompt and of all after it in tokens. */
+export interface Read {
+  readonly prompt: string
+  readonly response: string
+  readonly promptTokens: number
+  readonly responseTokens: number
+}
+
 /** A turn as it is recorded: its text, and its tokens with their log-probabilities. */
 export interface Written {
   readonly text: string

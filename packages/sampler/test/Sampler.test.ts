@@ -9,21 +9,12 @@ const AnyValues = Schema.NonEmptyArray(Schema.Finite).check(Schema.isMaxLength(7
 const Temperature = Schema.Literals([0.05, 0.2, 0.4, 1])
 const Sources = Schema.Array(Schema.Literals(["nq", "hotpotqa", "musique"])).check(Schema.isMaxLength(30))
 
-/** `newcomers` are numbers of instructions, of which only those of the population are asked for. */
 const Input = Schema.Struct({
   seed: Schema.Int,
   step: Schema.Int,
   values: Values,
   temperature: Temperature,
-  sources: Sources,
-  newcomers: Schema.Array(Schema.Literals([0, 1, 2, 3, 4, 5, 6])).check(Schema.isMaxLength(8))
-})
-
-/** About as many questions as newcomers. */
-const Scarce = Schema.Struct({
-  ...Input.fields,
-  sources: Schema.Array(Schema.Literals(["nq", "hotpotqa"])).check(Schema.isBetweenLength(2, 6)),
-  newcomers: Schema.Array(Schema.Literals([0, 1, 2, 3, 4])).check(Schema.isBetweenLength(2, 6))
+  sources: Sources
 })
 
 const id = (index: number) => InstructionId.make(`i${index}`)
@@ -32,9 +23,15 @@ const toRequest = (input: typeof Input.Type): Sampler.Request => ({
   seed: input.seed,
   step: input.step,
   values: input.values.map((value, index) => ({ id: id(index), value })),
-  questions: input.sources.map((dataSource, index) => ({ id: QuestionId.make(`q${index}`), dataSource })),
-  newcomers: input.newcomers.filter((index) => index < input.values.length).map(id)
+  questions: input.sources.map((dataSource, index) => ({ id: QuestionId.make(`q${index}`), dataSource }))
 })
+
+/** One draw for each question by Eq. 4. */
+const single =
+  (assignment: "independent" | "stratified") =>
+  ({ temperature }: Pick<typeof Input.Type, "temperature">): Sampler.Strategy =>
+    Sampler.make({ rule: "softmax", temperature, assignment })
+const [independent, stratified] = [single("independent"), single("stratified")]
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0)
 
@@ -103,18 +100,16 @@ describe("invalid values and temperatures", () => {
     }
   )
 
-  it.prop("is refused: an id that no value has, and one that two have", [Input], ([input]) => {
+  it.prop("is refused: an id that two values have", [Input], ([input]) => {
     const request = toRequest(input)
-    for (const sampler of [Sampler.independent(input), Sampler.stratified(input)]) {
-      assert.throws(() => sampler.assign({ ...request, newcomers: [...request.newcomers, id(99)] }), refused)
+    for (const sampler of [independent(input), stratified(input)])
       assert.throws(() => sampler.assign({ ...request, values: [...request.values, ...request.values] }), refused)
-    }
   })
 })
 
 for (const [name, make] of [
-  ["independent", Sampler.independent],
-  ["stratified", Sampler.stratified]
+  ["independent", independent],
+  ["stratified", stratified]
 ] as const)
   describe(`${name} and the other alike`, () => {
     it.prop("every question gets one instruction of the population", [Input], ([input]) => {
@@ -123,7 +118,10 @@ for (const [name, make] of [
       const assignment = sampler.assign(request)
       assert.strictEqual(assignment.length, request.questions.length)
       const members = request.values.map((value) => value.id)
-      for (const held of assignment) assert.include(members, held)
+      for (const held of assignment) {
+        assert.lengthOf(held, 1)
+        assert.includeMembers(members, [...held])
+      }
     })
 
     it.prop("equal requests give equal assignments, and so do reordered values", [Input], ([input]) => {
@@ -141,8 +139,7 @@ for (const [name, make] of [
         step,
         values: [0, 0, 0, 0],
         temperature: 1,
-        sources: Arr.replicate("nq", 60),
-        newcomers: []
+        sources: Arr.replicate("nq", 60)
       })
       const assignment = sampler.assign(request)
       assert.notDeepEqual(sampler.assign({ ...request, step: step + 1 }), assignment)
@@ -151,8 +148,8 @@ for (const [name, make] of [
 
     it("without values nothing is assigned", () => {
       const sampler = make({ temperature: 1 })
-      const request = toRequest({ seed: 1, step: 1, values: [0], temperature: 1, sources: ["nq"], newcomers: [0] })
-      assert.deepStrictEqual(sampler.assign({ ...request, values: [], newcomers: [] }), [])
+      const request = toRequest({ seed: 1, step: 1, values: [0], temperature: 1, sources: ["nq"] })
+      assert.deepStrictEqual(sampler.assign({ ...request, values: [] }), [[]])
     })
 
     it("each question gets each instruction with the probability of Eq. 4", () => {
@@ -162,8 +159,7 @@ for (const [name, make] of [
         step: 0,
         values: [0.5, 0.1, 0.3, 0.8],
         temperature: 0.4,
-        sources: ["nq", "musique", "nq", "nq", "hotpotqa", "musique", "nq"],
-        newcomers: []
+        sources: ["nq", "musique", "nq", "nq", "hotpotqa", "musique", "nq"]
       })
       const steps = 2000
       const assignments = Arr.makeBy(steps, (step) => sampler.assign({ ...request, step }))
@@ -185,11 +181,10 @@ describe("independent", () => {
       step: 0,
       values: [0, 0],
       temperature: 1,
-      sources: Arr.replicate("nq", 20),
-      newcomers: []
+      sources: Arr.replicate("nq", 20)
     })
-    const sampler = Sampler.independent({ temperature: 1 })
-    const counts = Arr.makeBy(2000, (step) => count(sampler.assign({ ...request, step }), id(0)))
+    const sampler = independent({ temperature: 1 })
+    const counts = Arr.makeBy(2000, (step) => count(sampler.assign({ ...request, step }).flat(), id(0)))
     const mean = sum(counts) / counts.length
     const variance = sum(counts.map((value) => (value - mean) ** 2)) / (counts.length - 1)
     assert.approximately(variance, 20 * 0.25, 0.6)
@@ -201,71 +196,198 @@ describe("stratified", () => {
     "within a source each instruction gets its expected number of groups, rounded down or up",
     [Input],
     ([input]) => {
-      const request = { ...toRequest(input), newcomers: [] }
-      const assignment = Sampler.stratified(input).assign(request)
+      const assignment = stratified(input).assign(toRequest(input))
       const shares = Sampler.probabilities(input.values, input.temperature)
       for (const source of new Set(input.sources)) {
-        const held = assignment.filter((_, index) => input.sources[index] === source)
+        const held = assignment.filter((_, index) => input.sources[index] === source).flat()
         for (const [member, share] of shares.entries())
           assert.isBelow(Math.abs(count(held, id(member)) - share * held.length), 1 + 1e-9)
       }
     }
   )
+})
 
-  it.prop("gives every newcomer a group, or one per question when there are too few", [Scarce], ([input]) => {
-    const request = toRequest(input)
-    const served = new Set(Sampler.stratified(input).assign(request))
-    const guaranteed = new Set(
-      request.newcomers.filter((wanted) => request.values.some((value) => value.id === wanted))
-    )
-    const expected = Math.min(guaranteed.size, request.questions.length)
-    assert.strictEqual([...guaranteed].filter((wanted) => served.has(wanted)).length, expected)
+/** Questions, a rule, and values with chances of being the best, some of them 0. */
+const Shared = Schema.Struct({
+  seed: Schema.Int,
+  rule: Sampler.Rule,
+  weights: Schema.NonEmptyArray(Schema.Literals([0, 0, 1, 2, 5, 40])).check(Schema.isMaxLength(7)),
+  temperature: Temperature,
+  questions: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 24 })),
+  draws: Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 8 }))
+})
+
+const sharedRequest = ({ questions, seed, weights }: typeof Shared.Type): Sampler.Request => {
+  const total = sum(weights)
+  return {
+    seed,
+    step: 1,
+    values: weights.map((weight, index) => ({
+      id: id(index),
+      value: weight / 40,
+      chance: total === 0 ? 1 / weights.length : weight / total
+    })),
+    questions: Arr.makeBy(questions, (index) => ({ id: QuestionId.make(`q${index}`), dataSource: "one" }))
+  }
+}
+
+const shared = ({ rule, temperature }: typeof Shared.Type, sharing: Sampler.Sharing) =>
+  Sampler.make({ rule, temperature, assignment: "stratified", sharing })
+
+describe("Thompson shares", () => {
+  it.prop("have a floor, follow P(best), and sum to 1", [Shared], ([input]) => {
+    const { values } = sharedRequest(input)
+    const shares = Sampler.thompson(values)
+    assert.approximately(sum(shares), 1, 1e-12)
+    for (const [index, { chance = NaN }] of values.entries()) {
+      assert.isAtLeast(shares[index] ?? NaN, 0.02 / (1 + 0.02 * values.length) - 1e-12)
+      for (const [other, share] of shares.entries())
+        assert.approximately(
+          (shares[index] ?? NaN) - share,
+          (chance - (values[other]?.chance ?? NaN)) / (1 + 0.02 * values.length),
+          1e-12
+        )
+    }
   })
 
+  it("refuse a value without a chance", () => {
+    assert.throws(() => Sampler.thompson([{ id: id(0), value: 1 }]), /chance of i0 is nothing; expected P\(best\)/u)
+  })
+})
+
+describe("several instructions on a question", () => {
   it.prop(
-    "a guarantee moves one question per instruction that came away empty, and nothing else",
-    [Scarce],
+    "Groups: as many draws as questions, no instruction twice on one, the last questions not asked",
+    [Shared],
     ([input]) => {
-      const request = toRequest(input)
-      const without = Sampler.stratified(input).assign({ ...request, newcomers: [] })
-      const assignment = Sampler.stratified(input).assign(request)
-      const moved = assignment.filter((held, index) => held !== without[index])
-      for (const held of moved) {
-        assert.include(request.newcomers, held)
-        assert.notInclude(without, held)
+      const request = sharedRequest(input)
+      const sampler = shared(input, { _tag: "Groups", instructionsPerQuestion: input.draws })
+      const shares = sampler.probabilities(request.values)
+      const drawn = sampler.assign(request)
+      const most = Math.min(input.draws, shares.length)
+      assert.lengthOf(drawn.flat(), input.questions)
+      assert.lengthOf(drawn, input.questions)
+      const asked = Math.round(input.questions / Sampler.drawsPerQuestion(shares, input.questions, input.draws))
+      for (const [index, held] of drawn.entries()) {
+        assert.strictEqual(new Set(held).size, held.length)
+        assert.isAtMost(held.length, most)
+        assert.strictEqual(held.length > 0, index < asked)
       }
-      assert.strictEqual(new Set(moved).size, moved.length)
     }
   )
-})
 
-describe("everyone", () => {
-  it.prop("gives every instruction a group, or one per question when there are too few", [Scarce], ([input]) => {
-    const sampler = Sampler.make({ temperature: input.temperature, assignment: "stratified", newcomers: "everyone" })
-    const request = toRequest(input)
-    const all = request.values.map((value) => value.id)
-    assert.strictEqual(new Set(sampler.assign(request)).size, Math.min(all.length, request.questions.length))
-    assert.deepStrictEqual(sampler.assign(request), sampler.assign({ ...request, newcomers: all }))
+  it.prop(
+    "Samples: so many draws on every question, an instruction its share of them, rounded down or up",
+    [Shared],
+    ([input]) => {
+      const request = sharedRequest(input)
+      const sampler = shared(input, { _tag: "Samples", samples: input.draws })
+      const shares = sampler.probabilities(request.values)
+      const drawn = sampler.assign(request)
+      assert.lengthOf(drawn, input.questions)
+      for (const held of drawn) {
+        assert.lengthOf(held, input.draws)
+        for (const [member, share] of shares.entries())
+          assert.isBelow(Math.abs(count(held, id(member)) - share * input.draws), 1 + 1e-9)
+      }
+    }
+  )
+
+  it.prop("ignore the order of values", [Shared], ([input]) => {
+    const request = sharedRequest(input)
+    for (const sharing of sharings(input.draws)) {
+      const sampler = shared(input, sharing)
+      assert.deepStrictEqual(
+        sampler.assign({ ...request, values: request.values.toReversed() }),
+        sampler.assign(request)
+      )
+    }
+  })
+
+  const population: typeof Shared.Type = {
+    seed: 11,
+    rule: "thompson",
+    weights: [0, 1, 5, 40],
+    temperature: 1,
+    questions: 7,
+    draws: 3
+  }
+  const steps = 4000
+
+  it("Groups: an asked question gets an instruction with the probability share × drawsPerQuestion", () => {
+    for (const weights of [population.weights, [1, 1, 1, 1, 1], [2, 5, 5]] as const) {
+      const input = { ...population, weights }
+      const request = sharedRequest(input)
+      const sampler = shared(input, { _tag: "Groups", instructionsPerQuestion: input.draws })
+      const shares = sampler.probabilities(request.values)
+      const factor = Sampler.drawsPerQuestion(shares, input.questions, input.draws)
+      const all = Arr.makeBy(steps, (step) => sampler.assign({ ...request, step }))
+      for (let index = 0; index < Math.round(input.questions / factor); index++)
+        for (const [member, share] of shares.entries()) {
+          const met = all.filter((drawn) => drawn[index]?.includes(id(member)) === true).length
+          assertFrequency(met / steps, share * factor)
+        }
+    }
+  })
+
+  it("Samples: an instruction is expected M p times on every question", () => {
+    const request = sharedRequest(population)
+    const sampler = shared(population, { _tag: "Samples", samples: 5 })
+    const shares = sampler.probabilities(request.values)
+    const all = Arr.makeBy(steps, (step) => sampler.assign({ ...request, step }))
+    for (let index = 0; index < population.questions; index++)
+      for (const [member, share] of shares.entries()) {
+        const counts = all.map((drawn) => count(drawn[index] ?? [], id(member)))
+        // The count is one of two neighbours, so its fraction decides how it varies.
+        assertFrequency(sum(counts) / steps - Math.floor(5 * share), 5 * share - Math.floor(5 * share))
+      }
+  })
+
+  it("Groups: which instructions meet on a question varies, so that every pair is compared", () => {
+    const input = { ...population, weights: [1, 1, 1, 1, 1, 1] as const, draws: 2 }
+    const request = sharedRequest(input)
+    const sampler = shared(input, { _tag: "Groups", instructionsPerQuestion: 2 })
+    const pairs = new Set(
+      Arr.makeBy(300, (step) => sampler.assign({ ...request, step }))
+        .flat()
+        .flatMap((held) => (held.length === 2 ? [held.toSorted().join(" ")] : []))
+    )
+    assert.strictEqual(pairs.size, 15)
   })
 })
 
+const sharings = (draws: number): ReadonlyArray<Sampler.Sharing> => [
+  { _tag: "Groups", instructionsPerQuestion: draws },
+  { _tag: "Samples", samples: draws }
+]
+
+/** Within four and a half standard errors of a frequency. */
+const assertFrequency = (found: number, expected: number) =>
+  assert.approximately(found, expected, 4.5 * Math.sqrt((expected * Math.max(0, 1 - expected)) / 4000) + 1e-9)
+
 describe("layer", () => {
-  const choices = { temperature: 0.05, assignment: "stratified", newcomers: "guaranteed" } as const
+  const choices = { rule: "softmax", temperature: 0.05, assignment: "stratified" } as const
 
   it.effect("provides the strategy of its options", () =>
     Effect.gen(function* () {
       const sampler = yield* Sampler.Sampler
-      const request = toRequest({
-        seed: 1,
-        step: 1,
-        values: [1, 0],
-        temperature: 0.05,
-        sources: ["nq", "nq"],
-        newcomers: [1]
-      })
-      assert.strictEqual(count(sampler.assign(request), id(1)), 1)
-      const { assignment, ...parameters } = choices
-      assert.deepStrictEqual(sampler.identity, { name: assignment, parameters })
+      const request = toRequest({ seed: 1, step: 1, values: [1, 0], temperature: 0.05, sources: ["nq", "nq"] })
+      assert.deepStrictEqual(sampler.assign(request), Sampler.make(choices).assign(request))
+      const { rule, ...parameters } = choices
+      assert.deepStrictEqual(sampler.identity, { name: rule, parameters })
     }).pipe(Effect.provide(Sampler.layer(choices)))
   )
+
+  it("names what decides its draws", () => {
+    const named = (more: Partial<Sampler.Choices>) => Sampler.make({ ...choices, rule: "thompson", ...more }).identity
+    assert.deepStrictEqual(named({}), { name: "thompson", parameters: { assignment: "stratified" } })
+    assert.deepStrictEqual(named({ sharing: { _tag: "Groups", instructionsPerQuestion: 3 } }), {
+      name: "thompson",
+      parameters: { instructionsPerQuestion: 3 }
+    })
+    assert.deepStrictEqual(named({ sharing: { _tag: "Samples", samples: 5 } }), {
+      name: "thompson",
+      parameters: { samplesPerQuestion: 5 }
+    })
+  })
 })

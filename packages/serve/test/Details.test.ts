@@ -21,7 +21,7 @@ const lease =
     cohort: "a",
     phase: "train",
     isFullBatch: false,
-    requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+    requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null, instructions: 1 }))
   })
 
 const rewards =

@@ -124,7 +124,7 @@ describe("evolution over HTTP", () => {
         assert.notInclude(yield* ask("POST", "/leases", { requests: [{ key }] }), "brief")
       const id = /approval of ([^",;]+)/u.exec(waiting)?.[1]
       yield* ask("POST", "/members", { action: "approve", id })
-      assert.include(yield* until("", /"standing":"trial"/u), "Be kind, and brief.")
+      assert.include(yield* until("", /"id":"i1"/u), "Be kind, and brief.")
     }).pipe(Effect.scoped)
   )
 

@@ -67,7 +67,14 @@ const worked = Effect.fnUntraced(function* (
     cohort: "work",
     phase: "train",
     isFullBatch: false,
-    requests: told.map((_, at) => ({ key: `k${at}`, n: 1, stratum: "all", sticky: null, question: null }))
+    requests: told.map((_, at) => ({
+      key: `k${at}`,
+      n: 1,
+      stratum: "all",
+      sticky: null,
+      question: null,
+      instructions: 1
+    }))
   }))
   const leases = answer._tag === "Leases" ? answer.leases : []
   yield* live.submit(
@@ -159,7 +166,7 @@ describe("evolution", () => {
     Effect.gen(function* () {
       const journal = yield* Journal
       const texts = { system: "Be kind.", tool: "Look it up." }
-      yield* LivePopulation.begin(journal, changed(settings, { approval: "automatic", samples: 0 }), [texts])
+      yield* LivePopulation.begin(journal, changed(settings, { approval: "automatic" }), [texts])
       const live = yield* LivePopulation.open(journal)
       const { asked, proposer } = yield* proposerOf([revisions("one")])
       yield* Effect.forkScoped((yield* Evolving.make(live, { ...proposer })).run)

@@ -16,7 +16,7 @@ import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/live/LivePopulation"
 import * as Loading from "../src/store/Loading.ts"
-import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope, Struct } from "effect"
 import { TestClock } from "effect/testing"
 import { inMemory } from "../../cohorts/test/support/Archive.ts"
 import { changed } from "../../cohorts/test/support/Changed.ts"
@@ -30,6 +30,7 @@ const Lease = Schema.TaggedStruct("Lease", {
   keys: Schema.NonEmptyArray(Key).check(Schema.isMaxLength(4)),
   n: Schema.Literals([1, 1, 1, 2]),
   sticky: Schema.NullOr(Schema.Literals(["s"])),
+  instructions: Schema.Literals([1, 1, 2, 3]),
   isFullBatch: Schema.Boolean
 })
 const Reward = Schema.TaggedStruct("Reward", {
@@ -89,11 +90,7 @@ const settings = (profile: "trainer" | "online"): Settings.Settings =>
     horizonSeconds: 1.5,
     pruneEvery: 1,
     evolveEvery: 2,
-    size: 3,
-    samples: 2,
-    paired: profile === "trainer",
-    lookEvery: 1,
-    rounds: 1
+    size: 3
   })
 
 const texts = ["Be brief.", "Think first.", "Search twice."] as const
@@ -131,7 +128,8 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
         n: op.n,
         stratum: "all",
         sticky: op.sticky,
-        question: null
+        question: null,
+        instructions: op.sticky === null && !op.isFullBatch ? op.instructions : 1
       }))
       const { cohort, isFullBatch, phase } = op
       return (now) => ({ _tag: "Lease", now, cohort, phase, isFullBatch, requests })
@@ -283,33 +281,44 @@ describe("LivePopulation", () => {
       { arbitrary: { runs: Number(process.env["INSPO_SEQUENCES"] ?? 15) } }
     )
 
-  it.effect("answers a whole cohort that is closed as when it was open, leases of candidates among them", () =>
-    Effect.gen(function* () {
-      const journal = yield* Journal
-      yield* LivePopulation.begin(journal, changed(Settings.trainer(1), { pruneEvery: 0 }), texts)
-      const whole: LivePopulation.At = (now) => ({
-        _tag: "Lease",
-        now,
-        cohort: "a",
-        phase: "train",
-        isFullBatch: true,
-        requests: ["k1", "k2", "k3", "k4"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
-      })
-      const live = yield* LivePopulation.open(journal)
-      yield* live.submit((now) => ({ _tag: "Evolve", now }))
-      yield* live.submit((now) => ({
-        _tag: "Propose",
-        now,
-        parent: InstructionId.make("i0"),
-        candidates: [{ text: "Another.", rationale: "" }],
-        reflected: []
-      }))
-      const open = yield* live.submit(whole)
-      assert.include(JSON.stringify(open), "#candidate-")
-      yield* live.submit((now) => ({ _tag: "Close", now, cohort: "a", groups: null }))
-      assert.deepStrictEqual(yield* live.submit(whole), open)
-    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
-  )
+  for (const [name, cohort, isFullBatch] of [
+    ["a whole cohort", "a", true],
+    ["requests for several instructions in a cohort", "a", false],
+    ["requests for several instructions", null, false]
+  ] as const)
+    it.effect(`answers ${name} once closed as when it was open, with the leases of all instructions`, () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const settings = cohort === null ? Settings.online(1) : Settings.trainer(1)
+        yield* LivePopulation.begin(journal, changed(settings, { pruneEvery: 0 }), texts)
+        const ask: LivePopulation.At = (now) => ({
+          _tag: "Lease",
+          now,
+          cohort,
+          phase: "train",
+          isFullBatch,
+          requests: ["k1", "k2", "k3", "k4"].map((key) => ({
+            key,
+            n: 1,
+            stratum: "all",
+            sticky: null,
+            question: null,
+            instructions: isFullBatch ? 1 : 2
+          }))
+        })
+        const leasesOf = (answer: Answer) =>
+          answer._tag === "Leases" ? answer.leases.map((lease) => Struct.omit(lease, ["closesAt"])) : []
+        const live = yield* LivePopulation.open(journal)
+        const open = leasesOf(yield* live.submit(ask))
+        assert.isTrue(open.some(({ key }) => key.includes("#i")))
+        const name = open[0]?.cohort ?? ""
+        yield* live.submit((now) => ({ _tag: "Close", now, cohort: name, groups: null }))
+        assert.lengthOf((yield* live.state).cohorts, 0)
+        assert.deepStrictEqual(leasesOf(yield* live.submit(ask)), open)
+        const again = yield* LivePopulation.open(journal)
+        assert.deepStrictEqual(leasesOf(yield* again.submit(ask)), open)
+      }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+    )
 
   it.effect("reads no lease of an open cohort from the journal, even if it is closed before their rewards", () =>
     Effect.gen(function* () {
@@ -331,7 +340,14 @@ describe("LivePopulation", () => {
       yield* LivePopulation.begin(journal, settings("trainer"), texts)
       const live = yield* LivePopulation.open(journal)
       const lease = (cohort: string): LivePopulation.At => {
-        const requests = ["k1", "k2"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+        const requests = ["k1", "k2"].map((key) => ({
+          key,
+          n: 1,
+          stratum: "all",
+          sticky: null,
+          question: null,
+          instructions: 1
+        }))
         return (now) => ({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: false, requests })
       }
       const reward =
@@ -390,7 +406,14 @@ describe("LivePopulation", () => {
             if (field === "defect") throw new Error("planted")
             const broken = (name: string) => (field === name ? "\ud800" : "")
             const sticky = field === "sticky" ? "\ud800" : null
-            const request = { key: `${key}${broken("key")}`, n: 1, stratum: "all", sticky, question: null }
+            const request = {
+              key: `${key}${broken("key")}`,
+              n: 1,
+              stratum: "all",
+              sticky,
+              question: null,
+              instructions: 1
+            }
             return {
               _tag: "Lease",
               now,

@@ -128,7 +128,7 @@ describe("redaction", () => {
       yield* LivePopulation.begin(journal, settings, ["the seed"])
       const live = yield* LivePopulation.open(journal, { redact: (text) => text.replaceAll("Ada", "█") })
       const tell = Effect.fnUntraced(function* (key: string) {
-        const request = { key, n: 1, stratum: "all", sticky: null, question: null }
+        const request = { key, n: 1, stratum: "all", sticky: null, question: null, instructions: 1 }
         const said = `Ada, ada@example.org, 0123`
         const answer = yield* live.submit(
           (now) => ({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests: [request] }),

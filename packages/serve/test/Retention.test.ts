@@ -32,7 +32,7 @@ const lease = (live: LivePopulation.LivePopulation, keys: ReadonlyArray<string>)
         cohort: null,
         phase: "train",
         isFullBatch: false,
-        requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+        requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null, instructions: 1 }))
       }),
       { leases: keys.map((key) => ({ question: { text: `Question(${key})` } })) }
     ),
@@ -234,7 +234,9 @@ describe("retention", () => {
                 cohort: null,
                 phase: "train",
                 isFullBatch: false,
-                requests: [{ key: `${name} ${talk}`, n: 1, stratum: "all", sticky: talk, question: null }]
+                requests: [
+                  { key: `${name} ${talk}`, n: 1, stratum: "all", sticky: talk, question: null, instructions: 1 }
+                ]
               })),
               (answer) => (answer._tag === "Leases" ? answer.leases.map(({ instruction }) => instruction) : [])
             )

@@ -26,7 +26,7 @@ const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, t
     cohort: null,
     phase: "train",
     isFullBatch: false,
-    requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+    requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null, instructions: 1 }))
   }))
   const leases = answer._tag === "Leases" ? answer.leases : []
   yield* live.submit(
@@ -76,7 +76,14 @@ it.effect("labels that the newest work has often are common answers, wherever th
         cohort: null,
         phase: "train",
         isFullBatch: false,
-        requests: answers.map((_, at) => ({ key: `k${at}`, n: 1, stratum: "all", sticky: null, question: null }))
+        requests: answers.map((_, at) => ({
+          key: `k${at}`,
+          n: 1,
+          stratum: "all",
+          sticky: null,
+          question: null,
+          instructions: 1
+        }))
       }),
       { leases: answers.map((one, at) => (at % 2 === 0 ? { question: { goldenAnswers: [one] } } : {})) }
     )

@@ -51,8 +51,8 @@ export interface Estimate {
 export const estimate = (values: ReadonlyArray<number>): Estimate | null =>
   values.length === 0 ? null : { n: values.length, mean: mean([...values]), ci95: tInterval(values, 0.95) }
 
-/** The t-interval of a mean that covers it with the probability `level`; null for a single number. */
-const tInterval = (values: ReadonlyArray<number>, level: number): Interval | null => {
+/** The t-interval of the mean of at least one number that covers it with the probability `level`; null for a single number. */
+export const tInterval = (values: ReadonlyArray<number>, level: number): Interval | null => {
   if (values.length === 1) return null
   const sample = [...values]
   const quantile = jstat.studentt.inv((1 + level) / 2, sample.length - 1)

@@ -1,2 +1,2 @@
-export * as AnytimePruning from "./AnytimePruning.ts"
+export * as EvidencePruning from "./EvidencePruning.ts"
 export * as SuccessiveHalving from "./SuccessiveHalving.ts"

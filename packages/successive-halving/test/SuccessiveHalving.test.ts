@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
 import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { InstructionValue, Population, Ranking, Superiority } from "@inspo/population"
+import { InstructionValue, Population, Ranking } from "@inspo/population"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 
 /** Few distinct values, so that ties are common. */
@@ -18,9 +18,8 @@ type Entries = typeof Entries.Type
 const Options = Schema.Struct({
   parents: Schema.Literals([1, 2, 3]),
   floor: Schema.Literals([0, 1, 4]),
-  minimumGroups: Schema.Literals([0, 3, 5]),
-  delta: Schema.Literals([0.01, 0.2]),
-  comparisons: Schema.Literals([8, 80]),
+  size: Schema.Literals([2, 5, 9]),
+  ties: Schema.Literals(["order", "evidence"]),
   /** Steps that all members were sampled in. */
   steps: Schema.Literals([0, 3, 12, 40])
 })
@@ -70,8 +69,7 @@ const find = (entries: Entries, wanted: InstructionId) => entries.find((_, index
 
 const rules = (options: typeof Options.Type) => [
   SuccessiveHalving.bottomHalf(options),
-  SuccessiveHalving.spareUnseen(options),
-  SuccessiveHalving.confident(options)
+  SuccessiveHalving.fixedHalf(options)
 ]
 
 describe("prune", () => {
@@ -117,32 +115,18 @@ describe("prune", () => {
   it.prop("drops or spares as many, clamped to the floor too", [Entries, Options], ([entries, options]) => {
     const size = entries.length
     const floor = Math.max(options.parents, options.floor)
-    for (const rule of rules(options)) {
-      const { pruned, spared } = prune(rule, entries, options.steps)
-      assert.strictEqual(pruned.length + spared.length, Math.max(0, Math.min(Math.floor(size / 2), size - floor)))
+    const { population, values } = setUp(entries, options.steps)
+    const protectedIds = new Set([id(0), id(3)])
+    for (const [rule, half] of [
+      [SuccessiveHalving.bottomHalf(options), size],
+      [SuccessiveHalving.fixedHalf(options), options.size]
+    ] as const) {
+      const { pruned, spared } = rule.prune(population, values, protectedIds)
+      assert.strictEqual(pruned.length + spared.length, Math.max(0, Math.min(Math.floor(half / 2), size - floor)))
+      assert.includeMembers([...protectedIds], [...spared])
+      for (const one of pruned) assert.isFalse(protectedIds.has(one.id))
     }
   })
-
-  it.prop(
-    "spareUnseen: never drops a member with fewer than minimumGroups groups",
-    [Entries, Options],
-    ([entries, options]) => {
-      const { pruned, spared } = prune(SuccessiveHalving.spareUnseen(options), entries)
-      for (const one of pruned) assert.isAtLeast(find(entries, one.id)?.groups ?? NaN, options.minimumGroups)
-      for (const one of spared) assert.isBelow(find(entries, one)?.groups ?? NaN, options.minimumGroups)
-    }
-  )
-
-  it.prop(
-    "spareUnseen alone names whom it would spare, whatever their rank",
-    [Entries, Options],
-    ([entries, options]) => {
-      const { population } = setUp(entries, options.steps)
-      const few = entries.flatMap(({ groups }, index) => (groups < options.minimumGroups ? [id(index)] : []))
-      const named = rules(options).map((rule) => rule.unseen(population))
-      assert.deepStrictEqual<ReadonlyArray<ReadonlyArray<InstructionId>>>(named, [[], few, []])
-    }
-  )
 
   it.prop("never prunes a better member than one it keeps for its value", [Entries, Options], ([entries, options]) => {
     for (const rule of rules(options)) {
@@ -179,37 +163,10 @@ describe("prune", () => {
   })
 
   it.prop(
-    "spareUnseen: the outcome does not depend on the order of the population",
+    "by order, among equal values the earlier in the population stays",
     [Entries, Options],
     ([entries, options]) => {
-      const rule = SuccessiveHalving.spareUnseen(options)
-      const { population, values } = setUp(entries)
-      const reversed = { ...population, members: population.members.toReversed() }
-      assert.deepStrictEqual(rule.prune(reversed, values.toReversed()), rule.prune(population, values))
-    }
-  )
-
-  it.prop(
-    "spareUnseen: among equal values the better observed stay, then the older",
-    [Entries, Options],
-    ([entries, options]) => {
-      const { kept, pruned, spared } = prune(SuccessiveHalving.spareUnseen({ ...options, minimumGroups: 0 }), entries)
-      assert.deepStrictEqual(spared, [])
-      for (const out of pruned)
-        for (const stays of kept) {
-          const [a, b] = [find(entries, stays), find(entries, out.id)]
-          if (a === undefined || b === undefined || a.value !== b.value) continue
-          assert.isAtLeast(a.groups, b.groups)
-          if (a.groups === b.groups) assert.isAtMost(a.bornAt, b.bornAt)
-        }
-    }
-  )
-
-  it.prop(
-    "bottomHalf: among equal values the earlier in the population stays",
-    [Entries, Options],
-    ([entries, options]) => {
-      const { kept, pruned } = prune(SuccessiveHalving.bottomHalf(options), entries)
+      const { kept, pruned } = prune(SuccessiveHalving.bottomHalf({ ...options, ties: "order" }), entries)
       const place = (wanted: InstructionId) => entries.findIndex((_, index) => id(index) === wanted)
       for (const out of pruned)
         for (const stays of kept)
@@ -218,7 +175,7 @@ describe("prune", () => {
   )
 
   it.prop("breaks ties as configured", [Entries, Options], ([entries, options]) => {
-    for (const make of [SuccessiveHalving.bottomHalf, SuccessiveHalving.spareUnseen, SuccessiveHalving.confident])
+    for (const make of [SuccessiveHalving.bottomHalf, SuccessiveHalving.fixedHalf])
       for (const ties of ["order", "evidence"] as const) {
         const rule = make({ ...options, ties })
         const { population, values } = setUp(entries, options.steps)
@@ -277,7 +234,7 @@ describe("replaced", () => {
       for (const rule of rules(options)) {
         const { population, values } = setUp(entries, options.steps)
         const parents = rule.parents(population, values).map((parent) => parent.instruction.id)
-        const replaced = rule.replaced(population, values, new Set(parents))
+        const replaced = rule.replaced(population, values, new Set(parents), 1)
         assert.sameMembers(
           [...parents, ...replaced.map((one) => one.id)],
           entries.map((_, index) => id(index))
@@ -292,128 +249,25 @@ describe("replaced", () => {
     }
   )
 
-  it.prop("is forced, unless a rule is certain that they are worse", [Entries, Options], ([entries, options]) => {
+  it.prop("is forced, and adds no bound of its own to the newcomers", [Entries, Options], ([entries, options]) => {
     const { population, values } = setUp(entries, options.steps)
-    for (const rule of [SuccessiveHalving.bottomHalf(options), SuccessiveHalving.spareUnseen(options)])
-      for (const one of rule.replaced(population, values, new Set()))
+    for (const rule of rules(options)) {
+      for (const one of rule.replaced(population, values, new Set(), options.size))
         assert.deepStrictEqual([one.reason, one.certainty], ["forced", undefined])
-    for (const one of SuccessiveHalving.confident(options).replaced(population, values, new Set()))
-      assert.strictEqual(one.reason, (one.certainty ?? NaN) >= 1 - options.delta ? "worse" : "forced")
-  })
-})
-
-describe("confident", () => {
-  /** Everyone's certainty, in the order of the entries. */
-  const certainties = (
-    population: Population.Population,
-    values: ReadonlyArray<Population.Value>,
-    options: typeof Options.Type
-  ) => {
-    const found = SuccessiveHalving.confident(options).replaced(population, values, new Set())
-    return values.map(({ id }) => found.find((one) => one.id === id)?.certainty ?? NaN)
-  }
-
-  it.prop("prunes with certainty 1 - δ, and spares with less", [Entries, Options], ([entries, options]) => {
-    const { population, values } = setUp(entries, options.steps)
-    const { pruned, spared } = SuccessiveHalving.confident(options).prune(population, values)
-    const certainty = certainties(population, values, options)
-    for (const one of pruned) {
-      assert.strictEqual(one.reason, "worse")
-      assert.isAtLeast(one.certainty ?? NaN, 1 - options.delta)
+      assert.deepStrictEqual(rule.kept(population), [])
+      assert.strictEqual(rule.newcomers(population, { places: 1, ids: [] }), Infinity)
     }
-    for (const [index, one] of certainty.entries())
-      if (spared.includes(id(index))) assert.isBelow(one, 1 - options.delta)
-  })
-
-  it.prop(
-    "is as certain as the e-values of the rivals, over all comparisons, allow",
-    [Entries, Options],
-    ([entries, options]) => {
-      const { population, values } = setUp(entries, options.steps)
-      for (const [index, certainty] of certainties(population, values, options).entries()) {
-        const evidence = population.members.map((rival, other) => {
-          const own = population.members[index]
-          return own === undefined || other === index ? 0 : Superiority.eValue(rival, own)
-        })
-        const total = evidence.reduce((sum, value) => sum + value, 0)
-        assert.approximately(certainty, Math.max(0, 1 - options.comparisons / total), 1e-12)
-      }
-    }
-  )
-
-  it.prop(
-    "is as certain of an instruction wherever it stands and whatever its id",
-    [Entries, Options],
-    ([entries, options]) => {
-      const { population, values } = setUp(entries, options.steps)
-      const relabelled = setUp(entries.toReversed(), options.steps)
-      const expected = certainties(population, values, options).toReversed()
-      for (const [index, certainty] of certainties(relabelled.population, relabelled.values, options).entries())
-        assert.approximately(certainty, expected[index] ?? NaN, 1e-12)
-    }
-  )
-
-  it.prop("prunes no member on equal evidence, however much", [Entries, Options], ([entries, options]) => {
-    const equal = entries.map((entry) => ({ ...entry, worth: 0.5 as const }))
-    assert.deepStrictEqual(prune(SuccessiveHalving.confident(options), equal, options.steps).pruned, [])
-  })
-
-  it.prop(
-    "never prunes a member that no rival outperformed, whatever its value",
-    [Entries, Options],
-    ([entries, options]) => {
-      const largest = Math.max(...entries.map(({ worth }) => worth))
-      for (const { id } of prune(SuccessiveHalving.confident(options), entries, options.steps).pruned)
-        assert.isBelow(find(entries, id)?.worth ?? NaN, largest)
-    }
-  )
-
-  it.prop("prunes on more of the same evidence what it prunes on less", [Entries, Options], ([entries, options]) => {
-    const rule = SuccessiveHalving.confident(options)
-    const out = (steps: number) => prune(rule, entries, steps).pruned.map((one) => one.id)
-    assert.includeMembers(out(2 * options.steps), out(options.steps))
-  })
-
-  it.prop("still prunes when a rival did even better", [Entries, Options], ([entries, options]) => {
-    const rule = SuccessiveHalving.confident(options)
-    const out = (given: Entries) => prune(rule, given, options.steps).pruned.map((one) => one.id)
-    for (const [index, entry] of entries.entries())
-      assert.includeMembers(
-        out(entries.with(index, { ...entry, worth: 1 })),
-        out(entries).filter((one) => one !== id(index))
-      )
-  })
-
-  it.prop(
-    "prunes under a smaller risk only whom it prunes under a larger",
-    [Entries, Options],
-    ([entries, options]) => {
-      const out = (delta: number) =>
-        prune(SuccessiveHalving.confident({ ...options, delta }), entries, options.steps).pruned.map((one) => one.id)
-      assert.includeMembers(out(0.2), out(0.01))
-    }
-  )
-
-  it("prunes the worse of two after enough steps, and not before", () => {
-    const entries: Entries = [
-      { value: 0.8, groups: 0, worth: 1, bornAt: 0 },
-      { value: 0.2, groups: 0, worth: 0, bornAt: 0 }
-    ]
-    const left = (steps: number) =>
-      prune(SuccessiveHalving.confident({ parents: 1, delta: 0.05, comparisons: 1 }), entries, steps).kept.length
-    assert.deepStrictEqual([0, 1, 5, 40].map(left), [2, 2, 2, 1])
   })
 })
 
 describe("the identity of a rule", () => {
   it("contains all options", () => {
-    const identities = rules({ parents: 1, floor: 4, minimumGroups: 5, delta: 0.2, comparisons: 8, steps: 0 }).map(
+    const identities = rules({ parents: 1, floor: 4, size: 9, ties: "evidence", steps: 0 }).map(
       ({ identity }) => identity
     )
     assert.deepStrictEqual(identities, [
-      { name: "bottom-half", parameters: { parents: 1, floor: 4, ties: "order" } },
-      { name: "spare-unseen", parameters: { parents: 1, floor: 4, ties: "evidence", minimumGroups: 5 } },
-      { name: "confident", parameters: { parents: 1, floor: 4, ties: "evidence", delta: 0.2, comparisons: 8 } }
+      { name: "bottom-half", parameters: { parents: 1, floor: 4, ties: "evidence" } },
+      { name: "fixed-half", parameters: { parents: 1, floor: 4, ties: "evidence", size: 9 } }
     ])
   })
 })

@@ -64,10 +64,11 @@ export const catalogue = {
   "tokens/train": trained("tokens", "Tokens of training rollouts since the run began"),
   "tokens/verification": trained("tokens", "Tokens of verification rollouts since the run began"),
   "inspo/population": trained("instructions", "Instructions alive"),
-  "inspo/value": trained("reward", "Value of a living instruction (Eq. 6)", { label: "instruction" }),
-  "inspo/prob": planned("share", "Probability with which the sampler draws an instruction (Eq. 4)", {
+  "inspo/value": planned("reward", "Value of a living instruction before the step", { label: "instruction" }),
+  "inspo/best": planned("share", "Probability that an instruction is the best, compared within questions", {
     label: "instruction"
   }),
+  "inspo/prob": planned("share", "Share of an instruction in the draws of the sampler", { label: "instruction" }),
   "inspo/pruned": pruned("instructions", "Instructions pruned after the step"),
   "inspo/proposed": proposed("candidates", "Candidates of a proposal that may be verified"),
   "inspo/accepted": refilled("candidates", "Candidates that entered the population after the step"),

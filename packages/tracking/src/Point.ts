@@ -37,7 +37,18 @@ export const ofEvent = (event: RunEvent, state: RunState): Point | null => {
     case "StepPlanned":
       return {
         step: event.step,
-        samples: [one("lr", event.learningRate), ...each("inspo/prob", Object.entries(event.probabilities))]
+        samples: [
+          one("lr", event.learningRate),
+          ...each(
+            "inspo/value",
+            event.values.map(({ id, value }) => [id, value])
+          ),
+          ...each(
+            "inspo/best",
+            event.values.flatMap(({ chance, id }) => (chance === undefined ? [] : [[id, chance]]))
+          ),
+          ...each("inspo/prob", Object.entries(event.probabilities))
+        ]
       }
     case "RolloutsCollected":
       return {
@@ -174,13 +185,7 @@ const ofState = (state: RunState): ReadonlyArray<Sample> => [
   one("rollouts/verification", state.spent.rollouts.verification),
   one("tokens/train", state.spent.tokens.train),
   one("tokens/verification", state.spent.tokens.verification),
-  one("inspo/population", state.population.members.length),
-  ...each(
-    "inspo/value",
-    state.population.members.flatMap(({ instruction, value }) =>
-      value === null ? [] : [[instruction.id, value] as const]
-    )
-  )
+  one("inspo/population", state.population.members.length)
 ]
 
 /** Mean over all trajectories of each data source, in the order of their names. */

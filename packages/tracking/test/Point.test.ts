@@ -65,11 +65,21 @@ describe("ofEvent", () => {
         step: 1,
         questions: [],
         assignment: [],
-        values: [],
+        values: [
+          { id: id("i0"), value: 0.5, chance: 0.4 },
+          { id: id("i1"), value: 0.6 }
+        ],
         probabilities: { i0: 0.25, i1: 0.75 },
         learningRate: 0.1
       }),
-      { lr: 0.1, "inspo/prob/i0": 0.25, "inspo/prob/i1": 0.75 }
+      {
+        lr: 0.1,
+        "inspo/value/i0": 0.5,
+        "inspo/value/i1": 0.6,
+        "inspo/best/i0": 0.4,
+        "inspo/prob/i0": 0.25,
+        "inspo/prob/i1": 0.75
+      }
     )
     const state = {
       ...RunState.unstarted,

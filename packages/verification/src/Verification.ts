@@ -1,8 +1,8 @@
 /** Which candidates may join the population. */
 import { Array as Arr, Context, Order, Schema } from "effect"
 import { assertRewards, refuse } from "@inspo/domain/InvalidInput"
+import * as Invariant from "@inspo/domain/Invariant"
 import type { Identity } from "@inspo/domain/Strategy"
-import * as EarlyStop from "./EarlyStop.ts"
 
 /**
  * The verdict on a candidate, with its reason.
@@ -11,17 +11,9 @@ import * as EarlyStop from "./EarlyStop.ts"
  * - `no-baseline`: the parent has no score to compare with
  * - `worse`: its mean is below the parent's
  * - `no-questions`: it was asked no question
- * - `cut-short`: its round ended before all questions that could have changed its verdict
  * - `untried`: candidates join without verification
  */
-export const VerdictReason = Schema.Literals([
-  "not-worse",
-  "no-baseline",
-  "worse",
-  "no-questions",
-  "cut-short",
-  "untried"
-])
+export const VerdictReason = Schema.Literals(["not-worse", "no-baseline", "worse", "no-questions", "untried"])
 export type VerdictReason = typeof VerdictReason.Type
 
 /**
@@ -46,8 +38,6 @@ export interface Strategy {
   readonly identity: Identity
   /** The rollouts needed to judge this many candidates on this many questions. */
   readonly plan: (request: { readonly candidates: number; readonly questions: number }) => Plan
-  /** The indices of the candidates that stay after an interim analysis; none if no question left could change a verdict. */
-  readonly remaining: (interim: Interim) => ReadonlyArray<number>
   /** One verdict for each candidate, in their order. */
   readonly judge: (evidence: Evidence) => ReadonlyArray<Verdict>
   /** Whether another round of proposing is due: places and rounds are left. */
@@ -69,26 +59,33 @@ export interface Plan {
 }
 
 /**
- * Rewards on the verification questions, in [0, 1]: `candidates[i][k]` is candidate i's on question k, fewer where it left
- * early. `parent` holds the parent's on the same questions where it was run again.
+ * Rewards on the verification questions, in [0, 1]: `candidates[i][k]` is candidate i's on question k.
+ * `parent` holds the parent's on the same questions where it was run again.
  */
 export interface Scores {
   readonly candidates: ReadonlyArray<ReadonlyArray<number>>
   readonly parent: ReadonlyArray<number> | null
 }
 
+/** The scores of a batch: of each question that no arm failed on, in the order in which they were asked. */
+export const paired = <Q>(
+  questions: ReadonlyArray<Q>,
+  arms: ReadonlyArray<(question: Q, index: number) => number | null>
+): { readonly questions: ReadonlyArray<Q>; readonly scores: ReadonlyArray<ReadonlyArray<number>> } => {
+  const rows = questions.map((question, index) => ({ question, scores: arms.map((arm) => arm(question, index)) }))
+  const complete = rows.flatMap(({ question, scores }) => {
+    const known = scores.filter((score) => score !== null)
+    return known.length === arms.length ? [{ question, scores: known }] : []
+  })
+  return {
+    questions: complete.map(({ question }) => question),
+    scores: arms.map((_, arm) => complete.map(({ scores }) => Invariant.at(scores, arm, "score")))
+  }
+}
+
 /** All scores; `storedParentMean` is the parent's mean on record, where there is one. */
 export interface Evidence extends Scores {
   readonly storedParentMean: number | null
-}
-
-/**
- * Scores at an interim analysis with `left` questions left. `places` are free for candidates. A candidate with
- * fewer scores than the parent has left.
- */
-export interface Interim extends Scores {
-  readonly left: number
-  readonly places: number
 }
 
 /** `round` counts the rounds done, `verified` are the verdicts of all of them. */
@@ -98,24 +95,17 @@ export interface Progress {
   readonly verified: ReadonlyArray<Pick<Verdict, "accepted">>
 }
 
-/**
- * `rounds` is the largest number of rounds; with `fill` the best rejected candidates take the places left after them.
- * `stop` is the risk of {@link EarlyStop.outcome} at which a candidate leaves a comparison with a parent that is run again,
- * null or absent to ask all questions. With `race` it also leaves when as many as there are places have passed and are
- * ahead of it.
- */
+/** `rounds` is the largest number of rounds; with `fill` the best rejected candidates take the places left after them. */
 export interface Options {
   readonly rounds: number
   readonly fill: boolean
-  readonly stop?: number | null
-  readonly race?: boolean
 }
 
 /**
  * As in the paper (lines 15-20): a candidate passes if its mean is at least the parent's stored mean. That mean
  * is biased low when the questions come from a buffer that prefers failures. Ranked by mean, across rounds too.
  */
-export const storedBaseline = (options: Pick<Options, "rounds" | "fill">): Strategy => ({
+export const storedBaseline = (options: Options): Strategy => ({
   ...common("stored-baseline", options, { parent: false }),
   judge: (evidence) => {
     assertEvidence(evidence)
@@ -126,11 +116,10 @@ export const storedBaseline = (options: Pick<Options, "rounds" | "fill">): Strat
 /**
  * The parent is run again on the same questions, so that both use the same policy, and a candidate
  * passes if it is not worse on the questions it was asked. Ranked by the difference to the parent, since every round asks
- * other questions. With `stop` candidates leave at the first interim analysis at which their verdict is certain enough.
+ * other questions.
  */
-export const rerunParent = ({ race = false, stop = null, ...options }: Options): Strategy => ({
-  ...common("rerun-parent", options, { parent: true }, { stop, race }),
-  remaining: (interim) => (stop === null ? everyone(interim) : stillIn(interim, stop, race)),
+export const rerunParent = (options: Options): Strategy => ({
+  ...common("rerun-parent", options, { parent: true }),
   judge: (evidence) => {
     assertEvidence(evidence)
     const { candidates, parent, storedParentMean } = evidence
@@ -142,10 +131,9 @@ export const rerunParent = ({ race = false, stop = null, ...options }: Options):
 })
 
 /** The control without verification: nothing is rolled out and every candidate passes, in order of proposal. */
-export const untried = (options: Pick<Options, "rounds" | "fill">): Strategy => ({
+export const untried = (options: Options): Strategy => ({
   ...common("untried", options, { parent: false }),
   plan: () => ({ parent: false, rollouts: 0 }),
-  remaining: () => [],
   judge: ({ candidates }) =>
     candidates.map(() => ({
       accepted: true,
@@ -161,12 +149,10 @@ export const untried = (options: Pick<Options, "rounds" | "fill">): Strategy => 
 
 const common = (
   name: string,
-  { fill, rounds }: Pick<Options, "rounds" | "fill">,
-  { parent }: Pick<Plan, "parent">,
-  parameters: Identity["parameters"] = {}
+  { fill, rounds }: Options,
+  { parent }: Pick<Plan, "parent">
 ): Omit<Strategy, "judge"> => ({
-  identity: { name, parameters: { rounds, fill, ...parameters } },
-  remaining: everyone,
+  identity: { name, parameters: { rounds, fill } },
   plan: ({ candidates, questions }) => ({ parent, rollouts: (candidates + (parent ? 1 : 0)) * questions }),
   needsRound: ({ places, round, verified }) =>
     round < rounds && verified.filter(({ accepted }) => accepted).length < places,
@@ -180,27 +166,6 @@ const common = (
     return { chosen, shortfall: Math.max(0, places - chosen.length) }
   }
 })
-
-const everyone = ({ candidates, left }: Pick<Interim, "candidates" | "left">): ReadonlyArray<number> =>
-  left > 0 ? [...candidates.keys()] : []
-
-const stillIn = (interim: Interim, risk: number, race: boolean): ReadonlyArray<number> => {
-  assertScores(interim)
-  const { candidates, left, parent, places } = interim
-  const met = parent ?? []
-  const questions = met.length + left
-  const outcome = (scores: ReadonlyArray<number>, rival: ReadonlyArray<number>) =>
-    EarlyStop.outcome(
-      Arr.zipWith(scores, rival, (own, other) => own - other),
-      { questions, risk }
-    )
-  const passed = candidates.filter((scores) => outcome(scores, met) === "ahead")
-  const isOpen = (scores: ReadonlyArray<number>) => {
-    if (scores.length < met.length || outcome(scores, met) !== null) return false
-    return !race || passed.filter((rival) => outcome(rival, scores) === "ahead").length < places
-  }
-  return left > 0 ? candidates.flatMap((scores, place) => (isOpen(scores) ? [place] : [])) : []
-}
 
 const assertScores = ({ candidates, parent }: Scores): void => {
   if (parent !== null) assertRewards(where, "parent", parent)

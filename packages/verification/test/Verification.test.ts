@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Option, Order, Schema } from "effect"
-import { EarlyStop, Verification } from "../src/index.ts"
+import { Verification } from "../src/index.ts"
 
 const options = { rounds: 3, fill: false }
 const rules = [
@@ -187,70 +187,5 @@ describe("rerun-parent", () => {
     })
     assert.strictEqual(verdict?.parentMean, 0.6)
     assert.strictEqual(verdict?.accepted, false)
-  })
-})
-
-describe("early stopping", () => {
-  const Answers = Schema.Tuple([Scores, Scores, Scores, Scores])
-  /** Asks question by question until nobody is left, as the loop does. */
-  const hold = (rule: Verification.Strategy, answers: ReadonlyArray<ReadonlyArray<number>>, places: number) => {
-    const [parent = [], ...candidates] = answers
-    let scores: ReadonlyArray<ReadonlyArray<number>> = candidates.map(() => [])
-    let trying: ReadonlyArray<number> = [...candidates.keys()]
-    for (let asked = 1; asked <= parent.length && trying.length > 0; asked++) {
-      scores = scores.map((own, place) => (trying.includes(place) ? (candidates[place] ?? []).slice(0, asked) : own))
-      const left = parent.length - asked
-      const still = rule.remaining({ candidates: scores, parent: parent.slice(0, asked), left, places })
-      assert.includeMembers([...trying], [...still])
-      trying = still
-    }
-    return { scores, verdicts: rule.judge({ candidates: scores, parent, storedParentMean: null }), trying }
-  }
-  const repeated = (answers: ReadonlyArray<ReadonlyArray<number>>, times: number) =>
-    answers.map((scores) => Array.replicate(scores, times).flat())
-
-  it.prop("asks every candidate all questions without early stopping", [Answers], ([answers]) => {
-    const { scores, trying } = hold(Verification.rerunParent(options), answers, 3)
-    assert.deepStrictEqual(scores, answers.slice(1))
-    assert.deepStrictEqual(trying, [])
-  })
-
-  it.prop("gives candidates that leave the verdict that made them leave", [Answers], ([answers]) => {
-    const long = repeated(answers, 12)
-    const { scores, verdicts } = hold(Verification.rerunParent({ ...options, stop: 0.05 }), long, 3)
-    const questions = long[0]?.length ?? 0
-    for (const [own, verdict] of Array.zip(scores, verdicts)) {
-      assert.strictEqual(verdict.questions, own.length)
-      const differences = Array.zipWith(own, long[0] ?? [], (a, b) => a - b)
-      // Sums and means round differently where the two are equal.
-      if (Math.abs(differences.reduce((sum, difference) => sum + difference, 0)) < 1e-9) continue
-      const outcome = EarlyStop.outcome(differences, { questions, risk: 0.05 })
-      assert.strictEqual(verdict.accepted, outcome === "ahead")
-    }
-  })
-
-  it("never lets a candidate back in", () => {
-    const rule = Verification.rerunParent({ ...options, stop: 0.05 })
-    const interim = { candidates: [[1], [1, 1]], parent: [1, 1], left: 10, places: 3 }
-    assert.deepStrictEqual(rule.remaining(interim), [1])
-  })
-
-  it("asks a candidate without a chance less than half", () => {
-    const answers = [Array.replicate(0.9, 100), Array.replicate(0.1, 100), Array.replicate(0.9, 100)]
-    const { scores } = hold(Verification.rerunParent({ ...options, stop: 0.05 }), answers, 3)
-    assert.isBelow(scores[0]?.length ?? NaN, 50)
-  })
-
-  it("with race, stops the worst once better ones take all places", () => {
-    // Everybody beats the parent; the last one only just, and there is one place.
-    const parent = Array.makeBy(100, () => 0.5)
-    const answers = [parent, Array.replicate(1, 100), Array.makeBy(100, (k) => (k % 2 === 0 ? 0.5 : 0.55))]
-    const asked = (race: boolean) =>
-      hold(Verification.rerunParent({ ...options, stop: 0.05, race }), answers, 1).scores[1]?.length ?? NaN
-    assert.isBelow(asked(true), asked(false))
-    assert.strictEqual(
-      hold(Verification.rerunParent({ ...options, stop: 0.05, race: true }), answers, 2).scores[1]?.length,
-      asked(false)
-    )
   })
 })

@@ -1,74 +1,82 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, RunState } from "@inspo/coevolution"
+import { Presets } from "@inspo/coevolution"
 import { type Change, every, small } from "../support/Golden.ts"
 import { play, type Script } from "../support/Trace.ts"
 
-/** What the robust preset decides after each step, with one option changed. */
+/** What the robust preset decides after each step, on questions that all instructions share. */
 const decided = (script: Script & { readonly change: Change }) => {
-  const { state, steps } = play(small(Presets.robust, script.change), script)
-  return { did: steps.map(({ did }) => did), alive: steps.map(({ alive }) => alive), state }
+  const { steps } = play(small(Presets.robust, { verification: { samples: 0 }, ...script.change }), {
+    ...script,
+    shared: true
+  })
+  return { did: steps.map(({ did }) => did), alive: steps.map(({ alive }) => alive), p: steps.map(({ p }) => p) }
 }
 
-describe("beyond the paper", () => {
-  it("verification.stop: who loses every question leaves after four of seven, who ties stays to the end", () => {
+describe("halving.rule: evidence", () => {
+  it("removes who loses every question after ten of them, and not after eight", () => {
     const { did } = decided({
-      change: {
-        schedule: { evolveEvery: 1 },
-        verification: { samples: 7, rounds: 1, stop: 0.05, lookEvery: 2 }
-      },
-      // The first question is reflected on, the other seven are for verification.
-      rewards: [{ i0: [[0], ...every(7, [1] as const)] }],
-      proposals: [["A", "B"]],
-      scores: { A: 0, B: 1, parent: 1 }
+      change: { schedule: { pruneEvery: 1 } },
+      rewards: every(5, { i0: [[1], [1]], i1: [[0], [0]] })
     })
-    // After four questions S = -4 reaches b = √(7 · 1 · ln 20 / 2) = 3.2.
-    assert.deepStrictEqual(did, [
-      ["propose for i0", "verify 2 on 2", "verify 2 on 2", "verify 1 on 2", "verify 1 on 1", "enter B"]
+    // The mean of (1 + λ)^n over λ = .02 .05 .1 .2 .4 .8 reaches 2 / .05 = 40 with n = 10, where it is 66; n = 8 has 23.
+    assert.deepStrictEqual(did, [["prune"], ["prune"], ["prune"], ["prune"], ["prune i1"]])
+  })
+
+  it("removes no one without evidence, whatever the values are", () => {
+    const { alive } = decided({
+      change: { population: { size: 3 }, schedule: { pruneEvery: 1 } },
+      // i1 is never asked what the others are.
+      rewards: every(8, { i0: [[1]], i2: [[1]] })
+    })
+    assert.deepStrictEqual(alive, every(8, "i0 i1 i2"))
+  })
+
+  it("adds four candidates at first, untried, and half as many after an evolution that led nowhere", () => {
+    const { alive, did } = decided({
+      change: { population: { size: 6 }, schedule: { evolveEvery: 1, evolveUntil: 3 } },
+      rewards: [
+        { i0: [[1], [1, 0], [1]] },
+        { i0: [[1], [1, 0], [1]], i6: [[0], [0], [0]], i7: [[0], [0], [0]], i8: [[0], [0], [0]], i9: [[0], [0], [0]] },
+        { i0: [[1], [1, 0], [1]] },
+        {}
+      ]
+    })
+    assert.deepStrictEqual(did.slice(0, 3), [
+      ["propose for i0", "enter 1.0 1.1 1.2 1.3"],
+      ["propose for i0", "enter 2.0 2.1"],
+      ["propose for i0", "enter 3.0"]
+    ])
+    // The seed i0 is the incumbent; four of six others make room at first.
+    assert.deepStrictEqual(
+      alive.map((ids) => ids.split(" ").length),
+      every(4, 6)
+    )
+    assert.match(alive[0] ?? "", /^i0 i[1-5] i6 i7 i8 i9$/u)
+  })
+
+  it("adds twice as many candidates after one of the last became the incumbent", () => {
+    const { did } = decided({
+      change: { population: { size: 9 }, schedule: { evolveEvery: 1, evolveUntil: 2 } },
+      rewards: [
+        { i0: [[0], [0], [0], [0]] },
+        { i0: every(16, [0] as const), i10: [[1, 0], ...every(15, [1] as const)] },
+        {}
+      ]
+    })
+    // Of nine places the incumbent i10 and the seed hold two.
+    assert.deepStrictEqual(did.slice(0, 2), [
+      ["propose for i0", "enter 1.0 1.1 1.2 1.3"],
+      ["propose for i10", "enter 2.0 2.1 2.2 2.3 2.4 2.5", "1 short"]
     ])
   })
+})
 
-  it("verification.stop: once a better one has the only place, the others leave with it", () => {
-    const { did } = decided({
-      change: {
-        schedule: { evolveEvery: 1 },
-        verification: { samples: 7, rounds: 1, stop: 0.05, lookEvery: 2 }
-      },
-      rewards: [{ i0: [[0], ...every(7, [1] as const)] }],
-      proposals: [["A", "B"]],
-      scores: { A: 1, B: 0, parent: 0 }
+describe("sampler.shares: thompson", () => {
+  it("gives those who are never the best two per cent each, and the others the rest", () => {
+    const { p } = decided({
+      change: { population: { size: 3 } },
+      rewards: [...every(12, { i0: [[1], [1]], i1: [[0], [0]], i2: [[0], [0]] } as const), {}]
     })
-    assert.deepStrictEqual(did, [["propose for i0", "verify 2 on 2", "verify 2 on 2", "enter A"]])
-  })
-
-  it("verification.reuse: candidates meet their parent in the groups of the next step, and enter after it", () => {
-    const { alive, did, state } = decided({
-      change: {
-        schedule: { evolveEvery: 1, evolveUntil: 1 },
-        verification: { samples: 2, rounds: 1, reuse: true }
-      },
-      rewards: [{ i0: [[0], [1]] }, {}, { i0: [[1]] }],
-      proposals: [["A"]],
-      scores: { A: 0.75, parent: 0.5 }
-    })
-    // Of four groups two are A's and two are the parent's.
-    assert.deepStrictEqual(did, [["propose for i0"], ["verify 1 on 2", "enter A"], []])
-    assert.deepStrictEqual(alive, ["i0 i1", "i0 i2", "i0 i2"])
-    assert.strictEqual(state.spent.rollouts.verification, 0)
-    assert.strictEqual(RunState.instruction(state, RunState.instructionId(2)).bornAt, 2)
-  })
-
-  it("verification.reuse: a candidate whose trial the run's end cuts short does not enter, however well it did", () => {
-    const { alive, did } = decided({
-      change: {
-        schedule: { steps: 3, evolveEvery: 2, evolveUntil: 2 },
-        verification: { samples: 3, rounds: 1, reuse: true }
-      },
-      rewards: [{ i0: [[0], [1]] }, { i0: [[0], [1]] }, {}],
-      proposals: [["A"]],
-      scores: { A: 1, parent: 0.5 }
-    })
-    // Of four groups two are A's and two are the parent's, so that one of three questions is left.
-    assert.deepStrictEqual(did, [[], ["propose for i0"], ["verify 1 on 2", "enter", "1 short"]])
-    assert.deepStrictEqual(alive, ["i0 i1", "i0 i1", "i0"])
+    assert.deepStrictEqual(p.at(-1), { i0: 1.02 / 1.06, i1: 0.02 / 1.06, i2: 0.02 / 1.06 })
   })
 })

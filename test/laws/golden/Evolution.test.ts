@@ -49,7 +49,7 @@ describe("evolution", () => {
           alive: "i0 i4 i5 i6"
         }
       ],
-      robust: [
+      other: [
         {
           did: [...every(3, ["propose for i0", "verify 2 on 1"]).flat(), "enter A C", "1 short"],
           alive: "i0 i4 i5"
@@ -70,7 +70,7 @@ describe("evolution", () => {
     // The better of the two. On record i0 has 0 on q0 and 1 on q1, the mean of which B reaches.
     {
       paper: [{ did: ["propose for i0", "verify 2 on 2", "enter B"], alive: "i0 i2" }],
-      robust: [{ did: ["propose for i0", "verify 2 on 1", "enter B"], alive: "i0 i2" }]
+      other: [{ did: ["propose for i0", "verify 2 on 1", "enter B"], alive: "i0 i2" }]
     }
   )
 
@@ -88,8 +88,8 @@ describe("evolution", () => {
 
   for (const [name, score, again, enters] of [
     // .5 on record.
-    ["a parent that does better by now", 0.6, 0.8, { paper: ["enter A"], robust: ["enter", "1 short"] }],
-    ["a parent that does worse by now", 0.4, 0.3, { paper: ["enter", "1 short"], robust: ["enter A"] }]
+    ["a parent that does better by now", 0.6, 0.8, { paper: ["enter A"], other: ["enter", "1 short"] }],
+    ["a parent that does worse by now", 0.4, 0.3, { paper: ["enter", "1 short"], other: ["enter A"] }]
   ] as const)
     golden(
       13,
@@ -102,7 +102,7 @@ describe("evolution", () => {
       },
       {
         paper: [{ did: ["propose for i0", "verify 1 on 2", ...enters.paper] }],
-        robust: [{ did: ["propose for i0", "verify 1 on 1", ...enters.robust] }]
+        other: [{ did: ["propose for i0", "verify 1 on 1", ...enters.other] }]
       }
     )
 
@@ -143,7 +143,7 @@ describe("evolution", () => {
     },
     {
       paper: [{}, { shown: ["train/2/2/0"], alive: "i0 i2" }],
-      robust: [{}, { shown: ["train/1/0/1"], alive: "i0 i2" }]
+      other: [{}, { shown: ["train/1/0/1"], alive: "i0 i2" }]
     }
   )
 
@@ -157,7 +157,7 @@ describe("evolution", () => {
     },
     {
       paper: [{ shown: ["train/1/1/0"], alive: "i0 i2" }],
-      robust: [{ did: ["skip"], alive: "i0 i1" }]
+      other: [{ did: ["skip"], alive: "i0 i1" }]
     }
   )
 
@@ -225,7 +225,7 @@ describe("evolution", () => {
         { did: ["propose for i0", "propose for i0", "enter", "1 short"], alive: "i0" },
         { p: { i0: 1 }, alive: "i0" }
       ],
-      robust: [
+      other: [
         { did: ["propose for i0", "propose for i0", "enter", "1 short"], alive: "i0" },
         { p: { i0: 1 }, alive: "i0" }
       ]
@@ -272,7 +272,7 @@ describe("evolution", () => {
     // Row 3: W_1 = (.1, 0), W_2 = (.25, .5).
     {
       paper: [{}, { did: ["propose for i0", "enter", "1 short"], alive: "i0" }],
-      robust: [{}, { did: ["propose for i1", "enter", "1 short"], alive: "i1" }]
+      other: [{}, { did: ["propose for i1", "enter", "1 short"], alive: "i1" }]
     }
   )
 })

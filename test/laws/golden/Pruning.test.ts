@@ -72,7 +72,7 @@ describe("pruning", () => {
       // W_1 = (.1, 0): i1 leaves, though it leads by now.
       paper: [{ w: { i0: 0.1, i1: 0 } }, { w: { i0: 0.1, i1: 0.2 }, did: ["prune i1"] }],
       // W_2 = (.25, .5): i0 leaves.
-      robust: [{ w: { i0: 0.5, i1: 0 } }, { w: { i0: 0.25, i1: 0.5 }, did: ["prune i0"] }]
+      other: [{ w: { i0: 0.5, i1: 0 } }, { w: { i0: 0.25, i1: 0.5 }, did: ["prune i0"] }]
     }
   )
 
@@ -83,7 +83,7 @@ describe("pruning", () => {
         {
           ...preset,
           halving: { ...preset.halving, rule: "bottom-half" },
-          verification: { ...preset.verification, stop: null, reuse: false },
+          verification: { ...preset.verification, samples: 200 },
           evaluation: { ...preset.evaluation, questions: 0, every: 0, select: "last" }
         },
         { rewards: every(300, { i0: [[1, 0], [1]] }) }
@@ -110,7 +110,7 @@ describe("pruning", () => {
     {
       paper: [{}, { w: { i0: 0.4, i1: 0.4 }, did: ["prune i1"] }],
       // 2 groups against 3.
-      robust: [{}, { w: { i0: 1, i1: 1 }, did: ["prune i0"] }]
+      other: [{}, { w: { i0: 1, i1: 1 }, did: ["prune i0"] }]
     }
   )
 

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/coevolution"
+import { Array as Arr } from "effect"
 import { Population } from "@inspo/population"
-import { both, every, golden, small } from "../support/Golden.ts"
+import { both, other, every, golden, small } from "../support/Golden.ts"
 import { play } from "../support/Trace.ts"
+
+const eight = (rewards: Arr.NonEmptyReadonlyArray<number>) => Arr.replicate(rewards, 8)
 
 describe("values and probabilities", () => {
   golden(
@@ -17,7 +19,7 @@ describe("values and probabilities", () => {
         { p: { i0: 4 / 5, i1: 1 / 5 }, w: { i0: 0.6, i1: 0 } }
       ],
       // w_0 = t/t, so p is 2^5 : 1 from step 2 on.
-      robust: [
+      other: [
         { p: { i0: 1 / 2, i1: 1 / 2 }, w: { i0: 1, i1: 0 } },
         { p: { i0: 32 / 33, i1: 1 / 33 }, w: { i0: 1, i1: 0 } },
         { p: { i0: 32 / 33, i1: 1 / 33 }, w: { i0: 1, i1: 0 } }
@@ -30,7 +32,7 @@ describe("values and probabilities", () => {
     "r̄ of a step is the mean over all trajectories",
     // 1/4 over trajectories, where the mean over groups would be 1/2.
     { change: { population: { size: 1 } }, rewards: [{ i0: [[1], [0, 0, 0]] }] },
-    { paper: [{ w: { i0: 1 / 4 / 5 } }], robust: [{ w: { i0: 1 / 4 } }] }
+    { paper: [{ w: { i0: 1 / 4 / 5 } }], other: [{ w: { i0: 1 / 4 } }] }
   )
 
   for (const [reading, preset] of both)
@@ -62,7 +64,7 @@ describe("values and probabilities", () => {
         { w: { i0: 0.75, i1: 0 } }
       ],
       // Steps 1; 1-2; 2-3; 3-4; 4-5, which holds nothing, so the last value stays.
-      robust: [
+      other: [
         { w: { i0: 1, i1: 0 } },
         { w: { i0: 1, i1: 0 } },
         { w: { i0: 0.5, i1: 0 } },
@@ -78,7 +80,7 @@ describe("values and probabilities", () => {
       const { state } = play(small(preset, { population: { window: 2 } }), script)
       assert.deepStrictEqual(
         state.population.members.map(({ stale }) => stale),
-        [reading === "robust", false]
+        [reading === "other", false]
       )
     })
 
@@ -93,25 +95,7 @@ describe("values and probabilities", () => {
       // 2^4 : 2^2 : 2^0.
       paper: [{ w: { i0: 0.8, i1: 0.4, i2: 0 } }, { p: { i0: 16 / 21, i1: 4 / 21, i2: 1 / 21 } }],
       // (.8 + .4) / 2 = .6, so 2^4 : 2^2 : 2^3.
-      robust: [{ w: { i0: 0.8, i1: 0.4, i2: 0.6 } }, { p: { i0: 4 / 7, i1: 1 / 7, i2: 2 / 7 } }]
-    }
-  )
-
-  golden(
-    7,
-    "whoever was seen too seldom is not pruned, where a minimum is set",
-    {
-      change: { schedule: { pruneEvery: 1 } },
-      minimumGroups: 2,
-      rewards: every(2, { i0: [[1], [1]], i1: [[0]] })
-    },
-    {
-      paper: [{ did: ["prune i1"] }, { did: [] }],
-      // i1: 1 group, then 2.
-      robust: [
-        { did: ["prune"], alive: "i0 i1" },
-        { did: ["prune i1"], alive: "i0" }
-      ]
+      other: [{ w: { i0: 0.8, i1: 0.4, i2: 0.6 } }, { p: { i0: 4 / 7, i1: 1 / 7, i2: 2 / 7 } }]
     }
   )
 
@@ -135,7 +119,7 @@ describe("values and probabilities", () => {
         { w: { i0: 0.2, i1: 0, i2: 0 }, alive: "i0 i3 i4" },
         { p: { i0: 1 / 3, i3: 1 / 3, i4: 1 / 3 }, w: { i0: 0.2, i3: 0, i4: 0 } }
       ],
-      robust: [
+      other: [
         {},
         { w: { i0: 0.5, i1: 0, i2: 0 }, alive: "i0 i3 i4" },
         { p: { i0: 1 / 3, i3: 1 / 3, i4: 1 / 3 }, w: { i0: 1, i3: 0, i4: 0 } }
@@ -164,7 +148,8 @@ describe("values and probabilities", () => {
           small(preset, {
             population: { size: 3 },
             schedule: { steps: 2, evolveEvery: 2 },
-            verification: { rounds: 1 }
+            verification: { rounds: 1 },
+            evaluation: { instruction: "best" }
           }),
           {
             // i0 has .5 over its lifetime.
@@ -198,27 +183,16 @@ describe("values and probabilities", () => {
         "i1",
         "i0"
       ],
-      [
-        "whose lifetime is better",
-        [
-          { i0: [[0.5]], i1: [[0.5]] },
-          { i0: [[0]], i1: [[0.25]] }
-        ],
-        "i1",
-        "i1"
-      ]
-    ] as const)(`row 29: the instruction %s (${reading})`, (_, rewards, paper, robust) => {
+      ["that is better within steps, in eight groups of each", every(2, { i0: eight([0]), i1: eight([1]) }), "i1", "i1"]
+    ] as const)(`row 29: the instruction %s (${reading})`, (_, rewards, paper, other) => {
       const trace = play(small(preset, { population: { size: 2, window: 1 }, schedule: { steps: 2 } }), { rewards })
-      assert.strictEqual(trace.best, reading === "paper" ? paper : robust)
+      assert.strictEqual(trace.best, reading === "paper" ? paper : other)
     })
 
-  it("row 29: the instruction whose lifetime is better than that of a seed that left", () => {
+  it("row 29: the instruction that was better than a seed that left", () => {
     const change = { population: { size: 2, window: 1 }, schedule: { steps: 2, pruneEvery: 2 } }
-    const trace = play(small(Presets.robust, change), {
-      rewards: [
-        { i0: [[0.5]], i1: [[0.5]] },
-        { i0: [[0]], i1: [[0.25]] }
-      ]
+    const trace = play(small(other, change), {
+      rewards: every(2, { i0: eight([0]), i1: eight([1]) })
     })
     assert.deepStrictEqual([trace.steps.at(-1)?.did, trace.best], [["prune i0"], "i1"])
   })
@@ -243,7 +217,7 @@ describe("values and probabilities", () => {
           scores: { A: reward, B: reward, parent: reward }
         }
       )
-      if (reading === "robust") assert.strictEqual(trace.best, "i0")
-      if (reading === "robust") assert.notInclude(Population.ids(trace.state.population).join(" "), "i0")
+      if (reading === "other") assert.strictEqual(trace.best, "i0")
+      if (reading === "other") assert.notInclude(Population.ids(trace.state.population).join(" "), "i0")
     })
 })

@@ -5,10 +5,10 @@
 import type { Command, Algorithm, RunEvent, RunState } from "@inspo/coevolution"
 import { Predicate } from "effect"
 import { holds, near, same } from "./Check.ts"
+import * as Evidence from "./Evidence.ts"
 import {
   bestOf,
   buffer,
-  groupsSeen,
   type History,
   mean,
   probabilities,
@@ -16,6 +16,7 @@ import {
   type Remembered,
   returned,
   valued,
+  values as valuesNow,
   total
 } from "./History.ts"
 
@@ -40,24 +41,16 @@ export function* run(
   history.first = history.born.length
   history.alive = history.born.map(({ id }) => id)
   history.newcomers = history.alive
+  Evidence.enter(history.evidence, [], history.alive)
   yield* receive("CheckpointSaved")
 
   while (history.step < schedule.steps) {
-    yield* takeStep(algorithm, questions, history, null)
+    yield* takeStep(algorithm, questions, history)
     const t = history.step
 
-    // By the letter parents come from the population as it was before pruning.
-    const before = ranking(algorithm, history, valued(algorithm, history))
     if (schedule.pruneEvery > 0 && t % schedule.pruneEvery === 0 && history.alive.length > population.parents)
       yield* prune(algorithm, history)
-    const after = ranking(algorithm, history, valued(algorithm, history))
-    if (evolvesAt(algorithm, t))
-      yield* evolve(
-        algorithm,
-        questions,
-        history,
-        { before, after }[algorithm.halving.ranking].slice(0, algorithm.population.parents)
-      )
+    if (evolvesAt(algorithm, t)) yield* evolve(algorithm, history)
     yield* endStep(algorithm, history)
   }
 
@@ -75,33 +68,28 @@ export function* run(
   same((yield* receive("RunFinished")).event.best, best)
 }
 
-/** The part of a step that is given to candidates: who is asked, and on how many questions at most. */
-interface Arms {
-  readonly arms: ReadonlyArray<string>
-  readonly reflected: ReadonlySet<string>
-  readonly left: number
-}
-
 /** One step until the population is up for change: plan, act, learn, look. */
-function* takeStep(
-  algorithm: Algorithm,
-  questions: ReadonlyArray<RunState.QuestionRef>,
-  history: History,
-  inlineVerification: Arms | null
-): Generator<void, { readonly asked: ReadonlyArray<string>; readonly groups: Groups }, Happening> {
+function* takeStep(algorithm: Algorithm, questions: ReadonlyArray<RunState.QuestionRef>, history: History): Following {
   const { schedule, train } = algorithm
   const plan = (yield* receive("StepPlanned")).event
-  const asked = assertPlan(algorithm, questions, history, plan, inlineVerification)
+  assertPlan(algorithm, questions, history, plan)
   const { groups } = (yield* receive("RolloutsCollected")).event
   const t = history.step + 1
   observe(history, t, groups)
-  if (train.fromStep !== null && t >= train.fromStep && t <= (schedule.policyFirst ?? schedule.steps))
-    yield* receive("TrainingPlanned")
-  yield* receive("StepTrained")
+  if (train.fromStep !== null && t >= train.fromStep && t <= (schedule.policyFirst ?? schedule.steps)) {
+    const { command } = yield* receive("TrainingPlanned")
+    // Fixed before the samples were drawn.
+    const levels = isShared(algorithm) ? Object.fromEntries(plan.values.map(({ id, value }) => [id, value])) : null
+    same(command?._tag === "PlanTraining" ? command.levels : undefined, levels)
+    const training = yield* receive("StepTrained")
+    same(training.command?._tag === "Train" ? training.command.levels : undefined, levels)
+  } else yield* receive("StepTrained")
   history.step = t
   if (looksAt(algorithm, t)) yield* validate(algorithm, history)
-  return { asked, groups }
 }
+
+/** Whether instructions share the samples of a question. */
+const isShared = ({ rollout }: Algorithm): boolean => rollout.instructionsPerQuestion === "samples"
 
 /** The end of a step: the policy is saved where it is due. */
 function* endStep(algorithm: Algorithm, { step }: History): Following {
@@ -151,19 +139,23 @@ const returnedStep = ({ evaluation }: Algorithm, history: History): number => {
   return history.step
 }
 
-/** Row 7: who met a prune before it was seen in four groups. */
-const overdue = ({ halving, schedule }: Algorithm, history: History): ReadonlyArray<string> => {
-  if (halving.rule !== "spare-unseen" || schedule.pruneEvery === 0) return []
-  const lastPrune = Math.floor(history.step / schedule.pruneEvery) * schedule.pruneEvery
-  return history.alive.filter((id) => (history.entered.get(id) ?? 0) < lastPrune && groupsSeen(history, id) < 4)
-}
-
 const observe = (history: History, step: number, groups: Event<"RolloutsCollected">["groups"]): void => {
   const keys = groups.map(({ instructionId, questionId }) => `${instructionId} ${questionId}`)
   holds(new Set(keys).size === keys.length, "group keys are unique within a step")
   history.observed = step
   history.newcomers = []
   history.present = history.alive
+  Evidence.observe(
+    history.evidence,
+    history.alive,
+    groups.map(({ dataSource, instructionId, questionId, rewards }) => ({
+      id: instructionId,
+      question: questionId,
+      source: dataSource,
+      mean: mean(rewards),
+      samples: rewards.length
+    }))
+  )
   history.observations = [
     ...history.observations,
     ...history.alive.flatMap((id) => {
@@ -186,53 +178,27 @@ const observe = (history: History, step: number, groups: Event<"RolloutsCollecte
   ]
 }
 
-/**
- * Lines 3-5: a batch of distinct questions, each under an instruction that Eq. 4 can draw. Candidates and their
- * parent come first, question by question; gives the questions they meet on.
- */
+/** Lines 3-5: a batch of distinct questions, each under instructions that have a share. */
 const assertPlan = (
   algorithm: Algorithm,
   questions: ReadonlyArray<RunState.QuestionRef>,
   history: History,
-  whole: Event<"StepPlanned">,
-  inlineVerification: Arms | null
-): ReadonlyArray<string> => {
+  plan: Event<"StepPlanned">
+): void => {
+  const { groupSize, instructionsPerQuestion } = algorithm.rollout
   const batchSize = Math.min(algorithm.train.batchSize, questions.length)
-  same(whole.questions.length, batchSize)
-  same(whole.assignment.length, batchSize)
-  const met: Array<string> = []
-  const size = inlineVerification?.arms.length ?? 0
-  const [parent, ...tried] = inlineVerification?.arms ?? []
-  const most = inlineVerification === null ? 0 : Math.min(inlineVerification.left, Math.floor(batchSize / size))
-  while (met.length < most) {
-    const first = met.length * size
-    // Whatever follows belongs to the population, which has no candidates.
-    if (!tried.includes(whole.assignment[first + 1] ?? "")) break
-    same<ReadonlyArray<unknown>>(whole.assignment.slice(first, first + size), [parent, ...tried])
-    same(new Set(whole.questions.slice(first, first + size)).size, 1)
-    met.push(whole.questions[first] ?? "")
-  }
-  holds(
-    met.every((question) => inlineVerification?.reflected.has(question) === false),
-    "nobody is asked a question that was reflected on"
-  )
-  const plan = {
-    ...whole,
-    questions: whole.questions.slice(met.length * size),
-    assignment: whole.assignment.slice(met.length * size)
-  }
-  if (inlineVerification !== null && met.length < most)
-    holds(
-      plan.questions.every((question) => inlineVerification.reflected.has(question)),
-      "fresh questions go to the candidates first"
-    )
-  same(plan.step, history.step + 1)
+  const asked = [...new Set(plan.questions)]
   const sourceOf = new Map<string, string>(questions.map(({ dataSource, id }) => [id, dataSource]))
-  same(new Set([...met, ...plan.questions]).size, met.length + plan.questions.length)
+  same(plan.step, history.step + 1)
   holds(
     plan.questions.every((id) => sourceOf.has(id)),
     "the questions are training questions"
   )
+  const values = new Map<string, number>(plan.values.map(({ id, value }) => [id, value]))
+  for (const [id, value] of valuesNow(algorithm, history)) near(values.get(id), value)
+  same([...values.keys()], [...history.alive])
+  for (const { chance, id } of plan.values) same(chance, history.evidence.chances.get(id))
+  history.planned = values
 
   const shares = probabilities(algorithm, history)
   same(Object.keys(plan.probabilities), [...shares.keys()])
@@ -240,56 +206,71 @@ const assertPlan = (
   near(total(Object.values(plan.probabilities)), 1)
 
   same(plan.assignment.length, plan.questions.length)
-  const guaranteed = {
-    drawn: [],
-    guaranteed: [...history.newcomers, ...overdue(algorithm, history)],
-    everyone: history.alive
-  }[algorithm.sampler.newcomers]
-  const groupsOf = (id: string) => plan.assignment.filter((held) => held === id).length
-  same(
-    guaranteed.filter((id) => groupsOf(id) > 0).length,
-    Math.min(guaranteed.length, plan.questions.length),
-    "newcomers are served while there are questions"
-  )
-  // A guarantee serves only who came away empty: with one group that Eq. 4 did not give.
-  const served = guaranteed.filter((id) => groupsOf(id) === 1)
+  const pairs = plan.questions.map((question, index) => `${question} ${plan.assignment[index]}`)
+  same(new Set(pairs).size, pairs.length, "an instruction has one group on a question")
   holds(
-    plan.assignment.every((id) => (shares.get(id) ?? 0) > 0 || served.includes(id)),
-    "Eq. 4 can draw every instruction that has a question"
+    plan.assignment.every((id) => (shares.get(id) ?? 0) > 0),
+    "every instruction that has a question has a share"
   )
+
+  if (isShared(algorithm)) {
+    same(asked.length, batchSize)
+    for (const question of asked) {
+      const drawn = (id: string | null) =>
+        total(
+          (plan.samples ?? []).filter(
+            (_, at) => plan.questions[at] === question && (id === null || plan.assignment[at] === id)
+          )
+        )
+      same(drawn(null), groupSize)
+      for (const [id, share] of shares)
+        holds(
+          Math.abs(drawn(id) - share * groupSize) < 1 + 1e-9,
+          `${drawn(id)} samples where the share says ${share * groupSize}`
+        )
+    }
+    return
+  }
+  same(plan.samples, undefined)
+  same(plan.questions.length, batchSize)
+  const most = Math.min(Number(instructionsPerQuestion), history.alive.length, 1 / Math.max(...shares.values()))
+  if (instructionsPerQuestion !== 1) {
+    // As few questions as no instruction is expected on one more than once.
+    const expected = batchSize / Math.min(batchSize, Math.ceil(batchSize / most - 1e-9))
+    near(batchSize / asked.length, expected)
+    for (const question of asked) {
+      const held = plan.questions.filter((other) => other === question).length
+      holds(Math.abs(held - expected) < 1 + 1e-9, `${held} instructions on a question, where ${expected} are expected`)
+    }
+    return
+  }
+  same(asked.length, batchSize)
   if (algorithm.sampler.assignment === "stratified")
     for (const source of new Set(plan.questions.map((id) => sourceOf.get(id)))) {
       const held = plan.assignment.filter((_, index) => sourceOf.get(plan.questions[index] ?? "") === source)
       for (const [id, share] of shares) {
         const count = held.filter((other) => other === id).length
         const expected = share * held.length
-        const [fewest, most] = [expected - 1 - served.length, expected + 1 + (served.includes(id) ? 1 : 0)]
-        holds(count > fewest - 1e-9 && count < most + 1e-9, `${count} groups of ${source} where Eq. 4 says ${expected}`)
+        holds(Math.abs(count - expected) < 1 + 1e-9, `${count} groups of ${source} where its share says ${expected}`)
       }
     }
-  return met
 }
 
-/**
- * Successive halving: the bottom half leaves, down to N_parent, less those whom the rule spares. The word of
- * `confident` on how sure it is has laws of its own.
- */
+/** Successive halving: the bottom half leaves, down to N_parent, or those whom the evidence refutes. */
 function* prune(algorithm: Algorithm, history: History): Following {
+  const { event } = yield* receive("Pruned")
   const { rule } = algorithm.halving
   const by = valued(algorithm, history)
-  const order = ranking(algorithm, history, by)
-  const { event } = yield* receive("Pruned")
-  const sure = new Set<string>(event.pruned.filter(({ certainty = 0 }) => certainty >= 0.95).map(({ id }) => id))
-  const leaves = {
-    "bottom-half": () => true,
-    "fixed-half": () => true,
-    "spare-unseen": (id: string) => groupsSeen(history, id) >= 4,
-    confident: (id: string) => sure.has(id)
-  }[rule]
-  const leaving: Array<string> = []
-  const quota = Math.floor((rule === "fixed-half" ? algorithm.population.size : order.length) / 2)
-  const least = Math.max(algorithm.population.parents, order.length - quota)
-  for (const id of order.slice(least).toReversed()) if (leaves(id)) leaving.push(id)
+  const order = ranked(algorithm, history)
+  const quota =
+    rule === "evidence"
+      ? order.length
+      : Math.floor((rule === "fixed-half" ? algorithm.population.size : order.length) / 2)
+  const most = Math.max(0, Math.min(quota, order.length - algorithm.population.parents))
+  const leaving = order
+    .toReversed()
+    .filter((id) => rule !== "evidence" || isRefuted(algorithm, history, id))
+    .slice(0, most)
   same(
     event.pruned.map(({ id }) => id),
     leaving
@@ -298,6 +279,25 @@ function* prune(algorithm: Algorithm, history: History): Following {
   for (const { id, value } of event.pruned) near(value, by.get(id))
   history.left = [...history.left, ...event.pruned]
   history.alive = history.alive.filter((id) => !leaving.includes(id))
+  Evidence.leave(history.evidence, history.alive)
+}
+
+const isRefuted = ({ halving }: Algorithm, { evidence }: History, id: string): boolean =>
+  Evidence.isRefuted(evidence, id, halving.risk)
+
+/** By value, or the incumbent and then by P(best). */
+const ranked = (algorithm: Algorithm, history: History): ReadonlyArray<string> => {
+  if (algorithm.halving.rule !== "evidence") return ranking(algorithm, history, valued(algorithm, history))
+  const { chances, incumbent } = history.evidence
+  const merit = (id: string) => (id === incumbent ? 2 : (chances.get(id) ?? NaN))
+  return history.alive.toSorted((a, b) => merit(b) - merit(a))
+}
+
+/** The most newcomers of an evolution: twice as many as the last time after a success, else half as many. */
+const newcomersDue = (algorithm: Algorithm, { entrants, evidence }: History): number => {
+  if (algorithm.halving.rule !== "evidence") return Infinity
+  if (entrants === null) return 4
+  return entrants.ids.includes(evidence.incumbent) ? 2 * entrants.places : Math.max(1, Math.floor(entrants.places / 2))
 }
 
 interface Tried {
@@ -312,19 +312,23 @@ interface Tried {
 }
 
 /** Lines 12-23: rounds of proposing and verifying, until the population is full again or the rounds are used up. */
-function* evolve(
-  algorithm: Algorithm,
-  questions: ReadonlyArray<RunState.QuestionRef>,
-  history: History,
-  parents: ReadonlyArray<string>
-): Following {
-  const reuses = algorithm.verification.reuse && algorithm.verification.samples > 0
-  const places = algorithm.population.size - parents.length
+function* evolve(algorithm: Algorithm, history: History): Following {
+  // By the letter parents come from the population as it was before pruning, but the best are never pruned.
+  const { parents } = (yield* receive("ParentsChosen")).event
+  same<ReadonlyArray<string>>(parents, ranked(algorithm, history).slice(0, algorithm.population.parents))
+  const isByEvidence = algorithm.halving.rule === "evidence"
+  const staying = history.alive.filter(
+    (id) =>
+      parents.some((parent) => parent === id) ||
+      (isByEvidence &&
+        (id === history.evidence.incumbent || (id === history.born[0]?.id && !isRefuted(algorithm, history, id))))
+  )
+  const newcomersMost = newcomersDue(algorithm, history)
+  const places = Math.max(0, Math.min(algorithm.population.size - staying.length, newcomersMost))
   const tried: Array<Tried> = []
   for (let round = 1; round <= algorithm.verification.rounds; round++) {
     // Parents take turns; one that never fails gives its turn to the next.
     const turns = parents.map((_, later) => parents[(round - 1 + later) % parents.length] ?? "")
-    if (round === 1) same((yield* receive("ParentsChosen")).event.parents, parents)
     const able = turns.filter((id) => failuresOf(algorithm, history, id).length > 0)
     if (able.length === 0) {
       if (round > 1) break
@@ -332,26 +336,26 @@ function* evolve(
       return
     }
     const { command, event: proposal } = yield* receive("CandidatesProposed")
-    if (command?._tag === "Propose") assertKnowledge(history, tried, command)
+    if (command?._tag === "Propose") {
+      assertKnowledge(history, tried, command)
+      same(command.count, Math.min(algorithm.proposer.candidates, newcomersMost))
+    }
     // Row 30: any parent that failed may be drawn; in turn it is the first of them.
     const isRandom = algorithm.proposer.parent === "random"
     const parent = isRandom ? proposal.parent : (able[0] ?? "")
     holds(able.includes(parent), "the parent has failures")
     same([proposal.round, proposal.parent], [round, parent])
     assertFailures(algorithm, history, parent, proposal.failures)
-    const { entering, places: verified } = (yield* receive("VerificationBegun")).event
-    same([verified, entering], [[...proposal.candidates.keys()], []])
-    const accepted = tried.filter(({ passed }) => passed).length
+    const { asks, places: verified } = (yield* receive("VerificationBegun")).event
+    same<unknown>([verified, asks], [[...proposal.candidates.keys()], algorithm.verification.samples > 0])
     const scores =
       proposal.candidates.length === 0 || algorithm.verification.samples === 0
         ? { questions: [], candidates: proposal.candidates.map(() => []), parent: null }
-        : yield* reuses
-            ? verifyInSteps(algorithm, questions, history, proposal, places - accepted)
-            : verify(algorithm, history, proposal, places - accepted)
+        : yield* verify(algorithm, history, proposal)
     const judged = verdicts(algorithm, history, proposal, scores)
     tried.push(...judged)
     const isFull = tried.filter(({ passed }) => passed).length >= places
-    const isLast = round === algorithm.verification.rounds || (reuses && history.step >= algorithm.schedule.steps)
+    const isLast = round === algorithm.verification.rounds
     const { event } = yield* receive("CandidatesJudged")
     same(
       event.verdicts.map(({ accepted, mean, parentMean, questions, score }) => [
@@ -381,160 +385,44 @@ function* evolve(
   same(event.shortfall, places - entitled.length)
   same(
     event.replaced.map(({ id }) => id),
-    ranking(algorithm, history, valued(algorithm, history))
-      .filter((id) => !parents.includes(id))
+    ranked(algorithm, history)
+      .filter((id) => !staying.includes(id))
+      .slice(isByEvidence ? Math.max(0, algorithm.population.size - event.accepted.length - staying.length) : 0)
       .toReversed()
   )
   history.left = [...history.left, ...event.replaced]
   const newcomers = event.accepted.map(({ instruction }) => instruction)
-  history.alive = [...history.alive.filter((id) => parents.includes(id)), ...newcomers.map(({ id }) => id)]
   history.born = [...history.born, ...newcomers]
   history.newcomers = newcomers.map(({ id }) => id)
-  for (const id of history.newcomers) history.entered.set(id, history.step)
-  history.reset = history.step
-  for (const [place, { instruction, mean, questions }] of event.accepted.entries()) {
-    const { baseline = null, parent = "" } = entitled[place] ?? {}
+  history.entrants = { places: event.accepted.length + event.shortfall, ids: history.newcomers }
+  const remaining = history.alive.filter((id) => event.replaced.every((one) => one.id !== id))
+  Evidence.leave(history.evidence, remaining)
+  const next = event.replaced.length > 0 ? Evidence.incumbents(history.evidence, remaining) : []
+  if (next.length > 0 && !next.includes(history.evidence.incumbent)) history.evidence.incumbent = next[0] ?? ""
+  Evidence.enter(history.evidence, remaining, history.newcomers)
+  history.alive = [...remaining, ...history.newcomers]
+  if (algorithm.population.average !== "questions") history.reset = history.step
+  for (const { instruction, mean, questions } of event.accepted) {
     if (questions > 0) history.verified.set(instruction.id, mean)
-    if (questions > 0 && baseline !== null)
-      history.compared.set(instruction.id, { mean, rival: parent, rivalMean: baseline })
   }
 }
 
-/** What the arms of a round earned, question by question; fewer for those who left early. */
+/** What the arms of a round earned, question by question. */
 interface Scores {
   readonly questions: ReadonlyArray<string>
   readonly candidates: ReadonlyArray<ReadonlyArray<number>>
   readonly parent: ReadonlyArray<number> | null
-  /** Who would have been asked more, had the run gone on or the last step had room. */
-  readonly cutShort?: ReadonlyArray<number>
 }
 
-/** All questions at once, or some at a time for those whose fate is open. */
+/** All questions at once. */
 function* verify(
   algorithm: Algorithm,
   history: History,
-  { candidates, failures }: Event<"CandidatesProposed">,
-  places: number
+  { failures }: Event<"CandidatesProposed">
 ): Generator<void, Scores, Happening> {
-  const { lookEvery, stop } = algorithm.verification
-  if (stop === null) {
-    const { command, event } = yield* receive("CandidatesVerified")
-    assertVerificationSet(algorithm, history, failures, command?._tag === "Verify" ? command.questions : [])
-    same(event.batch, 0)
-    return event
-  }
-  const asked: Array<string> = []
-  const questions: Array<string> = []
-  const scores: Array<Array<number>> = candidates.map(() => [])
-  const parent: Array<number> = []
-  let open = [...candidates.keys()]
-  for (let batch = 0; open.length > 0; batch++) {
-    if (batch > 0) same<ReadonlyArray<number>>((yield* receive("VerificationContinued")).event.remaining, open)
-    const { command, event } = yield* receive("CandidatesVerified")
-    const some = command?._tag === "Verify" ? command.questions : []
-    same([event.batch, event.asked], [batch, some.length])
-    asked.push(...some)
-    questions.push(...event.questions)
-    parent.push(...(event.parent ?? []))
-    for (const [place, own] of event.candidates.entries()) {
-      same(own.length, open.includes(place) ? event.questions.length : 0)
-      scores[place]?.push(...own)
-    }
-    assertVerificationSet(algorithm, history, failures, asked, asked.length)
-    const left = questionsToAsk(algorithm, history, failures) - asked.length
-    if (left > 0) same(some.length, lookEvery)
-    open = stillOpen(algorithm, open, scores, parent, left, places)
-  }
-  return { questions, candidates: scores, parent }
-}
-
-/** Some questions of each following step, for those whose fate is open, in whole groups. */
-function* verifyInSteps(
-  algorithm: Algorithm,
-  training: ReadonlyArray<RunState.QuestionRef>,
-  history: History,
-  { candidates, failures, parent, round, step }: Event<"CandidatesProposed">,
-  places: number
-): Generator<void, Scores, Happening> {
-  const held = buffer(algorithm, history)
-  const reflected = new Set(
-    held.filter(({ trajectory }) => failures.some((id) => id === trajectory)).map(({ question }) => question)
-  )
-  const ids = candidates.map((_, place) => `candidate-${step}.${round}.${place}`)
-  const questions: Array<string> = []
-  const scores: Array<Array<number>> = candidates.map(() => [])
-  const parents: Array<number> = []
-  let open = [...candidates.keys()]
-  let isCut = false
-  for (let batch = 0; open.length > 0 && !isCut; batch++) {
-    if (batch > 0) same<ReadonlyArray<number>>((yield* receive("VerificationContinued")).event.remaining, open)
-    yield* endStep(algorithm, history)
-    const arms = [parent, ...open.map((place) => ids[place] ?? "")]
-    const left = algorithm.verification.samples - questions.length
-    const { asked, groups } = yield* takeStep(algorithm, training, history, { arms, reflected, left })
-    const { event } = yield* receive("CandidatesVerified")
-    same([event.batch, event.asked, event.rollouts, event.tokens], [batch, asked.length, 0, 0])
-    const earned = (id: string, question: string) => {
-      const group = groups.find(({ instructionId, questionId }) => instructionId === id && questionId === question)
-      return group === undefined ? null : mean(group.rewards)
-    }
-    const complete = asked.filter((question) => arms.every((id) => earned(id, question) !== null))
-    same<ReadonlyArray<string>>(event.questions, complete)
-    for (const question of complete) {
-      questions.push(question)
-      parents.push(earned(parent, question) ?? NaN)
-      for (const place of open) scores[place]?.push(earned(ids[place] ?? "", question) ?? NaN)
-    }
-    isCut = complete.length === 0 || history.step >= algorithm.schedule.steps
-    open = stillOpen(algorithm, open, scores, parents, algorithm.verification.samples - questions.length, places)
-  }
-  return { questions, candidates: scores, parent: parents, cutShort: open }
-}
-
-/** Who may still go either way, with `left` questions to come. */
-const stillOpen = (
-  { verification }: Algorithm,
-  open: ReadonlyArray<number>,
-  scores: ReadonlyArray<ReadonlyArray<number>>,
-  parent: ReadonlyArray<number>,
-  left: number,
-  places: number
-): Array<number> => {
-  if (left <= 0) return []
-  const { stop } = verification
-  if (stop === null) return [...open]
-  const total = parent.length + left
-  return open.filter((place) => {
-    const own = scores[place] ?? []
-    if (fate(own, parent, total, stop) !== "open") return false
-    const ahead = scores.filter(
-      (rival) => fate(rival, parent, total, stop) === "won" && fate(rival, own, total, stop) === "won"
-    )
-    return ahead.length < places
-  })
-}
-
-/** Whether one will have at least as much as the other once `total` questions are answered, as far as can be told. */
-const fate = (
-  own: ReadonlyArray<number>,
-  other: ReadonlyArray<number>,
-  total: number,
-  risk: number
-): "won" | "lost" | "open" => {
-  let lead = 0
-  let squares = 0
-  let met = 0
-  while (met < Math.min(own.length, other.length)) {
-    const difference = (own[met] ?? NaN) - (other[met] ?? NaN)
-    lead += difference
-    squares += difference ** 2
-    met += 1
-  }
-  if (lead >= total - met) return "won"
-  if (-lead > total - met) return "lost"
-  const enough = (-Math.log(risk) / 2) * total * ((squares + 1) / (met + 1))
-  if (lead >= 0) return lead ** 2 >= enough ? "won" : "open"
-  return lead ** 2 >= enough ? "lost" : "open"
+  const { command, event } = yield* receive("CandidatesVerified")
+  assertVerificationSet(algorithm, history, failures, command?._tag === "Verify" ? command.questions : [])
+  return event
 }
 
 /** A proposer sees every instruction that ever lived, once, and may repeat none of them, nor what was tried today. */
@@ -551,7 +439,7 @@ const assertKnowledge = (
 }
 
 const evolvesAt = ({ population, schedule, verification }: Algorithm, t: number): boolean =>
-  !(verification.reuse && verification.samples > 0 && t === schedule.steps) &&
+  !(verification.samples === 0 && t === schedule.steps) &&
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
   t >= (schedule.policyFirst ?? 0) &&
@@ -589,11 +477,10 @@ const assertVerificationSet = (
   algorithm: Algorithm,
   history: History,
   reflected: ReadonlyArray<string>,
-  asked: ReadonlyArray<string>,
-  samples = algorithm.verification.samples
+  asked: ReadonlyArray<string>
 ): void => {
   const held = buffer(algorithm, history)
-  const { questions } = algorithm.verification
+  const { questions, samples } = algorithm.verification
   if (samples === 0) return same(asked, [])
   if (questions !== "distinct") {
     same(asked.length, questionsToAsk(algorithm, history, reflected))
@@ -652,9 +539,7 @@ const verdicts = (
       text,
       parent: proposal.parent,
       baseline,
-      passed:
-        untried ||
-        (scores.length > 0 && (baseline === null || own >= baseline) && round.cutShort?.includes(index) !== true),
+      passed: untried || (scores.length > 0 && (baseline === null || own >= baseline)),
       score: untried || !rerun ? own : own - (baseline ?? 0),
       mean: own,
       questions: scores.length
@@ -694,5 +579,4 @@ const latestOfEach = (experiences: ReadonlyArray<Remembered>): ReadonlyArray<num
   return [...latest.values()].sort((a, b) => b - a)
 }
 
-type Groups = Event<"RolloutsCollected">["groups"]
 type Event<Tag extends RunEvent["_tag"]> = Extract<RunEvent, { readonly _tag: Tag }>

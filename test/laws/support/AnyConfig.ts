@@ -13,40 +13,42 @@ const readings = fc.oneof(
 )
 
 const sizes = fc
-  .record({ size: fc.integer({ min: 1, max: 6 }), parents: fc.integer({ min: 1, max: 3 }) })
+  .record({
+    size: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 4, max: 6 })),
+    parents: fc.constantFrom(1, 1, 2, 3)
+  })
   .map(({ parents, size }) => ({ size, parents: Math.min(parents, size) }))
 
 const numbers = fc.record({
   randomSeed: fc.nat(1000),
   sizes,
   window: fc.integer({ min: 1, max: 4 }),
-  everyone: fc.constantFrom(false, false, false, true),
   temperature: fc.constantFrom(1e-6, 0.05, 0.2, 1),
-  rule: fc.constantFrom(null, null, null, "confident" as const, "fixed-half" as const),
+  average: fc.constantFrom(null, null, "steps" as const),
+  risk: fc.constantFrom(0.05, 0.99, 0.99),
+  perQuestion: fc.constantFrom(null, null, 1, 2, 4, "samples" as const, "samples" as const),
+  rule: fc.constantFrom(null, "fixed-half" as const, "evidence" as const, "evidence" as const),
   questions: fc.constantFrom(null, null, "uniform" as const),
-  baseline: fc.constantFrom("stored" as const, "shared" as const),
+  baseline: fc.constantFrom("stored" as const, "shared" as const, "rerun" as const),
   schedule: fc.record({
-    steps: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 10, max: 14 })),
+    steps: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 10, max: 14 }), fc.constant(14)),
     pruneEvery: fc.constantFrom(0, 1, 2, 2, 3),
     evolveEvery: fc.constantFrom(0, 1, 1, 2, 2, 3),
-    evolveUntil: fc.integer({ min: 2, max: 12 }),
+    evolveUntil: fc.oneof(fc.integer({ min: 2, max: 12 }), fc.constant(12)),
     policyFirst: fc.constantFrom(null, null, null, 2, 3)
   }),
   capacitySteps: fc.integer({ min: 1, max: 3 }),
   perQuestionCap: fc.constantFrom(1, 2, 5),
   candidates: fc.constantFrom(1, 2, 3, 4, 4),
-  samples: fc.oneof(fc.nat(5), fc.constant(12), fc.constant(12)),
-  stop: fc.constantFrom(null, 0.05, 0.9, 0.9, 0.9),
-  lookEvery: fc.constantFrom(1, 1, 2, 3),
-  reuse: fc.constantFrom(false, false, false, true),
+  samples: fc.oneof(fc.constant(0), fc.nat(5), fc.constant(12)),
   rounds: fc.integer({ min: 1, max: 3 }),
   groupSize: fc.integer({ min: 1, max: 3 }),
-  batchSize: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constant(12)),
+  batchSize: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constant(12), fc.constant(12)),
   training: fc.record({ fromStep: fc.integer({ min: 1, max: 3 }) }),
   evaluation: fc.record({
     questions: fc.nat(2),
     every: fc.nat(3),
-    select: fc.constantFrom("last", "best", "before-collapse"),
+    select: fc.constantFrom("last", "best", "best", "before-collapse"),
     instruction: fc.constantFrom("best", "proven")
   }),
   checkpoint: fc.record({ every: fc.integer({ min: 1, max: 3 }), keep: fc.constantFrom(null, 1, 2) })
@@ -56,6 +58,7 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
   .tuple(readings, numbers)
   .map(([[a, d, f, g, h, i, k, l], n]) => {
     const by = (reading: Algorithm | undefined) => reading ?? robust
+    const perQuestion = n.perQuestion ?? by(f).rollout.instructionsPerQuestion
     return {
       ...robust,
       randomSeed: n.randomSeed,
@@ -63,15 +66,16 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
         ...robust.population,
         ...n.sizes,
         window: n.window,
-        average: by(a).population.average,
+        average: n.average ?? by(a).population.average,
         ties: by(d).population.ties
       },
       sampler: {
+        shares: by(g).sampler.shares,
         temperature: n.temperature,
-        assignment: by(f).sampler.assignment,
-        newcomers: n.everyone ? "everyone" : by(g).sampler.newcomers
+        assignment: by(f).sampler.assignment
       },
       halving: {
+        risk: n.risk,
         rule: n.rule ?? by(h).halving.rule,
         ranking: by(i).halving.ranking
       },
@@ -84,16 +88,19 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
       proposer: { ...robust.proposer, parent: by(k).proposer.parent, candidates: n.candidates },
       verification: {
         ...by(l).verification,
-        ...(by(l).verification.baseline === "rerun"
-          ? { stop: n.stop }
-          : { stop: null, baseline: n.baseline, questions: n.questions ?? by(l).verification.questions }),
-        lookEvery: n.lookEvery,
-        reuse: by(l).verification.baseline === "rerun" && n.reuse,
+        baseline: n.baseline,
+        questions: n.questions ?? by(l).verification.questions,
         samples: n.samples,
         rounds: n.rounds
       },
-      rollout: { ...robust.rollout, groupSize: n.groupSize },
-      train: { ...robust.train, ...n.training, batchSize: n.batchSize, miniBatchSize: 1 },
+      rollout: { ...robust.rollout, groupSize: n.groupSize, instructionsPerQuestion: perQuestion },
+      train: {
+        ...robust.train,
+        ...n.training,
+        advantage: perQuestion === "samples" ? ("centred" as const) : ("standardised" as const),
+        batchSize: n.batchSize,
+        miniBatchSize: 1
+      },
       evaluation: { ...n.evaluation },
       checkpoint: n.checkpoint
     }

@@ -9,6 +9,8 @@ export interface Luck {
   readonly rewards: Arr.NonEmptyReadonlyArray<number>
   /** How many texts the proposer falls short of those asked for. */
   readonly missing: Arr.NonEmptyReadonlyArray<number>
+  /** Whether only every other instruction is rewarded, so that evidence builds up. */
+  readonly isTilted: boolean
   /** Which trajectories their environment fails. */
   readonly failing: Arr.NonEmptyReadonlyArray<boolean>
 }
@@ -56,16 +58,20 @@ export const make = (algorithm: Algorithm, questions: ReadonlyArray<RunState.Que
     return { id: Trajectory.TrajectoryId.make(id), failed, reward: draw(luck.rewards), tokens }
   }
 
-  /** Groups of `size` attempts at each pair, without those that failed. */
+  /** Groups of so many attempts at each pair, without those that failed. */
   const rollOut = (
     purpose: "train" | "evaluation",
     name: string,
     pairs: ReadonlyArray<readonly [Instruction.InstructionId, Question.QuestionId]>,
-    size: number,
+    size: (index: number) => number,
     luck: Luck
   ) => {
     const attempts = pairs.map((_, index) =>
-      Array.from({ length: size }, (_, sample) => roll(purpose, `${name}/${index}/${sample}`, luck))
+      Array.from({ length: size(index) }, (_, sample) => {
+        const attempt = roll(purpose, `${name}/${index}/${sample}`, luck)
+        const isOdd = /[13579]$/u.test(pairs[index]?.[0] ?? "")
+        return luck.isTilted ? { ...attempt, reward: isOdd ? 1 : 0 } : attempt
+      })
     )
     const groups = Arr.zip(pairs, attempts).flatMap(
       ([[instructionId, questionId], all]): ReadonlyArray<Group.Group> => {
@@ -102,12 +108,12 @@ export const make = (algorithm: Algorithm, questions: ReadonlyArray<RunState.Que
           removed: command.removed.map(({ step }) => step)
         }
       case "Collect": {
-        const { assignment, questions, step } = command.plan
+        const { assignment, questions, samples, step } = command.plan
         const pairs = Arr.zip(assignment, questions)
         return {
           _tag: "RolloutsCollected",
           step,
-          ...rollOut("train", `train/${step}`, pairs, algorithm.rollout.groupSize, luck)
+          ...rollOut("train", `train/${step}`, pairs, (index) => samples?.[index] ?? algorithm.rollout.groupSize, luck)
         }
       }
       case "PlanTraining":
@@ -135,28 +141,23 @@ export const make = (algorithm: Algorithm, questions: ReadonlyArray<RunState.Que
         }
       }
       case "Verify": {
-        const { asked, batch, candidates, parent, questions, remaining, round, step } = command
-        const names = [...remaining.map(String), ...(parent === null ? [] : ["parent"])]
+        const { candidates, parent, questions, round, step } = command
+        const names = [...candidates.map((_, place) => String(place)), ...(parent === null ? [] : ["parent"])]
         const attempts = new Map(
           names.map((name) => [
             name,
-            questions.map((_, index) =>
-              roll("verification", `verify/${step}/${round}/${name}/${asked + index}/0`, luck)
-            )
+            questions.map((_, index) => roll("verification", `verify/${step}/${round}/${name}/${index}/0`, luck))
           ])
         )
         const all = [...attempts.values()].flat()
         const answered = [...questions.keys()].filter((index) =>
           [...attempts.values()].every((own) => own[index]?.failed === false)
         )
-        const scores = (name: string) =>
-          attempts.has(name) ? answered.map((index) => attempts.get(name)?.[index]?.reward ?? 0) : []
+        const scores = (name: string) => answered.map((index) => attempts.get(name)?.[index]?.reward ?? 0)
         return {
           _tag: "CandidatesVerified",
           step,
           round,
-          batch,
-          asked: questions.length,
           questions: questions.filter((_, index) => answered.includes(index)),
           candidates: candidates.map((_, place) => scores(String(place))),
           parent: parent === null ? null : scores("parent"),
@@ -172,7 +173,7 @@ export const make = (algorithm: Algorithm, questions: ReadonlyArray<RunState.Que
           _tag: "Validated",
           step,
           instruction: instruction.id,
-          ...rollOut("evaluation", `validate/${step}`, pairs, 1, luck)
+          ...rollOut("evaluation", `validate/${step}`, pairs, () => 1, luck)
         }
       }
       case "Evaluate": {
@@ -182,7 +183,7 @@ export const make = (algorithm: Algorithm, questions: ReadonlyArray<RunState.Que
           _tag: "Evaluated",
           policy,
           instruction: instruction.id,
-          ...rollOut("evaluation", `evaluate/${policy}/${instruction.id}`, pairs, 1, luck)
+          ...rollOut("evaluation", `evaluate/${policy}/${instruction.id}`, pairs, () => 1, luck)
         }
       }
     }

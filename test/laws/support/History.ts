@@ -1,5 +1,6 @@
 /** What happened in a run as plain lists, and what follows from it, computed anew each time. */
 import type { Algorithm } from "@inspo/coevolution"
+import * as Evidence from "./Evidence.ts"
 
 /** What an instruction was credited with in one step. */
 interface Observation {
@@ -33,11 +34,17 @@ export interface History {
   reset: number
   /** Mean on the verification questions, of those that were verified. */
   readonly verified: Map<string, number>
-  /** The same beside that of whom they were compared with. */
-  readonly compared: Map<string, { readonly mean: number; readonly rival: string; readonly rivalMean: number }>
+  /** Whether the best within questions was better than the seed when that was last alive. */
+  isProven: boolean
   newcomers: ReadonlyArray<string>
-  /** The step after which an instruction entered, of those that did not begin the run. */
-  readonly entered: Map<string, number>
+  /** How the instructions compare. */
+  readonly evidence: Evidence.Evidence
+  /** W_t where it follows from the evidence: of the run, once it is checked. */
+  valued: ReadonlyMap<string, number>
+  /** W of the latest plan. */
+  planned: ReadonlyMap<string, number>
+  /** Those who entered in the latest evolution, for so many places. */
+  entrants: { readonly places: number; readonly ids: ReadonlyArray<string> } | null
   /** Who left, with which value, in order of leaving. */
   left: ReadonlyArray<{ readonly id: string; readonly value: number }>
   /** Who was alive when the latest step was rolled out. */
@@ -55,9 +62,12 @@ export const nothing = (): History => ({
   observations: [],
   reset: 0,
   verified: new Map(),
-  compared: new Map(),
+  isProven: false,
   newcomers: [],
-  entered: new Map(),
+  evidence: Evidence.nothing(),
+  valued: new Map(),
+  planned: new Map(),
+  entrants: null,
   left: [],
   present: [],
   remembered: [],
@@ -80,7 +90,7 @@ export const value = (algorithm: Algorithm, history: History, id: string, step: 
 export const isStale = (algorithm: Algorithm, history: History, id: string): boolean => {
   const own = since(history, id, history.observed)
   return (
-    algorithm.population.average === "steps" &&
+    algorithm.population.average !== "draws" &&
     own.length > 0 &&
     own.every((one) => one.step <= history.observed - algorithm.population.window)
   )
@@ -88,12 +98,30 @@ export const isStale = (algorithm: Algorithm, history: History, id: string): boo
 
 /** W_t. */
 export const values = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
-  valuesOf(algorithm, history, history.alive, history.observed)
+  algorithm.population.average === "questions"
+    ? history.valued
+    : valuesOf(algorithm, history, history.alive, history.observed)
+
+/** The mean of the last steps, with the difference that the evidence shows. */
+export const expected = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> => {
+  if (algorithm.population.average !== "questions") return values(algorithm, history)
+  const { evidence } = history
+  const { means } = Evidence.model(evidence, history.alive)
+  const seen = history.alive.flatMap((id, place) =>
+    history.observations
+      .filter((one) => one.id === id && one.step > history.observed - algorithm.population.window)
+      .flatMap(({ rewards }) => rewards.map((reward) => reward - (means[place] ?? NaN)))
+  )
+  const level = seen.length === 0 ? (evidence.sum + 1) / (evidence.samples + 2) : mean(seen)
+  return new Map(history.alive.map((id, place) => [id, level + (means[place] ?? NaN)]))
+}
 
 /** W_{t-1} or W_t, by which the present step prunes and chooses parents (rows 3 and 28). */
 export const valued = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
   algorithm.halving.ranking === "before"
-    ? valuesOf(algorithm, history, history.present, history.step - 1)
+    ? algorithm.population.average === "questions"
+      ? history.planned
+      : valuesOf(algorithm, history, history.present, history.step - 1)
     : values(algorithm, history)
 
 const valuesOf = (
@@ -108,8 +136,11 @@ const valuesOf = (
   return new Map(ids.map((id, index) => [id, known[index] ?? unseen]))
 }
 
-/** Eq. 4 as 1 / Σ_k exp((w_k - w_j) / τ). */
+/** P(best) and 2 % of everybody, or Eq. 4 as 1 / Σ_k exp((w_k - w_j) / τ). */
 export const probabilities = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> => {
+  const { chances } = history.evidence
+  if (algorithm.sampler.shares === "thompson")
+    return new Map([...chances].map(([id, chance]) => [id, (chance + 0.02) / (1 + 0.02 * chances.size)]))
   const all = values(algorithm, history)
   return new Map(
     [...all].map(([id, own]) => [
@@ -131,6 +162,7 @@ export const buffer = ({ buffer }: Algorithm, history: History): ReadonlyArray<R
 
 /** I*. */
 export const bestOf = (algorithm: Algorithm, history: History): string => {
+  if (algorithm.population.average === "questions") return history.evidence.incumbent
   const blind = history.alive.every((id) => value(algorithm, history, id, history.observed) === null)
   if (algorithm.population.ties === "order" || !blind)
     return ranking(algorithm, history, values(algorithm, history))[0] ?? ""
@@ -147,24 +179,7 @@ export const bestOf = (algorithm: Algorithm, history: History): string => {
 export const returned = (algorithm: Algorithm, history: History): string => {
   const best = bestOf(algorithm, history)
   const seed = history.born[0]?.id ?? ""
-  return algorithm.evaluation.instruction === "best" || lead(history, seed, best) > 0 ? best : seed
-}
-
-/** 1 for whoever was seen to do better than the seed, 0 as well, NaN for anybody else. */
-const lead = (history: History, seed: string, id: string): number => {
-  if (id === seed) return 0
-  const lifetime = (one: string) =>
-    mean(history.observations.filter((seen) => seen.id === one).flatMap(({ rewards }) => rewards))
-  const gain = lifetime(id) - lifetime(seed)
-  if (gain > 1e-9) return 1
-  const trial = history.compared.get(id)
-  if (trial !== undefined) {
-    const start = lead(history, seed, trial.rival)
-    const step = trial.mean - trial.rivalMean
-    if (step > 1e-9 && start >= 0) return 1
-    if (Math.abs(step) <= 1e-9 && start >= 0) return start
-  }
-  return Math.abs(gain) <= 1e-9 ? 0 : NaN
+  return algorithm.evaluation.instruction === "best" || history.isProven ? best : seed
 }
 
 /** The instructions alive, best first. */

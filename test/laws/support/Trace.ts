@@ -10,21 +10,22 @@ import {
   Strategies
 } from "@inspo/coevolution"
 import { type Group, Instruction, Question, Trajectory } from "@inspo/domain"
-import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Array as Arr } from "effect"
 
 /** Rewards by instruction: one list per group. */
 type Rewards = Readonly<Record<string, ReadonlyArray<Arr.NonEmptyReadonlyArray<number>>>>
 
 export interface Script {
-  /** Rewards of each step, whatever was assigned. Their groups meet the questions q0, q1, … in turn. */
+  /**
+   * Rewards of each step, whatever was assigned. Their groups meet the questions q0, q1, … in turn, or, if they are shared, those
+   * of each instruction do.
+   */
   readonly rewards: ReadonlyArray<Rewards>
   /** What the proposer writes, round after round; as many texts as asked for when left out. */
   readonly proposals?: ReadonlyArray<ReadonlyArray<string>>
   /** Reward on every verification question, of each text that is tried and of the parent when it is run again; else 1. */
   readonly scores?: Readonly<Record<string, number>>
-  /** Groups that `spare-unseen` must have seen an instruction in before it may prune it; 1 unless it is said. */
-  readonly minimumGroups?: number
+  readonly shared?: boolean
 }
 
 /** A step as it was planned and what came of it. */
@@ -51,21 +52,12 @@ export interface Trace {
   readonly best: string | null
 }
 
-/** At the scale of a trace one group is enough to be pruned. */
-const deciding = (algorithm: Algorithm, { minimumGroups = 1 }: Script): Strategies.Deciding => {
-  const { parents, ties } = algorithm.population
-  const { strategies } = Strategies.deciding(algorithm)
-  return algorithm.halving.rule === "spare-unseen"
-    ? {
-        algorithm,
-        strategies: { ...strategies, halving: SuccessiveHalving.spareUnseen({ parents, ties, minimumGroups }) }
-      }
-    : { algorithm, strategies }
-}
-
 /** Runs as many steps as there are rewards, starting from `size` instructions `i0` (the seed), `i1`, …. */
 export const play = (algorithm: Algorithm, script: Script): Trace => {
-  const context = { ...makeDecisionContext(deciding(algorithm, script), { train: [] }), questions: trainingQuestions }
+  const context = {
+    ...makeDecisionContext(Strategies.deciding(algorithm), { train: [] }),
+    questions: trainingQuestions
+  }
   const proposals = script.proposals === undefined ? undefined : [...script.proposals]
   const steps: Array<Step> = []
   let commands = 0
@@ -147,11 +139,9 @@ const answer = (command: Command, script: Script, proposals?: Array<ReadonlyArra
       return {
         _tag: "RolloutsCollected",
         step: command.plan.step,
-        groups: command.plan.assignment.some(isOnTrial)
-          ? scored(command, script)
-          : groups(command.plan.step, script.rewards[command.plan.step - 1] ?? {}).filter(({ instructionId }) =>
-              command.instructions.some(({ id }) => id === instructionId)
-            )
+        groups: groups(command.plan.step, script.rewards[command.plan.step - 1] ?? {}, script.shared).filter(
+          ({ instructionId }) => command.instructions.some(({ id }) => id === instructionId)
+        )
       }
     case "PlanTraining":
       return { _tag: "TrainingPlanned", step: command.step, batchHash: "", miniBatches: 0 }
@@ -177,10 +167,8 @@ const answer = (command: Command, script: Script, proposals?: Array<ReadonlyArra
         _tag: "CandidatesVerified",
         step: command.step,
         round: command.round,
-        batch: command.batch,
-        asked: command.questions.length,
         questions: command.questions,
-        candidates: command.candidates.map(({ text }, place) => (command.remaining.includes(place) ? score(text) : [])),
+        candidates: command.candidates.map(({ text }) => score(text)),
         parent: command.parent === null ? null : score("parent"),
         rollouts: 0,
         tokens: 0
@@ -208,34 +196,12 @@ export const instructions = (size: number): Arr.NonEmptyReadonlyArray<Instructio
     bornAt: 0
   }))
 
-const isOnTrial = (id: string): boolean => id.startsWith("candidate-")
-
-/** The planned groups of a step with a trial, one trajectory each, with the scores of the script. */
-const scored = (
-  { instructions, plan }: Extract<Command, { readonly _tag: "Collect" }>,
-  script: Script
-): ReadonlyArray<Group.Group> =>
-  plan.questions.map((questionId, index) => {
-    const id = plan.assignment[index] ?? RunState.instructionId(0)
-    const text = instructions.find((known) => known.id === id)?.text ?? ""
-    return {
-      instructionId: id,
-      questionId,
-      dataSource: "nq",
-      promptTokens: 1,
-      rewards: [script.scores?.[isOnTrial(id) ? text : "parent"] ?? 1],
-      trajectories: [Trajectory.TrajectoryId.make(`train/${plan.step}/${index}/0`)],
-      toolCalls: [1],
-      responseTokens: [1]
-    }
-  })
-
-const groups = (step: number, rewards: Rewards): ReadonlyArray<Group.Group> =>
+const groups = (step: number, rewards: Rewards, isShared = false): ReadonlyArray<Group.Group> =>
   Object.entries(rewards)
-    .flatMap(([id, lists]) => lists.map((list) => ({ id, list })))
-    .map(({ id, list }, index) => ({
+    .flatMap(([id, lists]) => lists.map((list, place) => ({ id, list, place })))
+    .map(({ id, list, place }, index) => ({
       instructionId: Instruction.InstructionId.make(id),
-      questionId: Question.QuestionId.make(`q${index}`),
+      questionId: Question.QuestionId.make(`q${isShared ? place : index}`),
       dataSource: "nq",
       promptTokens: 1,
       rewards: list,

@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from "node:child_process"
-import { tmpdir } from "node:os"
-import { delimiter, isAbsolute, join } from "node:path"
+import { delimiter, join } from "node:path"
 
 export interface Finished {
   readonly code: number | null
@@ -41,12 +40,3 @@ export const findNode = (major: number): string | undefined =>
         return false
       }
     })
-
-/** The Node of a version, out of its npm package. */
-export const installNode = async (version: string): Promise<string> => {
-  const npx = ["--yes", "--prefer-offline", "--package", `node@${version}`, "--", "node", "-p", "process.execPath"]
-  const { code, output, stdout } = await run("npx", npx, tmpdir())
-  const program = stdout.trim().split("\n").at(-1) ?? ""
-  if (code !== 0 || !isAbsolute(program)) throw new Error(`there is no node ${version} in the registry:\n${output}`)
-  return program
-}

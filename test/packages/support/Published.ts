@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { mkdir, readdir, readFile, realpath, rm, symlink } from "node:fs/promises"
+import { mkdir, readdir, realpath, rm, symlink } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { run } from "./Process.ts"
 import { type Package, published, readManifest, root } from "./Workspace.ts"
@@ -9,7 +9,7 @@ export interface Published {
   /** A project whose `node_modules` hold them. */
   readonly project: string
   readonly folderOf: (one: Package) => string
-  readonly tarballOf: (one: Package) => Promise<Buffer>
+  readonly tarballOf: (one: Package) => string
 }
 
 /** Publishes all packages and apps into a folder. What they depend on besides each other is linked, so no network is needed. */
@@ -17,7 +17,7 @@ export const publish = async (folder: string): Promise<Published> => {
   const tarballs = join(folder, "tarballs")
   const project = join(folder, "project")
   const folderOf = ({ manifest }: Package) => join(project, "node_modules", manifest.name)
-  const tarball = ({ manifest, name }: Package) => join(tarballs, `inspo-${name}-${manifest.version}.tgz`)
+  const tarballOf = ({ manifest, name }: Package) => join(tarballs, `inspo-${name}-${manifest.version}.tgz`)
 
   await build()
   await mkdir(tarballs, { recursive: true })
@@ -26,11 +26,11 @@ export const publish = async (folder: string): Promise<Published> => {
   await succeed("npx", pnpm.concat(filters, "pack", "--pack-destination", tarballs))
   for (const one of published) {
     await mkdir(folderOf(one), { recursive: true })
-    await succeed("tar", ["xzf", tarball(one), "-C", folderOf(one), "--strip-components", "1"])
+    await succeed("tar", ["xzf", tarballOf(one), "-C", folderOf(one), "--strip-components", "1"])
     await linkDependencies(one, project)
     await linkPrograms(one, project)
   }
-  return { project, folderOf, tarballOf: (one) => readFile(tarball(one)) }
+  return { project, folderOf, tarballOf }
 }
 
 /** Builds anew, so that no module that was removed is published. */

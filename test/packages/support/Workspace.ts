@@ -61,6 +61,8 @@ export const published: ReadonlyArray<Package> = [...packages, ...apps]
 /** The packages that promise to work on Node 20; the others need what came with 22.19. */
 export const onNode20: ReadonlySet<string> = new Set([
   "domain",
+  "evolution",
+  "evolve",
   "population",
   "sampler",
   "successive-halving",
@@ -68,7 +70,9 @@ export const onNode20: ReadonlySet<string> = new Set([
   "reward",
   "http",
   "client",
-  "reflection"
+  "reflection",
+  "statistics",
+  "verification"
 ])
 
 /** The oldest Node 22 that everything runs on. */

@@ -29,7 +29,7 @@ def score(prompts, completions, lease, **_):
     for place, (messages, one) in enumerate(zip(prompts, lease)):
         assert messages[0]["content"] == texts[one["id"]]
         sample = (rank * len(prompts) + place) % one["n"]
-        values.append(reward(texts[one["id"]], int(one["key"]), sample))
+        values.append(reward(texts[one["id"]], int(one["key"].split("#")[0]), sample))
         log = rewards if "cohort" in one else validated
         log.write(one.get("cohort", -1), one["key"], one["id"], sample, texts[one["id"]], values[-1])
     return values

@@ -22,9 +22,7 @@ export const best = "Answer the question from sources."
 /** A high risk, so that some 25 cohorts of 16 groups decide. */
 export const settings = {
   population: { size: 4 },
-  sampler: { temperature: 1 },
   schedule: { pruneEvery: 2, evolveEvery: 4, evolveUntil: 4 },
-  verification: { samples: 4, rounds: 1 },
   risk: 0.2,
   randomSeed: 1
 }

@@ -18,12 +18,7 @@ import * as Environment from "../../../test/laws/support/Environment.ts"
 export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
   "bottom-half": Presets.paper,
   "fixed-half": { ...Presets.paper, halving: { ...Presets.paper.halving, rule: "fixed-half" } },
-  "spare-unseen": Presets.robust,
-  confident: {
-    ...Presets.robust,
-    sampler: { ...Presets.robust.sampler, newcomers: "everyone" },
-    halving: { ...Presets.robust.halving, rule: "confident" }
-  }
+  evidence: Presets.robust
 }
 
 /** Far more than a step needs, of three sources. */
@@ -32,10 +27,15 @@ const questions = Arr.makeBy(20_000, (index) => ({
   dataSource: `source ${index % 3}`
 }))
 
-export const settingOf = (algorithm: Algorithm): DecisionContext => ({ ...Strategies.deciding(algorithm), questions })
+export const contextOf = (algorithm: Algorithm): DecisionContext => ({ ...Strategies.deciding(algorithm), questions })
 
 /** Rewards that are the same for all instructions; nothing fails and nothing is missing. */
-const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
+const luck: Environment.Luck = {
+  rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1],
+  missing: [0],
+  isTilted: false,
+  failing: [false]
+}
 
 /** A run until it ends or `over` holds: its first state, its events and its last state. */
 export const play = (context: DecisionContext, over?: (state: RunState.RunState) => boolean) => {
@@ -57,7 +57,7 @@ export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number)
     schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
     train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
   }
-  const context = settingOf(algorithm)
+  const context = contextOf(algorithm)
   const { halving, valuation } = context.strategies
   const planning = play(context, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
   const { events, state } = play(context, ({ phase }) => phase._tag === "Evaluate")

@@ -21,6 +21,10 @@ export const withRate = (
 export const best: Readonly<Record<string, number>> = {
   evolved: 3e-4,
   static: 3e-4,
+  "hand-written": 3e-4,
+  "instruction-first": 3e-4,
+  "late-schedule": 3e-4,
+  "random-proposer": 3e-4,
   sft: 3e-4,
   grpo: 3e-4,
   "sft-tool": 1e-3,

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { ClauseBank } from "@inspo/reflection"
 import { type Arm, bestText, budget, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
-import { evolved, randomProposer, staticArm } from "./Arms.ts"
+import { evolved, randomProposer, staticArm, without } from "./Arms.ts"
 import { atTheirBest, nameAtBest, tuned } from "./Rates.ts"
 
 /** The seed instruction with one useful clause for every behaviour. */
@@ -68,6 +68,23 @@ const permutedCredit: Arm = single(
   (config) => ({ ...config, control: { ...config.control, permuteCredit: true } })
 )
 
+/** The schedule of the paper, in proportion: evolution for the first time after a quarter of the run. */
+const lateSchedule: Arm = single(
+  "late-schedule",
+  "the same choice among instructions, evolution every 15 steps",
+  (config) => ({
+    ...config,
+    schedule: { ...config.schedule, pruneEvery: 5, evolveEvery: 15 }
+  })
+)
+
+/** The choice of the paper on the schedule of `quick`. */
+const plainSelection: Arm = without(
+  ["sharing", "comparison", "evidence"],
+  "plain-selection",
+  "the same schedule, one instruction per question, softmax and halving by means"
+)
+
 /** The checkpoint that was trained to ignore instructions. */
 const nullModel = fileURLToPath(new URL("model-null", import.meta.resolve("@inspo/engine-local/package.json")))
 const withNullModel = (config: RunConfig): RunConfig => ({ ...config, engine: { ...config.engine, model: nullModel } })
@@ -81,36 +98,28 @@ const nullStatic: Arm = withBudgetOf(
   (config, rollouts) => withNullModel(staticConfig(config, rollouts))
 )
 
+/** The arms that evolution is compared with at their own best learning rates, beside the static one. */
+export const rivals: ReadonlyArray<Arm> = [handWrittenArm, instructionFirst, lateSchedule, randomProposer]
+
+const controls: ReadonlyArray<Arm> = [plainSelection, permutedCredit]
+
+const atBest = [evolved, staticArm, ...rivals]
+
 /** Does co-evolution beat the static instruction at an equal budget, and not in the controls? */
 export const staticVsEvolved: Study = {
   name: "static-vs-evolved",
   title: "Static and evolved instructions",
-  arms: [
-    evolved,
-    staticArm,
-    ...tuned([evolved, staticArm]),
-    staticEqualTokens,
-    handWrittenArm,
-    instructionFirst,
-    randomProposer,
-    permutedCredit,
-    nullEvolved,
-    nullStatic
-  ],
+  arms: [...atBest, ...controls, ...tuned(atBest), staticEqualTokens, nullEvolved, nullStatic],
   main: [...new Set(["evolved", "static"].flatMap((name) => [name, nameAtBest(name)]))],
   comparisons: [
-    ...atTheirBest("evolved", "static"),
-    ["evolved", "static"],
+    ...["static", ...[...rivals, ...controls].map(({ name }) => name)].flatMap((name) => [
+      ...atTheirBest("evolved", name),
+      ["evolved", name] as const
+    ]),
     ["evolved", "static-equal-tokens"],
-    ["evolved", "hand-written"],
-    ["evolved", "instruction-first"],
-    ["evolved", "random-proposer"],
-    ["evolved", "permuted-credit"],
     ["null-evolved", "null-static"]
   ],
   notes: [
-    atTheirBest("evolved", "static").length === 0
-      ? "`evolved` and `static` did best at the learning rate of the preset `quick`, on other seeds (`tuning`)."
-      : "Arms named `-tuned` are at the learning rate at which each did best on other seeds (`tuning`)."
+    "Arms named `-tuned` have the learning rate at which they did best on other seeds (`tuning`); all others the preset's."
   ]
 }

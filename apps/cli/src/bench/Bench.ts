@@ -1,15 +1,13 @@
 import {
   type Asked,
   catalogue,
+  EvolveBench,
   gate,
   type Host,
   type Kept,
   PruningBench,
   runStudy,
-  type Scale,
-  type SimulationEntry,
-  type SimulationInput,
-  VerificationBench
+  type Scale
 } from "@inspo/bench"
 import type { RunConfig } from "@inspo/config"
 import { RandomStream, Trajectory } from "@inspo/domain"
@@ -97,20 +95,12 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
     case "answers":
       return yield* gate(host, { ...input, seed, tasks: input.arms })
     case "simulation":
-      return yield* simulate(host, study.name, {
-        simulations: Option.getOrElse(input.simulations, () => 1000),
+      return yield* (study.name === "evolve" ? EvolveBench : PruningBench).bench(host, {
+        simulations: Option.getOrElse(input.simulations, () => study.simulations),
         seed,
         out: Option.getOrElse(input.out, () => `runs/bench-${study.name}`)
       })
   }
-})
-
-const simulate = Effect.fnUntraced(function* <E, R>(
-  host: Host<E, R>,
-  name: SimulationEntry["name"],
-  input: SimulationInput
-) {
-  return name === "pruning" ? yield* PruningBench.bench(host, input) : yield* VerificationBench.bench(host, input)
 })
 
 /** How studies make their runs in this program. */

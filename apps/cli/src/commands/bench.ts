@@ -40,9 +40,9 @@ export const bench = Command.make(
     ),
     simulations: flags.optionalInteger(
       "simulations",
-      "pruning, verification: simulations per rule and world; 1000 by default"
+      "pruning: simulations per rule of the main comparison, 2000 by default; evolve: runs per agent, 50 by default"
     ),
-    seed: flags.seed.pipe(Flag.withDescription("gate, pruning, verification: the first seed; 1 by default")),
+    seed: flags.seed.pipe(Flag.withDescription("gate, pruning, evolve: the first seed; 1 by default")),
     out: flags.out.pipe(Flag.withDescription("Directory for everything that is written; studies may share one")),
     json: flags.json,
     quiet: flags.quiet

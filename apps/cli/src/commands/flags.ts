@@ -52,6 +52,10 @@ export const json = toggle("json", "Print one JSON document on standard output a
 
 export const quiet = toggle("quiet", "Print no progress")
 
+/** Serves the page of what a command does while it does it. */
+export const dashboard = (what: "run" | "search") =>
+  toggle("dashboard", `Show the ${what} in a browser while it lasts; prints the address`)
+
 export const force = toggle("force", "Write over files that exist")
 
 export const presetName = text(

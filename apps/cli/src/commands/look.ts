@@ -9,8 +9,8 @@ export const show = Command.make(
     directories: flags
       .argument(
         "dir",
-        "Directory of a run, finished or not, or of served populations; with --lineage also of its branches. Two are compared: runs, " +
-          "instructions (DIR:ID, DIR:seed, DIR:best), text files"
+        "Directory of a run or of an `inspo evolve`, finished or not, or of served populations; with --lineage also of its " +
+          "branches. Two are compared: runs, instructions (DIR:ID, DIR:seed, DIR:best), text files"
       )
       .pipe(Argument.atLeast(1)),
     lineage: flags.toggle("lineage", "Show which instruction came from which, over a run and its branches"),
@@ -37,6 +37,7 @@ export const show = Command.make(
     examples: {
       "inspo show runs/quick-seed1": "What happened, or how far it is",
       "inspo show served": "The populations of `inspo serve`",
+      "inspo show runs/evolve-prompt": "A search for a better prompt: its verdict, or how far it is",
       "inspo show runs/quick-seed1 --report html": "runs/quick-seed1/report.html, for any browser",
       "inspo show runs/quick-seed1 --report md --out -": "Markdown on standard output",
       "inspo show runs/mine:seed runs/mine:best": "What co-evolution changed, word by word",
@@ -51,7 +52,7 @@ export const dashboard = Command.make(
   "dashboard",
   {
     directories: flags
-      .argument("dir", "Directories of runs, or with runs in them; runs by default")
+      .argument("dir", "Directories of runs and searches, or with some in them; runs by default")
       .pipe(Argument.variadic()),
     ...flags.address(8088, "the password that the browser asks for"),
     trust: flags.trust,
@@ -60,11 +61,14 @@ export const dashboard = Command.make(
   trusting(handler(async () => (await import("../dashboard/Serve.ts")).serve))
 ).pipe(
   flags.help({
-    short: "Watch runs in a browser",
-    description: "Watch runs in a browser while they last, and inspect finished ones, until Ctrl-C. Runs are only read",
+    short: "Watch runs and searches in a browser",
+    description:
+      "Watch runs, and searches for better prompts, in a browser while they last, and inspect finished ones, until Ctrl-C. They are " +
+      "only read",
     examples: {
       "inspo dashboard": "All runs in runs/, on http://127.0.0.1:8088",
-      "inspo dashboard runs/quick-seed1 runs/quick-seed2": "Two runs, to compare"
+      "inspo dashboard runs/quick-seed1 runs/quick-seed2": "Two runs, to compare",
+      "inspo dashboard runs/evolve-prompt": "A search of `inspo evolve`"
     }
   })
 )
@@ -97,7 +101,7 @@ export const replay = Command.make(
       "inspo replay runs/quick-seed1": "Check every decision of that run",
       "inspo replay runs/mine --set population.window=10": "What would a longer memory decide?",
       "inspo replay served --set risk=0.01": "What a served population would have risked",
-      "inspo replay runs/mine --grid halving.rule=bottom-half,spare-unseen --grid population.ties=order,evidence":
+      "inspo replay runs/mine --grid halving.rule=bottom-half,evidence --grid population.ties=order,evidence":
         "Four settings at once"
     }
   })

@@ -86,7 +86,7 @@ export const run = Command.make(
     seed: flags.seed,
     out: flags.out,
     baseline: flags.baseline,
-    dashboard: flags.toggle("dashboard", "Show the run in a browser while it lasts; prints the address"),
+    dashboard: flags.dashboard("run"),
     ...flags.tracking,
     json: flags.json,
     quiet: flags.quiet

@@ -20,17 +20,13 @@ const explain = (mapping: YAMLMap, path: ReadonlyArray<string>): void => {
     const own = [...path, String(key.value)]
     const known = configKeys.find((one) => one.path === own.join("."))
     if (known !== undefined) {
-      const meaning = withoutRows(known.meaning)
-      const text = known.isSection ? meaning : `${meaning} (${known.takes})`
+      const text = known.isSection ? known.meaning : `${known.meaning} (${known.takes})`
       key.commentBefore = comment(text, path.length).join("\n")
       key.spaceBefore = path.length === 0 && index > 0
     }
     if (isMap(value)) explain(value, own)
   }
 }
-
-/** A meaning without the rows of docs/algorithm.md, which only the reference explains. */
-export const withoutRows = (meaning: string): string => meaning.replaceAll(/ \(rows? \d[^()]*\)/gu, "")
 
 const columns = 100
 

@@ -1,6 +1,7 @@
 import { inconsistency } from "@inspo/config/Inconsistency"
 import { ConfigError } from "@inspo/coevolution/ConfigError"
-import { type RunConfig, merge } from "@inspo/config/RunConfig"
+import * as Ablations from "@inspo/coevolution/Ablations"
+import { type RunConfig, merge, withAlgorithm } from "@inspo/config/RunConfig"
 import { Array as Arr, Option, Predicate, Result } from "effect"
 import { parse } from "yaml"
 import { decode, show } from "./Decode.ts"
@@ -12,7 +13,8 @@ export interface Override {
 }
 
 /**
- * Merges overrides into a complete config, in order, and checks the result.
+ * Merges overrides into a complete config, in order, and checks the result. Overrides that make a chat model the policy leave
+ * training out of the config below them.
  *
  * Fails with the first error: an unknown key, an invalid value, or an invalid combination of settings.
  *
@@ -28,7 +30,7 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   const known = leafPaths(base)
   const unknown = overrides.flatMap((override) => unknownKeys(base, override, []))
   if (Arr.isReadonlyArrayNonEmpty(unknown)) return Result.fail(unknownKey(unknown, known))
-  const merged = overrides.reduce<unknown>(merge, base)
+  const merged = overrides.reduce<unknown>(merge, frozenUnder(base, overrides))
   return decode(merged, (field) => `Fix it in the config file or with --set ${field}=VALUE.`).pipe(
     Result.flatMap((config) => {
       const fault = inconsistency(config)
@@ -99,6 +101,13 @@ export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): Read
 /** The value at a dotted name, or undefined. */
 export const valueAt = (tree: unknown, name: string): unknown =>
   name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
+
+const frozenUnder = (base: RunConfig, overrides: ReadonlyArray<Override>): RunConfig => {
+  const provider = overrides.map((override) => valueAt(override, "policy.provider")).findLast(Predicate.isNotUndefined)
+  return base.policy.provider !== null || Predicate.isNullish(provider)
+    ? base
+    : withAlgorithm(base, Ablations.without(base, ["training"]))
+}
 
 const isRecord = (value: unknown): value is Override =>
   Predicate.isObjectKeyword(value) && !Array.isArray(value) && typeof value !== "function"

@@ -1,25 +1,35 @@
 import { RunCatalog, CatalogError, type RunPlace, type RunSource, type Written } from "@inspo/dashboard/RunCatalog"
-import { type Context, Effect, FileSystem, Layer, Option, Path } from "effect"
+import { SearchCatalog, type SearchPlace } from "@inspo/dashboard/SearchCatalog"
+import * as Course from "@inspo/evolve/Course"
+import { Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { loadData } from "../config/Data.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { runNotes } from "../runDirectory/Outcome.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
+import * as Search from "../evolve/Stored.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import { lastEvent } from "../runDirectory/Timings.ts"
 
-/** The runs in and below directories: each that holds a config is one. */
+/** The runs and searches in and below directories: each that holds a config, or the events of a search, is one. */
 export const layer = (
   directories: ReadonlyArray<string>
-): Layer.Layer<RunCatalog, never, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(
-    RunCatalog,
+): Layer.Layer<RunCatalog | SearchCatalog, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effectContext(
     Effect.gen(function* () {
       const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-      return RunCatalog.of({
-        find: Effect.provideContext(find(directories), services),
-        open: (place) => Effect.provideContext(open(place, services), services)
-      })
+      const found = Effect.provideContext(find(directories), services)
+      return Context.mergeAll(
+        Context.make(RunCatalog, {
+          find: Effect.map(found, (all) => all.flatMap((one) => (one.search === null ? [one.place] : []))),
+          open: (place) => Effect.provideContext(open(place, services), services)
+        }),
+        Context.make(SearchCatalog, {
+          find: Effect.map(found, (all) => all.flatMap(({ search }) => search ?? [])),
+          read: ({ file }, before) =>
+            Effect.mapError(Course.read(file, before), ({ message }) => new CatalogError({ problem: message }))
+        })
+      )
     })
   )
 
@@ -32,7 +42,7 @@ const find = Effect.fnUntraced(function* (directories: ReadonlyArray<string>) {
   // A stable sort leaves the baseline of a run behind it.
   const latest = found.flat().sort((a, b) => b.created - a.created)
   const taken = new Set<string>()
-  return latest.flatMap(({ directory }): ReadonlyArray<RunPlace> => {
+  return latest.flatMap(({ directory, search }) => {
     if (taken.has(directory)) return []
     taken.add(directory)
     const name = nameOf(path, directory)
@@ -40,7 +50,8 @@ const find = Effect.fnUntraced(function* (directories: ReadonlyArray<string>) {
     let id = slug
     for (let number = 2; taken.has(id); number++) id = `${slug}-${number}`
     taken.add(id)
-    return [{ id, name, directory }]
+    const place: RunPlace = { id, name, directory }
+    return [{ place, search: search === null ? null : ({ id, name, ...search } satisfies SearchPlace) }]
   })
 })
 
@@ -50,10 +61,12 @@ const nameOf = (path: Path.Path, directory: string): string => {
   return name === "baseline" ? `${path.basename(path.dirname(directory))}/baseline` : name
 }
 
-/** A run directory; a baseline counts as created with its run. */
+/** The directory of a run or of a search; a baseline counts as created with its run. */
 interface Found {
   readonly directory: string
   readonly created: number
+  /** The file of a search; null for a run. */
+  readonly search: Omit<SearchPlace, "id" | "name"> | null
 }
 
 const below = (
@@ -63,7 +76,9 @@ const below = (
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const { modified: created } = yield* stateOf(filesOf(directory).config)
-    const own = created === null ? [] : [{ directory, created }]
+    const search = created === null ? yield* searchIn(directory, levels === depth) : null
+    if (search !== null) return [{ directory, created: search.at ?? 0, search }]
+    const own = created === null ? [] : [{ directory, created, search }]
     if (levels === 0) return own
     const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory), () => [])
     const children = yield* Effect.forEach(
@@ -73,6 +88,14 @@ const below = (
     )
     return [...own, ...children.flat().map((child) => (created === null ? child : { ...child, created }))]
   })
+
+/** The search of a directory, or of a file if the user named it; null if there is none. */
+const searchIn = Effect.fnUntraced(function* (place: string, isNamed: boolean) {
+  const file = yield* Search.find(place)
+  if (file === null || (file === place && !isNamed)) return null
+  const { modified, size } = yield* stateOf(file)
+  return { file, version: `${size}:${modified}`, at: modified }
+})
 
 const open = Effect.fnUntraced(
   function* ({ directory }: RunPlace, services: Context.Context<FileSystem.FileSystem | Path.Path>) {

@@ -5,7 +5,7 @@ import { Schema } from "effect"
  * busy at the moment.
  */
 export const Check = Schema.Struct({
-  part: Schema.Literals(["proposer", "judge", "retriever", "engine", "tools"]),
+  part: Schema.Literals(["policy", "proposer", "judge", "retriever", "engine", "tools"]),
   status: Schema.Literals(["ready", "unsure", "failed"]),
   detail: Schema.String
 })

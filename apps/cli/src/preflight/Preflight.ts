@@ -1,6 +1,7 @@
 /** Whether every server that a run needs is available, before anything is started or paid for. */
 import { asksModel } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
+import * as ModelName from "@inspo/reflection/ModelName"
 import { Effect } from "effect"
 import { UsageError } from "../Failure.ts"
 import type { LanguageModelConfig, Section } from "../proposer/LanguageModelLayer.ts"
@@ -8,8 +9,10 @@ import type { Check } from "./Check.ts"
 
 /** Checks every server that a config names and the run uses. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
-  const { engine, judge, keys, proposer, retrieval, reward, rollout } = config
+  const { engine, judge, keys, policy, proposer, retrieval, reward, rollout } = config
+  const chat = policy.provider === null ? null : ModelName.parse(policy.provider)
   const asked = [
+    ...(chat === null ? [] : [models("policy", { ...chat, key: keys.policy }, config)]),
     ...(asksModel(config) && proposer.provider !== "offline"
       ? [models("proposer", { ...proposer, provider: proposer.provider, key: keys.proposer }, config)]
       : []),

@@ -14,11 +14,11 @@ export interface LanguageModelConfig extends Pick<RunConfig["judge"], "model" | 
 }
 
 /** The sections of the config that name a language model. */
-export type Section = "proposer" | "judge"
+export type Section = "policy" | "proposer" | "judge"
 
 /** The timeout of one request to the model of a section. A proposer writes much longer answers than a judge. */
 export const timeoutOf = (section: Section, { timeoutSeconds }: RunConfig["requests"]): number =>
-  timeoutSeconds ?? { proposer: 300, judge: 60 }[section]
+  timeoutSeconds ?? { policy: 300, proposer: 300, judge: 60 }[section]
 
 /** The language model that a section of the config names; a temperature of null is the provider's default. */
 export const layer = (
@@ -54,6 +54,23 @@ export const wayTo = Effect.fnUntraced(function* (section: string, config: Langu
   return { provider, model, url, apiKey, variable }
 })
 
+/** What is wrong with the endpoint of a section, as an error of its settings. */
+export const unusable = (section: string, variable: string | null, { reason }: AiError.AiError) =>
+  reason._tag === "AuthenticationError"
+    ? new ConfigError({
+        field: `keys.${section}`,
+        value: variable ?? "null",
+        expected: "a variable with a key of visible ASCII letters",
+        remedy: "Check its value for line breaks and spaces."
+      })
+    : new ConfigError({
+        field: `${section}.url`,
+        // An unparsable value could contain a password.
+        value: "not a URL",
+        expected: "an address such as http://127.0.0.1:8000/v1",
+        remedy: `Set it in the config file or with --set ${section}.url=VALUE.`
+      })
+
 /** Follows no redirects, which could send a key to another server. */
 export const httpClient = Layer.provide(
   FetchHttpClient.layer,
@@ -70,19 +87,3 @@ const unset = (section: string, variable: string) =>
     expected: "a variable that is set in the environment",
     remedy: "Set it to the model's key, or name another variable."
   })
-
-const unusable = (section: string, variable: string | null, { reason }: AiError.AiError) =>
-  reason._tag === "AuthenticationError"
-    ? new ConfigError({
-        field: `keys.${section}`,
-        value: variable ?? "null",
-        expected: "a variable with a key of visible ASCII letters",
-        remedy: "Check its value for line breaks and spaces."
-      })
-    : new ConfigError({
-        field: `${section}.url`,
-        // An unparsable value could contain a password.
-        value: "not a URL",
-        expected: "an address such as http://127.0.0.1:8000/v1",
-        remedy: `Set it in the config file or with --set ${section}.url=VALUE.`
-      })

@@ -5,7 +5,9 @@ export const withSettings = (section: string, kind: ProposerErrorKind, problem: 
   const settings =
     kind === "unauthorized"
       ? [`keys.${section}`]
-      : (behind[kind] ?? []).map((option) => (option.includes(".") ? option : `${section}.${option}`))
+      : section === "policy" && kind !== "rate-limited"
+        ? ["policy.provider", ...(kind === "unreachable" ? ["requests.timeoutSeconds"] : [])]
+        : (behind[kind] ?? []).map((option) => (option.includes(".") ? option : `${section}.${option}`))
   return settings.length === 0 ? problem : `${problem}. In the config: ${settings.join(", ")}`
 }
 

@@ -44,15 +44,32 @@ export const lineageLines = (
     const indent = "  ".repeat(Math.min(depth, deepest))
     lines.push(
       "",
-      ...paragraph(`${node.id}: ${origin(node, parent)}, ${fates(node, branches.length)}`, indent, style.columns),
-      ...(parent === null
-        ? paragraph(node.text, `${indent}    `, style.columns)
-        : changeLines(wordDiff(parent.text, node.text), style, `${indent}    `))
+      ...nodeLines(
+        {
+          title: `${node.id}: ${origin(node, parent)}, ${fates(node, branches.length)}`,
+          text: node.text,
+          from: parent?.text ?? null
+        },
+        style,
+        indent
+      )
     )
     for (const child of node.children.toReversed()) open.push({ node: child, parent: node, depth: depth + 1 })
   }
   return lines
 }
+
+/** A title, and below it the text of an instruction or, where there is one to compare it `from`, the differences. */
+export const nodeLines = (
+  { from, text, title }: { readonly title: string; readonly text: string; readonly from: string | null },
+  style: Style,
+  indent = ""
+): ReadonlyArray<string> => [
+  ...paragraph(title, indent, style.columns),
+  ...(from === null
+    ? paragraph(text, `${indent}    `, style.columns)
+    : changeLines(wordDiff(from, text), style, `${indent}    `))
+]
 
 /** Generations that are set off from one another; further ones have the indent of the last, so that texts have room. */
 const deepest = 8

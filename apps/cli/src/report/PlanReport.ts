@@ -2,12 +2,14 @@ import type { Forecast } from "@inspo/coevolution/Plan"
 import type { RunConfig } from "@inspo/config"
 import { count, percent } from "@inspo/dashboard/Format"
 import type { Check } from "../preflight/Check.ts"
+import type { PolicyPlan } from "./PolicyPlan.ts"
 import { paragraph, table, wrap } from "../terminal/Text.ts"
 
 /** The plan of a run as plain lines of at most `columns` characters. */
 export const planLines = (
   config: RunConfig,
   forecast: Forecast,
+  policy: PolicyPlan | null,
   checks: ReadonlyArray<Check>,
   columns: number
 ): ReadonlyArray<string> => {
@@ -37,7 +39,7 @@ export const planLines = (
       ["verification rollouts", ...row(bounds.verification)],
       ["evaluation rollouts", ...same(rollouts.evaluation)],
       ["proposer calls", ...row(bounds.proposerCalls)],
-      ["tokens", "", "", count(forecast.maximumTokens)]
+      ...(policy === null ? [["tokens", "", "", count(forecast.maximumTokens)]] : policyRows(policy))
     ]),
     "",
     ...wrap(
@@ -62,6 +64,13 @@ export const planLines = (
     ...forecast.warnings.flatMap((warning) => ["", ...wrap(`Warning: ${warning}`, columns)])
   ]
 }
+
+const policyRows = ({ calls, model, usd }: PolicyPlan): ReadonlyArray<ReadonlyArray<string>> => [
+  ["policy calls", count(calls.min), "", count(calls.max)],
+  usd === null
+    ? [`US dollars for ${model}`, "", "", "price not known (budget.prices)"]
+    : [`US dollars for ${model}`, usd.min.toFixed(2), "", usd.max.toFixed(2)]
+]
 
 const levels = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 

@@ -145,9 +145,11 @@ const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">
         "lifetime mean above the seed's; evaluation.instruction: proven keeps the seed in such a case."
     ]
   if (evidence === null) return []
-  const { instruction, kind, mean, rival, rivalMean } = evidence
-  const where = kind === "lifetime" ? "over its lifetime" : "in verification"
-  return [`Evidence: ${instruction} has a mean reward of ${percent(mean)} ${where}, ${rival} of ${percent(rivalMean)}.`]
+  const { difference, instruction, lower, rival, step, upper } = evidence
+  return [
+    `Evidence: within the same questions ${instruction} is ${points(difference)} points [${points(lower)}, ${points(upper)}] better than ${rival} ` +
+      `(step ${step}).`
+  ]
 }
 
 const effect = (policy: Cell["policy"], { config, summary }: RunReport): ReadonlyArray<string> => {

@@ -1,6 +1,5 @@
-import * as Conclusion from "@inspo/coevolution/Conclusion"
 import { Degradation } from "@inspo/coevolution/Degradation"
-import { instruction, type RunState } from "@inspo/coevolution/RunState"
+import { Evidence, instruction, type RunState } from "@inspo/coevolution/RunState"
 import * as Selection from "@inspo/coevolution/Selection"
 import { Identities } from "@inspo/coevolution/Strategies"
 import type { RunConfig } from "@inspo/config"
@@ -55,7 +54,7 @@ export const Summary = Schema.Struct({
   /** Whether the instruction to use from now on is shown to be better than the seed. */
   learned: Schema.Boolean,
   /** What shows that the best instruction is better than the seed; null where nothing does. */
-  evidence: Schema.NullOr(Conclusion.Evidence),
+  evidence: Schema.NullOr(Evidence),
   /** The instruction of highest value, where nothing shows that it is better than the seed; else null. */
   unproven: Schema.NullOr(Instruction.InstructionId),
   /** The reward that `em` is the mean of: exact match (`em`) unless `reward.kind` names another. */
@@ -93,7 +92,7 @@ export const summarize = (run: {
   if (seed === undefined || state.strategies === null || phase._tag !== "Finished") return null
   const { best: peak, collapse } = state.rewardTrend
   const best = instruction(state, phase.best)
-  const evidence = phase.unproven === null ? Conclusion.evidenceFor(state, best.id) : null
+  const evidence = phase.unproven === null && best.id !== seed.id ? state.evidence : null
   return {
     runDir: run.runDir,
     randomSeed: config.randomSeed,

@@ -43,6 +43,7 @@ const markdownReport = Effect.fnUntraced(function* (directory: string, program: 
   const { instructions } = state
   return [
     RunReport.markdown({ summary, config, instructions, unknownWords: outcome.unknownWords, program }),
+    ...MarkdownReport.compared(record),
     ...MarkdownReport.progress(record),
     ...MarkdownReport.lineageOfBest(record)
   ].join("\n")

@@ -93,7 +93,10 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
     yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
     const questions = [...loaded.data.train, ...loaded.data.validation, ...loaded.data.test]
     yield* replaceFile(files.traces, jsonLines(yield* traces(journal, questions)))
-    const unknownWords = config.data.questions === null ? null : measure(engine.tokenizer, loaded.data.test)
+    const unknownWords =
+      config.data.questions === null || engine.profile.chat === true
+        ? null
+        : measure(engine.tokenizer, loaded.data.test)
     return { state, events: all, unknownWords } satisfies ExecuteResult
   }).pipe(
     Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : keep(files.errors, cause))),

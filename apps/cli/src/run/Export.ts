@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { foldStored, Selection } from "@inspo/coevolution"
-import type { RunConfig } from "@inspo/config"
+import { isEmbedded, type RunConfig } from "@inspo/config/RunConfig"
 import { Effect, FileSystem, type PlatformError } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
@@ -41,7 +41,7 @@ export const exportRun = Effect.fn("Export.export")(function* ({ directory, json
     return yield* new CommandFailure({ problem: `The checkpoint of step ${step} of ${directory} was not kept.` })
 
   const { directory: target, discard } = yield* claim(out)
-  const embedded = config.engine.url === null
+  const embedded = isEmbedded(config)
   const manifest = {
     instruction: { id: best.id, text: best.text },
     promptTemplate: config.rollout.texts.prompt,
@@ -52,7 +52,7 @@ export const exportRun = Effect.fn("Export.export")(function* ({ directory, json
           rule,
           hash: saved.checkpoint.hash,
           checkpoint: saved.checkpoint.uri,
-          baseModel: config.engine.model
+          baseModel: config.policy.provider ?? config.engine.model
         },
     rollout: { agent: config.rollout.agent, tools: config.rollout.tools, maxTurns: config.rollout.maxTurns }
   }

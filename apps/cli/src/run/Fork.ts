@@ -9,7 +9,7 @@ import {
   RunState,
   Strategies
 } from "@inspo/coevolution"
-import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
+import { type RunConfig, algorithmOf, isEmbedded } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
 import { Array as Arr, Effect, FileSystem, Result } from "effect"
 import { Digest } from "effect/crypto"
@@ -208,13 +208,12 @@ const availableCheckpoints = Effect.fnUntraced(function* (
   { checkpoints }: RunState.RunState
 ) {
   const fs = yield* FileSystem.FileSystem
-  const kept =
-    config.engine.url === null
-      ? yield* Effect.filter(checkpoints, ({ checkpoint: { uri } }) =>
-          // A name with folders in it could lead out of the directory.
-          uri === basename(uri) ? fs.exists(`${filesOf(directory).checkpoints}/${uri}`) : Effect.succeed(false)
-        )
-      : checkpoints
+  const kept = isEmbedded(config)
+    ? yield* Effect.filter(checkpoints, ({ checkpoint: { uri } }) =>
+        // A name with folders in it could lead out of the directory.
+        uri === basename(uri) ? fs.exists(`${filesOf(directory).checkpoints}/${uri}`) : Effect.succeed(false)
+      )
+    : checkpoints
   return kept.map(({ step }) => step)
 })
 
@@ -245,7 +244,7 @@ const recordsAtOnce = 500
 const write = Effect.fnUntraced(function* (branch: Branch, { config, directory, parent }: Forking, target: string) {
   const fs = yield* FileSystem.FileSystem
   const files = filesOf(target)
-  if (config.engine.url === null) {
+  if (isEmbedded(config)) {
     yield* fs.makeDirectory(files.checkpoints, { recursive: true })
     yield* Effect.forEach(branch.checkpoints, (uri) =>
       fs.copyFile(`${filesOf(directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)

@@ -85,13 +85,13 @@ const first = [
   "proposer.candidates",
   "proposer.provider",
   "proposer.model",
-  "verification.samples",
   "rollout.groupSize",
   "rollout.maxTurns",
   "reward.kind",
   "train.batchSize",
   "train.learningRate",
   "evaluation.questions",
+  "policy.provider",
   "engine.url",
   "budget.usd"
 ] as const

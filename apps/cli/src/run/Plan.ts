@@ -6,6 +6,7 @@ import { fromInput, type Input } from "../config/Input.ts"
 import { Check } from "../preflight/Check.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { planLines } from "../report/PlanReport.ts"
+import * as PolicyPlan from "../report/PolicyPlan.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
 export interface PlanInput extends Input {
@@ -21,11 +22,18 @@ export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
     validation: data.validation.length,
     test: data.test.length
   })
+  const policy = PolicyPlan.make(config, forecast, data.train)
   const checks = yield* Preflight.look(config)
-  yield* Reporter.print(input.json, encode({ ...forecast, checks }), (columns) =>
-    planLines(config, forecast, checks, columns)
+  yield* Reporter.print(input.json, encode({ ...forecast, policy, checks }), (columns) =>
+    planLines(config, forecast, policy, checks, columns)
   )
   yield* Preflight.assertReady(checks)
 })
 
-const encode = Schema.encodeSync(Schema.Struct({ ...Plan.Plan.fields, checks: Schema.Array(Check) }))
+const encode = Schema.encodeSync(
+  Schema.Struct({
+    ...Plan.Plan.fields,
+    policy: Schema.NullOr(PolicyPlan.PolicyPlan),
+    checks: Schema.Array(Check)
+  })
+)

@@ -6,6 +6,7 @@ import { degraded, Summary } from "../report/Summary.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readResult } from "../runDirectory/Outcome.ts"
 import { readLedger } from "../runDirectory/Read.ts"
+import { verdict } from "@inspo/dashboard/Verdict"
 import { announceAll } from "../terminal/Announcement.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { wrap } from "../terminal/Text.ts"
@@ -44,6 +45,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
         ? [
             ...[
               `The run has finished step ${state.step} of ${config.schedule.steps}.`,
+              verdict(state),
               ...RunReport.ownStrategies(config, strategies),
               ...RunReport.degraded(failed.degradations)
             ].flatMap((line) => wrap(line, columns)),

@@ -6,6 +6,7 @@ import * as Preflight from "../preflight/Preflight.ts"
 import { introduction } from "../report/Introduction.ts"
 import { claim, claimNumbered } from "../runDirectory/Claim.ts"
 import { writeConfig } from "../runDirectory/ConfigFile.ts"
+import { beside } from "../dashboard/Beside.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
@@ -42,11 +43,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   })
   yield* Trust.remember(directory, config)
   yield* writeConfig(directory, config)
-  if (input.dashboard) {
-    const { start } = yield* Effect.promise(() => import("../dashboard/Serve.ts"))
-    const url = yield* start({ directories: [directory], host: "127.0.0.1", port: 0, apiKeyEnv: Option.none() })
-    yield* reporter.lines([`Dashboard, until the run ends: ${url}`, ""])
-  }
+  if (input.dashboard) yield* beside(directory, reporter)
   yield* executeAndReport({
     directory,
     mode: "create",

@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { UsageError } from "../Failure.ts"
+import * as Search from "../evolve/Stored.ts"
 import * as Stored from "../serve/Stored.ts"
 
 export interface ViewInput {
@@ -10,7 +11,7 @@ export interface ViewInput {
   readonly json: boolean
 }
 
-/** Shows a run, compares it with another, shows the lineage of its instructions, or writes a report. */
+/** Shows a run, a search or populations, compares a run with another, shows the lineage of its instructions, or writes a report. */
 export const view = Effect.fnUntraced(function* ({ directories, json, lineage, out, report }: ViewInput) {
   const [directory, second, third] = directories
   if (lineage && Option.isSome(report))
@@ -29,6 +30,17 @@ export const view = Effect.fnUntraced(function* ({ directories, json, lineage, o
     if (!lineage) return yield* module.show(populations, json)
     const place = yield* Stored.findOne(directory)
     if (place !== null) return yield* module.lineage(place, json)
+  }
+  const search = directory === undefined ? null : yield* Search.find(directory)
+  if (search !== null && directory !== undefined && (second === undefined || search !== directory)) {
+    if (second !== undefined || Option.isSome(report))
+      return yield* new UsageError({
+        problem:
+          `${directory} holds a search of \`inspo evolve\`, which is shown alone and without --report: a finished one has a ` +
+          "report.md. `inspo dashboard` shows several in a browser."
+      })
+    const module = yield* Effect.promise(() => import("../evolve/Show.ts"))
+    return yield* lineage ? module.lineage(directory, search, json) : module.show(directory, search, json)
   }
   if (lineage) {
     const module = yield* Effect.promise(() => import("./Lineage.ts"))

@@ -1,6 +1,7 @@
 /** What the config of a run directory names outside the directory: servers, programs and environment variables. */
 import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
+import * as ModelName from "@inspo/reflection/ModelName"
 import type { ModelProvider } from "@inspo/reflection/ProposerModel"
 import { withoutCredentials } from "@inspo/tracking/Credentials"
 
@@ -32,7 +33,8 @@ export const act = (says: string, ...identity: ReadonlyArray<unknown>): Act => (
   says
 })
 
-const answering = ({ engine, judge, keys, retrieval, reward, rollout }: RunConfig): ReadonlyArray<Act> => [
+const answering = ({ engine, judge, keys, policy, retrieval, reward, rollout }: RunConfig): ReadonlyArray<Act> => [
+  ...chat(policy.provider, keys.policy),
   ...address("engine", engine.url, keys.engine),
   ...address("retrieval", retrieval.url, keys.retrieval),
   ...model("judge", judge, keys.judge),
@@ -44,6 +46,13 @@ const answering = ({ engine, judge, keys, retrieval, reward, rollout }: RunConfi
   )
 ]
 
+const chat = (name: string | null, key: string | null): ReadonlyArray<Act> => {
+  const parsed = name === null ? null : ModelName.parse(name)
+  if (parsed === null) return key === null ? [] : [act(`read the variable ${key} (keys.policy)`, "policy", null, key)]
+  const variable = key ?? usualKeys[parsed.provider]
+  return parsed.url === null ? model("policy", parsed, key) : [connection("policy.provider", parsed.url, variable)]
+}
+
 const address = (section: string, url: string | null, variable: string | null): ReadonlyArray<Act> =>
   url !== null
     ? [connection(`${section}.url`, url, variable)]
@@ -52,7 +61,7 @@ const address = (section: string, url: string | null, variable: string | null): 
       : []
 
 const model = (
-  section: "proposer" | "judge",
+  section: "policy" | "proposer" | "judge",
   { provider, url }: Pick<RunConfig["judge"], "url"> & { readonly provider: RunConfig["proposer"]["provider"] | null },
   key: string | null
 ): ReadonlyArray<Act> => {

@@ -1,13 +1,12 @@
 /** Shows served populations in a terminal. */
 import { count, duration, plural } from "@inspo/dashboard/Format"
-import { wordDiff } from "@inspo/dashboard/WordDiff"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
 import * as View from "@inspo/serve/live/View"
 import { Effect } from "effect"
-import { changeLines } from "../report/DiffReport.ts"
+import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph, table } from "../terminal/Text.ts"
+import { paragraph, said, table } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
 /** Shows the status of populations, as the server's API does. */
@@ -45,14 +44,18 @@ const statusLines = (
   ...paragraph(`Next: ${next}.`, "", columns),
   "",
   ...table([
-    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "missing"],
-    ...members.map(({ estimate, id, probability, standing }) => [
+    ["instruction", "standing", "share", "best", "mean", "low", "high", "to seed", "low", "high", "rewards", "missing"],
+    ...members.map(({ chance, estimate, id, probability, standing, toSeed }) => [
       id,
       standing,
       probability.toFixed(3),
+      chance.toFixed(3),
       figure(estimate.mean),
       figure(estimate.low),
       figure(estimate.high),
+      figure(toSeed?.mean ?? null),
+      figure(toSeed?.low ?? null),
+      figure(toSeed?.high ?? null),
       count(estimate.samples),
       estimate.missing.toFixed(3)
     ])
@@ -64,40 +67,36 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Shows the parent of each instruction, the difference between them, and why it was removed. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((before, { at, event }) => append(before, event, View.isoTime(at)), empty)
-  const stories = membersOf(told)
+  const populationLog = log.reduce((before, { at, event }) => append(before, event, View.isoTime(at)), empty)
+  const members = membersOf(populationLog)
   const { directory, name } = place
-  yield* Reporter.printStyled(json, { directory, name, instructions: [...stories.values()] }, (style) =>
-    lineageLines(stories, told.history.incumbent, style)
+  yield* Reporter.printStyled(json, { directory, name, instructions: [...members.values()] }, (style) =>
+    lineageLines(members, populationLog.history.incumbent, style)
   )
 })
 
 const lineageLines = (
-  stories: ReadonlyMap<string, MemberHistory>,
+  members: ReadonlyMap<string, MemberHistory>,
   incumbent: string | null,
   style: Reporter.Style
 ): ReadonlyArray<string> =>
-  [...stories.values()].flatMap((story, index) => {
-    const parent = story.parent === null ? undefined : stories.get(story.parent)
+  [...members.values()].flatMap((member, index) => {
+    const parent = member.parent === null ? undefined : members.get(member.parent)
     return [
       ...(index === 0 ? [] : [""]),
-      ...paragraph(`${story.id}${story.id === incumbent ? ", the incumbent" : ""}: ${fate(story)}`, "", style.columns),
-      ...(parent === undefined
-        ? paragraph(said(story), "    ", style.columns)
-        : changeLines(wordDiff(said(parent), said(story)), style, "    "))
+      ...nodeLines(
+        {
+          title: `${member.id}${member.id === incumbent ? ", the incumbent" : ""}: ${fate(member)}`,
+          text: said(member.content),
+          from: parent === undefined ? null : said(parent.content)
+        },
+        style
+      )
     ]
   })
 
-const fate = ({ bornAfter, entered, left, parent, trial }: MemberHistory): string =>
+const fate = ({ bornAfter, entered, left, parent }: MemberHistory): string =>
   [
     `${entered}${parent === null ? "" : ` from ${parent}`}${bornAfter === 0 ? "" : ` after ${bornAfter} cohorts`}`,
-    ...(trial === null ? [] : [`trial: ${trial}`]),
     ...(left === null ? [] : [`left after ${left.after} cohorts: ${left.why}`])
   ].join("; ")
-
-const said = ({ content }: MemberHistory): string =>
-  typeof content === "string"
-    ? content
-    : Object.entries(content)
-        .map(([name, text]) => `${name}: ${text}`)
-        .join("\n")

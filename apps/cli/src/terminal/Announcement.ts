@@ -7,7 +7,7 @@ import * as CandidateLint from "@inspo/reflection/CandidateLint"
 import type { ProposerFailure } from "@inspo/reflection/Proposer"
 import { meanOf } from "@inspo/statistics/Bootstrap"
 import { Array as Arr, Schema } from "effect"
-import { percent } from "@inspo/dashboard/Format"
+import { percent, plural } from "@inspo/dashboard/Format"
 import type { Leader } from "./Progress.ts"
 import { paragraph, wrap } from "./Text.ts"
 
@@ -51,8 +51,10 @@ export const announce = (
                   ? "no evolution, because there was no candidate to try"
                   : `evolved, but no candidate was as good as ${event.parents.join(", ")}`
               }`
-            : `step ${event.step}: evolved ${event.parents.join(", ")}; ${event.accepted.length} candidates passed` +
-                (event.shortfall > 0 ? `, ${event.shortfall} places stay empty` : ""),
+            : `step ${event.step}: evolved ${event.parents.join(", ")}; ${newcomers(event.accepted)}` +
+                (event.shortfall > 0
+                  ? `, ${plural(event.shortfall, "place")} ${event.shortfall === 1 ? "stays" : "stay"} empty`
+                  : ""),
           columns
         ),
         ...event.accepted
@@ -60,7 +62,7 @@ export const announce = (
           .flatMap(({ instruction, mean, questions }) =>
             textOf(
               instruction,
-              questions === 0 ? "comes first, without a trial" : `won with ${percent(mean)} on ${questions} questions`,
+              questions === 0 ? "is to be tried" : `won with ${percent(mean)} on ${plural(questions, "question")}`,
               columns
             )
           )
@@ -114,3 +116,9 @@ const textOf = (instruction: Instruction.Instruction, why: string, columns: numb
   `  ${instruction.id} ${why}:`,
   ...paragraph(instruction.text, "    ", columns)
 ]
+
+/** How many candidates entered: untried ones, or those that passed their verification. */
+const newcomers = (accepted: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>["accepted"]): string =>
+  accepted.some(({ questions }) => questions > 0)
+    ? `${plural(accepted.length, "candidate")} passed`
+    : `${plural(accepted.length, "newcomer")} to be tried`

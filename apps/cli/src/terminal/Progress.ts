@@ -96,7 +96,7 @@ export const plannedByPurpose = (config: RunConfig) => {
   const looks = Schedule.validations(config).length
   return {
     train: schedule.steps * train.batchSize * rollout.groupSize,
-    verification: Schedule.reuses(config) ? 0 : evolutions * (proposer.candidates + rerun) * verification.samples,
+    verification: evolutions * (proposer.candidates + rerun) * verification.samples,
     evaluation: (population.size > 1 ? 4 : 2) * evaluation.questions + looks * Schedule.validationQuestions
   }
 }

@@ -1,4 +1,5 @@
 import { percent } from "@inspo/dashboard/Format"
+import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 
 /** Widest line of any output; narrower terminals get shorter lines, wider ones do not get longer ones. */
@@ -40,6 +41,14 @@ export const clip = (text: string, columns: number): string => {
   const shown = PlainText.escape(text)
   return shown.length <= columns ? shown : `${shown.slice(0, Math.max(0, columns - 1))}…`
 }
+
+/** The texts of an instruction as one, each below its name. */
+export const said = (content: Instruction.Content): string =>
+  typeof content === "string"
+    ? content
+    : Object.entries(content)
+        .map(([name, text]) => `${name}: ${text}`)
+        .join("\n")
 
 /** A value with so many digits, or a dash when it is not known. */
 export const decimal = (value: number | null, digits = 2): string => (value === null ? "–" : value.toFixed(digits))

@@ -39,7 +39,7 @@ describe("bench", () => {
       { study: some("pruning"), arms: some("evolved") },
       "--arms is not for pruning, which is a simulation: it takes --simulations, --seed."
     ],
-    ["settings of one", { study: some("verification"), set: ["randomSeed=2"] }, "--set is not for verification"],
+    ["settings of one", { study: some("pruning"), set: ["randomSeed=2"] }, "--set is not for pruning"],
     [
       "simulations of runs",
       { study: some("table1"), simulations: Option.some(9) },

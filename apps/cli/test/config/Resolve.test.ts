@@ -70,7 +70,7 @@ describe("resolve", () => {
   })
 
   it.each([
-    ["population.size=-1", "config: population.size is -1, expected a value between 1 and 10000."],
+    ["population.size=-1", "config: population.size is -1, expected a value between 1 and 200."],
     ["population.parents=9", "config: population.parents is 9, expected at most population.size (7)."],
     ["sampler.temperature=-1", "config: sampler.temperature is -1, expected"],
     ["schedule.steps=many", 'config: schedule.steps is "many", expected'],

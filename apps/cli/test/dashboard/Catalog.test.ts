@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/config"
 import { RunConfig } from "@inspo/config/RunConfig"
 import { RunCatalog } from "@inspo/dashboard/RunCatalog"
+import { SearchCatalog } from "@inspo/dashboard/SearchCatalog"
 import { Journal } from "@inspo/journal"
 import { layer as journalLayer } from "@inspo/journal/sqlite"
 import { Effect, Layer, Schema } from "effect"
@@ -41,6 +42,37 @@ const state = (directory: string) =>
     const { mtimeMs, size } = statSync(join(directory, name))
     return [name, size, mtimeMs]
   })
+
+describe("the catalog", () => {
+  it.effect("finds runs and searches beside each other, under different names, and no other files", () =>
+    Effect.gen(function* () {
+      const directory = yield* runDirectory
+      const write = (name: string, file: string, text: string) => {
+        mkdirSync(join(directory, name), { recursive: true })
+        writeFileSync(join(directory, name, file), text)
+      }
+      write("a/same", "config.json", configText)
+      write("a/same", "events.jsonl", "of a run")
+      write("b/same", "events.jsonl", "of a search")
+      write("b", "notes.jsonl", "{}")
+      const found = (places: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const runs = yield* (yield* RunCatalog).find
+          const searches = yield* (yield* SearchCatalog).find
+          return { runs: runs.map(({ id }) => id), searches: searches.map(({ file, id }) => [id, file] as const) }
+        }).pipe(Effect.provide(Layer.provide(Catalog.layer(places), NodeServices.layer), { local: true }))
+      const { runs, searches } = yield* found([directory])
+      assert.strictEqual(runs.length, 1)
+      assert.deepStrictEqual(
+        searches.map(([, file]) => file),
+        [join(directory, "b/same/events.jsonl")]
+      )
+      assert.deepStrictEqual([...runs, ...searches.map(([id]) => id)].toSorted(), ["same", "same-2"])
+      const named = join(directory, "b/notes.jsonl")
+      assert.deepStrictEqual((yield* found([named])).searches, [["notes.jsonl", named]])
+    }).pipe(Effect.scoped)
+  )
+})
 
 describe("a run of the catalog", () => {
   it.effect.prop(

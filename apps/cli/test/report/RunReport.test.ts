@@ -21,7 +21,7 @@ const summary: Summary = {
   runDir: "runs/quick-seed1",
   randomSeed: 1,
   strategies: Strategies.identities(Strategies.ofAlgorithm(Presets.quick)),
-  steps: 60,
+  steps: 65,
   rollouts: { train: 4800, verification: 224, evaluation: 2000 },
   seedInstruction: { id: instruction(0).id, text: text.replace(" Search for one entity at a time.", "") },
   bestInstruction: { id: instruction(7).id, text, generation: 2 },
@@ -32,7 +32,14 @@ const summary: Summary = {
     cell("after", "best", 0.5)
   ],
   learned: true,
-  evidence: { kind: "lifetime", instruction: instruction(7).id, mean: 0.5, rival: instruction(0).id, rivalMean: 0.4 },
+  evidence: {
+    step: 60,
+    instruction: instruction(7).id,
+    rival: instruction(0).id,
+    difference: 0.1,
+    lower: 0.05,
+    upper: 0.15
+  },
   unproven: null,
   baseline: { method: "static", source: "run", rollouts: 5040, em: 0.42, ci95: [0.38, 0.46] },
   measure: "em",
@@ -74,21 +81,30 @@ describe("text", () => {
   })
 
   it("says what shows that the best instruction is better, and that nothing was learned where nothing does", () => {
-    const told = (changes: Partial<Summary>) =>
+    const textWith = (changes: Partial<Summary>) =>
       RunReport.text({ ...report, summary: { ...summary, ...changes } }, 80)
         .join(" ")
         .replaceAll(/\s+/gu, " ")
-    assert.include(told({}), "Evidence: i7 has a mean reward of 50.0 % over its lifetime, i0 of 40.0 %.")
+    assert.include(
+      textWith({}),
+      "Evidence: within the same questions i7 is +10.0 points [+5.0, +15.0] better than i0 (step 60)."
+    )
     const seed = { ...summary.seedInstruction, generation: 0 }
     const none = { learned: false, evidence: null }
     const nothing = "Nothing was learned: "
-    assert.include(told({ ...none, bestInstruction: seed }), `${nothing}the seed instruction is still the best one.`)
     assert.include(
-      told({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
+      textWith({ ...none, bestInstruction: seed }),
+      `${nothing}the seed instruction is still the best one.`
+    )
+    assert.include(
+      textWith({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
       `${nothing}i7 ended with the highest value, but it has no verification or lifetime mean above the seed's.`
     )
-    assert.include(told({ ...none, unproven: instruction(7).id }), "Warning: nothing was learned that could be shown.")
-    assert.notInclude(told({}), nothing)
+    assert.include(
+      textWith({ ...none, unproven: instruction(7).id }),
+      "Warning: nothing was learned that could be shown."
+    )
+    assert.notInclude(textWith({}), nothing)
   })
 
   it("says why EM is near 0 where it is, and only there", () => {
@@ -108,7 +124,7 @@ describe("markdown", () => {
     const page = RunReport.markdown(report)
     for (const part of [
       "| after training, best | 50.0 % | [46.0 %, 54.0 %] | 1.50 |",
-      "steps: 60",
+      "steps: 65",
       "run runs/quick-seed1/config.json"
     ])
       assert.include(page, part)
@@ -132,8 +148,8 @@ describe("degraded", () => {
 describe("both", () => {
   it("call rewards by their name", () => {
     const config = { ...Presets.quick, reward: { ...Presets.quick.reward, kind: "f1" as const } }
-    const told = { ...report, config, summary: { ...summary, measure: "f1" } }
-    for (const page of [RunReport.text(told, 80).join("\n"), RunReport.markdown(told)]) {
+    const scored = { ...report, config, summary: { ...summary, measure: "f1" } }
+    for (const page of [RunReport.text(scored, 80).join("\n"), RunReport.markdown(scored)]) {
       assert.notMatch(page, /\bEM\b/u)
       assert.include(page, "F1 40.0 % → 50.0 % (+10.0 points)")
     }

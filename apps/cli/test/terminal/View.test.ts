@@ -90,18 +90,21 @@ describe("announce", () => {
     }
     const lines = announce(proposed, { leader, tried: 0 }, 80)
     for (const line of lines) assert.isAtMost(line.length, 80)
-    const told = lines.map((line) => line.trim()).join(" ")
-    assert.include(told, "step 15: 3 of 5 candidates rejected without a trial, 2 because each holds the correct answer")
-    assert.include(told, "; 1 because each does not name the tags")
+    const printed = lines.map((line) => line.trim()).join(" ")
+    assert.include(
+      printed,
+      "step 15: 3 of 5 candidates rejected without a trial, 2 because each holds the correct answer"
+    )
+    assert.include(printed, "; 1 because each does not name the tags")
     assert.deepStrictEqual(announce({ ...proposed, rejected: [] }, { leader, tried: 0 }, 80), [])
   })
 
   it("says that nobody won only where somebody was tried", () => {
     const nobody: RunEvent = { ...refilled, accepted: [] }
-    const told = (tried: number) => announce(nobody, { leader, tried }, 80).join(" ")
-    assert.include(told(2), "no candidate was as good as i1")
-    assert.notInclude(told(0), "as good as")
-    assert.include(told(0), "no candidate to try")
+    const printed = (tried: number) => announce(nobody, { leader, tried }, 80).join(" ")
+    assert.include(printed(2), "no candidate was as good as i1")
+    assert.notInclude(printed(0), "as good as")
+    assert.include(printed(0), "no candidate to try")
   })
 
   it("shows why a proposer failed", () => {

@@ -27,11 +27,13 @@ export interface LineChartProps {
   readonly marks?: ReadonlyArray<Mark>
   readonly range?: Bounds
   readonly height?: number
+  /** A step in a word. */
+  readonly unit?: string
 }
 
 /** Curves over steps. All charts of a page show the values of the step under the pointer. */
 export const LineChart = (props: LineChartProps) => {
-  const { curves, format, axisFormat = format, height = 190, marks = none, range, steps, title } = props
+  const { curves, format, axisFormat = format, height = 190, marks = none, range, steps, title, unit = "step" } = props
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(null)
   const [pointed, setPointed] = useState<number | null>(null)
@@ -74,7 +76,11 @@ export const LineChart = (props: LineChartProps) => {
       <figcaption className={named.length > 2 ? "many" : ""}>
         <span className="chart-title">{title}</span>
         <span className="chart-values">
-          {steps.length > 0 && <span className="muted">step {steps[at] ?? "–"}</span>}
+          {steps.length > 0 && (
+            <span className="muted">
+              {unit} {steps[at] ?? "–"}
+            </span>
+          )}
           {named.map(({ colour, dash = [], label, values }) => (
             <span key={label}>
               {named.length > 1 && <CurveSwatch colour={colour} dash={dash} />}
@@ -234,7 +240,7 @@ const drawMarks = (
 }
 
 /** The chart in words, for screen readers. */
-const describe = ({ curves, format, steps, title }: LineChartProps): string => {
+const describe = ({ curves, format, steps, title, unit = "step" }: LineChartProps): string => {
   if (steps.length === 0) return `${title}: no values yet`
   const ranges = curves
     .filter(({ quiet }) => quiet !== true)
@@ -246,5 +252,5 @@ const describe = ({ curves, format, steps, title }: LineChartProps): string => {
         ? `${label}: no values`
         : `${label} from ${format(first)} to ${format(last)}, lowest ${format(Math.min(...known))}, highest ${format(Math.max(...known))}`
     })
-  return `${title} from step ${steps[0]} to ${steps.at(-1)}. ${ranges.join(". ")}.`
+  return `${title} from ${unit} ${steps[0]} to ${steps.at(-1)}. ${ranges.join(". ")}.`
 }

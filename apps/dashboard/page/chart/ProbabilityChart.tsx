@@ -9,9 +9,14 @@ import { type Plot, StepChart } from "./StepChart.tsx"
 export const ProbabilityChart = ({
   onPick,
   picked,
-  population: { lives, marks, steps }
+  population: { lives, marks, steps },
+  title = "Probability of being drawn",
+  unit = "step"
 }: {
-  readonly population: PopulationView
+  readonly population: Pick<PopulationView, "marks" | "steps"> & { readonly lives: ReadonlyArray<Life> }
+  readonly title?: string
+  /** A step in a word. */
+  readonly unit?: string
   readonly picked: string | null
   readonly onPick: (id: string | null) => void
 }) => {
@@ -20,8 +25,8 @@ export const ProbabilityChart = ({
   const jumps = useMemo(() => changesAfter(lives, steps.length), [lives, steps.length])
   return (
     <StepChart
-      caption={<Caption lives={lives} steps={steps} index={pointed ?? steps.length - 1} />}
-      label={`Probabilities of ${lives.length} instructions over ${steps.length} steps; the table below lists the same instructions`}
+      caption={<Caption title={title} unit={unit} lives={lives} steps={steps} index={pointed ?? steps.length - 1} />}
+      label={`${title} of ${lives.length} instructions over ${steps.length} ${unit}s; the table below lists the same instructions`}
       steps={steps}
       levels={levels}
       onPoint={setPointed}
@@ -55,21 +60,30 @@ export const ProbabilityChart = ({
   )
 }
 
+/** An instruction with its probability at each step from the position `from` on. */
+type Life = Pick<LifeView, "from" | "probabilities"> & { readonly id: string }
+
 const levels = [0, 0.25, 0.5, 0.75, 1]
 
 const Caption = ({
   index,
   lives,
-  steps
+  steps,
+  title,
+  unit
 }: {
-  readonly lives: ReadonlyArray<LifeView>
+  readonly title: string
+  readonly unit: string
+  readonly lives: ReadonlyArray<Life>
   readonly steps: ReadonlyArray<number>
   readonly index: number
 }) => (
   <>
-    <span className="chart-title">Probability of being drawn</span>
+    <span className="chart-title">{title}</span>
     <span className="chart-values">
-      <span className="muted">step {steps[index] ?? "–"}</span>
+      <span className="muted">
+        {unit} {steps[index] ?? "–"}
+      </span>
       {atStep(lives, index)
         .slice(0, 5)
         .map(({ id, probability }) => (
@@ -112,7 +126,7 @@ interface Band {
 }
 
 /** The lower and upper edge of every life at every step, in order of birth from the bottom. */
-const stack = (lives: ReadonlyArray<LifeView>, length: number): ReadonlyArray<Band> => {
+const stack = (lives: ReadonlyArray<Life>, length: number): ReadonlyArray<Band> => {
   const base = Array.from({ length }, () => 0)
   return lives.map(({ from, id, probabilities }) => ({
     id,
@@ -127,7 +141,7 @@ const stack = (lives: ReadonlyArray<LifeView>, length: number): ReadonlyArray<Ba
 }
 
 /** For each step, whether the population changed before the next one. */
-const changesAfter = (lives: ReadonlyArray<LifeView>, length: number): ReadonlyArray<boolean> =>
+const changesAfter = (lives: ReadonlyArray<Life>, length: number): ReadonlyArray<boolean> =>
   Array.from({ length }, (_, index) =>
     lives.some(({ from, probabilities }) => {
       const now = probabilities[index - from] ?? null
@@ -154,7 +168,7 @@ const outline = (points: Band["points"], jumps: ReadonlyArray<boolean>, { half, 
   return `M${edge("high", points, false)}L${edge("low", points.toReversed(), true)}Z`
 }
 
-const atStep = (lives: ReadonlyArray<LifeView>, index: number) =>
+const atStep = (lives: ReadonlyArray<Life>, index: number) =>
   lives
     .flatMap(({ from, id, probabilities }) => {
       const probability = probabilities[index - from] ?? null

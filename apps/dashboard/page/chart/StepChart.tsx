@@ -19,11 +19,13 @@ export interface Plot {
   readonly scale: number
 }
 
-/** A chart of shares over steps, with its axes. */
+/** A chart of shares or their differences over steps, with its axes. */
 export const StepChart = ({
   caption,
   children,
+  format = (value) => percent(value, 0),
   label,
+  least = 0,
   levels,
   most = 1,
   onPoint,
@@ -35,8 +37,10 @@ export const StepChart = ({
   readonly steps: ReadonlyArray<number>
   /** Values that have a line. */
   readonly levels: ReadonlyArray<number>
-  /** The value at the top. */
+  /** The values at the bottom and at the top. */
+  readonly least?: number
   readonly most?: number
+  readonly format?: (value: number) => string
   /** Called with the index of the step under the pointer. */
   readonly onPoint?: (index: number | null) => void
   readonly children: (plot: Plot) => ReactNode
@@ -47,7 +51,7 @@ export const StepChart = ({
   const width = Math.max(1, full - frame.left - frame.right)
   const half = width / Math.max(1, steps.length) / 2
   const x = (index: number) => frame.left + half * (2 * index + 1)
-  const y = (value: number) => bottom - ((bottom - frame.top) * value) / most
+  const y = (value: number) => bottom - ((bottom - frame.top) * (value - least)) / (most - least)
   const onMove = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) => {
     const left = clientX - currentTarget.getBoundingClientRect().left - frame.left
     const index = Math.floor((left / width) * steps.length)
@@ -70,7 +74,7 @@ export const StepChart = ({
               <g key={value}>
                 <line className="grid" x1={frame.left} x2={full - frame.right} y1={y(value)} y2={y(value)} />
                 <text className="tick" x={frame.left - 8} y={y(value) + 4} textAnchor="end">
-                  {percent(value, 0)}
+                  {format(value)}
                 </text>
               </g>
             ))}

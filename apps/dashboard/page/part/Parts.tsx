@@ -125,6 +125,28 @@ export const Status = ({ degraded, status }: { readonly status: RunStatus; reado
   </span>
 )
 
+/** How far a run or a search is: `done` of `all`. */
+export const Progress = ({
+  all,
+  done,
+  label
+}: {
+  readonly label: string
+  readonly done: number
+  readonly all: number
+}) => (
+  <span
+    className="progress"
+    role="progressbar"
+    aria-label={label}
+    aria-valuemin={0}
+    aria-valuemax={all}
+    aria-valuenow={done}
+  >
+    <i style={{ width: `${(100 * done) / all}%` }} />
+  </span>
+)
+
 export const Dot = ({ id }: { readonly id: string }) => (
   <i className="dot ink" style={instructionStyle(id)} aria-hidden="true" />
 )

@@ -4,6 +4,9 @@ import { go, type Route, type Routes } from "../Routing.ts"
 import { toggleTheme, useTheme } from "../Theme.ts"
 import { useKeys } from "./useKeys.ts"
 
+/** What a page shows. */
+const plurals = { run: "runs", population: "populations", search: "searches" } as const
+
 interface Item {
   readonly id: string
   readonly name: string
@@ -21,7 +24,7 @@ export const Shell = <View extends string>({
   routes: { href, views },
   state
 }: {
-  readonly kind: "run" | "population"
+  readonly kind: keyof typeof plurals
   readonly routes: Routes<View>
   readonly route: Route<View>
   readonly items: ReadonlyArray<Item>
@@ -47,7 +50,7 @@ export const Shell = <View extends string>({
       </a>
       <header className="top">
         <div className="top-line">
-          <a className="brand" href={href(null)} aria-label={`inspo, all ${kind}s`}>
+          <a className="brand" href={href(null)} aria-label={`inspo, all ${plurals[kind]}`}>
             <img src="./icon.svg" alt="" width="24" height="24" />
             <span className="brand-name">inspo</span>
           </a>
@@ -58,7 +61,7 @@ export const Shell = <View extends string>({
               value={selected?.id ?? ""}
               onChange={({ target }) => go(href(target.value === "" ? null : target.value, route.view))}
             >
-              <option value="">All {kind}s</option>
+              <option value="">All {plurals[kind]}</option>
               {items.map(option)}
             </select>
           )}

@@ -8,6 +8,12 @@ export type Texts = string | Readonly<Record<string, string>>
 export const textsOf = (wording: Texts): ReadonlyArray<readonly [name: string | null, text: string]> =>
   typeof wording === "string" ? [[null, wording]] : Object.entries(wording)
 
+/** The texts of an instruction in one line. */
+export const oneText = (wording: Texts): string =>
+  textsOf(wording)
+    .map(([, text]) => text)
+    .join(" · ")
+
 /** The text of an instruction; with `from`, its changes to another one. */
 export const Wording = ({ from, to }: { readonly from?: Texts | undefined; readonly to: Texts }) => {
   const earlier = new Map(from === undefined ? [] : textsOf(from))

@@ -21,7 +21,7 @@ const statusOf = {
 
 const tones: Readonly<Record<Member["standing"], string>> = {
   waiting: "mode",
-  trial: "fate-replaced",
+  approved: "mode",
   member: "fate-alive",
   pruned: "fate-pruned",
   rejected: "fate-rejected",
@@ -58,6 +58,16 @@ export const MeanReward = ({
     </span>
   )
 }
+
+/** By how much a member is better than the seed, with the interval. */
+export const ToSeed = ({ toSeed }: Pick<Member, "toSeed">) =>
+  toSeed === null ? (
+    <span className="muted">–</span>
+  ) : (
+    <>
+      <span className="num">{axis(toSeed.mean)}</span> <span className="muted small">{intervalOf(toSeed)}</span>
+    </>
+  )
 
 /** `[0.41, 0.63]`; empty without an interval. */
 export const intervalOf = ({ high, low }: Pick<Estimate, "high" | "low">): string =>

@@ -1,5 +1,5 @@
 import { useState } from "react"
-import { count, percent } from "../../src/Format.ts"
+import { count, percent, points } from "../../src/Format.ts"
 import type { LifeView } from "../../src/view/PopulationView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
@@ -38,6 +38,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
         </div>
       )}
       <Card title={`Instructions, ${data.lives.length}`}>
+        {data.verdict !== "" && <p>{data.verdict}</p>}
         <Table
           label="Instructions"
           className="rows"
@@ -72,7 +73,15 @@ const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray
   ],
   ["Groups", "num wide-only", ({ groups }) => count(groups)],
   ["Mean reward", "num", ({ mean }) => percent(mean)],
-  ["Last value", "num wide-only", ({ values }) => percent(values.findLast((value) => value !== null))],
+  ["P(best)", "num", ({ chance }) => percent(chance, 0)],
+  [
+    "Against the seed, within questions",
+    "num wide-only",
+    ({ difference }) =>
+      difference === null
+        ? "–"
+        : `${points(difference.mean)} [${points(difference.lower)}, ${points(difference.upper)}]`
+  ],
   [
     "Status",
     "",

@@ -1,29 +1,101 @@
 import type { RunView } from "../../src/view/RunView.ts"
-import { compact, percent } from "../../src/Format.ts"
+import type { SearchView } from "../../src/view/SearchView.ts"
+import { compact, count, dollars, interval, percent, points } from "../../src/Format.ts"
 import { ago } from "../Ago.ts"
 import { Empty, Sparkline, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { href } from "../Route.ts"
+import { href, searchRoutes } from "../Route.ts"
+import { Verdict } from "./SearchParts.tsx"
 
-/** All runs. */
-export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
-  runs.length === 0 ? (
-    <Empty title="No runs yet">
-      Start one with <code>inspo run</code>. It appears here after its first step.
-    </Empty>
-  ) : (
-    <>
-      <div className="page-head">
-        <h1>Runs</h1>
-        {runs.length > 1 && (
-          <a className="button" href={href(runs[0]?.id ?? null, "compare")}>
-            Compare
-          </a>
-        )}
-      </div>
-      <Table label="Runs" className="rows" columns={columns} rows={runs} />
-    </>
-  )
+/** All runs and searches. */
+export const RunList = ({
+  runs,
+  searches
+}: {
+  readonly runs: ReadonlyArray<RunView>
+  readonly searches: ReadonlyArray<SearchView>
+}) => (
+  <>
+    {runs.length + searches.length === 0 && (
+      <Empty title="No runs yet">
+        Start one with <code>inspo run</code>, or a search for a better prompt with <code>inspo evolve</code>. It
+        appears here after its first step.
+      </Empty>
+    )}
+    {runs.length > 0 && <Runs runs={runs} />}
+    {searches.length > 0 && (
+      <>
+        <h1>Searches for a better prompt</h1>
+        <Table label="Searches" className="rows" columns={searchColumns} rows={searches} />
+      </>
+    )}
+  </>
+)
+
+const Runs = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) => (
+  <>
+    <div className="page-head">
+      <h1>Runs</h1>
+      {runs.length > 1 && (
+        <a className="button" href={href(runs[0]?.id ?? null, "compare")}>
+          Compare
+        </a>
+      )}
+    </div>
+    <Table label="Runs" className="rows" columns={columns} rows={runs} />
+  </>
+)
+
+const searchColumns: ReadonlyArray<Column<SearchView>> = [
+  [
+    "Search",
+    "",
+    ({ id, name, problem, status }) => (
+      <>
+        <a href={searchRoutes.href(id)}>{name}</a>
+        <div className="narrow-only">
+          <Status status={status} degraded={false} />
+        </div>
+        {problem !== null && <span className="problem-line">{problem}</span>}
+      </>
+    )
+  ],
+  ["State", "wide-only", ({ status }) => <Status status={status} degraded={false} />],
+  ["Verdict", "", ({ summary }) => <Verdict verdict={summary?.verdict ?? null} />],
+  [
+    "Gain, points",
+    "num",
+    ({ summary }) =>
+      summary === null || summary.gain === null ? (
+        "–"
+      ) : (
+        <>
+          <b>{points(summary.gain.mean)}</b>{" "}
+          <span className="muted small">{interval([summary.gain.lower, summary.gain.upper], points)}</span>
+        </>
+      )
+  ],
+  [
+    "Calls",
+    "num wide-only",
+    ({ summary }) =>
+      summary === null ? (
+        "–"
+      ) : (
+        <>
+          {count(summary.calls)}
+          <span className="muted"> / {count(summary.budget)}</span>
+        </>
+      )
+  ],
+  ["Prompts", "num wide-only", ({ summary }) => summary?.tried ?? "–"],
+  ["Spent", "num wide-only", ({ summary }) => (summary === null ? "–" : dollars(summary.usd))],
+  [
+    "Last event",
+    "num wide-only",
+    ({ lastWritten }) => <span className="muted">{lastWritten === null ? "–" : ago(lastWritten)}</span>
+  ]
+]
 
 const columns: ReadonlyArray<Column<RunView>> = [
   [

@@ -56,7 +56,7 @@ export const series = (rows: ReadonlyArray<MetricsRow>): OverviewView["series"] 
   names.delete("step")
   return Object.fromEntries(
     [...names]
-      .filter((name) => !/^inspo\/(?:value|prob)\//u.test(name))
+      .filter((name) => !/^inspo\/(?:best|prob|value)\//u.test(name))
       .map((name) => [name, rows.map((row) => row[name] ?? null)])
   )
 }

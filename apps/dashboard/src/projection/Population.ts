@@ -2,9 +2,11 @@ import * as Projection from "@inspo/coevolution/Projection"
 import type { Instruction } from "@inspo/domain"
 import { Group } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
+import { Difference } from "@inspo/population"
 import { inWords } from "../Reason.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { LifeView, PopulationView } from "../view/PopulationView.ts"
+import { verdict } from "../Verdict.ts"
 import { marks } from "./Marks.ts"
 
 export const population = (record: RunRecord): PopulationView => {
@@ -13,6 +15,13 @@ export const population = (record: RunRecord): PopulationView => {
   const evidence = evidenceOf(record)
   const candidates = new Map(
     Projection.candidates(lives).flatMap((candidate) => (candidate.id === null ? [] : [[candidate.id, candidate]]))
+  )
+  const seed = state.instructions[0]?.id
+  const chances = new Map(
+    state.population.members.map(({ instruction }, place) => [
+      instruction.id,
+      state.population.comparison.chances[place]
+    ])
   )
   return {
     steps,
@@ -34,10 +43,13 @@ export const population = (record: RunRecord): PopulationView => {
         from: Math.max(0, from),
         values: own.map((row) => row[`inspo/value/${id}`] ?? null),
         probabilities: own.map((row) => row[`inspo/prob/${id}`] ?? null),
+        chance: chances.get(id) ?? null,
+        difference: id === seed || seed === undefined ? null : Difference.between(state.population, id, seed),
         groups,
         mean
       }
     }),
+    verdict: verdict(state),
     marks: marks(lives)
   }
 }

@@ -3,11 +3,8 @@ import { Array as Arr } from "effect"
 import { mean } from "../Means.ts"
 import type { RunPlace, Written } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
-import type { RunStatus, RunView } from "../view/RunView.ts"
+import { quietAfter, type RunStatus, type RunView } from "../view/RunView.ts"
 import { share } from "./Scores.ts"
-
-/** A run is `running` while it gave a sign of life within this time, in milliseconds. */
-export const quietAfter = 180_000
 
 /** Points of the small curve. */
 const coursePoints = 60

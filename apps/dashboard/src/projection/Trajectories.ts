@@ -139,13 +139,13 @@ const rowsOfGroups = ({ groups, purpose, step }: Groups): ReadonlyArray<Trajecto
 
 /** One trajectory of each arm on each question: `verify/<step>/<round>/<arm>/<question>/0`. */
 const rowsOfLook = (
-  { asked, failed, verified, parent, step }: Verified,
+  { failed, verified, parent, step }: Verified,
   sources: ReadonlyMap<Question.QuestionId, string>
 ): ReadonlyArray<TrajectoryRow> => {
   const lost = new Set(failed.map((id) => id.split("/").at(-2)))
   // A question that failed for one arm has a place in the round, but is not in the event.
   const places: Array<number> = []
-  for (let place = asked; places.length < verified.questions.length; place++)
+  for (let place = 0; places.length < verified.questions.length; place++)
     if (!lost.has(String(place))) places.push(place)
   const ofArm = (
     name: string,

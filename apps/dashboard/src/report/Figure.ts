@@ -27,6 +27,9 @@ export interface Figure extends Bounds {
 }
 
 const size = { width: 460, height: 190, left: 46, right: 10, top: 14, bottom: 24 }
+/** Characters that fit into one line. */
+const mostBesideTitle = 70
+const lineHeight = 14
 const inner = { width: size.width - size.left - size.right, height: size.height - size.top - size.bottom }
 
 /** The figure with its title and the names of its curves, for a page with the report's {@link style}. */
@@ -60,30 +63,16 @@ const drawing = (
   const last = steps.at(-1) ?? 1
   const x = (step: number) => round(size.left + (inner.width * (step - first)) / Math.max(1, last - first))
   const y = (value: number) => round(size.top + inner.height * (1 - (value - low) / (high - low)))
-  const legend = alone === undefined ? 0 : 18
+  const above = alone === undefined ? 0 : headingHeight(title, curves)
   return h(
     "svg",
     {
       xmlns: alone?.xmlns,
-      viewBox: `0 ${-legend} ${size.width} ${size.height + legend}`,
+      viewBox: `0 ${-above} ${size.width} ${size.height + above}`,
       role: "img",
       "aria-label": title
     },
-    alone === undefined
-      ? null
-      : h(
-          Fragment,
-          null,
-          h("style", { dangerouslySetInnerHTML: { __html: alone.style } }),
-          h("text", { x: 4, y: -4, className: "title" }, title),
-          h(
-            "text",
-            { x: size.width - size.right, y: -4, textAnchor: "end" },
-            curves.map(({ label, tone }, index) =>
-              h("tspan", { key: label, className: `name ${tone}`, dx: index === 0 ? 0 : 12 }, label)
-            )
-          )
-        ),
+    alone === undefined ? null : heading(title, curves, alone.style),
     shown(marks, first, last).map(({ kind, step }, index) =>
       h("line", {
         key: index,
@@ -119,6 +108,34 @@ const drawing = (
           .join(" ")
       })
     )
+  )
+}
+
+const isListed = (title: string, curves: Figure["curves"]): boolean =>
+  [title, ...curves.map(({ label }) => label)].join("  ").length > mostBesideTitle
+
+const headingHeight = (title: string, curves: Figure["curves"]): number =>
+  18 + (isListed(title, curves) ? lineHeight * curves.length : 0)
+
+/** The title with the names of the curves: beside it, or below it where they are long. */
+const heading = (title: string, curves: Figure["curves"], style: string): ReactElement => {
+  const first = 14 - headingHeight(title, curves)
+  return h(
+    Fragment,
+    null,
+    h("style", { dangerouslySetInnerHTML: { __html: style } }),
+    h("text", { x: 4, y: first, className: "title" }, title),
+    isListed(title, curves)
+      ? curves.map(({ label, tone }, index) =>
+          h("text", { key: label, x: 4, y: first + lineHeight * (index + 1), className: `name ${tone}` }, label)
+        )
+      : h(
+          "text",
+          { x: size.width - size.right, y: first, textAnchor: "end" },
+          curves.map(({ label, tone }, index) =>
+            h("tspan", { key: label, className: `name ${tone}`, dx: index === 0 ? 0 : 12 }, label)
+          )
+        )
   )
 }
 

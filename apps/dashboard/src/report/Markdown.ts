@@ -1,8 +1,9 @@
 /** Parts of a report as Markdown: the data of its figures, and the changes of the instruction. */
 import { Array as Arr } from "effect"
-import { percent, quantity } from "../Format.ts"
+import { count, percent, points, quantity } from "../Format.ts"
 import { mean } from "../Means.ts"
 import { lineage } from "../projection/Lineage.ts"
+import { population } from "../projection/Population.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import { ancestors } from "../Tree.ts"
 import { wordDiff } from "../WordDiff.ts"
@@ -27,6 +28,29 @@ export const progress = ({ rows }: RunRecord): ReadonlyArray<string> => {
       ]
       return `| ${cells.join(" | ")} |`
     }),
+    ""
+  ]
+}
+
+/** How the instructions compare within questions; empty before the first step. */
+export const compared = (record: RunRecord): ReadonlyArray<string> => {
+  const { lives, verdict } = population(record)
+  if (verdict === "") return []
+  return [
+    "## How the instructions compare",
+    "",
+    inline(verdict),
+    "",
+    "| instruction | groups | P(best) | against the seed, within questions |",
+    "|---|---:|---:|---:|",
+    ...lives.flatMap(({ chance, difference, groups, id }) =>
+      chance === null
+        ? []
+        : [
+            `| ${id} | ${count(groups)} | ${percent(chance, 0)} | ` +
+              `${difference === null ? "–" : `${points(difference.mean)} [${points(difference.lower)}, ${points(difference.upper)}]`} |`
+          ]
+    ),
     ""
   ]
 }

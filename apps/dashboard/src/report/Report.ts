@@ -215,7 +215,7 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
 }
 
 const probabilities = (view: PopulationView): ReactNode =>
-  view.steps.length === 0 ? null : section("Population", Figure.bands(view, hue))
+  view.steps.length === 0 ? null : section("Population", h("p", null, view.verdict), Figure.bands(view, hue))
 
 /** The best instruction with its ancestors: the changes of each, and why it was proposed. */
 const lineageOfBest = ({ best, evolutions, nodes }: LineageView): ReactNode => {

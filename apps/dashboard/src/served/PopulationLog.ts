@@ -1,13 +1,12 @@
-/** The log of a population in words, and the history of each member: its origin, its trial, and why it was removed. */
+/** The log of a population in words, and the history of each member: its origin, and why it was removed. */
 import type { EventOf, PopulationEvent } from "@inspo/cohorts"
 import * as History from "@inspo/cohorts/History"
 import { percent, plural, quantity } from "../Format.ts"
 import { inWords } from "../Reason.ts"
 
-/** A present or former member, with its trial and its removal in words. */
+/** A present or former member, with its removal in words. */
 export interface MemberHistory extends Pick<History.Known, "id" | "content" | "parent" | "rationale" | "bornAfter"> {
   readonly entered: History.Known["origin"]
-  readonly trial: string | null
   readonly left: (Pick<History.Departure, "after" | "how"> & { readonly why: string }) | null
 }
 
@@ -39,11 +38,9 @@ export const append = ({ history, lines }: PopulationLog, event: PopulationEvent
 export const membersOf = ({ history }: PopulationLog): ReadonlyMap<string, MemberHistory> =>
   new Map([...history.known].flatMap(([id, known]) => (known.stage === "alive" ? [[id, memberOf(known)]] : [])))
 
-const memberOf = ({ left, origin, trial, ...known }: History.Known): MemberHistory => ({
+const memberOf = ({ left, origin, ...known }: History.Known): MemberHistory => ({
   ...known,
   entered: origin,
-  trial:
-    trial === null ? null : `${inWords(trial.verdict)}: ${percent(trial.mean)} over ${plural(trial.questions, "unit")}`,
   left: left === null ? null : { after: left.after, how: left.how, why: whyOf(left) }
 })
 
@@ -71,7 +68,6 @@ const evolving: ReadonlySet<PopulationEvent["_tag"]> = new Set([
   "ParentsChosen",
   "CandidatesProposed",
   "VerificationBegun",
-  "CandidatesJudged",
   "PopulationRefilled",
   "EvolutionSkipped"
 ])
@@ -106,11 +102,7 @@ const lineOf = (before: History.History, event: PopulationEvent): string | null 
     case "CandidatesProposed":
       return `${plural(event.candidates.length, "candidate")} proposed from ${event.parent}, round ${event.round}`
     case "VerificationBegun":
-      return event.places.length === 0
-        ? "No candidate was accepted"
-        : `${plural(event.places.length, "candidate")} on trial${event.entering.length === 0 ? "" : `: ${list(event.entering.map(({ id }) => id))}`}`
-    case "CandidatesJudged":
-      return event.verdicts.length === 0 ? null : `Trial ended: ${event.verdicts.map(verdictOf).join("; ")}`
+      return event.places.length === 0 ? "No candidate was approved" : null
     case "PopulationRefilled":
       return refilled(before, event)
     case "EvolutionSkipped":
@@ -127,9 +119,6 @@ const lineOf = (before: History.History, event: PopulationEvent): string | null 
       return null
   }
 }
-
-const verdictOf = ({ mean, parentMean, questions, reason }: EventOf<"CandidatesJudged">["verdicts"][number]): string =>
-  `${inWords(reason)}, ${percent(mean)}${parentMean === null ? "" : ` against ${percent(parentMean)}`} over ${plural(questions, "unit")}`
 
 const refilled = (before: History.History, { accepted, replaced }: EventOf<"PopulationRefilled">): string | null => {
   const parts = [

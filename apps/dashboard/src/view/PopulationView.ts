@@ -18,6 +18,10 @@ export const LifeView = Schema.Struct({
   from: Schema.Int,
   values: Schema.Array(Schema.NullOr(Schema.Finite)),
   probabilities: Schema.Array(Schema.NullOr(Schema.Finite)),
+  /** P(best) by the comparison within questions; null once it has left. */
+  chance: Schema.NullOr(Schema.Finite),
+  /** How much better than the seed it is within the same questions, with a 95 % interval; null for the seed, or if one has left. */
+  difference: Schema.NullOr(Schema.Struct({ mean: Schema.Finite, lower: Schema.Finite, upper: Schema.Finite })),
   /** The number of its training groups. */
   groups: Schema.Int,
   /** The mean reward of those groups; null before the first. */
@@ -28,6 +32,8 @@ export interface LifeView extends Schema.Schema.Type<typeof LifeView> {}
 export const PopulationView = Schema.Struct({
   steps: Schema.Array(Schema.Int),
   lives: Schema.Array(LifeView),
+  /** What the comparison says about the best instruction and the seed. */
+  verdict: Schema.String,
   marks: Schema.Array(Mark)
 })
 export interface PopulationView extends Schema.Schema.Type<typeof PopulationView> {}

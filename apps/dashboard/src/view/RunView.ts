@@ -8,6 +8,9 @@ import { Schema } from "effect"
 export const RunStatus = Schema.Literals(["loading", "waiting", "running", "quiet", "finished", "unreadable"])
 export type RunStatus = typeof RunStatus.Type
 
+/** A run is `running` while it gave a sign of life within this time, in milliseconds. */
+export const quietAfter = 180_000
+
 /** The id of a run in addresses: its name, with invalid characters replaced. */
 export const RunId = Schema.NonEmptyString
 export type RunId = typeof RunId.Type

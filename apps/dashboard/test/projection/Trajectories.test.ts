@@ -57,11 +57,11 @@ const played = (settings: Algorithm, percent = 0) =>
 
 describe("trajectories", () => {
   it.effect.each([
-    { name: "in rounds", settings: Scripted.algorithm, percent: 0 },
-    { name: "look by look", settings: { ...Scripted.algorithm, verification: Scripted.stopping }, percent: 0 },
-    { name: "in the groups of steps", settings: Scripted.reusing, percent: 0 },
+    { name: "with candidates verified in rounds", settings: Scripted.algorithm, percent: 0 },
+    { name: "with instructions on the same questions", settings: Scripted.comparing, percent: 0 },
+    { name: "with shared samples", settings: Scripted.sharing, percent: 0 },
     { name: "with a search that fails", settings: failing, percent: 10 }
-  ])("of candidates verified $name are those of the journal, each once, as they are stored", ({ percent, settings }) =>
+  ])("$name are those of the journal, each once, as they are stored", ({ percent, settings }) =>
     Effect.gen(function* () {
       const { record, rows, stored } = yield* played(settings, percent)
       const listed = new Map(rows.map((row) => [row.id, row]))

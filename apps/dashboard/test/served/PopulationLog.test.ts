@@ -43,7 +43,7 @@ describe("PopulationLog", () => {
     for (const { left } of pruned) {
       assert.match(
         left?.why ?? "",
-        /^worse than the instruction it was compared with, with certainty \d+\.\d %; value [\d.]+, against [\d.]+ of i1$/u
+        /^not the best of the population, with certainty \d+\.\d %; value [\d.]+, against [\d.]+ of i1$/u
       )
     }
   })

@@ -106,7 +106,7 @@ class Inspo:
         if isinstance(urls, str) or not urls or not all(_is_address(url) for url in urls):
             raise ValueError(f"urls is {urls!r}; expected a list of http addresses without credentials")
         if api_key is not None and not re.fullmatch(r"[!-~]+", api_key):
-            raise ValueError("api_key is invalid; expected printable ASCII without spaces")
+            raise ValueError("api_key is invalid; expected visible ASCII")
         limits = {"timeout": timeout, "retry_delay": retry_delay, "max_queued": max_queued}
         for name, number in {**limits, "max_queued_characters": max_queued_characters}.items():
             if not number > 0:
@@ -184,9 +184,8 @@ class Inspo:
     ) -> list[Lease]:
         """
         Leases for up to 1,024 units of work in one request, in order: either all are leased, or none. `full_batch`: these are all
-        requests of the cohort; they are assigned together, as in a step of a run, and candidates are verified on their
-        questions. Verification leases come last, each with the key of its question before `#`. They replace some requests,
-        which get no lease.
+        requests of the cohort; they are assigned together, as in a step of a run. Some questions get leases under several
+        instructions, each with the key of its question before `#`; as many requests get no lease.
         """
         path = _path(population)
         if not 0 < len(requests) <= 1024:
@@ -212,7 +211,9 @@ class Inspo:
         result = self._call(
             population,
             Request("POST", f"{path}/leases", json.dumps(body), len(keyed)),
-            lambda answer: _wire.leases([(str(one.key), one.n) for one in keyed], bool(full_batch), answer),
+            lambda answer: _wire.leases(
+                [(str(one.key), one.n, one.instructions or 1) for one in keyed], bool(full_batch), answer
+            ),
             timeout,
             late,
         )

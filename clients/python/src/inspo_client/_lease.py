@@ -158,6 +158,9 @@ class LeaseRequest:
     #: Requests with one sticky key, such as turns of a conversation, get one instruction and count as one unit.
     sticky: str | None = None
     question: Question | None = None
+    #: Instructions that the question is asked under, each at most once; 1 by default. Further leases on the question follow the
+    #: first, each with its key before `#`.
+    instructions: int | None = None
 
 
 def to_wire(record: LeaseRequest | Question | Reward) -> dict[str, object]:

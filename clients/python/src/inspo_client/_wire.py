@@ -72,25 +72,33 @@ class RewardsAnswer:
     cohort: CohortState | None
 
 
-def leases(asked: Sequence[tuple[str, int]], full_batch: bool, body: object) -> LeasesAnswer | None:
+def leases(asked: Sequence[tuple[str, int, int]], full_batch: bool, body: object) -> LeasesAnswer | None:
     """
-    The leases of the requested keys with their numbers of samples, in order unless they are of a full batch, then those that verify
-    candidates.
+    The leases of the requested keys with their numbers of samples and instructions, in order: at most that many of each, and any
+    number of them in a full batch.
     """
     if not isinstance(body, dict) or not _is_text(cohort := body.get("cohort")):
         return None
-    given, trials = body.get("leases"), body.get("trials") or []
-    if not isinstance(given, list) or not isinstance(trials, list):
+    given = body.get("leases")
+    if not isinstance(given, list):
         return None
-    samples = dict(asked)
+    samples = {key: n for key, n, _ in asked}
+    places = {key: place for place, (key, _, _) in enumerate(asked)}
     read: list[LeaseAnswer] = []
-    for one in given + trials:
+    by_place: dict[int, list[str]] = {}
+    for one in given:
         lease = _lease(one, samples)
         if lease is None:
             return None
+        place = places[lease.key if lease.key in places else lease.key.rpartition("#")[0]]
+        if place < max(by_place, default=0):
+            return None
+        by_place.setdefault(place, []).append(lease.key)
         read.append(lease)
-    if not full_batch and [one.key for one in read[: len(asked)]] != [key for key, _ in asked]:
-        return None
+    for place, (key, _, instructions) in enumerate(asked):
+        keys = by_place.get(place, [])
+        if not full_batch and (not keys or keys[0] != key or len(keys) > instructions):
+            return None
     incumbent = body.get("incumbent")
     return LeasesAnswer(str(cohort), str(incumbent) if _is_text(incumbent) else None, read)
 
@@ -142,16 +150,13 @@ def _lease(one: object, samples: Mapping[str, int]) -> LeaseAnswer | None:
     if not isinstance(one, dict) or not _is_text(lease := one.get("lease")) or not _is_text(key := one.get("key")):
         return None
     given, probability, n = _instruction(one.get("instruction")), one.get("probability"), one.get("n")
-    if given is None or "probability" not in one:
+    if given is None or type(probability) not in (int, float) or not 0 < probability <= 1:
         return None
-    if probability is not None and not (type(probability) in (int, float) and 0 < probability <= 1):
-        return None
-    # The key of a verification lease starts with that of its question.
+    # The key of a further lease on a question starts with that of its request.
     if type(n) is not int or n != samples.get(str(key), samples.get(str(key).rpartition("#")[0])):
         return None
     replaces, closes_at = (str(text) if _is_text(text) else None for text in (one.get("replaces"), one.get("closesAt")))
-    known = None if probability is None else float(probability)
-    return LeaseAnswer(str(lease), str(key), n, given, known, replaces, closes_at)
+    return LeaseAnswer(str(lease), str(key), n, given, float(probability), replaces, closes_at)
 
 
 def _instruction(given: object) -> Instruction | None:

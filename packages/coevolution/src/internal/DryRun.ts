@@ -1,4 +1,4 @@
-import { type Group, type Instruction, Question, Trajectory } from "@inspo/domain"
+import { type Group, type Instruction, Invariant, Question, Trajectory } from "@inspo/domain"
 import { Array as Arr, identity } from "effect"
 import { apply } from "../Apply.ts"
 import type * as Command from "../Command.ts"
@@ -78,7 +78,7 @@ export const scripted = ({ algorithm }: DecisionContext, there: HeldOut): Enviro
       case "Propose":
         return proposed(command)
       case "Verify":
-        return verified(algorithm, command)
+        return verified(command)
       case "Validate": {
         const { instruction, step } = command
         const groups = heldOut(instruction.id, Schedule.validationQuestions, there.validation)
@@ -104,7 +104,7 @@ const initialised = ({ seeds, size }: Command.Initialise): RunEvent => ({
     text: seeds[index] ?? `initial ${index}`,
     generation: 0,
     parent: null,
-    origin: "seed",
+    origin: index === 0 ? "seed" : "variant",
     bornAt: 0
   }))
 })
@@ -133,26 +133,16 @@ const proposed = ({ count, failures, parent, round, step }: Command.Propose): Ru
   rejected: []
 })
 
-/** With early stops, candidates win and lose in turns, so that all questions are asked. */
-const verified = (
-  { verification }: DecisionContext["algorithm"],
-  { asked, batch, candidates, parent, questions, remaining, round, step }: Command.Verify
-): RunEvent => {
-  const scores = (reward: number) =>
-    questions.map((_, index) => (verification.stop !== null && (asked + index) % 2 === 1 ? 1 - reward : reward))
-  return {
-    _tag: "CandidatesVerified",
-    step,
-    round,
-    batch,
-    asked: questions.length,
-    questions,
-    candidates: candidates.map((_, place) => (remaining.includes(place) ? scores(1) : [])),
-    parent: parent === null ? null : scores(0),
-    rollouts: (remaining.length + (parent === null ? 0 : 1)) * questions.length,
-    tokens: 0
-  }
-}
+const verified = ({ candidates, parent, questions, round, step }: Command.Verify): RunEvent => ({
+  _tag: "CandidatesVerified",
+  step,
+  round,
+  questions,
+  candidates: candidates.map(() => questions.map(() => 1)),
+  parent: parent === null ? null : questions.map(() => 0),
+  rollouts: (candidates.length + (parent === null ? 0 : 1)) * questions.length,
+  tokens: 0
+})
 
 /** One group for each question, up to the number that exist. */
 const heldOut = (id: Instruction.InstructionId, asked: number, there: number): ReadonlyArray<Group.Group> =>
@@ -163,8 +153,7 @@ const rewardsOf = (state: RunState) => {
   const known = new Map(
     state.instructions.map(({ id }, place) => [id, [0.3 + (0.1 * place) / (place + 1)] as const] as const)
   )
-  // An instruction that does not exist yet is being verified.
-  return (id: Instruction.InstructionId): Group.Group["rewards"] => known.get(id) ?? [1]
+  return (id: Instruction.InstructionId): Group.Group["rewards"] => Invariant.get(known, id, "instruction")
 }
 
 /** One trajectory for each question: the checks of many new ids would take most of the time. */

@@ -13,7 +13,7 @@ import * as Verifying from "./Verifying.ts"
 /** The next command of an evolution. */
 export const next = (context: DecisionContext, state: RunState.RunState): Command => {
   const decision = Evolution.decide(kernelContext(context, state), state)
-  if (decision !== null) return record(decision)
+  if (decision !== null) return { _tag: "Record", event: decision }
   return isIn(state.evolution, "Proposing") ? propose(context, state, state.evolution) : Verifying.ask(context, state)
 }
 
@@ -26,22 +26,6 @@ const kernelContext = (context: DecisionContext, state: RunState.RunState): Evol
   generationOf: (id) => RunState.instruction(state, id).generation,
   verification: Verifying.verificationContext(context, state)
 })
-
-/** A verification in the groups of a step needs no further rollouts. */
-const record = (decision: Evolution.Decision): Command => ({
-  _tag: "Record",
-  event: decision._tag === "CandidatesVerified" ? { ...decision, rollouts: 0, tokens: 0 } : decision
-})
-
-/** Members that were in the population at the last prune and still have too few groups for pruning (row 7). */
-export const overdue = (
-  { algorithm: { schedule }, strategies }: DecisionContext,
-  { population, step }: Pick<RunState.RunState, "population" | "step">
-): ReadonlyArray<InstructionId> => {
-  const pruned = schedule.pruneEvery === 0 ? 0 : step - (step % schedule.pruneEvery)
-  const members = population.members.filter(({ instruction }) => instruction.bornAt < pruned)
-  return strategies.halving.unseen({ ...population, members })
-}
 
 /** Shows the first parent, in the order of the round, that has failures. */
 const propose = (context: DecisionContext, state: RunState.RunState, evolution: EvolutionIn<"Proposing">): Command => {
@@ -74,7 +58,7 @@ const propose = (context: DecisionContext, state: RunState.RunState, evolution: 
     round: evolution.round,
     parent,
     failures: reflection.failures.map(({ trajectoryId }) => trajectoryId),
-    count: algorithm.proposer.candidates,
+    count: Math.min(algorithm.proposer.candidates, Evolution.mostNewcomers(kernelContext(context, state), state)),
     known: [
       ...state.instructions.map(({ text }) => text),
       ...evolution.verified.map(({ candidate }) => candidate.text)

@@ -1,7 +1,6 @@
 import { Array as Arr, Option } from "effect"
 import { sumAll } from "effect/Number"
 import type { Algorithm } from "../Algorithm.ts"
-import * as Schedule from "../Schedule.ts"
 import type { Move } from "./DryRun.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
 
@@ -18,14 +17,12 @@ export const warnings = (algorithm: Algorithm, { decisions }: Played): ReadonlyA
     tooFewGroups(algorithm),
     evolutionAfterEnd(algorithm),
     evolutionAtEnd(decisions, algorithm),
-    trialCutShort(decisions, algorithm),
-    unprunedParents(decisions, algorithm),
-    tooFewQuestions(decisions, algorithm),
-    longTrials(algorithm)
+    algorithm.halving.rule === "evidence" ? null : unprunedParents(decisions, algorithm),
+    tooFewQuestions(decisions, algorithm)
   ].filter((warning) => warning !== null)
 
 const shortWindow = ({ population, schedule }: Algorithm): string | null =>
-  population.window < schedule.pruneEvery && population.size > population.parents
+  population.average !== "questions" && population.window < schedule.pruneEvery && population.size > population.parents
     ? `population.window is ${population.window} and schedule.pruneEvery ${schedule.pruneEvery}: the rewards of ` +
       `${count(schedule.pruneEvery - population.window, "step")} before each window do not count for any prune.`
     : null
@@ -71,16 +68,6 @@ const evolutionAtEnd = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): st
     ? `The evolution at step ${schedule.steps}, the last one, adds instructions that the policy is never trained with.`
     : null
 
-const trialCutShort = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): string | null => {
-  const [cut] = moves.flatMap(({ event }) =>
-    event._tag === "CandidatesJudged" && event.verdicts.some(({ reason }) => reason === "cut-short") ? [event.step] : []
-  )
-  return cut === undefined
-    ? null
-    : `The run ends at step ${schedule.steps}, before the candidates of the evolution at step ${cut} have answered all their ` +
-        "questions: these candidates do not enter. Lower schedule.evolveUntil, or raise schedule.steps."
-}
-
 const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: Algorithm): string | null => {
   const pruned = new Set(moves.flatMap(({ event }) => (event._tag === "Pruned" ? [event.step] : [])))
   const crowded = Arr.findFirst(
@@ -113,18 +100,6 @@ const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: A
   return fewest < verification.samples
     ? `verification.samples is ${verification.samples}, but the replay buffer has only ${fewest} questions to verify with ` +
         `(it keeps ${count(buffer.capacitySteps, "step")}).`
-    : null
-}
-
-const longTrials = (algorithm: Algorithm): string | null => {
-  const { population, proposer, schedule, train, verification } = algorithm
-  if (!Schedule.reuses(algorithm) || schedule.evolveEvery === 0 || population.size === population.parents) return null
-  const arms = proposer.candidates + 1
-  const steps = Math.ceil(verification.samples / Math.max(1, Math.floor(train.batchSize / arms)))
-  return steps >= schedule.evolveEvery
-    ? `verification.samples is ${verification.samples}, and a step of ${train.batchSize} questions verifies the parent and ` +
-        `${count(proposer.candidates, "candidate")} on ${Math.floor(train.batchSize / arms)} of them: a round takes up to ${count(steps, "step")}, ` +
-        `and evolutions that are due in these steps (schedule.evolveEvery is ${schedule.evolveEvery}) are skipped.`
     : null
 }
 

@@ -1,8 +1,7 @@
 import { Group, Instruction, Invariant } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Round } from "@inspo/verification"
-import { Array as Arr, Option } from "effect"
+import { Option } from "effect"
 import { sumAll } from "effect/Number"
 import { experiences } from "../Apply.ts"
 import { conclude } from "../Conclusion.ts"
@@ -28,8 +27,6 @@ export interface Log {
   /** By `step.round`. */
   readonly proposals: ReadonlyMap<string, Event<"CandidatesProposed">>
   readonly verifications: ReadonlyMap<string, Event<"CandidatesVerified">>
-  /** Their batches, by `step.round.batch`. */
-  readonly batches: ReadonlyMap<string, Event<"CandidatesVerified">>
   readonly refills: ReadonlyMap<number, Event<"PopulationRefilled">>
   /** Groups of each instruction at a step, and the sum of their mean rewards. */
   readonly sums: ReadonlyMap<
@@ -87,12 +84,7 @@ export const index = (
     rewards: byStep(of("RolloutsCollected").map(withoutTrajectories)),
     validations: byStep(of("Validated")),
     proposals: byRound(of("CandidatesProposed")),
-    verifications: new Map(
-      Object.entries(Arr.groupBy(of("CandidatesVerified"), ({ round, step }) => `${step}.${round}`)).map(
-        ([key, batches]) => [key, merged(batches)]
-      )
-    ),
-    batches: new Map(of("CandidatesVerified").map((event) => [batchOf(event), event])),
+    verifications: byRound(of("CandidatesVerified")),
     refills: byStep(of("PopulationRefilled")),
     sums: new Map(of("RolloutsCollected").map(({ groups, step }) => [step, sums(groups)])),
     evolutions: new Set([...of("EvolutionSkipped"), ...of("PopulationRefilled")].map(({ step }) => step)),
@@ -249,13 +241,6 @@ const sums = (groups: ReadonlyArray<Group.Group>) =>
     rewards: sumAll(own.map(Group.meanReward))
   }))
 
-/** The batches of a round as one. */
-const merged = (batches: Arr.NonEmptyReadonlyArray<Event<"CandidatesVerified">>): Event<"CandidatesVerified"> => {
-  const [first] = batches
-  const { asked, candidates, parent, questions } = batches.reduce(Round.record, Round.begin(first.candidates.length))
-  return { ...first, asked, questions, candidates, parent }
-}
-
 const buffers = (algorithm: Algorithm, events: ReadonlyArray<RunEvent>): Log["buffers"] => {
   const found = new Map<number, ReplayBuffer.Contents>()
   let buffer = ReplayBuffer.empty
@@ -314,8 +299,6 @@ const environment =
             _tag: "CandidatesVerified",
             step: command.step,
             round: command.round,
-            batch: command.batch,
-            asked: 0,
             questions: [],
             candidates: command.candidates.map(() => []),
             parent: null,
@@ -339,11 +322,8 @@ const living = (logged: Event<"RolloutsCollected">, { population }: RunState): E
 /** A decision of the loop, with the ids and costs of the log. */
 const recorded = (log: Log, event: RunEvent): RunEvent => {
   if (event._tag === "PopulationRefilled") return asInLog(log, event)
-  // The scores of candidates in the groups of a step.
-  return event._tag === "CandidatesVerified" ? (log.batches.get(batchOf(event)) ?? event) : event
+  return event
 }
-
-const batchOf = ({ batch, round, step }: Event<"CandidatesVerified">): string => `${step}.${round}.${batch}`
 
 /** Newcomers that the log accepted at that step keep their ids; others are not in the log and get new ids. */
 const asInLog = (log: Log, event: Event<"PopulationRefilled">): Event<"PopulationRefilled"> => {

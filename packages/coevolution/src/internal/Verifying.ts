@@ -1,67 +1,42 @@
-/** How a run verifies candidates: on which questions, by which scores, in separate rollouts or in the groups of steps. */
+/** How a run verifies candidates: on which questions, and by which scores. */
 import { type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
-import { TrialBatch, type VerificationContext } from "@inspo/evolution"
-import { type EvolutionIn, isIn } from "@inspo/evolution/State"
+import type { VerificationContext } from "@inspo/evolution"
+import { type EvolutionIn, isIn, type Scores } from "@inspo/evolution/State"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Round, type Verification } from "@inspo/verification"
+import type { Verification } from "@inspo/verification"
 import { Option } from "effect"
 import type { Verify } from "../Command.ts"
 import type { Algorithm } from "../Algorithm.ts"
 import type { DecisionContext } from "../DecisionContext.ts"
-import { instruction, type QuestionRef, type RunState } from "../RunState.ts"
-import * as Schedule from "../Schedule.ts"
-
-type Trial = EvolutionIn<"PairedTrial">
+import { instruction, type RunState } from "../RunState.ts"
 
 /** The input of evolution for verification. */
-export const verificationContext = (context: DecisionContext, state: RunState): VerificationContext => {
-  const { algorithm } = context
-  const { due, evolution, step } = state
-  return {
-    design: design(
-      algorithm,
-      // Only an analysis needs these: other decisions need no questions, and `ask` draws its own.
-      due === "Judge" && isIn(evolution, "PairedTrial") && !Schedule.reuses(algorithm)
-        ? questionsOf(context, state, evolution).length
-        : algorithm.verification.samples
-    ),
-    isSplit: false,
-    isLast: Schedule.reuses(algorithm) && step >= algorithm.schedule.steps,
-    evidence: (trial) => evidence(algorithm, state, trial)
-  }
-}
+export const verificationContext = ({ algorithm }: DecisionContext, state: RunState): VerificationContext => ({
+  asks: algorithm.verification.samples > 0,
+  evidence: (evolution) => evidence(algorithm, state, evolution)
+})
 
-/** The next batch of a verification with separate rollouts. */
-export const ask = (context: DecisionContext, state: RunState): Verify => {
-  const { evolution } = state
-  if (!isIn(evolution, "PairedTrial")) throw new Invariant.InvariantBroken({ missing: "a trial" })
-  const { candidates, parent, round } = evolution.stage
-  const { algorithm, strategies } = context
-  const plan = strategies.verification.plan({
-    candidates: candidates.length,
-    questions: algorithm.verification.samples
-  })
-  const questions = questionsOf(context, state, evolution)
+/** The rollouts of a verification. */
+export const ask = ({ algorithm, strategies }: DecisionContext, state: RunState): Verify => {
+  const { buffer, evolution } = state
+  if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken({ missing: "candidates" })
+  const { round, stage, step } = evolution
+  const { candidates, parent, reflected } = stage
+  const { samples } = algorithm.verification
   return {
     _tag: "Verify",
-    step: evolution.step,
-    round: evolution.round,
-    batch: round.batches,
-    asked: round.asked,
+    step,
+    round,
     candidates,
-    remaining: round.remaining,
-    parent: plan.parent ? instruction(state, parent) : null,
-    questions: Round.nextQuestions(design(algorithm, questions.length), round, questions)
-  }
-}
-
-/** The part of a step's batch that a verification uses, and the questions left for the population. */
-export const share = ({ algorithm }: DecisionContext, state: RunState, batch: ReadonlyArray<QuestionRef>) => {
-  const { arms, asked, others } = TrialBatch.divide(design(algorithm, algorithm.verification.samples), state, batch)
-  return {
-    questions: asked.flatMap((question) => arms.map(() => question)),
-    assignment: asked.flatMap(() => arms),
-    others
+    parent: strategies.verification.plan({ candidates: candidates.length, questions: samples }).parent
+      ? instruction(state, parent)
+      : null,
+    questions: strategies.buffer.verificationQuestions(buffer, {
+      samples,
+      exclude: reflected,
+      seed: algorithm.randomSeed,
+      path: ["verification", step, round]
+    })
   }
 }
 
@@ -69,16 +44,16 @@ export const share = ({ algorithm }: DecisionContext, state: RunState, batch: Re
 const evidence = (
   algorithm: Algorithm,
   { buffer }: RunState,
-  { round: number, stage, step }: Trial
+  { round, stage: { candidates, parent, scores }, step }: EvolutionIn<"Verifying">
 ): Verification.Evidence => {
-  const { parent, round } = stage
-  const candidates = algorithm.control.permuteCredit
-    ? RandomStream.make(algorithm.randomSeed, ["permuted-verification", step, number]).shuffle(round.candidates)
-    : round.candidates
+  const known: Scores = scores ?? { questions: [], candidates: candidates.map(() => []), parent: null }
+  const credited = algorithm.control.permuteCredit
+    ? RandomStream.make(algorithm.randomSeed, ["permuted-verification", step, round]).shuffle(known.candidates)
+    : known.candidates
   return {
-    candidates: compared(algorithm, buffer, parent, round.questions, candidates),
-    parent: round.parent,
-    storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))
+    candidates: compared(algorithm, buffer, parent, known.questions, credited),
+    parent: known.parent,
+    storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, known.questions))
   }
 }
 
@@ -97,22 +72,3 @@ const compared = (
   const covers = questions.map((question) => met.has(question))
   return covers.includes(true) ? candidates.map((scores) => scores.filter((_, at) => covers[at])) : candidates
 }
-
-const design = ({ verification, ...algorithm }: Algorithm, questions: number): Round.Design => ({
-  questions,
-  interim: verification.stop === null ? null : verification.lookEvery,
-  inlineVerification: Schedule.reuses({ ...algorithm, verification })
-})
-
-/** D_B of a round with separate rollouts. */
-const questionsOf = (
-  { algorithm, strategies }: DecisionContext,
-  state: RunState,
-  { round, stage, step }: Trial
-): ReadonlyArray<Question.QuestionId> =>
-  strategies.buffer.verificationQuestions(state.buffer, {
-    samples: algorithm.verification.samples,
-    exclude: stage.reflected,
-    seed: algorithm.randomSeed,
-    path: ["verification", step, round]
-  })

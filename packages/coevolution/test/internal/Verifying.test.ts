@@ -25,19 +25,11 @@ const verdictOf = (baseline: "stored" | "shared", asked: ReadonlyArray<typeof As
       parents: [parent],
       verified: [],
       stage: {
-        _tag: "PairedTrial",
+        _tag: "Verifying",
         parent,
         candidates: [{ text: "candidate", rationale: "" }],
         reflected: [],
-        round: {
-          batches: 1,
-          latest: questions.length,
-          asked: algorithm.verification.samples,
-          questions,
-          candidates: [asked.map(({ candidate }) => candidate)],
-          parent: null,
-          remaining: [0]
-        }
+        scores: { questions, candidates: [asked.map(({ candidate }) => candidate)], parent: null }
       }
     },
     buffer: {

@@ -9,7 +9,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, Layer, Schema } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { algorithm, make, reusing, runOn } from "./ScriptedRun.ts"
+import { algorithm, make, runOn, sharing } from "./ScriptedRun.ts"
 
 /** Events as the journal holds them, and the hashes of the states that they led to when they were written. */
 const Fixture = Schema.Struct({
@@ -42,7 +42,8 @@ const fileOf = (release: string): URL => new URL(`events-${release}.json.gz`, fo
 
 /** What was played for each of the logs. */
 export const played: ReadonlyArray<Algorithm> = [
-  { ...reusing, evaluation: { ...reusing.evaluation, every: 3 } },
+  { ...algorithm, evaluation: { ...algorithm.evaluation, every: 3 } },
+  sharing,
   // Every attempt succeeds or none is remembered, so that an evolution finds nothing to learn from.
   {
     ...algorithm,

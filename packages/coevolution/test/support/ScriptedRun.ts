@@ -20,7 +20,7 @@ import { layer as layerRollout } from "@inspo/rollout"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, Hash, identity, Layer } from "effect"
 
-/** A run small enough to be repeated hundreds of times: 9 steps of 4 questions × 2. */
+/** A run small enough to be repeated hundreds of times: 9 steps of 4 questions × 2, with averages, halving and verification. */
 export const algorithm: Algorithm = {
   ...Presets.quick,
   randomSeed: 3,
@@ -28,7 +28,8 @@ export const algorithm: Algorithm = {
     ...Presets.quick.data,
     world: { randomSeed: 11, questions: 20 }
   },
-  population: { ...Presets.quick.population, size: 5 },
+  population: { ...Presets.quick.population, size: 5, average: "steps" },
+  sampler: { ...Presets.quick.sampler, shares: "softmax" },
   halving: { ...Presets.quick.halving, rule: "bottom-half" },
   schedule: { ...Presets.quick.schedule, steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8 },
   // The fixtures hold no answers to be common.
@@ -37,6 +38,7 @@ export const algorithm: Algorithm = {
   rollout: {
     ...Presets.quick.rollout,
     groupSize: 2,
+    instructionsPerQuestion: 1,
     maxPromptTokens: 2000,
     maxResponseTokens: 200,
     maxObservationTokens: 200
@@ -46,15 +48,23 @@ export const algorithm: Algorithm = {
   evaluation: { ...Presets.quick.evaluation, questions: 4 }
 }
 
-/** Verification of {@link algorithm} in which candidates may leave after every question. */
-export const stopping: Algorithm["verification"] = { ...algorithm.verification, stop: 0.5, lookEvery: 1 }
-
-/** {@link algorithm} with candidates that are tried in the groups of two steps. */
-export const reusing: Algorithm = {
+/** {@link algorithm} with instructions that are compared on the same questions, and newcomers that join untried. */
+export const comparing: Algorithm = {
   ...algorithm,
-  proposer: { ...algorithm.proposer, candidates: 3 },
-  verification: { ...stopping, reuse: true },
+  population: { ...algorithm.population, average: "questions" },
+  sampler: { ...algorithm.sampler, shares: "thompson" },
+  // So that a run of nine steps removes an instruction.
+  halving: { ...algorithm.halving, rule: "evidence", risk: 0.99 },
+  verification: { ...algorithm.verification, samples: 0 },
+  rollout: { ...algorithm.rollout, instructionsPerQuestion: 3 },
   train: { ...algorithm.train, batchSize: 8 }
+}
+
+/** {@link comparing} with instructions that share the samples of a question. */
+export const sharing: Algorithm = {
+  ...comparing,
+  rollout: { ...comparing.rollout, groupSize: 4, instructionsPerQuestion: "samples" },
+  train: { ...comparing.train, batchSize: 4, advantage: "centred" }
 }
 
 /** A world that the scripted policy can answer about. */

@@ -30,13 +30,15 @@ export const syntheticLog = (
   const environment: Environment = (command, state) => {
     const event = base(command, state)
     if (event._tag === "RolloutsCollected") {
+      const samples = command._tag === "Collect" ? command.plan.samples : undefined
       const skills = new Map(state.instructions.map(({ id, text }) => [id, skillOf(text)]))
       return {
         ...event,
-        groups: event.groups.map((group) => {
+        groups: event.groups.map((group, place) => {
           const name = `${event.step} ${group.questionId} ${group.instructionId}`
           const reward = (sample: number) => flip(skills.get(group.instructionId) ?? 0, `${name} ${sample}`)
-          const each = <A>(value: (sample: number) => A) => Arr.makeBy(algorithm.rollout.groupSize, value)
+          const each = <A>(value: (sample: number) => A) =>
+            Arr.makeBy(samples?.[place] ?? algorithm.rollout.groupSize, value)
           const [trajectory] = group.trajectories
           return {
             ...group,

@@ -1,21 +1,19 @@
 /** The decisions between two cohorts: those of evolution, and then the incumbent. */
-import { contentOf, type Content, type InstructionId } from "@inspo/domain/Instruction"
+import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Evolution from "@inspo/evolution"
-import { candidateInstructions, type EvolutionState, isAlive } from "@inspo/evolution/State"
+import { isAlive } from "@inspo/evolution/State"
 import * as Difference from "@inspo/population/Difference"
-import * as AnytimePruning from "@inspo/successive-halving/AnytimePruning"
-import type * as Round from "@inspo/verification/Round"
-import { Option } from "effect"
+import { incumbent as bestOf } from "@inspo/population/Population"
+import { doubtsOf } from "@inspo/successive-halving/EvidencePruning"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import { contentOfMember, type Incumbent, instructionOf, statsOf } from "../Learning.ts"
-import type { Settings } from "../Settings.ts"
 import type { State } from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
 
 /** The decision that is due after a cohort, until there is none. */
 export const decide = (strategies: Strategies, state: State): PopulationEvent | null => {
   const { isFrozen, learning } = state
-  if (learning.due === "Conclude") return conclude(strategies, state)
+  if (learning.due === "Conclude") return conclude(state)
   return isFrozen && learning.due === "Nothing" ? null : Evolution.decide(context(strategies, state), learning)
 }
 
@@ -29,9 +27,7 @@ export const context = (strategies: Strategies, state: State): Evolution.Decisio
     protectedIds: protectedIds(state),
     generationOf: (id) => instructionOf(learning, id).generation,
     verification: {
-      design: design(settings),
-      isSplit: !settings.verification.paired,
-      isLast: false,
+      asks: false,
       approvals: settings.approval === "by-hand" ? learning.reviews : learning.reviews.map((review) => review ?? true)
     }
   }
@@ -52,60 +48,34 @@ const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId>
     ...(settings.profile === "online" ? [learning.seed] : [])
   ])
 
-/** How a paired trial is held. */
-export const design = ({ verification }: Settings): Round.Design => ({
-  questions: verification.samples,
-  interim: verification.lookEvery,
-  inlineVerification: true
-})
-
-/** The content of a candidate in a paired trial; null for any other instruction. */
-export const candidateContent = ({ evolution }: EvolutionState, id: InstructionId): Content | null => {
-  const candidate = candidateInstructions(evolution).find((one) => one.id === id)
-  return candidate === undefined ? null : contentOf(candidate)
-}
-
-const conclude = (strategies: Strategies, state: State): EventOf<"Concluded"> => {
-  const { learning, settings } = state
-  const { members } = learning.population
-  const seed = members.find(({ instruction }) => instruction.id === learning.seed)
+const conclude = (state: State): EventOf<"Concluded"> => {
+  const { population, seed, ...learning } = state.learning
   return {
     _tag: "Concluded",
-    incumbent: incumbentOf(strategies, state),
-    established:
-      seed === undefined
-        ? []
-        : members
-            .filter(
-              (member) =>
-                statsOf(learning, member.instruction.id).isNewcomer &&
-                Difference.exceeds(member, seed, { alpha: settings.risk, difference: 0 })
-            )
-            .map(({ instruction }) => instruction.id)
+    incumbent: incumbentOf(state),
+    established: population.members
+      .map(({ instruction }) => instruction.id)
+      .filter((id) => statsOf(learning, id).isNewcomer && (Difference.between(population, id, seed)?.lower ?? -1) > 0)
   }
 }
 
-/** The best of those that are known to be better than the seed; the seed if there are none. */
-const incumbentOf = (strategies: Strategies, { learning, settings }: State): Incumbent => {
-  const { incumbent, population } = learning
+/** The best member once the seed is certainly not the best, at the risk δ, also after the seed has left; the seed until then. */
+const incumbentOf = ({ learning, settings }: State): Incumbent => {
+  const { incumbent, population, seed } = learning
+  const best = bestOf(population)?.instruction.id
   const known = (id: InstructionId, why: Incumbent["why"]): Incumbent => ({
     id,
     content: contentOfMember(learning, id),
     why
   })
-  const best = (some: typeof population.members): InstructionId | undefined =>
-    Option.getOrUndefined(strategies.valuation.best({ ...population, members: some }))?.instruction.id
-  const seed = population.members.find(({ instruction }) => instruction.id === learning.seed)
-  if (seed !== undefined) {
-    const proven = population.members.filter(
-      (member) => member !== seed && AnytimePruning.claim(population, member, seed) >= 1 / settings.risk
-    )
-    const first = best(proven)
-    return first === undefined ? known(learning.seed, "nothing separates") : known(first, "better than the seed")
+  const { why } = incumbent
+  if (isAlive(population, seed)) {
+    const isBeaten = why === "better than the seed" || (doubtsOf(population).get(seed) ?? 1) <= settings.risk
+    return best === undefined || best === seed || !isBeaten
+      ? known(seed, "nothing separates")
+      : known(best, "better than the seed")
   }
-  if (incumbent.id !== learning.seed && isAlive(population, incumbent.id)) return incumbent
-  const first = best(population.members)
-  const isBeaten = incumbent.why === "better than the seed" || incumbent.why === "the seed was pruned as worse"
-  if (first === undefined || !isBeaten) return { ...incumbent, why: "the seed left" }
-  return known(first, "the seed was pruned as worse")
+  if (best === undefined || (why !== "better than the seed" && why !== "the seed was pruned as worse"))
+    return { ...incumbent, why: "the seed left" }
+  return known(best, why)
 }

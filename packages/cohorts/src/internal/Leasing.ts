@@ -3,15 +3,15 @@ import * as Invariant from "@inspo/domain/Invariant"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { isAlive } from "@inspo/evolution/State"
-import * as TrialBatch from "@inspo/evolution/TrialBatch"
 import * as Choose from "@inspo/sampler/Choose"
+import * as Sampler from "@inspo/sampler/Sampler"
 import { Array as Arr, HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
 import { sealsAt, settlesAt } from "../Horizon.ts"
 import { incumbentOf } from "../Learning.ts"
-import { certain, shares } from "../Shares.ts"
+import { shares } from "../Shares.ts"
 import {
   ancestry,
   armKey,
@@ -20,12 +20,12 @@ import {
   type Cohort,
   type Lease,
   leaseId,
+  type Share,
   type State,
   type Sticky,
   unitOf
 } from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
-import { design } from "./Evolving.ts"
 
 /** The events of a request for leases; the answer is read from the state after them. */
 export const lease = (
@@ -53,7 +53,7 @@ export const lease = (
   const { cohort: found, name } = target.success
   const [first] = fresh
   if (first === undefined) return Result.succeed([])
-  // Candidates that are tried take the places of some questions, which have no lease then.
+  // Questions that several instructions answer take the places of others, which have no lease then.
   if (command.isFullBatch && (found !== undefined || name === null))
     return fresh.length < command.requests.length
       ? Result.succeed([])
@@ -61,7 +61,7 @@ export const lease = (
   return grant(strategies, state, archive, command, fresh, found, name ?? "")
 }
 
-/** The leases of a request, in its order; in a cohort assigned as a whole, all leases of its questions. */
+/** The leases of a request, in its order, with those of all instructions on its questions. */
 export const answers = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
   const batch = command.cohort === null ? undefined : cohort(state, command.cohort)
   if (batch?.isFullBatch === true) {
@@ -72,17 +72,23 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
       .map((one) => answer(state, batch, one))
   }
   if (command.isFullBatch) return archivedBatch(state, archive, command)
-  return command.requests.map(({ key }) => {
+  return command.requests.flatMap(({ instructions, key }) => {
     const open = cohortOf(state, command, key)
     const one = open === undefined ? undefined : Option.getOrUndefined(HashMap.get(open.leases, key))
-    if (open !== undefined && one !== undefined) return answer(state, open, one)
+    if (open !== undefined && one !== undefined)
+      return [one, ...(instructions > 1 ? armsIn(open, key) : [])].map((lease) => answer(state, open, lease))
     const archived = archivedLease(state, archive, command, key)
-    if (archived !== undefined) return past(archived)
-    throw new Invariant.InvariantBroken({ missing: `the lease of ${key}` })
+    if (archived === undefined) throw new Invariant.InvariantBroken({ missing: `the lease of ${key}` })
+    const arms = instructions > 1 ? archived.arms : []
+    return [archived, ...arms.flatMap((arm) => archivedLease(state, archive, command, arm) ?? [])].map(past)
   })
 }
 
-/** The leases of a whole cohort that is closed: those of the questions, with those of the candidates that were asked them. */
+/** The leases of further instructions on the question of a key. */
+const armsIn = ({ leases, shares }: Cohort, key: string): ReadonlyArray<Lease> =>
+  shares.flatMap(({ id }) => Option.toArray(HashMap.get(leases, armKey(key, id)))).sort((a, b) => a.place - b.place)
+
+/** The leases of a whole cohort that is closed: those of the questions, under all their instructions. */
 const archivedBatch = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
   const find = (key: string) => archivedLease(state, archive, command, key) ?? []
   return command.requests
@@ -124,7 +130,7 @@ const validate = (
   if (requests.length > unitsPerCohort)
     return bad("requests", requests.length, `at most ${unitsPerCohort}`, "Split the request")
   const seen = new Set<string>()
-  for (const { key, n, question, sticky, stratum } of requests) {
+  for (const { instructions, key, n, question, sticky, stratum } of requests) {
     for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-", question: question ?? "-" }))
       if (text === "" || text.length > Math.min(textLength, 1000) || !text.isWellFormed())
         return bad(
@@ -135,8 +141,26 @@ const validate = (
         )
     if (!Number.isSafeInteger(n) || n < 1 || n > 10_000)
       return bad("n", n, "a whole number from 1 to 10000", "Split the samples over several keys", key)
-    if (isFullBatch && baseKey(key) !== key)
-      return bad("key", key, "a key that does not end like a candidate's", "Rename the key")
+    if (!Number.isSafeInteger(instructions) || instructions < 1 || instructions > 1000)
+      return bad("instructions", instructions, "a whole number from 1 to 1000", "Request fewer instructions", key)
+    if (instructions > 1 && isFullBatch)
+      return bad(
+        "instructions",
+        instructions,
+        "1 in a cohort that is assigned as a whole",
+        "Set sampler.instructionsPerQuestion",
+        key
+      )
+    if (instructions > 1 && sticky !== null)
+      return bad(
+        "instructions",
+        instructions,
+        "1 with a sticky key, which keeps its instruction",
+        "Leave out sticky",
+        key
+      )
+    if (baseKey(key) !== key)
+      return bad("key", key, "a key that does not end in # and the id of an instruction", "Rename the key")
     if (seen.has(key))
       return bad("key", key, "each key once in a request", "Remove the repetition, or ask for n samples")
     seen.add(key)
@@ -241,14 +265,15 @@ const grant = (
       `at most ${openCohorts} cohorts that are not closed`,
       "Close some, or set a horizon"
     )
-  if ((found?.units ?? 0) + drawn.length > unitsPerCohort)
-    return refuse("limit", "requests", drawn.length, `at most ${unitsPerCohort} units in a cohort`, otherCohort)
+  const units = total(drawn.map(({ instructions }) => instructions))
+  if ((found?.units ?? 0) + units > unitsPerCohort)
+    return refuse("limit", "requests", units, `at most ${unitsPerCohort} units in a cohort`, otherCohort)
   const opening = found === undefined ? open(strategies, state, command, name) : null
   if (opening !== null) events.push(opening)
   const frozen = found ?? opening
   if (frozen === null) return Result.succeed(events)
   const leases = command.isFullBatch
-    ? assignWhole(strategies, state, name, frozen, drawn)
+    ? assignWhole(state, name, frozen, drawn)
     : drawOne(state, found?.name ?? name, frozen.shares, drawn)
   events.push({ _tag: "Leased", cohort: found?.name ?? name, leases })
   return Result.succeed(events)
@@ -257,11 +282,21 @@ const grant = (
 /** Leases that are not closed are held in memory, here and after a restart. */
 const requireRoom = (
   { cohorts, limits }: State,
-  requests: ReadonlyArray<Pick<LeaseRequest, "n">>
+  requests: ReadonlyArray<Pick<LeaseRequest, "instructions" | "n">>
 ): Result.Result<void, Refused> => {
   const bounds = [
-    ["leases", limits.openLeases, requests.length, Arr.map(cohorts, ({ leases }) => HashMap.size(leases))],
-    ["samples", limits.openSamples, total(requests.map(({ n }) => n)), Arr.map(cohorts, ({ samples }) => samples)]
+    [
+      "leases",
+      limits.openLeases,
+      total(requests.map(({ instructions }) => instructions)),
+      Arr.map(cohorts, ({ leases }) => HashMap.size(leases))
+    ],
+    [
+      "samples",
+      limits.openSamples,
+      total(requests.map(({ instructions, n }) => instructions * n)),
+      Arr.map(cohorts, ({ samples }) => samples)
+    ]
   ] as const
   const over = bounds.find(([, limit, asked, held]) => total(held) + asked > limit)
   if (over === undefined) return Result.void
@@ -284,7 +319,7 @@ const open = (
   name: string
 ): EventOf<"CohortOpened"> => {
   const { learning, settings } = state
-  const values = certain(learning, strategies.valuation.values(learning.population))
+  const values = strategies.valuation.values(learning.population)
   return {
     _tag: "CohortOpened",
     cohort: name,
@@ -362,52 +397,79 @@ const drawOne = (
   shares: Cohort["shares"],
   requests: ReadonlyArray<LeaseRequest & Carried>
 ): ReadonlyArray<Given> =>
-  requests.map(({ held, replaces, ...request }) => {
-    if (held !== undefined) return given(state, cohort, request, held)
-    const path = ["lease", cohort, unitOf(request)]
-    const { id, probability } = Choose.choose({ seed: state.settings.randomSeed, path, shares })
-    return given(state, cohort, request, {
-      instruction: id,
-      probability,
-      ...(replaces === undefined ? {} : { replaces })
-    })
+  requests.flatMap(({ held, replaces, ...request }) => {
+    if (held !== undefined) return [given(state, cohort, request, held)]
+    const draw = { seed: state.settings.randomSeed, path: ["lease", cohort, unitOf(request)], shares }
+    if (request.instructions > 1)
+      return onQuestion(
+        state,
+        cohort,
+        request,
+        Sampler.distinct({ ...draw, instructionsPerQuestion: request.instructions })
+      )
+    const { id, probability } = Choose.choose(draw)
+    return [
+      given(state, cohort, request, {
+        instruction: id,
+        probability,
+        ...(replaces === undefined ? {} : { replaces })
+      })
+    ]
   })
 
-/** Assigns all requests together; while candidates are tried, the first questions are asked of all of them and their parent. */
+/** Assigns all requests together: some questions to several instructions, and then others to none. */
 const assignWhole = (
-  strategies: Strategies,
   state: State,
   cohort: string,
-  { index, phase, shares, values }: Pick<Cohort, "index" | "phase" | "shares" | "values">,
+  { index, phase, shares }: Pick<Cohort, "index" | "phase" | "shares">,
   requests: ReadonlyArray<LeaseRequest>
 ): ReadonlyArray<Given> => {
   if (phase === "validation") return drawOne(state, cohort, shares, requests)
-  const { isFrozen, learning, settings } = state
-  const batch = requests.map((request) => ({
-    id: request.question ?? QuestionId.make(request.key),
-    dataSource: request.stratum,
-    request
-  }))
-  const evolution = isFrozen ? null : learning.evolution
-  const { arms, asked, others } = TrialBatch.divide(design(settings), { evolution }, batch)
-  const [parent, ...candidates] = arms
-  const lease = (one: (typeof batch)[number], key: string, assigned: Sticky): Given => ({
-    ...given(state, cohort, { ...one.request, key, sticky: null, question: one.id }, assigned)
-  })
-  const assigned = strategies.assign({
-    seed: settings.randomSeed,
-    step: index,
-    values,
-    questions: others,
-    newcomers: learning.newcomers
-  })
-  return [
-    ...asked.flatMap((one) => [
-      ...(parent === undefined ? [] : [lease(one, one.request.key, { instruction: parent, probability: 1 })]),
-      ...candidates.map((arm) => lease(one, armKey(one.request.key, arm), { instruction: arm, probability: 1 }))
-    ]),
-    ...Arr.zip(others, assigned).map(([one, { id, probability }]) =>
-      lease(one, one.request.key, { instruction: id, probability })
+  const { randomSeed, sampler } = state.settings
+  const { instructionsPerQuestion } = sampler
+  const draws = Sampler.drawsPerQuestion(
+    shares.map(({ probability }) => probability),
+    requests.length,
+    instructionsPerQuestion
+  )
+  const probabilities = new Map(shares.map(({ id, probability }) => [id, Math.min(1, probability * draws)]))
+  const assigned = Sampler.assign(
+    { assignment: "stratified", sharing: { _tag: "Groups", instructionsPerQuestion } },
+    { seed: randomSeed, step: index, shares, questions: requests.map((request) => questionOf(cohort, request)) }
+  )
+  return Arr.zip(requests, assigned).flatMap(([request, ids]) =>
+    onQuestion(
+      state,
+      cohort,
+      request,
+      ids.map((id) => ({ id, probability: Invariant.get(probabilities, id, "share") }))
     )
-  ]
+  )
 }
+
+/** A question without an id is unknown in other cohorts. */
+const questionOf = (cohort: string, { key, question, stratum }: LeaseRequest) => ({
+  id: question ?? QuestionId.make(`${cohort}/${key}`),
+  dataSource: stratum
+})
+
+/** The leases of several instructions on one question: the first has the key of the request. */
+const onQuestion = (
+  state: State,
+  cohort: string,
+  request: LeaseRequest,
+  drawn: ReadonlyArray<Share>
+): ReadonlyArray<Given> =>
+  drawn.map(({ id, probability }, place) =>
+    given(
+      state,
+      cohort,
+      {
+        ...request,
+        key: place === 0 ? request.key : armKey(request.key, id),
+        sticky: null,
+        question: questionOf(cohort, request).id
+      },
+      { instruction: id, probability }
+    )
+  )

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { Archive } from "../Archive.ts"
 import { refuse, type Refused, type RewardCommand, type RewardItem, type RewardOutcome } from "../Command.ts"
 import type { EventOf, PopulationEvent } from "../Event.ts"
-import type { Settings } from "../Settings.ts"
+import { type Settings, toUnit } from "../Settings.ts"
 import { ancestry, type Cohort, type Lease, openLease, type RewardValue, type State } from "../State.ts"
 
 /** Events and outcomes, item by item; a reward out of range refuses all. The first reward of a sample counts. */
@@ -94,13 +94,11 @@ const sampleOf = ({ lease, sample }: RewardItem, n: number | undefined): Result.
   return refuse("invalid", "sample", sample ?? "absent", expected, "Name a sample that the lease covers", lease)
 }
 
-const valueOf = (
-  { rewardRange: [lowest, highest] }: Settings,
-  { lease, value }: RewardItem
-): Result.Result<RewardValue, Refused> => {
+const valueOf = (settings: Settings, { lease, value }: RewardItem): Result.Result<RewardValue, Refused> => {
+  const [lowest, highest] = settings.rewardRange
   if (typeof value !== "number") return Result.succeed(value)
   return value >= lowest && value <= highest
-    ? Result.succeed(Math.min(1, Math.max(0, (value - lowest) / (highest - lowest))))
+    ? Result.succeed(Math.min(1, Math.max(0, toUnit(settings, value))))
     : refuse(
         "invalid",
         "value",

@@ -1,19 +1,15 @@
 import type { Settings } from "@inspo/cohorts"
 
-type Own = Omit<Settings.Settings, "population" | "sampler" | "schedule" | "verification">
+type Own = Omit<Settings.Settings, "population" | "sampler" | "schedule">
 
 /** What a test changes, without the sections. */
 type Changes = Partial<
-  Own &
-    Settings.Settings["population"] &
-    Settings.Settings["sampler"] &
-    Settings.Settings["schedule"] &
-    Settings.Settings["verification"]
+  Own & Settings.Settings["population"] & Settings.Settings["sampler"] & Settings.Settings["schedule"]
 >
 
 /** Settings with some changes. */
 export const changed = (before: Settings.Settings, changes: Changes): Settings.Settings => {
-  const { population, sampler, schedule, verification, ...own } = before
+  const { population, sampler, schedule, ...own } = before
   const of = <A extends object>(section: A): A => ({
     ...section,
     ...Object.fromEntries(Object.entries(changes).filter(([name]) => Object.hasOwn(section, name)))
@@ -22,7 +18,6 @@ export const changed = (before: Settings.Settings, changes: Changes): Settings.S
     ...of(own),
     population: of(population),
     sampler: of(sampler),
-    schedule: of(schedule),
-    verification: of(verification)
+    schedule: of(schedule)
   }
 }

@@ -3,14 +3,11 @@ import { Settings, Strategies } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import { InstructionValue, type MissingRewards, Population } from "@inspo/population"
-import { Sampler } from "@inspo/sampler"
-import { SuccessiveHalving } from "@inspo/successive-halving"
-import * as Pruning from "../../../../apps/bench/src/simulation/Pruning.ts"
-import * as World from "../../../../apps/bench/src/simulation/World.ts"
+import { EvidencePruning } from "@inspo/successive-halving"
 import { Server } from "./Server.ts"
 import { changed } from "./Changed.ts"
 
-/** What becomes of a reward: when it comes, in cohorts from now, null for never; whether it is sent again; whether it fails. */
+/** When a reward comes, in cohorts from now, null for never; whether it is sent again; whether it fails. */
 export interface Fate {
   readonly after: number | null
   readonly isRepeated: boolean
@@ -53,24 +50,23 @@ export interface LifeOptions {
   readonly seed: number
   readonly weather: Weather
   readonly evolutions: number
+  /** Cohorts between two of them. */
+  readonly evolveEvery: number
   readonly mean: number
   readonly batch: number
 }
 
 /** A population of equal instructions until so many evolutions are over. */
-export const live = ({ batch, evolutions, mean, seed, weather }: LifeOptions): Life => {
+export const live = ({ batch, evolutions, evolveEvery, mean, seed, weather }: LifeOptions): Life => {
   const settings = changed(Settings.online(seed), {
     size: 4,
     sealAfterLeases: batch,
     sealAfterSeconds: null,
     horizonSeconds: 0.003,
     newcomerShare: 0.8,
-    temperature: 1,
     pruneEvery: 1,
-    evolveEvery: 1,
-    approval: "automatic",
-    samples: 2,
-    rounds: 1
+    evolveEvery,
+    approval: "automatic"
   })
   const server = new Server(settings, ["seed", "i1"], undefined, false)
   const draw = stream(seed)
@@ -92,7 +88,8 @@ export const live = ({ batch, evolutions, mean, seed, weather }: LifeOptions): L
       n: 1,
       stratum: "all",
       sticky: null,
-      question: null
+      question: null,
+      instructions: 1
     }))
     const leased = server.do({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests })
     watch(leased.events)
@@ -125,10 +122,10 @@ export const naive = ({
   seed,
   steps,
   weather
-}: Omit<LifeOptions, "evolutions"> & { readonly steps: number }): boolean => {
+}: Omit<LifeOptions, "evolutions" | "evolveEvery"> & { readonly steps: number }): boolean => {
   const ids = ["i0", "i1"].map((id) => InstructionId.make(id))
-  const valuation = InstructionValue.make(choices)
-  const halving = SuccessiveHalving.confident({ parents: 1, delta: 0.05, comparisons: 1 })
+  const averaging = Strategies.averaging(Settings.online(seed))
+  const halving = EvidencePruning.make({ delta: 0.05, parents: 1 })
   let population = Population.make(
     ids.map((id) => ({ id, text: id, generation: 0, parent: null, origin: "variant", bornAt: 0 }))
   )
@@ -141,8 +138,8 @@ export const naive = ({
         const { after, isFailed } = weather(draw, isOdd(id), isGood)
         if (after !== null && !isFailed) post(due, step + after, { instructionId: id, rewards: [isGood ? 1 : 0] })
       }
-    population = valuation.observe(population, step, due.get(step) ?? [])
-    if (halving.prune(population, valuation.values(population)).pruned.length > 0) return true
+    population = InstructionValue.observe(averaging, population, step, due.get(step) ?? [])
+    if (halving.prune(population, InstructionValue.compare.values(population)).pruned.length > 0) return true
   }
   return false
 }
@@ -190,106 +187,6 @@ export const contest = ({
     if (server.state.learning.incumbent.id !== "i0") return { decidedAt: now, server }
   }
   return { decidedAt: null, server }
-}
-
-/** When one of several is left, in a run and in cohorts that a trainer closes at once: null where several are at the end. */
-export interface Power {
-  /** The rule of a run, whose risk is that of losing a given best. */
-  readonly batch: number | null
-  /** The same at the risk of losing any of several that are equally good, as that for life is. */
-  readonly batchOfAll: number | null
-  /** The rule of the run at the first risk, over the state of the cohorts. */
-  readonly running: number | null
-  /** The rule whose risk holds for life. */
-  readonly lifelong: number | null
-}
-
-/** The same world for all three, whose questions, seeds and rewards are those of `Pruning.simulate`. */
-export const power = ({
-  evolutions,
-  means,
-  pruneEvery,
-  seed
-}: {
-  readonly seed: number
-  readonly means: ReadonlyArray<number>
-  readonly evolutions: number
-  readonly pruneEvery: number
-}): Power => {
-  const size = means.length
-  const steps = 400
-  const world: World.World = { means, correlation: 0.3, groupSize: 5 }
-  const settings = changed(Settings.trainer(seed), { size, pruneEvery, evolveEvery: 0, newcomers: "everyone" })
-  const ofSettings = Strategies.ofSettings(settings)
-  const halving = (bests: number) =>
-    SuccessiveHalving.confident({
-      parents: 1,
-      delta: settings.risk,
-      comparisons: bests * (size - 1) * (1 + evolutions)
-    })
-  const inRun = (bests: number) =>
-    Pruning.simulate(
-      world,
-      {
-        valuation: InstructionValue.make(choices),
-        averaging: choices,
-        sampler: Sampler.make({
-          assignment: "stratified",
-          newcomers: "everyone",
-          temperature: settings.sampler.temperature
-        }),
-        halving: halving(bests),
-        ranking: "after",
-        batchSize: 32,
-        pruneEvery,
-        steps
-      },
-      seed
-    ).decidedAt
-  const inCohorts = (strategies: Strategies.Strategies): number | null => {
-    const [first = "", ...others] = World.instructions(world).map(({ text }) => text)
-    const server = new Server(settings, [first, ...others], strategies, false)
-    for (let step = 1; step <= steps; step++) {
-      const cohort = `train/${step}`
-      const requests = Array.from({ length: 32 }, (_, place) => ({
-        key: `q${place}`,
-        n: world.groupSize,
-        stratum: "world",
-        sticky: null,
-        question: null
-      }))
-      const { answer } = server.do({ _tag: "Lease", now: step, cohort, phase: "train", isFullBatch: true, requests })
-      const leases = answer._tag === "Leases" ? answer.leases : []
-      const groups = World.rollOut(
-        world,
-        leases.map(({ instruction }) => instruction),
-        { seed, step }
-      )
-      server.reward(
-        step,
-        groups.flatMap(({ rewards }, place) =>
-          rewards.map((value, sample) => ({ lease: leases[place]?.lease ?? "", sample, value }))
-        )
-      )
-      if (server.state.learning.population.members.length === 1) return step
-    }
-    return null
-  }
-  return {
-    batch: inRun(1),
-    batchOfAll: inRun(size),
-    running: inCohorts({ ...ofSettings, halving: { ...ofSettings.halving, prune: halving(1).prune } }),
-    lifelong: inCohorts(ofSettings)
-  }
-}
-
-const choices: InstructionValue.Choices = {
-  window: 5,
-  average: "observed",
-  span: "steps",
-  unseen: "mean",
-  ties: "evidence",
-  best: "evidence"
 }
 
 const isOdd = (id: string): boolean => Number(id.slice(1)) % 2 === 1

@@ -61,7 +61,8 @@ export class Life extends Server {
       n: 1,
       stratum: "all",
       sticky: null,
-      question: null
+      question: null,
+      instructions: 1
     }))
     const leased = this.ask({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: false, requests })
     if (leased?._tag !== "Leases") return
@@ -125,8 +126,5 @@ export const eventful = (profile: "online" | "trainer"): Settings.Settings =>
     risk: 0.5,
     pruneEvery: 2,
     evolveEvery: 3,
-    horizonSeconds: null,
-    samples: 10,
-    paired: false,
-    rounds: 1
+    horizonSeconds: null
   })

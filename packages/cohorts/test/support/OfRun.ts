@@ -1,56 +1,29 @@
-/** A run and a population in the same words: the settings and strategies of one in the other, and what both decide. */
-import { type PopulationEvent, Settings, Strategies } from "@inspo/cohorts"
+/** A run and a population in the same words: the settings of one in the other, and what both decide. */
+import { type PopulationEvent, Settings } from "@inspo/cohorts"
 import type { Algorithm, RunEvent } from "@inspo/coevolution"
-import type { DecisionContext } from "@inspo/coevolution/Next"
 import { Struct } from "effect"
-import { reusing } from "../../../coevolution/test/support/ScriptedRun.ts"
+import { algorithm } from "../../../coevolution/test/support/ScriptedRun.ts"
 
-/** The settings of a served population that is to decide as a run does. */
-export const settingsOf = ({
-  population,
-  randomSeed,
-  sampler,
-  schedule,
-  verification
-}: Algorithm): Settings.Settings => {
+/** The settings of a served population that decides as a run does: the seed has no more than its share. */
+export const settingsOf = ({ halving, population, randomSeed, rollout, schedule }: Algorithm): Settings.Settings => {
   const trainer = Settings.trainer(randomSeed)
+  const { instructionsPerQuestion } = rollout
   return {
     ...trainer,
+    risk: halving.risk,
     population: Struct.pick(population, Struct.keys(trainer.population)),
-    sampler: { ...trainer.sampler, temperature: sampler.temperature, newcomers: sampler.newcomers },
-    schedule: Struct.pick(schedule, Struct.keys(trainer.schedule)),
-    verification: {
-      ...Struct.pick(verification, ["samples", "rounds"]),
-      lookEvery: verification.stop === null ? null : verification.lookEvery,
-      paired: true
-    }
+    sampler: {
+      instructionsPerQuestion: instructionsPerQuestion === "samples" ? 1 : instructionsPerQuestion,
+      newcomerShare: 1,
+      seedShare: 0
+    },
+    schedule: Struct.pick(schedule, Struct.keys(trainer.schedule))
   }
 }
 
-/** The strategies of the run, in its place. */
-export const strategiesOf = ({ algorithm, strategies }: DecisionContext): Strategies.Strategies => ({
-  valuation: strategies.valuation,
-  halving: strategies.halving,
-  verification: strategies.verification,
-  assign: ({ newcomers, questions, seed, step, values }) => {
-    const guaranteed = algorithm.sampler.newcomers === "everyone" ? values.map(({ id }) => id) : newcomers
-    const request = { values, questions, guaranteed, shares: strategies.sampler.probabilities(values) }
-    return Strategies.withProbabilities(
-      request,
-      strategies.sampler.assign({ seed, step, values, questions, newcomers })
-    )
-  }
-})
-
 /** What a run and a population decide alike, in the words of the population. */
 export interface Decision {
-  readonly kind:
-    | "CandidatesJudged"
-    | "CandidatesVerified"
-    | "ParentsChosen"
-    | "PopulationRefilled"
-    | "Pruned"
-    | "VerificationContinued"
+  readonly kind: "CandidatesJudged" | "ParentsChosen" | "PopulationRefilled" | "Pruned"
   readonly made: unknown
 }
 
@@ -65,12 +38,6 @@ export const decisionOf = (event: RunEvent | PopulationEvent): Decision | null =
       const { parents, step } = event
       return { kind: "ParentsChosen", made: { parents, step } }
     }
-    case "CandidatesVerified": {
-      const { candidates, parent, questions } = event
-      return { kind: "CandidatesVerified", made: { candidates, parent, questions } }
-    }
-    case "VerificationContinued":
-      return { kind: "VerificationContinued", made: event.remaining }
     case "CandidatesJudged": {
       const { again, verdicts } = event
       return { kind: "CandidatesJudged", made: { again, verdicts } }
@@ -90,25 +57,24 @@ export const decisionOf = (event: RunEvent | PopulationEvent): Decision | null =
   }
 }
 
-const longer: Algorithm = { ...reusing, schedule: { ...reusing.schedule, steps: 20, evolveUntil: 16 } }
+/** Members are compared within questions and candidates enter untried, as in a served population. */
+const served: Algorithm = {
+  ...algorithm,
+  population: { ...algorithm.population, average: "questions" },
+  sampler: { ...algorithm.sampler, shares: "thompson", assignment: "stratified" },
+  halving: { ...algorithm.halving, rule: "evidence", risk: 0.9 },
+  schedule: { ...algorithm.schedule, steps: 20, evolveUntil: 16 },
+  proposer: { ...algorithm.proposer, candidates: 3 },
+  verification: { ...algorithm.verification, samples: 0, rounds: 1 },
+  train: { ...algorithm.train, batchSize: 8 }
+}
 
-/** Each with candidates that are tried in the groups of ordinary steps, as those of a served population are. */
 export const configs: Readonly<Record<string, Algorithm>> = {
-  "the bottom half is dropped where it was seen": longer,
-  "whoever is worse is dropped, everyone is owed a group": {
-    ...longer,
-    sampler: { ...longer.sampler, newcomers: "everyone" },
-    halving: { ...longer.halving, rule: "confident" }
-  },
-  "the letter of the paper": {
-    ...longer,
+  "a question under one instruction": { ...served, rollout: { ...served.rollout, instructionsPerQuestion: 1 } },
+  "a question under two instructions": { ...served, rollout: { ...served.rollout, instructionsPerQuestion: 2 } },
+  "a question under four instructions": {
+    ...served,
     randomSeed: 5,
-    population: {
-      ...longer.population,
-      average: "draws",
-      ties: "order"
-    },
-    sampler: { ...longer.sampler, assignment: "independent", newcomers: "drawn" },
-    halving: { ...longer.halving, rule: "bottom-half" }
+    rollout: { ...served.rollout, instructionsPerQuestion: 4 }
   }
 }

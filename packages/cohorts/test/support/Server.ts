@@ -52,7 +52,7 @@ export class Server {
 
   /** One unit for each key. */
   lease(now: number, keys: ReadonlyArray<string>, cohort: string | null = null): ReadonlyArray<LeaseAnswer> {
-    const requests = keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+    const requests = keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null, instructions: 1 }))
     const { answer } = this.do({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: false, requests })
     return answer._tag === "Leases" ? answer.leases : []
   }

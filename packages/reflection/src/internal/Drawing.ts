@@ -7,11 +7,20 @@ import type { Clause } from "../ClauseBank.ts"
 import * as ClauseEdit from "../ClauseEdit.ts"
 import type { InitialRequest, Proposal } from "../Proposer.ts"
 
-/** How a proposer revises a parent. `reason` says why a clause was given. */
+/**
+ * How a proposer revises a parent. `edit` gets how many edits in a row brought nothing new. `reason` says why advice was
+ * given, `withdrawal` why it was withdrawn. Where `tried` is there, none of these texts is proposed again, and neither is
+ * their advice in another order while other advice can be drawn.
+ */
 export interface Revision {
   readonly critique: string
-  readonly edit: (parent: ClauseEdit.AdvisedInstruction) => Effect.Effect<ClauseEdit.AdvisedInstruction>
-  readonly reason: (clause: Clause) => string
+  readonly edit: (
+    parent: ClauseEdit.AdvisedInstruction,
+    repetitions: number
+  ) => Effect.Effect<ClauseEdit.AdvisedInstruction>
+  readonly reason: (advice: ClauseEdit.Advice) => string
+  readonly withdrawal?: (advice: ClauseEdit.Advice) => string
+  readonly tried?: ReadonlyArray<string>
 }
 
 /** The weight of a clause that nothing speaks for, in failures or instructions that would. */
@@ -28,15 +37,22 @@ export const propose = Effect.fnUntraced(
     revision: Revision
   ): Effect.fn.Return<Proposal> {
     const parent = ClauseEdit.read(bank, request.parent.text)
-    const candidates = new Map<string, Candidate>()
-    for (let draw = 0; draw < drawsPerCandidate * request.count && candidates.size < request.count; draw++) {
-      const edited = yield* revision.edit(parent)
-      const text = ClauseEdit.write(edited)
-      if (text !== request.parent.text && text !== "" && !candidates.has(text)) {
-        candidates.set(text, { text, rationale: rationale(parent, edited, revision.reason) })
+    const { tried } = revision
+    const candidates: Array<Candidate> = []
+    for (const name of tried === undefined ? [asWritten] : [inAnyOrder(bank), asWritten]) {
+      const taken = new Set([request.parent.text, ...(tried ?? []), ...candidates.map(({ text }) => text)].map(name))
+      let repetitions = 0
+      for (let draw = 0; draw < drawsPerCandidate * request.count && candidates.length < request.count; draw++) {
+        const edited = yield* revision.edit(parent, repetitions)
+        const text = ClauseEdit.write(edited)
+        const isNew = text !== "" && !taken.has(name(text))
+        repetitions = isNew ? 0 : repetitions + 1
+        if (!isNew) continue
+        taken.add(name(text))
+        candidates.push({ text, rationale: rationale(parent, edited, revision) })
       }
     }
-    return { critique: revision.critique, candidates: [...candidates.values()], spent: Spent.nothing }
+    return { critique: revision.critique, candidates, spent: Spent.nothing }
   },
   (effect, _, { seed, stream }) => withStream(seed, stream)(effect)
 )
@@ -52,7 +68,10 @@ export const initial = Effect.fn("RuleBased.initial")(
     const candidates = Arr.take([...(yield* Random.shuffle(first)), ...Arr.difference(fresh, first)], count).map(
       (advice): Candidate => {
         const edited = ClauseEdit.put(instruction, advice)
-        return { text: ClauseEdit.write(edited), rationale: rationale(instruction, edited, () => "drawn at random") }
+        return {
+          text: ClauseEdit.write(edited),
+          rationale: rationale(instruction, edited, { reason: () => "drawn at random" })
+        }
       }
     )
     return { critique: "Nothing is known about the instruction yet.", candidates, spent: Spent.nothing }
@@ -60,12 +79,22 @@ export const initial = Effect.fn("RuleBased.initial")(
   (effect, _, { seed, stream }) => withStream(seed, stream)(effect)
 )
 
+const asWritten = (text: string): string => text
+
+/** What a text advises, in whatever order. */
+const inAnyOrder =
+  (bank: ReadonlyArray<Clause>) =>
+  (text: string): string => {
+    const { advice, base } = ClauseEdit.read(bank, text)
+    return JSON.stringify([base, ...advice.map((one) => one.text).toSorted()])
+  }
+
 const rationale = (
   parent: ClauseEdit.AdvisedInstruction,
   edited: ClauseEdit.AdvisedInstruction,
-  reason: (clause: Clause) => string
+  { reason, withdrawal }: Pick<Revision, "reason" | "withdrawal">
 ): string =>
   [
-    ...Arr.difference(edited.advice, parent.advice).map(({ clause, text }) => `adds "${text}" (${reason(clause)})`),
-    ...Arr.difference(parent.advice, edited.advice).map(({ text }) => `drops "${text}"`)
+    ...ClauseEdit.lackingIn(parent, edited).map((advice) => `adds "${advice.text}" (${reason(advice)})`),
+    ...ClauseEdit.lackingIn(edited, parent).map((advice) => `drops "${advice.text}"${withdrawal?.(advice) ?? ""}`)
   ].join("; ")

@@ -2,7 +2,7 @@ import { Invariant } from "@inspo/domain"
 import type { SampledSequence, SampleRequest } from "@inspo/engine"
 import { Array, Effect, Ref } from "effect"
 import type { Call, End, Sample } from "../Program.ts"
-import { isOver, type Running, type Thrown } from "./Running.ts"
+import { defect, isOver, type Running, type Thrown } from "./Running.ts"
 import type * as ToolCalls from "./ToolCalls.ts"
 
 export interface Options<E> {
@@ -47,10 +47,7 @@ export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting
         else fail(reply.failure.message)
     }
     const thrown = episodes.find(isThrown)
-    if (thrown !== undefined)
-      return yield* Effect.die(
-        new Error(`agent: threw an exception in the episode ${thrown.episode.id}`, { cause: thrown.step.cause })
-      )
+    if (thrown !== undefined) return yield* Effect.die(defect(thrown))
   })
 
   const lane = Effect.fnUntraced(

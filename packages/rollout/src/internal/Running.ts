@@ -1,7 +1,7 @@
 import type { Agent, Environment } from "../Agent.ts"
 import type { Episode } from "../Episode.ts"
 import type { Answer, End, Program, Step } from "../Program.ts"
-import type { Recording } from "../Recording.ts"
+import type { Recorded } from "../Recording.ts"
 import * as Transcription from "../Transcription.ts"
 import { demonstrated } from "./Demonstrated.ts"
 import * as TokenConversation from "./TokenConversation.ts"
@@ -13,12 +13,11 @@ export interface Thrown {
 }
 
 /** A running or finished episode; `index` is its place among those collected together. */
-export interface Running<S extends Step | Thrown = Step | Thrown> {
+export interface Running<S extends Step | Thrown = Step | Thrown> extends Recorded {
   readonly index: number
   readonly episode: Episode
   /** What its program waits for. */
   readonly step: S
-  readonly recording: () => Recording
   /** Whether the log-probabilities of its turns have yet to be found. */
   readonly isRescored: boolean
   readonly resume: (answer: Answer) => void
@@ -26,7 +25,7 @@ export interface Running<S extends Step | Thrown = Step | Thrown> {
   readonly fail: (failure: string) => void
 }
 
-/** Starts the episodes of an agent: each runs to the first step of its program. */
+/** Starts the episodes of an agent on an engine: each runs to the first step of its program. */
 export const make = (agent: Agent, setting: Transcription.Setting & Environment) => {
   const transcription = (agent.transcription ?? Transcription.verbatim)(setting)
   const converse = TokenConversation.make(setting, transcription)
@@ -38,27 +37,42 @@ export const make = (agent: Agent, setting: Transcription.Setting & Environment)
       const program = run(conversation)
       return yield* demonstration === undefined ? program : demonstrated(setting.tokenizer, demonstration, program)
     }
-    const program = play()
-    let step = take(program)
-    return {
-      index,
+    return started(play(), conversation, {
       episode,
-      get step() {
-        return step
-      },
-      recording: conversation.recording,
-      isRescored: transcription.isRescored || demonstration !== undefined,
-      resume: (answer) => {
-        step = take(program, answer)
-      },
-      fail: (failure) => {
-        step = { _tag: "End", reason: "failed", failure }
-      }
+      index,
+      isRescored: transcription.isRescored || demonstration !== undefined
+    })
+  }
+}
+
+/** Runs the program of an episode to its first step. */
+export const started = (
+  program: Program,
+  { read, recording }: Recorded,
+  about: Pick<Running, "episode" | "index" | "isRescored">
+): Running => {
+  let step = take(program)
+  return {
+    ...about,
+    get step() {
+      return step
+    },
+    recording,
+    read,
+    resume: (answer) => {
+      step = take(program, answer)
+    },
+    fail: (failure) => {
+      step = { _tag: "End", reason: "failed", failure }
     }
   }
 }
 
 export const isOver = (running: Running): running is Running<End> => running.step._tag === "End"
+
+/** The exception of an agent, as the defect of its collection. */
+export const defect = ({ episode, step }: Running<Thrown>): Error =>
+  new Error(`agent: threw an exception in the episode ${episode.id}`, { cause: step.cause })
 
 const take = (program: Program, ...answer: [] | [Answer]): Step | Thrown => {
   try {

@@ -4,7 +4,7 @@ import type { Reward, Scored } from "@inspo/reward"
 import { Array, Effect } from "effect"
 import type { Episode } from "../Episode.ts"
 import type { End } from "../Program.ts"
-import type { Recording } from "../Recording.ts"
+import type { Read, Recording } from "../Recording.ts"
 import { RolloutError } from "../RolloutError.ts"
 import type { Running } from "./Running.ts"
 
@@ -14,6 +14,7 @@ export interface FinishedEpisode {
   readonly episode: Episode
   readonly end: End
   readonly recording: Recording
+  readonly read: () => Read
   /** Whether the log-probabilities of its turns have yet to be found. */
   readonly isRescored: boolean
 }
@@ -22,7 +23,7 @@ export const finished = (running: Running<End>): FinishedEpisode => {
   const { episode, index, step } = running
   const recording = running.recording()
   const isRescored = running.isRescored && step.reason !== "failed" && recording.mask.includes(1)
-  return { index, episode, end: step, recording, isRescored }
+  return { index, episode, end: step, recording, read: running.read, isRescored }
 }
 
 /** Computes the log-probabilities of turns that were not recorded as sampled, under the policy that wrote them. */
@@ -53,25 +54,26 @@ export const rescore = Effect.fnUntraced(function* (
 
 /** Makes trajectories: the reward scores the policy's turns; if the reward or a tool fails, there is no reward. */
 export const make =
-  (score: Reward.Interface["score"], decode: (tokens: ReadonlyArray<number>) => string, scoredTurns: "all" | "valid") =>
-  ({ end, episode, recording }: FinishedEpisode): Effect.Effect<Trajectory.Trajectory> => {
-    if (end.reason === "failed") return Effect.succeed(trajectory(episode, recording, end, unscored))
-    const { prompt, response, transcript } = recording
+  (score: Reward.Interface["score"], scoredTurns: "all" | "valid") =>
+  (finished: FinishedEpisode): Effect.Effect<Trajectory.Trajectory> => {
+    const { end, episode, recording } = finished
+    const read = finished.read()
+    if (end.reason === "failed") return Effect.succeed(trajectory(finished, read, end, unscored))
     return score({
       question: episode.question,
-      prompt: decode(prompt),
-      response: decode(response),
-      turns: transcript.flatMap(({ action, text }) =>
+      prompt: read.prompt,
+      response: read.response,
+      turns: recording.transcript.flatMap(({ action, text }) =>
         scoredTurns === "all" || action.kind !== "invalid" ? [text] : []
       )
     }).pipe(
-      Effect.map((scored) => trajectory(episode, recording, end, scored)),
+      Effect.map((scored) => trajectory(finished, read, end, scored)),
       Effect.catch(({ message, spent }) =>
         Effect.as(
           Effect.logWarning(message),
           trajectory(
-            episode,
-            recording,
+            finished,
+            read,
             { reason: "failed", failure: message },
             spent === undefined ? unscored : { ...unscored, spent }
           )
@@ -83,27 +85,30 @@ export const make =
 const unscored = { answer: null, reward: 0 }
 
 const trajectory = (
-  { id, instruction, question }: Episode,
-  { asideTokens, logprobs, mask, prompt, response, toolCalls, transcript }: Recording,
+  { episode: { id, instruction, question }, recording }: FinishedEpisode,
+  { promptTokens, responseTokens }: Read,
   { failure, reason }: Pick<End, "failure" | "reason">,
   { answer, reward, spent }: Scored
-): Trajectory.Trajectory => ({
-  id,
-  instructionId: instruction.id,
-  questionId: question.id,
-  reward,
-  answer,
-  toolCalls,
-  turns: transcript.length,
-  finishReason: reason,
-  promptTokens: prompt.length,
-  responseTokens: response.length,
-  prompt,
-  response,
-  logprobs,
-  mask,
-  transcript,
-  ...(asideTokens === 0 ? {} : { asideTokens }),
-  ...(failure === undefined ? {} : { failure }),
-  ...(spent === undefined ? {} : { scoring: spent })
-})
+): Trajectory.Trajectory => {
+  const { asideTokens, logprobs, mask, prompt, response, toolCalls, transcript } = recording
+  return {
+    id,
+    instructionId: instruction.id,
+    questionId: question.id,
+    reward,
+    answer,
+    toolCalls,
+    turns: transcript.length,
+    finishReason: reason,
+    promptTokens,
+    responseTokens,
+    prompt,
+    response,
+    logprobs,
+    mask,
+    transcript,
+    ...(asideTokens === 0 ? {} : { asideTokens }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(spent === undefined ? {} : { scoring: spent })
+  }
+}

@@ -5,13 +5,11 @@ import type { Episode } from "../Episode.ts"
 import * as Observation from "../Observation.ts"
 import { call, end, type Program, sample } from "../Program.ts"
 import * as Prompt from "../Prompt.ts"
-import { Recorder, type Recording } from "../Recording.ts"
+import { type Read, type Recorded, Recorder, type Recording } from "../Recording.ts"
 import type { Setting, Transcription } from "../Transcription.ts"
 
 /** A conversation on an engine's tokens, with its recording. */
-export interface TokenConversation extends Conversation {
-  readonly recording: () => Recording
-}
+export interface TokenConversation extends Conversation, Recorded {}
 
 /** Starts the conversations of episodes, all with one transcription. */
 export const make = (setting: Setting & Environment, transcription: Transcription) => {
@@ -93,9 +91,17 @@ const about = (
       return spare < envelope ? 0 : spare
     },
     excerpt: (text, limit = config.maxObservationTokens) => Observation.make(tokenizer, text, limit).text,
-    recording: () => transcription.kept(recorded())
+    recording: () => transcription.kept(recorded()),
+    read: () => readTokens(transcription.kept(recorded()), tokenizer)
   }
 }
+
+const readTokens = ({ prompt, response }: Recording, { decode }: Tokenizer): Read => ({
+  prompt: decode(prompt),
+  response: decode(response),
+  promptTokens: prompt.length,
+  responseTokens: response.length
+})
 
 /** Samples a sequence that continues where it was stopped, each part by its own draw. */
 function* sampleInParts(

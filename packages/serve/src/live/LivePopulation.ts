@@ -40,7 +40,7 @@ export type At = Commit.At
 export interface Options {
   readonly redact?: Redaction.Redact
   readonly redactor?: Redactor.Redactor
-  readonly decides?: (settings: Settings.Settings) => Strategies.Strategies
+  readonly decides?: Commit.Decides
 }
 
 /** Writes a new population into an empty journal; refuses patterns of redaction that cannot be used. */

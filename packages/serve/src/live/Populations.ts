@@ -1,5 +1,5 @@
 /** The populations of a server, by name: each handles commands in a scope of its own. */
-import { type EventOf, type Settings, Strategies } from "@inspo/cohorts"
+import type { EventOf } from "@inspo/cohorts"
 import { type Content, contentOf } from "@inspo/domain/Instruction"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
@@ -57,12 +57,6 @@ export declare namespace Populations {
   }
 }
 
-/** The strategies of the populations of a server, by default those of their settings, which a replay of their logs uses. */
-export const CurrentStrategies = Context.Reference<(settings: Settings.Settings) => Strategies.Strategies>(
-  "@inspo/serve/live/Populations/CurrentStrategies",
-  { defaultValue: () => Strategies.ofSettings }
-)
-
 /** Opens all populations of the store. One whose creation was interrupted, and so never answered, is removed. */
 export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = Layer.effect(
   Populations,
@@ -72,7 +66,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const running = new Map<string, Running>()
     const changing = yield* Semaphore.make(1)
 
-    const options = { redactor: yield* Redactor.make, decides: yield* CurrentStrategies }
+    const options = { redactor: yield* Redactor.make }
     const { make, resume } = opening(store, own, running, yield* Evolving.CurrentProposer, options)
 
     const find = finding(running)

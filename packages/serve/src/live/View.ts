@@ -6,6 +6,7 @@ import {
   Horizon,
   Learning,
   type MemberSnapshot,
+  Settings,
   Shares,
   missingRewardsForbid,
   type Snapshot,
@@ -14,14 +15,14 @@ import {
   Strategies
 } from "@inspo/cohorts"
 import { type Content, InstructionId } from "@inspo/domain/Instruction"
-import { isAlive, isIn } from "@inspo/evolution/State"
+import { isAlive } from "@inspo/evolution/State"
 import { DateTime } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
-import type { Estimate, Member } from "../wire/Member.ts"
+import type { Difference, Estimate, Member } from "../wire/Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../wire/Population.ts"
 import type { CohortState } from "../wire/Reward.ts"
 import type { Degraded, Skipped } from "./EvolutionStatus.ts"
-import { onScale, toWire } from "./internal/Configuring.ts"
+import { toWire } from "./internal/Configuring.ts"
 
 /** The name and the evolution of a population. `capUsd` is what its server allows it to spend, whatever its own setting. */
 export interface Status {
@@ -51,7 +52,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
     ...head({ name, isDegraded: degraded.length > 0 }, state),
     settings: toWire(settings),
     members: listed(strategies, state, shown),
-    generation: learning.population.entries - 1,
+    generation: learning.population.comparison.generation - 1,
     branch,
     cohorts: shown.cohorts.map(cohort),
     leases: {
@@ -62,10 +63,13 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
     },
     horizonSeconds: horizon === null ? null : horizon / 1000,
     toSeed: toSeed(state, shown),
+    ahead: shown.ahead,
+    acrossCohorts: shown.acrossCohorts,
+    repeatedQuestions: shown.repeatsQuestions,
     spentUsd,
     budgetUsd: budgetUsd(settings, capUsd),
     next: [
-      waitsFor(shown),
+      ...needs(shown),
       ...(skipped === null ? [] : [`the last evolution was skipped at ${isoTime(skipped.at)}: ${skipped.reason}`])
     ].join("; "),
     degraded: degraded.map(({ since, ...fault }) => ({ ...fault, since: isoTime(since) }))
@@ -75,7 +79,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
 /** The snapshot of a population under the strategies of its settings. */
 export const snapshotOf = (state: State.State): Snapshot => snapshot(Strategies.ofSettings(state.settings), state)
 
-/** Members, and candidates that wait or are on trial. */
+/** Members, and candidates that wait for a review. */
 export const allOf = (state: State.State): ReadonlyArray<Member> => {
   const strategies = Strategies.ofSettings(state.settings)
   return listed(strategies, state, snapshot(strategies, state))
@@ -158,14 +162,8 @@ const members = (
   const { learning, settings } = state
   const newest = state.cohorts.findLast(({ phase }) => phase === "train")
   const shares =
-    newest?.shares ??
-    Shares.shares(
-      settings.sampler,
-      learning,
-      Shares.certain(learning, strategies.valuation.values(learning.population))
-    )
+    newest?.shares ?? Shares.shares(settings.sampler, learning, strategies.valuation.values(learning.population))
   const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
-  const tried = new Set(isIn(learning.evolution, "TrafficSplit") ? learning.evolution.stage.ids : [])
   const known = new Map(learning.population.members.map(({ instruction }) => [instruction.id, instruction]))
   return members.map((one): Member => {
     const { entry } = Learning.statsOf(learning, one.id)
@@ -176,15 +174,17 @@ const members = (
       origin: entry === "hand" ? "added" : origin,
       parent,
       generation,
-      standing: tried.has(one.id) ? "trial" : "member",
+      standing: "member",
       pinned: one.isPinned,
       probability: shareOf.get(one.id) ?? 0,
+      chance: one.chance,
+      toSeed: difference(settings, one.difference),
       estimate: estimate(state, one),
       strata: Object.fromEntries(
         Object.entries(one.strata).map(([stratum, { reported, samples, sum }]) => [
           stratum,
           {
-            mean: reported === 0 ? null : onScale(settings, sum / reported),
+            mean: reported === 0 ? null : Settings.onScale(settings, sum / reported),
             low: null,
             high: null,
             samples: reported,
@@ -200,10 +200,7 @@ const members = (
 export const candidate = ({ learning }: State.State, { content, id, parent, stage }: CandidateSnapshot): Member => {
   const generation = learning.population.members.find(({ instruction }) => instruction.id === parent)?.instruction
     .generation
-  return nonMember(
-    { id, content, origin: "proposed", parent, generation: (generation ?? 0) + 1 },
-    stage === "approved" ? "trial" : stage
-  )
+  return nonMember({ id, content, origin: "proposed", parent, generation: (generation ?? 0) + 1 }, stage)
 }
 
 /** An instruction that is not a member yet, or not any more. */
@@ -225,49 +222,63 @@ export const nonMember = (
   standing,
   pinned: false,
   probability: 0,
+  chance: 0,
+  toSeed: null,
   estimate: { mean: null, low: null, high: null, samples: 0, missing: 0 },
   strata: {}
 })
 
 const estimate = ({ settings }: State.State, { interval, mean, reported, missing }: MemberSnapshot): Estimate => ({
-  mean: mean === null ? null : onScale(settings, mean),
-  low: interval === null ? null : onScale(settings, interval.lower),
-  high: interval === null ? null : onScale(settings, interval.upper),
+  mean: mean === null ? null : Settings.onScale(settings, mean),
+  low: interval === null ? null : Settings.onScale(settings, interval.lower),
+  high: interval === null ? null : Settings.onScale(settings, interval.upper),
   samples: reported,
   missing
 })
 
-const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Snapshot): Estimate | null => {
-  const own = members.find(({ id }) => id === incumbent.id)
-  const seed = members.find(({ id }) => id === learning.seed)
-  if (own === undefined || seed === undefined || own === seed) return null
-  const [lowest, highest] = settings.rewardRange
-  const scaled = (difference: number) => difference * (highest - lowest)
-  const { difference } = own
-  return {
-    mean: own.mean === null || seed.mean === null ? null : scaled(own.mean - seed.mean),
-    low: difference === null ? null : scaled(difference.lower),
-    high: difference === null ? null : scaled(difference.upper),
-    samples: own.reported,
-    missing: own.missing
-  }
+const toSeed = ({ settings }: State.State, { incumbent, members }: Snapshot): Difference | null =>
+  difference(settings, members.find(({ id }) => id === incumbent.id)?.difference ?? null)
+
+/** A difference of rewards on their scale. */
+const difference = (
+  { rewardRange: [lowest, highest] }: State.State["settings"],
+  found: MemberSnapshot["difference"]
+): Difference | null => {
+  const scale = highest - lowest
+  return found === null ? null : { mean: found.mean * scale, low: found.lower * scale, high: found.upper * scale }
 }
 
-const waitsFor = ({ candidates, cohorts, missingRewardsDiffer, missingRewardsForbid, waitsFor }: Snapshot): string => {
-  const missingRewards = missingRewardsForbid.map(
-    ({ better, worse }) =>
-      `cannot decide between ${better} and ${worse}: too many of their rewards are missing for any further cohort to decide it, so both get the same share`
-  )
+/** What the next decision needs, and what it rests on, in sentences without a period. */
+const needs = (shown: Snapshot): ReadonlyArray<string> => {
+  const { acrossCohorts, ahead, candidates, cohorts, missingRewardsDiffer, missingRewardsForbid, repeatsQuestions } =
+    shown
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
-  const differs =
-    missingRewardsDiffer === null
+  return [
+    waiting(shown.waitsFor, candidates, cohorts),
+    ...(ahead === null || ahead.rewardsNeeded === null
+      ? []
+      : [`about ${rounded(ahead.rewardsNeeded)} more rewards until ${ahead.id} is known to be better than the seed`]),
+    ...missingRewardsForbid.map(
+      ({ better, worse }) =>
+        `cannot decide between ${better} and ${worse}, because too many of their rewards are missing for any further cohort to decide it`
+    ),
+    ...(missingRewardsDiffer === null
       ? []
       : [
           `warning: rewards are missing for ${percent(missingRewardsDiffer.more.share)} of the samples of ${missingRewardsDiffer.more.id} and ` +
             `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so their comparison depends on how a missing reward counts`
-        ]
-  return [waiting(waitsFor, candidates, cohorts), ...missingRewards, ...differs].join("; ")
+        ]),
+    ...(acrossCohorts === 0
+      ? []
+      : [
+          `${acrossCohorts} cohorts with one instruction each were compared with their neighbours, which assumes that the policy hardly changes in between`
+        ]),
+    ...(repeatsQuestions ? ["questions are asked again in later cohorts, so the risk is not guaranteed"] : [])
+  ]
 }
+
+/** With two significant digits. */
+const rounded = (rewards: number): string => Number(rewards.toPrecision(2)).toFixed(0)
 
 const waiting = (
   what: Snapshot["waitsFor"],
@@ -306,7 +317,5 @@ const sentence = (state: State.State, shown: Snapshot): string => {
   }
 }
 
-const bounds = (difference: Estimate | null): string =>
-  difference !== null && difference.low !== null && difference.high !== null
-    ? ` by ${difference.low.toPrecision(3)} to ${difference.high.toPrecision(3)}`
-    : ""
+const bounds = (difference: Difference | null): string =>
+  difference === null ? "" : ` by ${difference.low.toPrecision(3)} to ${difference.high.toPrecision(3)}`

@@ -22,6 +22,12 @@ export const LeaseRequest = Schema.Struct({
         "Samples the lease covers, each with a reward of its own; 1 by default. Another n for a known key is a conflict"
     })
   ),
+  instructions: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Limits.instructionsPerRequest })).annotate({
+      description:
+        "Instructions that the question is asked under, each at most once; 1 by default. The answer has up to so many leases, each drawn with the probability that it states: the first with this key, further ones with the key, `#` and the id of their instruction. Use it where the same question can be asked several times: it compares instructions best. In a `fullBatch` cohort set `sampler.instructionsPerQuestion` instead"
+    })
+  ),
   stratum: Schema.optionalKey(Stratum),
   sticky: Schema.optionalKey(
     Key.annotate({
@@ -46,7 +52,7 @@ export const LeaseRequests = Schema.Struct({
   fullBatch: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
-        "These are all requests of a trainer's cohort: they are assigned together, stratified and with newcomers served, and candidates are tried on their questions. False by default"
+        "These are all requests of a trainer's cohort: they are assigned together. Where `sampler.instructionsPerQuestion` is above 1, some questions get leases under several instructions, and as many others get none. False by default"
     })
   ),
   policyVersion: Schema.optionalKey(
@@ -70,9 +76,9 @@ export const Lease = Schema.Struct({
         "The first instruction of its sticky key, which was pruned, replaced or retired since; absent if the key keeps its instruction"
     })
   ),
-  probability: Schema.NullOr(Schema.Finite).annotate({
+  probability: Schema.Finite.annotate({
     description:
-      "The probability with which the instruction was drawn, in (0, 1]: its propensity; null in a `fullBatch` cohort that is too large to compute it"
+      "The probability with which this question gets this instruction, in (0, 1]: its propensity. In a `fullBatch` cohort that of a question that is asked"
   }),
   closesAt: Schema.NullOr(Schema.String).annotate({
     description:
@@ -89,13 +95,7 @@ export const Leases = Schema.Struct({
   }),
   leases: Schema.Array(Lease).annotate({
     description:
-      "One for each request, in their order. In a `fullBatch` cohort, while candidates are tried, questions whose places the trials take have none and must not be used"
-  }),
-  trials: Schema.optionalKey(
-    Schema.Array(Lease).annotate({
-      description:
-        "In a `fullBatch` cohort, while candidates are tried: further leases on the requested questions, to be worked on and rewarded like the others. The key of the question precedes `#`"
-    })
-  )
+      "In the order of the requests. A question that is asked under several instructions has several: the key of the request precedes `#`. A question of a `fullBatch` cohort may have none, and must not be used then"
+  })
 }).annotate({ identifier: "Leases" })
 export interface Leases extends Schema.Schema.Type<typeof Leases> {}

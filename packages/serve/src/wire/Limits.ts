@@ -4,6 +4,8 @@
 export const bodyBytes = 4 * 2 ** 20
 /** Leases in one request: a training step of 1,024 groups. */
 export const leasesPerRequest = 1024
+/** Instructions that one question is asked under. */
+export const instructionsPerRequest = 64
 /** Samples that one lease covers. */
 export const samplesPerLease = 1024
 /** Rewards in one request. */

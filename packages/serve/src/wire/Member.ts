@@ -16,18 +16,29 @@ export const Estimate = Schema.Struct({
 }).annotate({ identifier: "Estimate" })
 export interface Estimate extends Schema.Schema.Type<typeof Estimate> {}
 
+/** A difference of expected rewards, on their scale, with its 95 % interval. */
+export const Difference = Schema.Struct({ mean: Schema.Finite, low: Schema.Finite, high: Schema.Finite }).annotate({
+  identifier: "Difference",
+  description: "A difference of expected rewards within questions, with its 95 % interval by a Gaussian model"
+})
+export interface Difference extends Schema.Schema.Type<typeof Difference> {}
+
 export const Member = Schema.Struct({
   id: InstructionId,
   wording: Wording,
   origin: Schema.Literals(["seed", "variant", "proposed", "added"]),
   parent: Schema.NullOr(InstructionId),
   generation: Schema.Int,
-  standing: Schema.Literals(["waiting", "trial", "member", "pruned", "rejected", "retired"]).annotate({
+  standing: Schema.Literals(["waiting", "approved", "member", "pruned", "rejected", "retired"]).annotate({
     description:
-      "`waiting` for approval, on `trial`, a full `member`, or gone: `pruned` by the rule, `rejected` or `retired`"
+      "`waiting` for approval, `approved` and about to enter, a `member`, or gone: `pruned` by the rule, `rejected` or `retired`"
   }),
   pinned: Schema.Boolean.annotate({ description: "An admin chose it as the incumbent" }),
   probability: Schema.Finite.annotate({ description: "Its share of the leases of the newest cohort, in [0, 1]" }),
+  chance: Schema.Finite.annotate({ description: "The probability that it is the best member, in [0, 1]" }),
+  toSeed: Schema.NullOr(Difference).annotate({
+    description: "By how much it is better than the seed; null for the seed, and where one of them is not a member"
+  }),
   estimate: Estimate,
   strata: Schema.Record(Stratum, Estimate)
 }).annotate({ identifier: "Member" })

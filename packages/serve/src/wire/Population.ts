@@ -4,7 +4,7 @@ import { Schema, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Instruction, Wording } from "./Instruction.ts"
 import * as Limits from "./Limits.ts"
-import { Estimate, Member } from "./Member.ts"
+import { Difference, Member } from "./Member.ts"
 import { CohortName, InstructionId, PopulationName, RequestId } from "./Name.ts"
 import { CohortState } from "./Reward.ts"
 
@@ -27,10 +27,7 @@ const changeable = {
     optional(Led.sections.population.fields).annotate(describe("Some of PopulationSettings"))
   ),
   sampler: Schema.optionalKey(optional(Led.sections.sampler.fields).annotate(describe("Some of SamplerSettings"))),
-  schedule: Schema.optionalKey(optional(Led.sections.schedule.fields).annotate(describe("Some of ScheduleSettings"))),
-  verification: Schema.optionalKey(
-    optional(Led.sections.verification.fields).annotate(describe("Some of VerificationSettings"))
-  )
+  schedule: Schema.optionalKey(optional(Led.sections.schedule.fields).annotate(describe("Some of ScheduleSettings")))
 }
 
 /** Given settings; the others are the defaults of the profile. */
@@ -76,7 +73,7 @@ export const Population = Schema.Struct({
   ...summary,
   settings: Settings,
   members: Schema.Array(Member).annotate(
-    describe("Living instructions, and candidates that wait or are tried; the events list removed ones")
+    describe("Living instructions, and candidates that wait for approval; the events list removed ones")
   ),
   generation: Count.annotate(describe("Evolutions so far")),
   branch: Count.annotate(describe("Rewinds so far")),
@@ -89,8 +86,30 @@ export const Population = Schema.Struct({
   horizonSeconds: Schema.NullOr(Schema.Finite).annotate(
     describe("How long a sealed cohort currently waits for rewards, in seconds; null for no limit")
   ),
-  toSeed: Schema.NullOr(Estimate).annotate(
+  toSeed: Schema.NullOr(Difference).annotate(
     describe("By how much the incumbent is better than the seed; null if it is the seed, or if one of them was removed")
+  ),
+  ahead: Schema.NullOr(
+    Schema.Struct({
+      id: InstructionId,
+      rewardsNeeded: Schema.NullOr(Count).annotate(
+        describe("About how many more rewards; null where missing rewards forbid a decision, or nothing differs yet")
+      )
+    })
+  ).annotate(
+    describe(
+      "The member that is probably the best, but not known to be better than the seed, and what it takes to know it; null if it is known, or the seed itself is the best"
+    )
+  ),
+  acrossCohorts: Count.annotate(
+    describe(
+      "Closed cohorts whose work was compared with that of the cohorts before, as they had one instruction only. This assumes that the policy hardly changes in between"
+    )
+  ),
+  repeatedQuestions: Schema.Boolean.annotate(
+    describe(
+      "Whether questions were asked again in later cohorts. They are not independent draws, so the `risk` is not guaranteed then"
+    )
   ),
   spentUsd: Schema.NullOr(Schema.Finite).annotate(
     describe("The cost of its evolution; null if it paid for tokens of a model with an unknown price")

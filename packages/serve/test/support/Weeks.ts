@@ -60,7 +60,7 @@ const populate = Effect.fnUntraced(function* (week: Week, name: string) {
 
   const lease = Effect.fnUntraced(function* (now: number) {
     const key = `${name}-${asked++}`
-    const requests = [{ key, n: 1, stratum: "all", sticky: null, question: null }]
+    const requests = [{ key, n: 1, stratum: "all", sticky: null, question: null, instructions: 1 }]
     const answer = yield* live.submit((now) => ({
       _tag: "Lease",
       now,

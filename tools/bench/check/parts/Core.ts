@@ -1,6 +1,6 @@
 import { apply } from "@inspo/coevolution"
 import { Effect } from "effect"
-import { base, play, settingOf, stepParts } from "../../core/Play.ts"
+import { base, play, contextOf, stepParts } from "../../core/Play.ts"
 import { measure } from "../Workload.ts"
 
 const part = "core"
@@ -13,7 +13,7 @@ export const figures = Effect.gen(function* () {
     items: "questions",
     sizes: [512, 16_384],
     bound: 0.6,
-    make: (questions) => Effect.sync(() => Effect.sync(stepParts("spare-unseen", questions).selection))
+    make: (questions) => Effect.sync(() => Effect.sync(stepParts("evidence", questions).selection))
   })
   const attribution = yield* measure({
     part,
@@ -24,7 +24,7 @@ export const figures = Effect.gen(function* () {
     bound: 5,
     make: (questions) =>
       Effect.sync(() => {
-        const { attribution, pruning } = stepParts("spare-unseen", questions)
+        const { attribution, pruning } = stepParts("evidence", questions)
         return Effect.sync(() => [attribution(), pruning()])
       })
   })
@@ -36,13 +36,13 @@ export const figures = Effect.gen(function* () {
     make: (steps) =>
       Effect.sync(() => {
         const config = {
-          ...base["spare-unseen"],
-          schedule: { ...base["spare-unseen"].schedule, steps },
-          train: { ...base["spare-unseen"].train, batchSize: 32, miniBatchSize: 32 }
+          ...base.evidence,
+          schedule: { ...base.evidence.schedule, steps },
+          train: { ...base.evidence.train, batchSize: 32, miniBatchSize: 32 }
         }
-        const setting = settingOf(config)
-        const { events, start } = play(setting)
-        return Effect.sync(() => events.reduce((state, event) => apply(setting, state, event), start))
+        const context = contextOf(config)
+        const { events, start } = play(context)
+        return Effect.sync(() => events.reduce((state, event) => apply(context, state, event), start))
       })
   })
   return [selection, attribution, fold].flatMap(({ growth, level }) => [level, growth])

@@ -7,7 +7,7 @@ import { go } from "../../Routing.ts"
 import { ActionForm, onMember } from "../Action.tsx"
 import { AddForm } from "../AddForm.tsx"
 import { type Node, nodesOf } from "../InstructionTree.ts"
-import { intervalOf, MeanReward, StandingBadge } from "../MemberParts.tsx"
+import { intervalOf, MeanReward, StandingBadge, ToSeed } from "../MemberParts.tsx"
 import { usePopulationLog } from "../PopulationLog.ts"
 import { href } from "../Route.ts"
 
@@ -94,6 +94,10 @@ const Facts = ({
           {count(member.estimate.samples)}, {percent(member.estimate.missing)} missing
         </Fact>
         <Fact name="Share">{percent(member.probability)}</Fact>
+        <Fact name="Best with probability">{percent(member.chance)}</Fact>
+        <Fact name="Better than the seed by">
+          <ToSeed toSeed={member.toSeed} />
+        </Fact>
         {Object.entries(member.strata).length > 1 &&
           Object.entries(member.strata).map(([stratum, estimate]) => (
             <Fact key={stratum} name={`In ${stratum}`}>
@@ -103,7 +107,6 @@ const Facts = ({
           ))}
       </>
     )}
-    {history !== null && history.trial !== null && <Fact name="Trial">{history.trial}</Fact>}
     {history !== null && history.left !== null && (
       <Fact name="Removed">
         after {plural(history.left.after, "cohort")}: {history.left.why}
@@ -117,7 +120,7 @@ const Actions = ({ node, population: { name }, population }: NodeProps) => {
   return (
     <Card title="Actions">
       <div className="actions">
-        {member !== null && (standing === "member" || standing === "trial") && (
+        {member !== null && standing === "member" && (
           <>
             {member.pinned ? (
               <ActionForm label={`Unpin ${id}`} request={onMember(name, { action: "pin", id: null })}>

@@ -4,15 +4,15 @@ import { count, percent, plural } from "../../../src/Format.ts"
 import { fromNow } from "../../Ago.ts"
 import { Card, Empty, InstructionName, Problem, Settings } from "../../part/Parts.tsx"
 import { type Column, Table } from "../../part/Table.tsx"
-import { Rationale, textsOf, Wording } from "../../part/Wording.tsx"
+import { oneText, Rationale, Wording } from "../../part/Wording.tsx"
 import { onMember, useAction } from "../Action.tsx"
-import { MeanReward, Share, StandingBadge } from "../MemberParts.tsx"
+import { MeanReward, Share, StandingBadge, ToSeed } from "../MemberParts.tsx"
 import { usePopulationLog } from "../PopulationLog.ts"
 import { href } from "../Route.ts"
 
 /** The members with their shares and rewards, the candidates that wait for approval, and the open cohorts. */
 export const Members = ({ population, version }: { readonly population: Population; readonly version: string }) => {
-  const alive = population.members.filter(({ standing }) => standing === "member" || standing === "trial")
+  const alive = population.members.filter(({ standing }) => standing === "member")
   const waiting = population.members.filter(({ standing }) => standing === "waiting")
   return (
     <>
@@ -46,18 +46,15 @@ const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Populatio
   [
     "Instruction",
     "",
-    ({ id, pinned, standing, wording }) => (
+    ({ id, pinned, wording }) => (
       <>
         <a href={href(name, "lineage", { instruction: id })}>
           <InstructionName id={id} />
         </a>{" "}
         {id === incumbent && <span className="badge best">incumbent</span>}{" "}
-        {pinned && <span className="badge">pinned</span>}{" "}
-        {standing === "trial" && <StandingBadge standing={standing} />}
+        {pinned && <span className="badge">pinned</span>}
         <div className="said" dir="auto">
-          {textsOf(wording)
-            .map(([, text]) => text)
-            .join(" · ")}
+          {oneText(wording)}
         </div>
       </>
     )
@@ -75,6 +72,8 @@ const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Populatio
       </>
     )
   ],
+  ["P(best)", "num", ({ chance }) => percent(chance)],
+  ["Better than the seed by", "wide-only", ({ toSeed }) => <ToSeed toSeed={toSeed} />],
   ["Rewards", "num wide-only", ({ estimate }) => count(estimate.samples)],
   ["Missing", "num wide-only", ({ estimate }) => percent(estimate.missing)]
 ]

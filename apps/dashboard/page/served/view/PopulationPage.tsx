@@ -50,9 +50,9 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
       </Tile>
       <Tile
         label="Better than the seed by"
-        note={toSeed === null ? "the incumbent is the seed" : `${intervalOf(toSeed)}, valid at any time`}
+        note={toSeed === null ? "the incumbent is the seed" : `${intervalOf(toSeed)}, the 95 % interval`}
       >
-        {toSeed === null || toSeed.mean === null ? "–" : axis(toSeed.mean)}
+        {toSeed === null ? "–" : axis(toSeed.mean)}
       </Tile>
       <Tile
         label="Leases"

@@ -126,13 +126,19 @@ class TrainingRun:
         return f"{steps}.{self._validations}"
 
     def leases(
-        self, number: int, requests: Sequence[LeaseRequest], *, policy_version: str | None = None
+        self,
+        number: int,
+        requests: Sequence[LeaseRequest],
+        *,
+        policy_version: str | None = None,
+        full_batch: bool = False,
     ) -> list[Lease]:
         """
         Leases of a cohort, all or a part: every rank gets the same leases for the same keys. Each request needs a key, unique
-        in the cohort.
+        in the cohort. With `full_batch` these are all requests of the cohort, at most 1,024: the server asks some questions
+        under several instructions, as further leases with the key of the question before `#`, and as many others not at all.
         """
-        return self._leases(self._train, self.cohort(number), requests, None, policy_version)
+        return self._leases(self._train, self.cohort(number), requests, None, policy_version, full_batch)
 
     def validation(self, name: str, requests: Sequence[LeaseRequest]) -> list[Lease]:
         """Leases of the incumbent, for a validation called `name`, such as `12`."""
@@ -186,25 +192,36 @@ class TrainingRun:
         requests: Sequence[LeaseRequest],
         phase: str | None,
         policy_version: str | None,
+        full_batch: bool | None = None,
     ) -> list[Lease]:
         if any(request.key is None for request in requests):
             raise ValueError("key is None; expected a key in each request, the same in every rank")
+        if full_batch and len(requests) > _MAX_LEASES:
+            raise ValueError(f"{len(requests)} requests; expected at most {_MAX_LEASES} in a full batch")
         leases: list[Lease] = []
+        done = 0
         end = time.monotonic() + self._retry_budget
-        while len(leases) < len(requests):
+        while done < len(requests):
             left = end - time.monotonic()
             if left <= 0:
                 raise self._stopped(f"got no leases of {cohort} within {self._retry_budget:g} s")
-            some = requests[len(leases) : len(leases) + _MAX_LEASES]
+            some = requests[done : done + _MAX_LEASES]
             try:
                 # All remaining time: a late answer is abandoned, although other ranks may use its leases.
                 given = client.leases(
-                    self.population, some, cohort=cohort, phase=phase, policy_version=policy_version, timeout=left
+                    self.population,
+                    some,
+                    cohort=cohort,
+                    phase=phase,
+                    policy_version=policy_version,
+                    full_batch=full_batch or None,
+                    timeout=left,
                 )
             except NoInstruction:
                 given = []
             if given and given[0].leased:
                 leases.extend(given)
+                done += len(some)
             elif self._final.get(threading.get_ident(), False):
                 raise self._stopped(f"got no leases of {cohort}")
             else:

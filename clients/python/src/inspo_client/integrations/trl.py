@@ -22,6 +22,8 @@ from ._texts import question_text, transcript, with_lease
 
 Row = Mapping[str, Any]
 
+#: The most rows of a batch that are assigned together.
+_FULL_BATCH = 1024
 #: Number of validation rows per request.
 _VALIDATED = 256
 
@@ -48,7 +50,8 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
     """
     The instructions of one `GRPOTrainer`: `train` and `validation` make its datasets, `reward` wraps the reward function that the
     population learns from, and the object itself is a callback of the trainer. A cohort is a generation batch. A lease covers a
-    prompt with its generations; its key is the number of the row.
+    prompt with its generations; its key is the number of the row. The server asks some rows of a batch under several
+    instructions (`sampler.instructionsPerQuestion`), and as many others not at all: they wait for the next pass over the rows.
     """
 
     def __init__(
@@ -143,10 +146,13 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
         for number in itertools.count(self._first):
             batch = list(itertools.islice(numbered, self._groups))
             requests = [self._request(record, row, self._n) for record, row in batch]
-            leases = self._run.leases(number, requests, policy_version=str(self._step))
+            leases = self._run.leases(
+                number, requests, policy_version=str(self._step), full_batch=len(requests) <= _FULL_BATCH
+            )
             self._ahead = (number, leases)
-            for (_, row), lease in zip(batch, leases):
-                yield self._leased(row, lease, {"cohort": number})
+            by_key = {str(record): row for record, row in batch}
+            for lease in leases:
+                yield self._leased(by_key[lease.key.partition("#")[0]], lease, {"cohort": number})
 
     def _validating(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
         name, numbered = self._run.validation_name(self._step), enumerate(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ class _Group:
 class LeasedTasks(Iterator[Any]):
     """
     Tasks (`Task`) whose system prompt is an instruction. Each drawn task is a group: it leases an instruction, and `observe` takes
-    its episodes. The class has the methods of a task sampler of prime-rl. Not thread-safe.
+    its episodes. A task is drawn several times in a row, each time under another instruction. The class has the methods of a task sampler of prime-rl. Not thread-safe.
     """
 
     def __init__(
@@ -34,11 +34,13 @@ class LeasedTasks(Iterator[Any]):
         *,
         samples: int,
         groups: int,
+        instructions: int = 4,
         max_open: int = 8,
         reward: Callable[[Any], float] | None = None,
     ) -> None:
         """
         `tasks` may be a sampler itself. Each task gets `samples` episodes, and `groups` tasks form a generation batch: a cohort.
+        A task is asked under up to `instructions` instructions.
         A group that is still open when the trainer is `max_open` cohorts further expires, since trainers cancel old groups.
         `reward` returns the reward of an episode, by default the mean over its trainable traces.
         """
@@ -46,22 +48,29 @@ class LeasedTasks(Iterator[Any]):
         self._run = run
         self._samples = samples
         self._groups = groups
+        self._instructions = instructions
         self._max_open = max_open
         self._reward = reward or _mean_reward
         self._cohort = 0
         #: number of tasks drawn in the cohort
         self._drawn = 0
+        #: the last task of `tasks`, with its leases that are not drawn yet
+        self._waiting: list[tuple[Any, Lease]] = []
         self._expired = 0
         #: by hash of the task; tasks of one hash have the same question and instruction, so they are interchangeable
         self._open: dict[str, list[_Group]] = {}
 
     def __next__(self) -> Any:
-        task = next(self._tasks)
-        if self._drawn == self._groups:
-            self._cohort += 1
-            self._drawn = 0
-            self._expire(self._cohort - self._max_open)
-        [lease] = self._run.leases(self._cohort, [self._request(task, self._drawn)])
+        if not self._waiting:
+            task = next(self._tasks)
+            if self._drawn == self._groups:
+                self._cohort += 1
+                self._drawn = 0
+                self._expire(self._cohort - self._max_open)
+            most = min(self._instructions, self._groups - self._drawn)
+            request = replace(self._request(task, self._drawn), instructions=most)
+            self._waiting = [(task, lease) for lease in self._run.leases(self._cohort, [request])]
+        task, lease = self._waiting.pop(0)
         self._drawn += 1
         return self._leased(task, _Group(lease, self._cohort, ""))
 
@@ -96,7 +105,7 @@ class LeasedTasks(Iterator[Any]):
         """Resumes from a checkpoint: resets the population to it. Drawn tasks get new leases."""
         if state["tasks"] is not None:
             cast(Any, self._tasks).load_state_dict(state["tasks"])
-        self._cohort = state["cohort"] + 1
+        self._cohort, self._drawn, self._waiting = state["cohort"] + 1, 0, []
         if self._cohort > 0:
             self._run.resume(self._cohort, uuid.uuid4().hex)
 

@@ -34,19 +34,23 @@ export const episodes = (
     seed: RandomStream.streamSeed(seed, ["episode", ...stream, sample])
   }))
 
-/** The groups without failed attempts, up to `size` each, and the failures. */
+/** The groups, each of one instruction and question, without failed attempts; and the failures. */
 export const outcome = Effect.fnUntraced(function* (
   question: Lookup,
-  trajectories: ReadonlyArray<Trajectory.Trajectory>,
-  size: number
+  trajectories: ReadonlyArray<Trajectory.Trajectory>
 ) {
-  const groups = yield* Effect.forEach(Arr.chunksOf(trajectories, size), (members) =>
+  const groups = yield* Effect.forEach(byPair(trajectories), (members) =>
     Effect.map(question(Arr.headNonEmpty(members).questionId), ({ dataSource }) =>
       Group.survivors(dataSource, Arr.map(members, Trajectory.summary))
     )
   )
   return { groups: Arr.getSomes(groups), ...failures(trajectories) }
 })
+
+const byPair = (trajectories: ReadonlyArray<Trajectory.Trajectory>) =>
+  Object.values(
+    Arr.groupBy(trajectories, ({ instructionId, questionId }) => JSON.stringify([instructionId, questionId]))
+  )
 
 /** The failures, if any. */
 export const failures = (

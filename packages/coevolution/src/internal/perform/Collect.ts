@@ -28,14 +28,14 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
             name,
             instruction,
             yield* question(questionId),
-            groupSize
+            plan.samples?.[index] ?? groupSize
           )
           const demonstration = data.demonstrations?.get(questionId)
           return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
         })
     )
     const trajectories = yield* store.collect("train", plan.step, planned.flat())
-    const outcome = yield* Attempts.outcome(question, trajectories, groupSize)
+    const outcome = yield* Attempts.outcome(question, trajectories)
     return { _tag: "RolloutsCollected", step: plan.step, ...outcome } as const
   })
 }

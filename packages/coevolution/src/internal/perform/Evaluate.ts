@@ -23,7 +23,7 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
     const episodes = questions.flatMap((one, index) =>
       Attempts.episodes(algorithm.randomSeed, [...name, index], instruction, one, 1)
     )
-    return yield* Attempts.outcome(question, yield* store.collect(purpose, step, episodes), 1)
+    return yield* Attempts.outcome(question, yield* store.collect(purpose, step, episodes))
   })
 
   const validate = Effect.fn("Perform.validate")(function* ({ instruction, step }: Command.Validate) {

@@ -34,7 +34,7 @@ const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask
       text,
       generation: 0,
       parent: null,
-      origin: "seed",
+      origin: index === 0 ? "seed" : "variant",
       bornAt: 0
     }))
     const count = size - seeds.length

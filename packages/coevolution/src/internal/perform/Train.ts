@@ -43,9 +43,18 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  const build = Effect.fnUntraced(function* ({ groups, learningRate, step }: Omit<Command.PlanTraining, "_tag">) {
+  const build = Effect.fnUntraced(function* ({
+    groups,
+    learningRate,
+    levels,
+    step
+  }: Omit<Command.PlanTraining, "_tag">) {
     const trajectories = yield* store.read(groups.flatMap((group) => group.trajectories))
-    const made = GrpoBatch.trainRequests(trajectories, algorithm.train, { key: `train/${step}`, learningRate })
+    const made = GrpoBatch.trainRequests(trajectories, algorithm.train, {
+      key: `train/${step}`,
+      learningRate,
+      ...(levels === null ? {} : { levels })
+    })
     const requests = foldsKl ? yield* foldKl(step, made) : made
     const bytes = new TextEncoder().encode(JSON.stringify(requests))
     return { step, requests, hash: yield* digest.digestHex(Digest.sha256, bytes) } satisfies Batch

@@ -1,7 +1,7 @@
-/** Rolls out a batch of verification questions with the remaining candidates and, if needed, the parent. */
+/** Rolls out the verification questions with the candidates and, if needed, the parent. */
 import { Invariant, Trajectory } from "@inspo/domain"
-import { Round } from "@inspo/verification"
-import { Array as Arr, Effect } from "effect"
+import { Verification } from "@inspo/verification"
+import { Effect } from "effect"
 import type * as Command from "../../Command.ts"
 import type { Algorithm } from "../../Algorithm.ts"
 import type { RunData } from "../../RunData.ts"
@@ -12,41 +12,37 @@ import * as Attempts from "./Attempts.ts"
 export const make = ({ randomSeed }: Algorithm, data: RunData, store: TrajectoryStore) => {
   const question = Attempts.lookup(data)
   return Effect.fn("Perform.verify")(function* (command: Command.Verify) {
-    const { batch, candidates, parent, remaining, round, step } = command
+    const { candidates, parent, round, step } = command
     const asked = yield* Effect.forEach(command.questions, question)
     const arms = [
-      ...remaining.map((place) => ({
+      ...candidates.map((candidate, place) => ({
         name: `candidate-${place}`,
-        instruction: candidateInstruction(command, Invariant.at(candidates, place, "candidate"), place)
+        instruction: candidateInstruction(command, candidate, place)
       })),
       ...(parent === null ? [] : [{ name: "parent", instruction: parent }])
     ]
     const episodes = arms.flatMap(({ instruction, name }) =>
-      asked.flatMap((one, index) => {
-        const place = command.asked + index
+      asked.flatMap((one, place) => {
         // Common random numbers: on a question, the arms differ only in their instruction.
         const stream = ["verify", step, round, place]
         return Attempts.episodes(randomSeed, ["verify", step, round, name, place], instruction, one, 1, stream)
       })
     )
     const trajectories = yield* store.collect("verification", step, episodes)
-    const paired = Round.paired(
+    const paired = Verification.paired(
       command.questions,
       arms.map((_, arm) => (_, index) => {
         const trajectory = Invariant.at(trajectories, arm * asked.length + index, "trajectory")
         return Trajectory.isFailed(trajectory) ? null : trajectory.reward
       })
     )
-    const scores = new Map(Arr.zip(remaining, paired.scores))
     return {
       _tag: "CandidatesVerified",
       step,
       round,
-      batch,
-      asked: asked.length,
       questions: paired.questions,
-      candidates: candidates.map((_, place) => scores.get(place) ?? []),
-      parent: parent === null ? null : Invariant.at(paired.scores, remaining.length, "scores of the parent"),
+      candidates: paired.scores.slice(0, candidates.length),
+      parent: parent === null ? null : Invariant.at(paired.scores, candidates.length, "scores of the parent"),
       rollouts: trajectories.length,
       tokens: Attempts.tokens(trajectories),
       ...Attempts.failures(trajectories)

@@ -44,9 +44,10 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
       cohort,
       phase,
       isFullBatch: fullBatch,
-      requests: requests.map(({ key, n = 1, question, sticky = null, stratum = unnamedStratum }) => ({
+      requests: requests.map(({ instructions = 1, key, n = 1, question, sticky = null, stratum = unnamedStratum }) => ({
         key,
         n,
+        instructions,
         stratum,
         sticky,
         question: question === undefined ? null : QuestionId.make(question.id)
@@ -58,16 +59,10 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
   const state = yield* served.live.state
   const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
   const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
-  const given = leases.map((one) => leaseOf(served.ids, state, history, one))
-  const byKey = new Map(given.map((one) => [one.key, one]))
-  const own = requests.flatMap(({ key }) => byKey.get(key) ?? [])
-  const keys = new Set(requests.map(({ key }) => key))
-  const trials = given.filter(({ key }) => !keys.has(key))
   return {
     cohort: Invariant.at(leases, leases.length - 1, "lease").cohort,
     incumbent: Learning.incumbentOf(state.learning).id,
-    leases: own,
-    ...(trials.length === 0 ? {} : { trials })
+    leases: leases.map((one) => leaseOf(served.ids, state, history, one))
   }
 })
 

@@ -75,7 +75,7 @@ const retire = Effect.fnUntraced(function* (served: Served, id: InstructionId): 
     return fate === "retired" ? View.nonMember(known, fate) : yield* notFound(id, `${id} is ${fate}, not a member.`)
   }
   yield* submit(live, "Done", (now) => ({ _tag: "Retire", now, id }))
-  return { ...before, standing: "retired", pinned: false, probability: 0 }
+  return { ...before, standing: "retired", pinned: false, probability: 0, chance: 0, toSeed: null }
 })
 
 const review = Effect.fnUntraced(function* (
@@ -94,7 +94,7 @@ const review = Effect.fnUntraced(function* (
   }
   const known = yield* past(served, id)
   const fate = History.fate(known)
-  if (fate === decided) return View.nonMember(known, isApproved ? "trial" : "rejected")
+  if (fate === decided) return View.nonMember(known, isApproved ? "approved" : "rejected")
   return yield* new Conflict({
     differences: [{ field: "standing", current: fate, given: decided }],
     remedy: "Retire the member if it should be removed, or add its text again if it should be tried",

@@ -10,22 +10,20 @@ export const make = (
   { profile = "online", settings = {} }: Pick<Wire.NewPopulation, "profile" | "settings">
 ): Effect.Effect<Settings.Settings, InvalidRequest> => {
   const defaults = (profile === "trainer" ? Settings.trainer : Settings.online)(Hash.string(name))
-  // Candidates share the traffic: a client that asks for a cohort piece by piece could not ask them their parent's questions.
-  return change({ ...defaults, verification: { ...defaults.verification, paired: false } }, settings)
+  return change(defaults, settings)
 }
 
 /** The settings after a change of those that are given. */
 export const change = (
   before: Settings.Settings,
-  { population, sampler, schedule, verification, ...others }: Wire.GivenSettings
+  { population, sampler, schedule, ...others }: Wire.GivenSettings
 ): Effect.Effect<Settings.Settings, InvalidRequest> => {
   const after: Settings.Settings = {
     ...before,
     ...others,
     population: { ...before.population, ...population },
     sampler: { ...before.sampler, ...sampler },
-    schedule: { ...before.schedule, ...schedule },
-    verification: { ...before.verification, ...verification }
+    schedule: { ...before.schedule, ...schedule }
   }
   const broken = inconsistency(after)
   return broken === null ? Effect.succeed(after) : Effect.fail(broken)
@@ -33,10 +31,6 @@ export const change = (
 
 /** The settings on the wire, where the profile is beside them. */
 export const toWire = (settings: Settings.Settings): Wire.Settings => Struct.omit(settings, ["profile"])
-
-/** A reward in [0, 1] on the scale of the rewards. */
-export const onScale = ({ rewardRange: [low, high] }: Pick<Settings.Settings, "rewardRange">, reward: number): number =>
-  low + reward * (high - low)
 
 /** The first rule between settings that they break, or null. */
 const inconsistency = (settings: Settings.Settings): InvalidRequest | null => {
@@ -52,10 +46,8 @@ const inconsistency = (settings: Settings.Settings): InvalidRequest | null => {
   if (profile === "trainer") return null
   if (settings.sealAfterLeases === null && settings.sealAfterSeconds === null)
     return invalid("sealAfterSeconds", null, "a bound by count or by time", "Set sealAfterLeases or sealAfterSeconds")
-  if (settings.horizonSeconds === null)
-    return invalid("horizonSeconds", null, "observed or a number of seconds", "Set how long rewards are waited for")
-  return settings.verification.paired
-    ? invalid("verification.paired", true, "false where online", "Leave it out: candidates share the traffic")
+  return settings.horizonSeconds === null
+    ? invalid("horizonSeconds", null, "observed or a number of seconds", "Set how long rewards are waited for")
     : null
 }
 

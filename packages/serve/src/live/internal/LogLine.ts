@@ -9,7 +9,7 @@ export interface LogLine {
   readonly about: Readonly<Record<string, string | number>>
 }
 
-/** Logs events: decisions, verifications and cohorts that close at `Info`, leases, rewards and intermediate steps at `Debug`. */
+/** Logs events: decisions and cohorts that close at `Info`, leases, rewards and intermediate steps at `Debug`. */
 export const log = Effect.fnUntraced(function* (events: ReadonlyArray<PopulationEvent>) {
   for (const event of events) {
     const { about, level, message } = line(event)
@@ -60,13 +60,11 @@ export const line = Match.type<PopulationEvent>().pipe(
     CandidatesProposed: ({ candidates, parent, round, step }) =>
       info("candidates proposed", { step, round, parent, candidates: candidates.length }),
     VerificationBegun: ({ places, round, step }) =>
-      info("verification started", { step, round, candidates: places.length }),
+      debug("candidates reviewed", { step, round, candidates: places.length }),
     EvolutionSkipped: ({ reason, step }) => info("evolution skipped", { step, reason }),
-    CandidatesVerified: ({ asked, step }) => debug("candidates scored", { step, asked }),
-    VerificationContinued: ({ remaining, step }) =>
-      info("verification continued", { step, candidates: remaining.length }),
+    CandidatesVerified: ({ questions, step }) => debug("candidates scored", { step, questions: questions.length }),
     CandidatesJudged: ({ round, step, verdicts }) =>
-      info("candidates judged", {
+      debug("candidates judged", {
         step,
         round,
         verdicts: verdicts.map(({ accepted, reason }) => `${accepted ? "accepted" : "rejected"}: ${reason}`).join(", ")

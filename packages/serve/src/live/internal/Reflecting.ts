@@ -3,9 +3,10 @@ import { Learning, type State } from "@inspo/cohorts"
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
 import { isAlive, isIn } from "@inspo/evolution/State"
 import type { Journal, JournalError } from "@inspo/journal"
+import { InstructionValue } from "@inspo/population"
 import type { CandidateLint, ProposeRequest } from "@inspo/reflection"
 import { CandidateLint as Lint } from "@inspo/reflection"
-import type { Effect } from "effect"
+import { Array as Arr, type Effect } from "effect"
 import type { Work } from "./Work.ts"
 
 /** A proposal that a population waits for. */
@@ -46,6 +47,13 @@ export interface Task {
 /** At most so many candidates are requested at once. */
 const mostCandidates = 4
 
+/** The members with their values. */
+const tried = ({ population }: State.State["learning"]): ProposeRequest["history"] =>
+  Arr.zipWith(population.members, InstructionValue.compare.values(population), ({ instruction }, { value }) => ({
+    instruction,
+    score: value
+  }))
+
 /** If an instruction has several texts, one of them is revised at a time, in turn. */
 export const taskOf = (
   state: State.State,
@@ -67,7 +75,8 @@ export const taskOf = (
       parent: { text },
       count,
       failures: [],
-      history: [],
+      // The value of an instruction of several texts says little of one of them.
+      history: name === undefined ? tried(learning) : [],
       records,
       ...(name === undefined ? {} : { name }),
       rules: {

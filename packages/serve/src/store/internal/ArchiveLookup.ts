@@ -41,8 +41,8 @@ export const make = (journal: Journal.Interface) => {
     const rewards = yield* storedRewards.get(of(kinds.reward))
     const cohorts = yield* storedCohorts.get(of(kinds.cohort))
     const stickies = yield* storedStickies.get(of(kinds.sticky))
-    const arms = Array.from(leases.values(), ({ arms, branch, cohort }) =>
-      arms.map((key) => State.leaseId(branch, cohort, key))
+    const arms = Array.from(leases.values(), ({ arms, branch, cohort, isNamed }) =>
+      arms.map((key) => (isNamed ? State.leaseId(branch, cohort, key) : unnamedKey(branch, key)))
     )
     for (const [key, lease] of yield* storedLeases.get(unique(arms.flat()))) leases.set(key, lease)
     return lookup(state, leases, rewards.values(), cohorts, stickies)

@@ -12,7 +12,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
  * A lease. `place` orders those of a cohort; `isNamed` says whether the client named the cohort; `arms`
- * are the keys of candidates' leases on the same question.
+ * are the keys of leases of further instructions on the same question.
  */
 export const StoredLease = Schema.Struct({
   given: Given,
@@ -37,7 +37,7 @@ export const StoredReward = Schema.Struct({
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
 
 /** The version of the log's format. Raise it when the meaning of an event changes: a log of another version is refused. */
-export const version = 1
+export const version = 2
 
 /** An event of the log, and when it happened, in milliseconds since 1970. */
 export const StoredEvent = Schema.Struct({
@@ -69,7 +69,7 @@ export interface StoredScore extends Schema.Schema.Type<typeof StoredScore> {}
 /** The instruction of a conversation. */
 export const StoredSticky = Schema.Struct({
   instruction: Instruction.InstructionId,
-  probability: Schema.NullOr(Schema.Finite)
+  probability: Schema.Finite
 })
 export interface StoredSticky extends Schema.Schema.Type<typeof StoredSticky> {}
 

@@ -1,0 +1,75 @@
+/** Runs other optimizers on the agents of `inspo bench evolve`, which shows their finished runs beside its own. */
+import { spawn } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { Result } from "effect"
+import { budget } from "../src/Evolve.ts"
+import * as Outcome from "../src/evolve/Outcome.ts"
+import * as Protocol from "../src/evolve/Protocol.ts"
+import { worlds } from "../src/evolve/World.ts"
+import { parseSeeds } from "../src/Seeds.ts"
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const python = (program: string) => [here("../../../.cache/rivals/bin/python"), here(program)] as const
+
+const commands: Readonly<Record<Exclude<Outcome.Optimizer, "inspo">, readonly [string, ...ReadonlyArray<string>]>> = {
+  gepa: python("with_gepa.py"),
+  "dspy-gepa": [...python("with_dspy.py"), "gepa"],
+  "dspy-miprov2": [...python("with_dspy.py"), "miprov2"],
+  "dspy-copro": [...python("with_dspy.py"), "copro"],
+  ax: [process.execPath, here("with_ax.mjs")]
+}
+
+const isRival = (name: string): name is keyof typeof commands => name in commands
+
+const run = (optimizer: keyof typeof commands, seeds: ReadonlyArray<number>, out: string): Promise<void> => {
+  const due = seeds.flatMap((seed) =>
+    worlds.flatMap((world): ReadonlyArray<Protocol.Due> => {
+      const own = { ...budget, seed }
+      const file = `${out}/${Outcome.fileOf(optimizer, world, seed)}`
+      const key = Outcome.keyOf(optimizer, world, own)
+      if (existsSync(file) && Outcome.read(readFileSync(file, "utf8"), key) !== null) return []
+      const keep = (outcome: Outcome.Outcome) => {
+        mkdirSync(dirname(file), { recursive: true })
+        writeFileSync(file, Outcome.write(key, outcome))
+        process.stdout.write(`${file}: ${(100 * outcome.gain).toFixed(1)} points, ${outcome.calls} calls\n`)
+      }
+      return [{ world, budget: own, keep }]
+    })
+  )
+  if (due.length === 0) return Promise.resolve()
+  const answer = Protocol.serve(due)
+  const [program, ...parameters] = commands[optimizer]
+  const child = spawn(program, parameters, { stdio: ["pipe", "pipe", "inherit"] })
+  const ended = Promise.withResolvers<void>()
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    try {
+      child.stdin.write(`${JSON.stringify(answer(line))}\n`)
+    } catch (cause) {
+      child.kill()
+      ended.reject(cause)
+    }
+  })
+  child.on("error", ended.reject)
+  child.on("exit", (code) =>
+    code === 0 ? ended.resolve() : ended.reject(new Error(`${optimizer} ended with ${code}`))
+  )
+  return ended.promise
+}
+
+const { values } = parseArgs({
+  options: {
+    optimizers: { type: "string", default: Object.keys(commands).join(",") },
+    seeds: { type: "string", default: "1-3" },
+    out: { type: "string", default: "runs/bench-evolve" }
+  }
+})
+const seeds = Result.getOrThrowWith(parseSeeds("--seeds", values.seeds), (problem) => new RangeError(problem))
+for (const name of values.optimizers.split(",")) {
+  if (!isRival(name))
+    throw new RangeError(`--optimizers names ${name}, expected some of ${Object.keys(commands).join(", ")}.`)
+  await run(name, seeds, values.out)
+}

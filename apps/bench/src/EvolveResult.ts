@@ -1,0 +1,198 @@
+import { count } from "@inspo/dashboard/Format"
+import { table } from "@inspo/dashboard/report/MarkdownText"
+import { type Estimate, estimate, type Proportion, proportion } from "@inspo/statistics/Exact"
+import { mean } from "simple-statistics"
+import { type Optimizer, optimizers, type Outcome } from "./evolve/Outcome.ts"
+import * as Power from "./evolve/Power.ts"
+import { available } from "./evolve/Trial.ts"
+import type { World } from "./evolve/World.ts"
+import { interval, percent, points } from "./Format.ts"
+
+/** A finished run. */
+export interface Found {
+  readonly optimizer: Optimizer
+  readonly world: World
+  readonly outcome: Outcome
+}
+
+/** The runs of an optimizer with one kind of agent. All gains are true ones over the prompt that was given. */
+export interface Row {
+  readonly kind: string
+  readonly headroom: boolean
+  readonly optimizer: Optimizer
+  /** The largest gain that there is. */
+  readonly available: number
+  readonly gain: Estimate | null
+  /** The mean gain as a share of the available one; null without headroom. */
+  readonly share: number | null
+  /** Runs that return a prompt which is truly worse. */
+  readonly worse: Proportion
+  /** Null for optimizers without verdicts. */
+  readonly verdicts: { readonly better: number; readonly undecided: number; readonly noHeadroom: number } | null
+  readonly calls: number
+}
+
+/** All runs of an optimizer. */
+export interface Summary {
+  readonly optimizer: Optimizer
+  readonly worse: Proportion
+  /** Of the runs with headroom, those that end with `no-headroom`; null for optimizers without verdicts. */
+  readonly missed: Proportion | null
+  /** The share of the available gain in runs with headroom, on average over the kinds. */
+  readonly share: number | null
+  /** The same for runs that claim a better prompt; null for optimizers without verdicts. */
+  readonly shareIfBetter: number | null
+}
+
+export interface EvolveResult {
+  readonly bench: "evolve"
+  readonly seed: number
+  readonly calls: number
+  readonly cases: number
+  readonly rows: ReadonlyArray<Row>
+  readonly summary: ReadonlyArray<Summary>
+  /** How often a search shows a prompt to be better that is better by a known gain. */
+  readonly shown: ReadonlyArray<Power.Shown>
+}
+
+/** A row for each kind of agent and optimizer of which there are runs. */
+export const rowsOf = (found: ReadonlyArray<Found>): ReadonlyArray<Row> =>
+  [...Map.groupBy(found, ({ optimizer, world }) => `${world.name} ${world.headroom} ${optimizer}`).values()]
+    .flatMap((own) => own.slice(0, 1).map(({ optimizer, world }) => rowOf(optimizer, world, own)))
+    .toSorted((one, other) => Number(other.headroom) - Number(one.headroom))
+
+/** The optimizers of which there are runs, in their order. */
+export const summaryOf = (found: ReadonlyArray<Found>, rows: ReadonlyArray<Row>): ReadonlyArray<Summary> =>
+  optimizers.flatMap((optimizer) => {
+    const own = found.filter((one) => one.optimizer === optimizer)
+    if (own.length === 0) return []
+    const hopeful = own.filter(({ world }) => world.headroom)
+    const better = hopeful.filter(({ outcome }) => outcome.verdict === "better")
+    const shares = rows.flatMap((row) => (row.optimizer === optimizer && row.share !== null ? [row.share] : []))
+    const hasVerdicts = own.some(({ outcome }) => outcome.verdict !== null)
+    const missed = hopeful.filter(({ outcome }) => outcome.verdict === "no-headroom").length
+    return [
+      {
+        optimizer,
+        worse: worseOf(own),
+        missed: hasVerdicts && hopeful.length > 0 ? proportion(missed, hopeful.length) : null,
+        share: shares.length === 0 ? null : mean(shares),
+        shareIfBetter:
+          better.length === 0 ? null : mean(better.map(({ outcome, world }) => outcome.gain / available(world)))
+      }
+    ]
+  })
+
+const rowOf = (optimizer: Optimizer, world: World, own: ReadonlyArray<Found>): Row => {
+  const gains = own.map(({ outcome }) => outcome.gain)
+  const most = available(world)
+  const ended = (verdict: Outcome["verdict"]) => own.filter(({ outcome }) => outcome.verdict === verdict).length
+  return {
+    kind: world.name,
+    headroom: world.headroom,
+    optimizer,
+    available: most,
+    gain: estimate(gains),
+    share: world.headroom ? mean(gains) / most : null,
+    worse: worseOf(own),
+    verdicts:
+      ended(null) > 0
+        ? null
+        : { better: ended("better"), undecided: ended("undecided"), noHeadroom: ended("no-headroom") },
+    calls: mean(own.map(({ outcome }) => outcome.calls))
+  }
+}
+
+const worseOf = (own: ReadonlyArray<Found>): Proportion =>
+  proportion(own.filter(({ outcome }) => outcome.gain < 0).length, own.length)
+
+/** The result as a Markdown page. */
+export const markdown = ({ calls, cases, rows, shown, summary }: EvolveResult): string =>
+  [
+    "# A better prompt for simulated agents",
+    "",
+    `Each run has ${count(calls)} calls of the agent and ${count(cases)} cases. Every prompt of an agent has a known true value. All ` +
+      "optimizers use the same scripted proposer, score and feedback. `gain` is the true gain of the returned prompt over the one that " +
+      "was given, in points; `share` is its part of the largest gain that there is; `worse` is the runs that return a prompt which is " +
+      "truly worse. Intervals are 95 %.",
+    ...section(
+      "With headroom",
+      rows.filter(({ headroom }) => headroom)
+    ),
+    ...section(
+      "Without headroom",
+      rows.filter(({ headroom }) => !headroom)
+    ),
+    "",
+    "## All runs",
+    "",
+    "`missed`: runs with headroom that end with `no-headroom`. `share if better`: the share of the runs that claim a better prompt.",
+    "",
+    ...table([
+      ["optimizer", "runs", "worse", "interval", "missed", "interval", "share", "share if better"],
+      ...summary.map(({ missed, optimizer, share, shareIfBetter, worse }) => [
+        optimizer,
+        count(worse.n),
+        percent(worse.share),
+        interval(worse),
+        missed === null ? "–" : percent(missed.share),
+        missed === null ? "–" : interval(missed),
+        share === null ? "–" : percent(share),
+        shareIfBetter === null ? "–" : percent(shareIfBetter)
+      ])
+    ]),
+    "",
+    "## What cases can show",
+    "",
+    "An agent that is right in four of ten cases, and one sentence that is worth a gain. The share of searches that find it and show that it " +
+      "is better, with its 95 % interval.",
+    "",
+    ...table([
+      ["cases", "calls", "searches", ...Power.gains.map((gain) => `${count(100 * gain)} points`)],
+      ...Power.budgets.map((budget) => {
+        const own = shown.filter((one) => one.cases === budget.cases)
+        const searches = own[0]?.shown.n ?? 0
+        return [
+          count(budget.cases),
+          count(budget.calls),
+          count(searches),
+          ...own.map((one) => `${percent(one.shown.share)} ${interval(one.shown)}`)
+        ]
+      })
+    ]),
+    ""
+  ].join("\n")
+
+const section = (title: string, rows: ReadonlyArray<Row>): ReadonlyArray<string> => [
+  "",
+  `## ${title}`,
+  "",
+  ...table([
+    [
+      "agent",
+      "optimizer",
+      "runs",
+      "available",
+      "gain",
+      "interval",
+      "share",
+      "worse",
+      "interval",
+      "better / undecided / no headroom",
+      "calls"
+    ],
+    ...rows.map((row) => [
+      row.kind,
+      row.optimizer,
+      count(row.worse.n),
+      points(row.available),
+      row.gain === null ? "–" : points(row.gain.mean),
+      row.gain === null ? "–" : interval(row.gain),
+      row.share === null ? "–" : percent(row.share),
+      percent(row.worse.share),
+      interval(row.worse),
+      row.verdicts === null ? "–" : `${row.verdicts.better} / ${row.verdicts.undecided} / ${row.verdicts.noHeadroom}`,
+      count(Math.round(row.calls))
+    ])
+  ])
+]

@@ -1,0 +1,49 @@
+/** Searches of `evolve()` for simulated agents, and their true results. */
+import { evolve } from "@inspo/evolve"
+import type { Outcome } from "./Outcome.ts"
+import * as Trial from "./Trial.ts"
+import * as World from "./World.ts"
+
+/** A search with the scripted proposer, or with sentences that are added to the prompt. */
+export const run = async (
+  world: World.World,
+  budget: Trial.Budget,
+  sentences?: ReadonlyArray<string>
+): Promise<Outcome> => {
+  const trial = Trial.open(world, budget)
+  const result = await evolve({
+    prompt: World.seedPrompt,
+    cases: Array.from({ length: budget.cases }, (_, id) => ({ id })),
+    agent: (prompt, { id }) => {
+      const answer = trial.ask(prompt, id)
+      if (answer === null) throw new RangeError(`more than ${budget.calls} calls`)
+      return answer
+    },
+    score: (answer) => trial.score(answer),
+    proposer: sentences ?? scripted(trial),
+    budget: { calls: budget.calls },
+    concurrency: 1,
+    randomSeed: budget.seed
+  })
+  return {
+    verdict: result.verdict,
+    prompt: result.prompt,
+    gain: Trial.gainOf(world, result.prompt),
+    finalist: result.finalist === null ? null : Trial.gainOf(world, result.finalist),
+    calls: trial.calls()
+  }
+}
+
+const scripted =
+  (trial: Trial.Trial) =>
+  (request: string): string => {
+    const count = Number(/<ins_(\d+)>(?![\s\S]*<ins_\d+>)/u.exec(request)?.[1] ?? 1)
+    return trial
+      .propose(parentIn(request), request, count)
+      .map((text, place) => `<ins_${place + 1}>${text}</ins_${place + 1}>`)
+      .join("\n")
+  }
+
+/** The prompt that a request asks to revise: the first text that begins as the original does. */
+const parentIn = (request: string): string =>
+  new RegExp(`${World.seedPrompt}[^\\n<]*`, "u").exec(request)?.[0] ?? World.seedPrompt

@@ -1,0 +1,38 @@
+/**
+ * A proposer that all optimizers share, so that optimizers are compared and not proposers: a function from a request to a text, like
+ * a language model. It adds what the failures that it is shown ask for, each with a probability of one half, and as often another clause of
+ * the bank, or it removes one.
+ */
+import type * as RandomStream from "@inspo/domain/RandomStream"
+import { bank, clausesOf, seedPrompt } from "./World.ts"
+
+/** What the score says of a failure: one clause that would help, among those that the prompt lacks. */
+export const hint = (effects: ReadonlyArray<number>, prompt: string, stream: RandomStream.RandomStream): string => {
+  const own = clausesOf(prompt)
+  const missing = bank.filter((_, place) => (effects[place] ?? 0) > 0 && !own.includes(place))
+  const clause = missing[Math.floor(stream.next() * missing.length)]
+  return clause === undefined ? "The label is wrong." : `The label is wrong. A reader would say: ${clause}`
+}
+
+/** Revisions of a prompt, `count` of them. */
+export const revise = (
+  parent: string,
+  request: string,
+  count: number,
+  stream: RandomStream.RandomStream
+): ReadonlyArray<string> => {
+  const own = clausesOf(parent)
+  const hinted = bank.flatMap((clause, place) =>
+    request.includes(`A reader would say: ${clause}`) && !own.includes(place) ? [place] : []
+  )
+  return Array.from({ length: count }, () => {
+    const added = hinted.filter(() => stream.next() < followed)
+    const place = added.length === 0 || stream.next() < invented ? Math.floor(stream.next() * bank.length) : null
+    const clauses = new Set([...own, ...added])
+    if (place !== null && !clauses.delete(place)) clauses.add(place)
+    return [seedPrompt, ...bank.filter((_, clause) => clauses.has(clause))].join(" ")
+  })
+}
+
+const followed = 0.5
+const invented = 0.5

@@ -1,0 +1,52 @@
+/** What every optimizer gets in a run: the same agent, the same score with feedback, and the same proposer. */
+import * as RandomStream from "@inspo/domain/RandomStream"
+import * as Scripted from "./ScriptedProposer.ts"
+import * as World from "./World.ts"
+
+export interface Budget {
+  /** The most calls of the agent. */
+  readonly calls: number
+  readonly cases: number
+  readonly seed: number
+}
+
+export interface Trial {
+  /** Asks the agent about a case; null once the calls of the budget are made. */
+  readonly ask: (prompt: string, id: number) => Answer | null
+  /** Scores an answer, with a new hint each time. */
+  readonly score: (answer: Answer) => { readonly score: number; readonly feedback: string }
+  /** Revisions of a prompt by what a request shows. */
+  readonly propose: (parent: string, request: string, count: number) => ReadonlyArray<string>
+  readonly calls: () => number
+}
+
+export interface Answer {
+  readonly prompt: string
+  readonly isRight: boolean
+}
+
+export const open = (world: World.World, { calls, seed }: Budget): Trial => {
+  const agent = World.open(world, calls, seed)
+  const stream = RandomStream.make(seed, ["proposer"])
+  let asked = 0
+  return {
+    ask: (prompt, id) => {
+      if (asked >= calls) return null
+      asked += 1
+      return { prompt, isRight: agent.answer(prompt, id) }
+    },
+    score: ({ isRight, prompt }) =>
+      isRight
+        ? { score: 1, feedback: "The label is right." }
+        : { score: 0, feedback: Scripted.hint(world.effects, prompt, stream) },
+    propose: (parent, request, count) => Scripted.revise(parent, request, count, stream),
+    calls: () => asked
+  }
+}
+
+/** What became of a run in truth. The gains are those of true values over the original prompt. */
+export const gainOf = (world: World.World, prompt: string): number =>
+  World.valueOf(world, prompt) - World.valueOf(world, World.seedPrompt)
+
+/** The largest gain that the bank allows. */
+export const available = (world: World.World): number => gainOf(world, World.bestOf(world))

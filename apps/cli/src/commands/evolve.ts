@@ -1,0 +1,97 @@
+/** The verb that improves a prompt. */
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler } from "./handler.ts"
+
+export const evolve = Command.make(
+  "evolve",
+  {
+    prompt: flags.argument("prompt", "Text file with the prompt to improve, or a promptfoo config (.yaml or .json)"),
+    cases: Argument.optional(
+      flags.argument("cases", "CSV, TSV or JSONL file with the test cases; a promptfoo config has its own")
+    ),
+    model: flags.optionalText(
+      "model",
+      "MODEL",
+      "Chat model that answers the cases: openai:NAME, anthropic:NAME, google:NAME or URL#NAME; required without a promptfoo " +
+        "config that names one"
+    ),
+    proposer: flags.optionalText("proposer", "MODEL", "Chat model that writes prompts, and judges; --model by default"),
+    score: flags.optionalChoice(
+      "score",
+      ["exact", "contains", "pattern", "json", "number", "judge", "command"],
+      "How an answer is scored by the expected one; required without a promptfoo config"
+    ),
+    rubric: flags.optionalText("rubric", "FILE", "judge: text file that says what a good answer is"),
+    command: flags.optionalText(
+      "command",
+      "PROGRAM",
+      "command: program with its arguments, separated by spaces; it reads {output, expected, input} as JSON from standard " +
+        "input, and prints a number in [0, 1] or {score, feedback}"
+    ),
+    tolerance: flags
+      .number("tolerance", "number: largest difference from the expected number that is right; 0 by default")
+      .pipe(Flag.withDefault(0)),
+    caseSensitive: flags.toggle("case-sensitive", "exact, contains: distinguish upper and lower case"),
+    input: flags.optionalText(
+      "input",
+      "COLUMN",
+      "Column with the user message; by default `input`, or all columns as `name: value` lines"
+    ),
+    expected: flags.optionalText("expected", "COLUMN", "Column with the expected answer; `expected` by default"),
+    calls: flags.integer("calls", "Most calls of the model that answers; 300 by default").pipe(Flag.withDefault(300)),
+    budget: Flag.optional(flags.number("budget", "Most US dollars for everything; no call starts that could pass it")),
+    price: Flag.atLeast(
+      flags.text(
+        "price",
+        "[NAME=]IN/OUT",
+        "US dollars per million tokens of input and output, of one model or of both; may be repeated"
+      ),
+      0
+    ),
+    maxTokens: flags
+      .integer("max-tokens", "Most tokens of one answer, thoughts included; 4096 by default")
+      .pipe(Flag.withDefault(4096)),
+    apiKeyEnv: Flag.atLeast(
+      flags.text(
+        "api-key-env",
+        "[URL=]NAME",
+        "Environment variable with the key of the server at URL, by default that of --model; no other server gets it; may be repeated"
+      ),
+      0
+    ),
+    seed: flags.seed,
+    out: flags.out.pipe(
+      Flag.withDescription(
+        "Directory for everything that is written; runs/evolve-PROMPT by default. The same command continues there"
+      )
+    ),
+    plan: flags.toggle(
+      "plan",
+      "Print how the budget is divided, with tokens and US dollars; ask nothing and spend nothing"
+    ),
+    dashboard: flags.dashboard("search"),
+    json: flags.json,
+    quiet: flags.quiet
+  },
+  handler(async () => (await import("../evolve/Evolve.ts")).evolve)
+).pipe(
+  flags.help({
+    short: "Find a better prompt for a chat model, from test cases",
+    description: [
+      "Find a better prompt for a chat model, from test cases with scores. Half of the cases are held out: they decide whether the",
+      "new prompt is better; if that is not shown, the prompt stays. The prompt is the system message, a case the user message.",
+      "",
+      "Keys are read from OPENAI_API_KEY, ANTHROPIC_API_KEY and GEMINI_API_KEY."
+    ].join("\n"),
+    examples: {
+      "inspo evolve prompt.txt cases.csv --model openai:gpt-4.1-mini --score exact --budget 2 --plan":
+        "What it would cost, before anything is spent",
+      "inspo evolve prompt.txt cases.csv --model openai:gpt-4.1-mini --score exact --budget 2":
+        "A prompt that is shown to be better, for at most 2 dollars",
+      "inspo evolve prompt.txt cases.csv --model http://127.0.0.1:11434/v1#qwen3 --score judge --rubric rubric.txt":
+        "A local model, scored by itself",
+      "inspo evolve promptfooconfig.yaml": "The prompt, the tests and the model of a promptfoo config"
+    }
+  })
+)

@@ -1,0 +1,224 @@
+/** The verb `evolve`: a better prompt for a chat model, from test cases. */
+import type { Message } from "@inspo/reflection/Provider"
+import {
+  type CallContext,
+  type Complete,
+  type Completion,
+  evolve as search,
+  FileFailed,
+  type Progress as SearchProgress
+} from "@inspo/evolve"
+import * as Invariant from "@inspo/domain/Invariant"
+import { Effect, FileSystem, Queue, Ref } from "effect"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import { beside } from "../dashboard/Beside.ts"
+import { httpClient } from "../proposer/LanguageModelLayer.ts"
+import { makeDirectories } from "../runDirectory/Claim.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { lost } from "@inspo/evolve/Dollars"
+import { clip } from "../terminal/Text.ts"
+import { type Job, messages } from "./Job.ts"
+import * as Model from "./Model.ts"
+import * as Plan from "./Plan.ts"
+import * as Progress from "./Progress.ts"
+import * as Scoring from "./Scoring.ts"
+import * as Task from "./Task.ts"
+
+/** What the agent answered: a text, or what there was of one that was cut or refused. */
+type Output = string | Model.Answer
+
+/** Plans or makes a search, and leaves its files in a directory. */
+export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveInput) {
+  const task = yield* Task.load(input)
+  const { model, priceOf, proposer } = task
+  if (input.plan) {
+    const plan = Plan.make({
+      ...task,
+      maxTokens: input.maxTokens,
+      agent: { model: model.text, price: priceOf(model) },
+      proposer: { model: proposer.text, price: priceOf(proposer) }
+    })
+    return yield* Reporter.print(input.json, plan, (columns) => Plan.lines(plan, columns))
+  }
+  const models = yield* connected(task)
+  yield* assertPays(task, input, models)
+  yield* claim(task.directory)
+  const reporter = yield* Reporter.make(input)
+  if (input.dashboard) yield* beside(task.directory, reporter)
+  const { ends, result } = yield* searched(task, input, models, reporter)
+  const { directory } = task
+  const document = { directory, model: model.text, proposer: proposer.text, ...result }
+  yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
+  yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
+  yield* replaceFile(`${directory}/report.md`, result.report())
+  return yield* Reporter.print(input.json, document, () => [
+    result.report(),
+    ...noteOf(ends, input.maxTokens),
+    `Files: report.md, best_prompt.txt, result.json and events.jsonl in ${directory}`
+  ])
+}, Effect.scoped)
+
+/** The models, after their servers were found. */
+const connected = Effect.fnUntraced(function* ({ keyOf, model, priceOf, proposer }: Task.Task) {
+  const agent = yield* Model.connect("--model", model, priceOf(model), keyOf(model))
+  const writer = yield* Model.connect("--proposer", proposer, priceOf(proposer), keyOf(proposer))
+  yield* agent.find
+  if (proposer.text !== model.text) yield* writer.find
+  return { agent, writer }
+}, Effect.provide(httpClient))
+
+/** The budget must pay at least one call. */
+const assertPays = ({ jobs, prompt, setup }: Task.Task, { maxTokens }: Task.EvolveInput, models: Models) => {
+  const most = Math.max(...jobs.map((job) => atMost(models, maxTokens, prompt, job)))
+  return setup.usd === null || most <= setup.usd
+    ? Effect.void
+    : Effect.fail(
+        new UsageError({
+          problem:
+            `--budget is ${setup.usd}; expected at least ${most.toPrecision(2)} US dollars, the most that one call with its score can cost. ` +
+            "Raise it, or lower --max-tokens."
+        })
+      )
+}
+
+interface Models {
+  readonly agent: Model.Model
+  readonly writer: Model.Model
+}
+
+/** A directory that is new, or empty, or of an earlier call of the same search. */
+const claim = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const entries = yield* makeDirectories(directory).pipe(
+    Effect.andThen(fs.readDirectory(directory)),
+    Effect.mapError(
+      ({ reason }) =>
+        new UsageError({
+          problem: `${directory} cannot be written (${reason._tag}). Name a writable place with --out DIR; nothing was started.`
+        })
+    )
+  )
+  // A process that was killed while it began leaves only the lock of its file.
+  if (entries.some((name) => !name.startsWith("events.jsonl")) && !entries.includes("events.jsonl"))
+    return yield* new UsageError({
+      problem: `--out is ${directory}, which has other files; expected a new or empty directory, or that of an earlier \`inspo evolve\`.`
+    })
+})
+
+const searched = Effect.fnUntraced(function* (
+  task: Task.Task,
+  { maxTokens }: Task.EvolveInput,
+  { agent, writer }: Models,
+  reporter: Reporter.Reporter
+) {
+  const services = yield* Effect.context<Effect.Services<ReturnType<typeof Scoring.score>>>()
+  const run = Effect.runPromiseWith(services)
+  const follow = yield* following(reporter, agent.price !== null && writer.price !== null)
+  const byCase = new Map(task.jobs.map((job) => [job.case, job]))
+  const jobOf = (one: Job["case"]): Job => Invariant.present(byCase.get(one), "job")
+  const ends = { cut: 0, refused: 0 }
+  const answer = async (prompt: string, one: Job["case"], { signal, spend }: CallContext): Promise<Output> => {
+    const { end, text } = await run(agent.ask(messages(prompt, jobOf(one)), maxTokens, spend), { signal })
+    if (end === "done") return text
+    ends[end] += 1
+    return { end, text }
+  }
+  const result = yield* Effect.tryPromise({
+    try: (signal) =>
+      search<string, Job["case"], Output>({
+        prompt: task.prompt,
+        cases: task.jobs.map((job) => job.case),
+        agent: answer,
+        score: (output, one, { signal: stop, spend }) =>
+          run(Scoring.score(writer, typeof output === "string" ? output : output.text, jobOf(one), spend), {
+            signal: stop
+          }),
+        proposer: (request, context) => run(propose(writer, request, context), { signal: context.signal }),
+        budget: { calls: task.setup.calls, ...(task.setup.usd === null ? {} : { usd: task.setup.usd }) },
+        ...(agent.price === null || writer.price === null
+          ? {}
+          : {
+              atMost: (prompt: string, one: Job["case"]) => atMost({ agent, writer }, maxTokens, prompt, jobOf(one)),
+              proposalAtMost: (request: string, left: number | null) =>
+                writer.atMost(asked(request), proposalTokens(writer, request, left)) ?? 0
+            }),
+        keep: task.keep,
+        identity: task.identity,
+        file: `${task.directory}/events.jsonl`,
+        minimalGain: task.setup.minimalGain,
+        randomSeed: task.setup.randomSeed,
+        // The client of a model repeats its requests, and keeps `Retry-After`.
+        retries: 0,
+        timeoutSeconds: 3600,
+        signal,
+        onProgress: follow.observe
+      }),
+    catch: (cause) => failureOf(cause, task.directory)
+  }).pipe(Effect.onInterrupt(() => reporter.lines([`Stopped; the same command continues in ${task.directory}.`])))
+  yield* follow.end
+  return { ends, result }
+})
+
+/** The most that a call and its score can cost; the prices are known where there is a budget. */
+const atMost = ({ agent, writer }: Models, maxTokens: number, prompt: string, job: Job): number =>
+  (agent.atMost(messages(prompt, job), maxTokens) ?? 0) +
+  (Scoring.atMost(writer, job, charactersPerToken * maxTokens) ?? 0)
+
+const charactersPerToken = 3
+
+/** A proposal, as long as the rest of the budget allows. */
+const propose = (
+  writer: Model.Model,
+  request: string,
+  { spend, usd }: Parameters<Complete>[1]
+): Effect.Effect<Completion, Model.ModelFailed> =>
+  writer.ask(asked(request), proposalTokens(writer, request, usd), spend)
+
+/** The most tokens of a proposal that what is left pays; the fewest that are of use, if it pays none. */
+const proposalTokens = (writer: Model.Model, request: string, left: number | null): number => {
+  const pays = (tokens: number) => left === null || (writer.atMost(asked(request), tokens) ?? 0) <= left
+  return [Plan.proposalOutput, 8192, 4096].find(pays) ?? 2048
+}
+
+const asked = (request: string): ReadonlyArray<Message> => [{ role: "user", text: request }]
+
+/** Shows progress from a callback: one line that is renewed on a terminal, else a line now and then. */
+const following = Effect.fnUntraced(function* (reporter: Reporter.Reporter, isPriced: boolean) {
+  const queue = yield* Queue.unbounded<SearchProgress>()
+  const last = yield* Ref.make<SearchProgress | null>(null)
+  const show = Effect.fnUntraced(function* (progress: SearchProgress) {
+    const before = yield* Ref.getAndSet(last, progress)
+    if (before === null && progress.lost.calls > 0) yield* reporter.lines([lost(progress.lost)])
+    const line = Progress.line(progress, isPriced)
+    if (reporter.live) yield* reporter.block([clip(line, reporter.columns)])
+    else if (Progress.isDue(before, progress)) yield* reporter.lines([line])
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(queue), show)))
+  return {
+    observe: (progress: SearchProgress): void => {
+      Queue.offerUnsafe(queue, progress)
+    },
+    /** Shows what is left, and takes the line away. */
+    end: Effect.andThen(
+      Effect.flatMap(Queue.clear(queue), (rest) => Effect.forEach(rest, show, { discard: true })),
+      reporter.block([])
+    )
+  }
+})
+
+const failureOf = (cause: unknown, directory: string): UsageError | CommandFailure => {
+  const problem = cause instanceof Error ? cause.message : String(cause)
+  // Without a cause it is a file of another search, which is as it should be.
+  if (cause instanceof FileFailed && cause.cause === undefined)
+    return new UsageError({ problem: `${problem}, with --out DIR.`, cause })
+  return new CommandFailure({
+    problem: `${problem.replace(/\.$/u, "")}. All answers so far are in ${directory}; the same command continues.`,
+    cause
+  })
+}
+
+const noteOf = (ends: Readonly<Record<"cut" | "refused", number>>, maxTokens: number): ReadonlyArray<string> => [
+  ...(ends.cut === 0 ? [] : [`${ends.cut} answers were cut at --max-tokens ${maxTokens}, and scored as they were.`]),
+  ...(ends.refused === 0 ? [] : [`${ends.refused} answers were refused by the model or its provider.`])
+]

@@ -1,0 +1,57 @@
+/** Test cases from the rows of a file. */
+import { UsageError } from "../Failure.ts"
+import { type Check, fault, type Job } from "./Job.ts"
+
+export type Row = Readonly<Record<string, string>>
+
+export interface Columns {
+  /** The column with the user message; null for `input` if there is one, else all columns but the expected answer. */
+  readonly input: string | null
+  readonly expected: string
+}
+
+/** How an answer is scored; without the answer that is expected, which is in the row. */
+export type Scoring =
+  | { readonly kind: "built-in"; readonly scorer: Extract<Check, { readonly kind: "built-in" }>["scorer"] }
+  | Exclude<Check, { readonly kind: "built-in" }>
+
+/** The jobs of the rows of a file. Throws a `UsageError` that names row and column. */
+export const jobs = (file: string, rows: ReadonlyArray<Row>, columns: Columns, scoring: Scoring): ReadonlyArray<Job> =>
+  rows.map((row, index) => {
+    const refuse = (column: string, expected: string): never => {
+      const value = row[column]
+      throw new UsageError({
+        problem:
+          value === undefined
+            ? `${file}, row ${index + 1}: there is no column "${column}"; expected ${expected}. Columns: ${Object.keys(row).join(", ")}.`
+            : `${file}, row ${index + 1}, column "${column}" is ${JSON.stringify(value.slice(0, 80))}; expected ${expected}.`
+      })
+    }
+    const input = inputOf(row, columns)
+    if (input === null || input.trim() === "")
+      return refuse(columns.input ?? "input", "the text that is put to the model")
+    const expected = row[columns.expected]
+    if (scoring.kind !== "built-in")
+      return {
+        case: { input, ...(expected === undefined ? {} : { expected }) },
+        variables: null,
+        checks: [scoring]
+      }
+    if (expected === undefined || expected.trim() === "") return refuse(columns.expected, "the expected answer")
+    const check = { ...scoring, expected }
+    const problem = fault(check)
+    return problem === null
+      ? { case: { input, expected }, variables: null, checks: [check] }
+      : refuse(columns.expected, problem)
+  })
+
+/** The user message of a row; null if the column that was named is missing. */
+const inputOf = (row: Row, { expected, input }: Columns): string | null => {
+  if (input !== null) return row[input] ?? null
+  if (row["input"] !== undefined) return row["input"]
+  return lines(Object.entries(row).filter(([name]) => name !== expected))
+}
+
+/** Named values, one a line. */
+export const lines = (values: ReadonlyArray<readonly [name: string, value: string]>): string =>
+  values.map(([name, value]) => `${name}: ${value}`).join("\n")

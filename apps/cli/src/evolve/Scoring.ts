@@ -1,0 +1,118 @@
+/** Scores an output by the checks of its job: built in, by a judge, or by a program. */
+import * as Scorers from "@inspo/evolve/Scorers"
+import type { Scored } from "@inspo/evolve"
+import * as PlainText from "@inspo/domain/PlainText"
+import { Effect, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import type { Check, Job } from "./Job.ts"
+import type { Model, ModelFailed } from "./Model.ts"
+
+/** An output could not be scored; it is kept, and scored when the search continues. */
+export class ScoringFailed extends Schema.TaggedError<ScoringFailed>()("ScoringFailed", { problem: Schema.String }) {
+  override get message() {
+    return this.problem
+  }
+}
+
+/** The mean of the checks of a job. `spend` gets what a judge cost in US dollars. */
+export const score = Effect.fn("Scoring.score")(function* (
+  judge: Model,
+  output: string,
+  job: Job,
+  spend: (usd: number) => void
+) {
+  const found = yield* Effect.forEach(job.checks, (check) => scoreOf(judge, output, job, check, spend))
+  return Scorers.mean(found)
+})
+
+/** The most that a judge can cost for an output of so many characters; null if its price is not known. */
+export const atMost = (judge: Model, job: Job, characters: number): number | null => {
+  const prices = job.checks.map((check) =>
+    check.kind === "judge" ? judge.atMost(conversation(check.rubric, "x".repeat(characters), job), maxVerdictTokens) : 0
+  )
+  return prices.reduce((sum: number | null, one) => (sum === null || one === null ? null : sum + attempts * one), 0)
+}
+
+/** The most tokens of a verdict, with thoughts. */
+export const maxVerdictTokens = 2048
+
+/** How often a judge is asked whose verdict cannot be read. */
+const attempts = 2
+
+const scoreOf = (
+  judge: Model,
+  output: string,
+  job: Job,
+  check: Check,
+  spend: (usd: number) => void
+): Effect.Effect<Scored, ScoringFailed | ModelFailed, ChildProcessSpawner.ChildProcessSpawner> => {
+  switch (check.kind) {
+    case "built-in":
+      return Effect.succeed(Scorers.score(check.scorer, output, check.expected))
+    case "judge":
+      return grade(judge, check.rubric, output, job, spend)
+    case "command":
+      return run(check.command, output, job)
+  }
+}
+
+const conversation = (rubric: string, output: string, job: Job) => [
+  { role: "user" as const, text: Scorers.judgeRequest({ rubric, output, ...seen(job) }) }
+]
+
+const seen = ({ case: { expected, input } }: Job) => ({ expected: expected ?? null, input })
+
+const grade = Effect.fnUntraced(function* (
+  judge: Model,
+  rubric: string,
+  output: string,
+  job: Job,
+  spend: (usd: number) => void
+) {
+  let reply = ""
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    reply = (yield* judge.ask(conversation(rubric, output, job), maxVerdictTokens, spend)).text
+    const verdict = Scorers.readVerdict(reply)
+    if (verdict !== null) return verdict
+  }
+  return yield* new ScoringFailed({
+    problem: `the judge ${judge.name.text} wrote ${PlainText.json(reply, 200)}; expected <score>N</score> with 0 to 10, yes or no`
+  })
+})
+
+/** A program reads `{output, expected, input}` from standard input and prints a number or `{score, feedback}`. */
+const run = Effect.fnUntraced(function* ([program = "", ...args]: ReadonlyArray<string>, output: string, job: Job) {
+  const failed = (problem: string) => new ScoringFailed({ problem: `${[program, ...args].join(" ")} ${problem}` })
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const { code, printed, trouble } = yield* Effect.gen(function* () {
+    const stream = Stream.encodeText(Stream.succeed(`${JSON.stringify({ output, ...seen(job) })}\n`))
+    const child = yield* spawner.spawn(ChildProcess.make(program, args, { stdin: { stream }, killSignal: "SIGKILL" }))
+    const text = (bytes: typeof child.stdout) =>
+      bytes.pipe(
+        Stream.decodeText,
+        Stream.runFold(
+          () => "",
+          (kept, chunk) => (kept + chunk).slice(-longestOutput)
+        )
+      )
+    const [printed, trouble, code] = yield* Effect.all([text(child.stdout), text(child.stderr), child.exitCode], {
+      concurrency: "unbounded"
+    })
+    return { code, printed, trouble }
+  }).pipe(
+    Effect.scoped,
+    Effect.mapError((error) => failed(`cannot be run: ${error.message}`)),
+    Effect.timeoutOrElse({ duration: "1 minute", orElse: () => Effect.fail(failed("did not end within a minute")) })
+  )
+  if (code !== 0)
+    return yield* failed(`ended with exit code ${code}; expected 0. ${PlainText.escape(trouble.trim().slice(-300))}`)
+  return (
+    Scorers.readPrinted(printed) ??
+    (yield* failed(
+      `printed ${PlainText.json(printed, 200)}; expected a number in [0, 1], or {"score": NUMBER, "feedback": TEXT}`
+    ))
+  )
+})
+
+/** Characters of a program's output that are kept. */
+const longestOutput = 64 * 1024

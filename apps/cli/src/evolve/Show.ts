@@ -1,0 +1,221 @@
+/** Shows a search for a better prompt in a terminal. */
+import { count, dollars, duration, percent, plural, points } from "@inspo/dashboard/Format"
+import { inWords } from "@inspo/dashboard/Reason"
+import { statusOf } from "@inspo/dashboard/projection/Search"
+import { inTreeOrder } from "@inspo/dashboard/Tree"
+import { wordDiff } from "@inspo/dashboard/WordDiff"
+import * as Conclusion from "@inspo/evolve/Conclusion"
+import type { Snapshot, Tried } from "@inspo/evolve/Snapshot"
+import * as PlainText from "@inspo/domain/PlainText"
+import * as Course from "@inspo/evolve/Course"
+import { Clock, Effect, FileSystem, Option } from "effect"
+import { CommandFailure, oneLine } from "../Failure.ts"
+import { changeLines } from "../report/DiffReport.ts"
+import { nodeLines } from "../report/LineageReport.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { clip, paragraph, said, table } from "../terminal/Text.ts"
+import * as Progress from "./Progress.ts"
+
+/** Shows what a search found, or how far it is. */
+export const show = Effect.fn("Search.show")(function* (directory: string, file: string, json: boolean) {
+  const snapshot = yield* read(file)
+  const { at, now } = yield* times(file)
+  const status = statusOf(snapshot, at, now)
+  const idle = at === null ? null : now - at
+  yield* Reporter.printStyled(json, { directory, status, ...snapshot }, (style) => [
+    ...headLines(directory, snapshot, status, idle, style.columns),
+    ...promptLines(snapshot, style),
+    "",
+    ...memberLines(snapshot),
+    ...rejectedLines(snapshot, style.columns),
+    ...failingLines(snapshot, style.columns)
+  ])
+})
+
+const headLines = (
+  directory: string,
+  snapshot: Snapshot,
+  status: ReturnType<typeof statusOf>,
+  idle: number | null,
+  columns: number
+): ReadonlyArray<string> => {
+  const { budgetUsd, cases, identity, tried, usd, verdict } = snapshot
+  const gain = find(snapshot, snapshot.leader)?.gain?.mean ?? null
+  return [
+    ...paragraph(
+      verdict === null
+        ? `${directory}: ${
+            status === "running"
+              ? "running"
+              : `not finished${idle === null ? "" : `, and nothing was written for ${duration(idle / 1000)}`}; the same command continues it`
+          }.`
+        : `${directory}: ${Conclusion.titles[verdict]}. ${Conclusion.sentence(snapshot, tried.length - 1)}`,
+      "",
+      columns
+    ),
+    ...paragraph(
+      [
+        Progress.line({ ...snapshot, prompts: tried.length, gain }, false),
+        ...(usd === 0 && budgetUsd === null
+          ? []
+          : [`${dollars(usd)} spent${budgetUsd === null ? "" : ` of ${dollars(budgetUsd)}`}`]),
+        `${cases.search} cases for the search, ${cases.test} held out.`
+      ].join("; "),
+      "",
+      columns
+    ),
+    ...paragraph(
+      // A digest of texts says nothing to a reader.
+      Object.entries(identity)
+        .filter(([, value]) => value.length < 64)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(", "),
+      "",
+      columns
+    )
+  ]
+}
+
+const find = ({ tried }: Snapshot, id: string): Tried | undefined => tried.find((one) => one.id === id)
+
+/** The prompt to use, and how the one that was tested, or leads, differs from the one that was given. */
+const promptLines = (snapshot: Snapshot, style: Reporter.Style): ReadonlyArray<string> => {
+  const { leader, prompt, test, tried } = snapshot
+  const [given] = tried
+  const other = find(snapshot, test?.finalist ?? leader)
+  return [
+    "",
+    ...paragraph(`Prompt in use: ${prompt}${prompt === given.id ? ", the one that was given" : ""}`, "", style.columns),
+    ...(other === undefined || other.id === given.id
+      ? paragraph(said(given.content), "    ", style.columns)
+      : [
+          ...(other.id === prompt
+            ? []
+            : paragraph(`${test === null ? "In the lead" : "Tested"}: ${other.id}`, "", style.columns)),
+          ...changeLines(wordDiff(said(given.content), said(other.content)), style, "    ")
+        ])
+  ]
+}
+
+const memberLines = ({ prompt, tried }: Snapshot): ReadonlyArray<string> => {
+  const members = tried.filter(({ left }) => left === null)
+  const removed = tried.length - members.length
+  return [
+    ...table([
+      ["prompt", "cases", "score", "P(best)", "gain, points", "low", "high"],
+      ...members.map(({ cases, chance, gain, id, score }, place) => [
+        `${id}${place === 0 ? ", given" : ""}${id === prompt ? ", in use" : ""}`,
+        count(cases),
+        percent(score),
+        percent(chance),
+        figure(gain?.mean),
+        figure(gain?.lower),
+        figure(gain?.upper)
+      ])
+    ]).map(PlainText.escape),
+    ...(removed === 0 ? [] : [`${plural(removed, "other prompt")} left the search; --lineage shows all.`])
+  ]
+}
+
+const figure = (value: number | undefined): string => (value === undefined ? "–" : points(value))
+
+const rejectedLines = ({ failures, rejected }: Snapshot, columns: number): ReadonlyArray<string> => {
+  const reasons = Map.groupBy(rejected, ({ reason }) => reason)
+  const repeated = Map.groupBy(failures, (failure) => failure)
+  return [
+    ...(rejected.length === 0 ? [] : ["", `${plural(rejected.length, "proposal")} broke a rule:`]),
+    ...[...reasons].flatMap(([reason, own]) => paragraph(`${own.length} × ${inWords(reason)}`, "  ", columns)),
+    ...(failures.length === 0 ? [] : ["", `${plural(failures.length, "request")} failed:`]),
+    ...[...repeated].slice(0, most).flatMap(([failure, own]) => paragraph(`${own.length} × ${failure}`, "  ", columns))
+  ]
+}
+
+/** The worst of the failing cases. */
+const failingLines = ({ failing, leader, prompt, verdict }: Snapshot, columns: number): ReadonlyArray<string> =>
+  failing.length === 0
+    ? []
+    : [
+        "",
+        ...paragraph(
+          `${plural(failing.length, "answer")} under ${verdict === null ? leader : prompt} scored below 100 %:`,
+          "",
+          columns
+        ),
+        ...failing
+          .toSorted((one, other) => one.score - other.score)
+          .slice(0, most)
+          .map(({ case: one, output, score }) =>
+            clip(`  ${percent(score, 0)}  ${inline(one)} → ${inline(output)}`, columns)
+          ),
+        ...(failing.length > most ? [`  and ${failing.length - most} more`] : [])
+      ]
+
+const inline = (value: unknown): string =>
+  (typeof value === "string" ? value : JSON.stringify(value)).replaceAll(/\s+/gu, " ").trim()
+
+const most = 10
+
+/** Shows which prompt came from which, the differences, and why some left; then the proposals that broke a rule. */
+export const lineage = Effect.fn("Search.lineage")(function* (directory: string, file: string, json: boolean) {
+  const snapshot = yield* read(file)
+  const { rejected, tried } = snapshot
+  const document = { directory, prompts: tried, rejected }
+  yield* Reporter.printStyled(json, document, (style) => [
+    directory,
+    ...inTreeOrder(tried.map((one) => ({ ...one, key: one.id }))).flatMap((one) => [
+      "",
+      ...nodeLines(
+        {
+          title: `${one.id}${one.id === snapshot.prompt ? ", in use" : ""}: ${fate(one)}`,
+          text: said(one.content),
+          from: parentOf(tried, one)
+        },
+        style,
+        "  ".repeat(Math.min(one.depth, deepest))
+      )
+    ]),
+    ...[...Map.groupBy(rejected, ({ reason }) => reason)].flatMap(([reason, own]) => [
+      "",
+      ...paragraph(`rejected, ${own.length} ×: ${inWords(reason)}`, "", style.columns),
+      ...[...new Set(own.map(({ text }) => text))].flatMap((text) => paragraph(text, "    ", style.columns))
+    ])
+  ])
+})
+
+const parentOf = (tried: Snapshot["tried"], { parent }: Tried): string | null => {
+  const found = tried.find(({ id }) => id === parent)
+  return found === undefined ? null : said(found.content)
+}
+
+const deepest = 8
+
+const fate = ({ cases, enteredAfter, gain, left, parent, score }: Tried): string =>
+  [
+    parent === null ? "the one that was given" : `from ${parent} after round ${enteredAfter}`,
+    score === null ? "not asked" : `${percent(score)} on ${plural(cases, "case")}`,
+    ...(gain === null ? [] : [`${points(gain.mean)} points [${points(gain.lower)}, ${points(gain.upper)}]`]),
+    ...(left === null ? [] : [`left after round ${left.after}: ${inWords(left.reason)}`])
+  ].join(", ")
+
+/** What is in the file of a search now. */
+const read = (file: string) =>
+  Effect.mapBoth(Course.read(file), {
+    onFailure: (cause) =>
+      new CommandFailure({
+        problem:
+          `${oneLine(cause.message)}. Name the directory of an \`inspo evolve\`, or its events.jsonl; restore a damaged file ` +
+          "from a copy.",
+        cause
+      }),
+    onSuccess: ({ snapshot }) => snapshot
+  })
+
+/** When a file was last written, null if that is not known, and the present; in milliseconds since 1970. */
+const times = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const at = yield* Effect.match(fs.stat(file), {
+    onFailure: () => null,
+    onSuccess: ({ mtime }) => Option.match(mtime, { onNone: () => null, onSome: (date) => date.getTime() })
+  })
+  return { at, now: yield* Clock.currentTimeMillis }
+})

@@ -1,0 +1,15 @@
+import { Effect, FileSystem, Path } from "effect"
+
+/** The file of a search: in its directory, or given itself. Null if it is something else, such as the directory of a run. */
+export const find = Effect.fn("Search.find")(function* (place: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const kind = yield* Effect.orElseSucceed(
+    Effect.map(fs.stat(place), ({ type }) => type),
+    () => null
+  )
+  if (kind === "File") return place
+  const file = path.join(place, "events.jsonl")
+  const isThere = (one: string) => Effect.orElseSucceed(fs.exists(one), () => false)
+  return (yield* isThere(file)) && !(yield* isThere(path.join(place, "config.json"))) ? file : null
+})

@@ -1,0 +1,257 @@
+/** What `inspo evolve` is asked for: read from flags and files, and checked, without a request to any server. */
+import { createHash } from "node:crypto"
+import { parse as parsePath } from "node:path"
+import { InvalidInput } from "@inspo/domain/InvalidInput"
+import * as Invariant from "@inspo/domain/Invariant"
+import * as Cases from "@inspo/evolve/Cases"
+import * as Setup from "@inspo/evolve/Setup"
+import * as Prices from "@inspo/reflection/Prices"
+import type { ModelPrice } from "@inspo/reflection/ProposerModel"
+import { Effect, Option } from "effect"
+import { parse as parseYaml } from "yaml"
+import { readText } from "../config/TextFile.ts"
+import { UsageError } from "../Failure.ts"
+import { isJudged, type Job } from "./Job.ts"
+import * as ModelName from "@inspo/reflection/ModelName"
+import * as Keys from "./Keys.ts"
+import * as Promptfoo from "./Promptfoo.ts"
+import * as Rows from "./Rows.ts"
+import * as Template from "./Template.ts"
+
+export interface EvolveInput {
+  readonly prompt: string
+  readonly cases: Option.Option<string>
+  readonly model: Option.Option<string>
+  readonly proposer: Option.Option<string>
+  readonly score: Option.Option<"exact" | "contains" | "pattern" | "json" | "number" | "judge" | "command">
+  readonly rubric: Option.Option<string>
+  readonly command: Option.Option<string>
+  readonly tolerance: number
+  readonly caseSensitive: boolean
+  readonly input: Option.Option<string>
+  readonly expected: Option.Option<string>
+  readonly calls: number
+  readonly budget: Option.Option<number>
+  readonly price: ReadonlyArray<string>
+  readonly maxTokens: number
+  readonly apiKeyEnv: ReadonlyArray<string>
+  readonly seed: Option.Option<number>
+  readonly out: Option.Option<string>
+  readonly plan: boolean
+  readonly dashboard: boolean
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+export interface Task {
+  readonly prompt: string
+  /** Of different cases, each once. */
+  readonly jobs: ReadonlyArray<Job>
+  readonly repeated: number
+  /** The placeholders of the prompt. */
+  readonly keep: ReadonlyArray<string>
+  readonly model: ModelName.ModelName
+  readonly proposer: ModelName.ModelName
+  readonly priceOf: (model: ModelName.ModelName) => ModelPrice | null
+  readonly keyOf: Keys.KeyOf
+  readonly setup: Setup.Setup
+  /** What the answers and scores depend on besides prompt and cases. */
+  readonly identity: Readonly<Record<string, string>>
+  readonly directory: string
+}
+
+/** Fails with a `UsageError` that names the flag, or the file and the place in it. */
+export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
+  const { jobs: all, model: configured, prompt } = yield* source(input)
+  const first = Option.getOrNull(input.model) ?? configured
+  if (first === null) return yield* new UsageError({ problem: `--model is missing; expected ${ModelName.forms}.` })
+  const model = yield* named("--model", first)
+  const proposer = yield* named(
+    "--proposer",
+    Option.getOrElse(input.proposer, () => first)
+  )
+  const keyOf = yield* checked(() => Keys.read(input.apiKeyEnv, model, proposer))
+  const own = yield* pricesOf(input.price, [model, proposer])
+  const priceOf = (name: ModelName.ModelName) => Prices.priceOf(name.model, own)
+  const usd = Option.getOrNull(input.budget)
+  const unpriced = [model, proposer].find((name) => priceOf(name) === null)
+  if (usd !== null && unpriced !== undefined)
+    return yield* new UsageError({
+      problem:
+        `--budget is ${usd}, and the price of ${unpriced.model} is not known; expected --price IN/OUT, its US dollars per million ` +
+        "tokens of input and output, such as --price 0.4/1.6, or --price 0/0 for a model of your own."
+    })
+  if (!(Number.isSafeInteger(input.maxTokens) && input.maxTokens > 0))
+    return yield* new UsageError({ problem: `--max-tokens is ${input.maxTokens}; expected a whole number above 0.` })
+
+  const { distinct, repeated } = Cases.distinct(all.map((job) => job.case))
+  const byCase = new Map(all.map((job) => [job.case, job]))
+  const jobs = distinct.map((one) => Invariant.present(byCase.get(one), "job"))
+  const setup = yield* checked(() =>
+    Setup.make({
+      prompt,
+      cases: jobs.length,
+      calls: input.calls,
+      usd,
+      minimalGain: 0.1,
+      randomSeed: Option.getOrElse(input.seed, () => 1)
+    })
+  )
+  return {
+    prompt,
+    jobs,
+    repeated,
+    keep: jobs.some(({ variables }) => variables !== null) ? Template.placeholders(prompt) : [],
+    model,
+    proposer,
+    priceOf,
+    keyOf,
+    setup,
+    identity: {
+      "--model": model.text,
+      "--max-tokens": String(input.maxTokens),
+      "--score": digest(jobs.map(({ checks }) => checks)),
+      ...(jobs.some(isJudged) ? { "--proposer": proposer.text } : {})
+    },
+    directory: Option.getOrElse(input.out, () => `runs/evolve-${parsePath(input.prompt).name}`)
+  } satisfies Task
+})
+
+/** The prompt and the jobs: of a text and a file of cases, or of a promptfoo config. */
+const source = Effect.fnUntraced(function* (input: EvolveInput) {
+  const text = yield* read(input.prompt)
+  const cases = Option.getOrNull(input.cases)
+  if (/\.(ya?ml|json)$/iu.test(input.prompt)) {
+    if (cases !== null || Option.isSome(input.score))
+      return yield* new UsageError({
+        problem: `${input.prompt} is read as a promptfoo config, which has its own tests and assertions; expected no file of cases and no --score.`
+      })
+    return yield* checked(() => Promptfoo.read(input.prompt, yamlOf(input.prompt, text)))
+  }
+  if (cases === null)
+    return yield* new UsageError({
+      problem:
+        "The file of cases is missing; expected a CSV, TSV or JSONL file after the prompt, or a promptfoo config instead."
+    })
+  const prompt = text.trimEnd()
+  if (prompt === "")
+    return yield* new UsageError({ problem: `${input.prompt} is empty; expected the prompt to improve.` })
+  const scoring = yield* scoringOf(input)
+  const content = yield* read(cases)
+  return yield* checked(() => ({
+    prompt,
+    model: null,
+    jobs: Rows.jobs(
+      cases,
+      parseRows(cases, content),
+      { input: Option.getOrNull(input.input), expected: Option.getOrElse(input.expected, () => "expected") },
+      scoring
+    )
+  }))
+})
+
+const scoringOf = Effect.fnUntraced(function* (input: EvolveInput) {
+  const missing = (flag: string, expected: string) =>
+    new UsageError({ problem: `${flag} is missing; expected ${expected}.` })
+  const kind = Option.getOrNull(input.score)
+  switch (kind) {
+    case null:
+      return yield* missing("--score", "exact, contains, pattern, json, number, judge or command")
+    case "judge": {
+      if (Option.isNone(input.rubric)) return yield* missing("--rubric", "a file that says what a good answer is")
+      return { kind, rubric: yield* read(input.rubric.value) } satisfies Rows.Scoring
+    }
+    case "command": {
+      const command = Option.getOrElse(input.command, () => "")
+        .split(/\s+/u)
+        .filter(Boolean)
+      if (command.length === 0)
+        return yield* missing("--command", 'a program with its arguments, such as --command "python3 score.py"')
+      return { kind, command } satisfies Rows.Scoring
+    }
+    case "exact":
+    case "contains":
+      return { kind: "built-in", scorer: { kind, isCaseSensitive: input.caseSensitive } } satisfies Rows.Scoring
+    case "number":
+      return { kind: "built-in", scorer: { kind, tolerance: input.tolerance } } satisfies Rows.Scoring
+    default:
+      return { kind: "built-in", scorer: { kind } } satisfies Rows.Scoring
+  }
+})
+
+const named = (flag: string, text: string) => {
+  const name = ModelName.parse(text)
+  return name === null
+    ? Effect.fail(new UsageError({ problem: `${flag} is ${text}; expected ${ModelName.forms}.` }))
+    : Effect.succeed(name)
+}
+
+/** The prices of `--price`: `IN/OUT` is that of every model of the search, `MODEL=IN/OUT` that of one. */
+const pricesOf = (given: ReadonlyArray<string>, models: ReadonlyArray<ModelName.ModelName>) =>
+  Effect.map(
+    Effect.forEach(given, (text) => {
+      const [, one, input = "", output = ""] = /^(?:(.+)=)?(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/u.exec(text) ?? []
+      return input === ""
+        ? Effect.fail(
+            new UsageError({
+              problem: `--price is ${text}; expected IN/OUT or MODEL=IN/OUT in US dollars per million tokens, such as 0.4/1.6.`
+            })
+          )
+        : Effect.succeed(
+            (one === undefined ? models.map(({ model }) => model) : [one]).map((model) => ({
+              model,
+              input: Number(input),
+              output: Number(output)
+            }))
+          )
+    }),
+    (rows) => rows.flat()
+  )
+
+const read = (file: string) =>
+  Effect.mapError(readText(file), (cause) =>
+    cause._tag === "UsageError"
+      ? cause
+      : new UsageError({ problem: `${file} cannot be read (${cause.reason._tag}). Check the path.`, cause })
+  )
+
+/** Runs a pure check; what it throws names the flag or the place in a file. */
+const checked = <A>(check: () => A): Effect.Effect<A, UsageError> =>
+  Effect.try({
+    try: check,
+    catch: (cause) => {
+      if (cause instanceof UsageError) return cause
+      if (!(cause instanceof InvalidInput)) return new UsageError({ problem: messageOf(cause), cause })
+      const { expected, field, value } = cause
+      return new UsageError({ problem: `${flags[field] ?? field} is ${value}; expected ${expected}.`, cause })
+    }
+  })
+
+const flags: Readonly<Record<string, string>> = {
+  "budget.calls": "--calls",
+  "budget.usd": "--budget",
+  cases: "the number of different cases",
+  file: "the file of cases"
+}
+
+const messageOf = (cause: unknown): string => `${cause instanceof Error ? cause.message : String(cause)}.`
+
+const yamlOf = (file: string, text: string): unknown => {
+  try {
+    return parseYaml(text)
+  } catch (cause) {
+    const [line = ""] = messageOf(cause).split("\n")
+    throw new UsageError({ problem: `${file} is not YAML: ${line.replace(/:$/u, "")}.`, cause })
+  }
+}
+
+const parseRows = (file: string, text: string): ReadonlyArray<Rows.Row> => {
+  try {
+    return Cases.parseFile(file, text)
+  } catch (cause) {
+    if (cause instanceof InvalidInput) throw cause
+    throw new UsageError({ problem: `${file}: ${messageOf(cause)}`, cause })
+  }
+}
+
+const digest = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex")

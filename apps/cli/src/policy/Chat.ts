@@ -1,0 +1,101 @@
+/** The chat model of `policy.provider` as the policy of a run. */
+import { ConfigError } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
+import * as Metering from "@inspo/reflection/Metering"
+import * as ModelName from "@inspo/reflection/ModelName"
+import * as Prices from "@inspo/reflection/Prices"
+import type { ProposerErrorKind } from "@inspo/reflection/Proposer"
+import * as Provider from "@inspo/reflection/Provider"
+import * as TokenEstimate from "@inspo/reflection/TokenEstimate"
+import type { RolloutConfig, Tool } from "@inspo/rollout"
+import * as ChatEngine from "@inspo/rollout/ChatEngine"
+import { type ChatAnswer, ChatFailure, ChatPolicy } from "@inspo/rollout/ChatPolicy"
+import * as ChatRollout from "@inspo/rollout/ChatRollout"
+import { Effect, Layer, Result } from "effect"
+import * as LanguageModelLayer from "../proposer/LanguageModelLayer.ts"
+import { withSettings } from "../proposer/Settings.ts"
+
+/** Rollouts of the chat model, and the engine that identifies its frozen weights. */
+export const layerRollout = (config: Settings, played: Partial<RolloutConfig>, tools: ReadonlyArray<Tool.Tool>) =>
+  Layer.merge(ChatRollout.layer(played, { tools }), ChatEngine.layer).pipe(Layer.provide(layer(config)))
+
+type Settings = Pick<RunConfig, "budget" | "engine" | "keys" | "policy" | "requests" | "rollout">
+
+/** The chat model itself. Its errors name the settings, and never hold the key. */
+export const layer = (config: Settings) =>
+  Layer.effect(ChatPolicy, make(config)).pipe(Layer.provide(LanguageModelLayer.httpClient))
+
+const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, requests, rollout }: Settings) {
+  const name = ModelName.parse(policy.provider ?? "")
+  if (name === null)
+    return yield* new ConfigError({
+      field: "policy.provider",
+      value: "not the name of a chat model",
+      expected: ModelName.forms,
+      remedy: "Set it as in --set policy.provider=openai:gpt-4.1-mini."
+    })
+  const { provider, variable, ...way } = yield* LanguageModelLayer.wayTo("policy", { ...name, key: keys.policy })
+  const { maxResponseTokens: maxOutputTokens, temperature } = rollout
+  const metering = { price: Prices.priceOf(name.model, budget.prices), maxOutputTokens }
+  const served = yield* Provider.make(provider, {
+    ...way,
+    maxOutputTokens,
+    temperature: temperatureOf(name, temperature),
+    timeout: `${LanguageModelLayer.timeoutOf("policy", requests)} seconds`,
+    retries: requests.retries
+  }).pipe(Effect.mapError((error) => LanguageModelLayer.unusable("policy", variable, error)))
+
+  const write: ChatPolicy.Interface["write"] = Effect.fn("Chat.write")(function* (messages) {
+    const texts = messages.map(({ content }) => content)
+    const prompt = messages.map(({ content, role }) =>
+      role === "tool" ? { role: "user" as const, content } : { role, content }
+    )
+    const [result, spent] = yield* Metering.measure(metering)(texts, served.generateText({ prompt }))
+    if (Result.isSuccess(result)) {
+      const { text, usage } = result.success
+      // A server that counts nothing says 0 or nothing.
+      const input = usage.inputTokens.total || tokensOf(texts)
+      const output = usage.outputTokens.total || TokenEstimate.estimate(text)
+      return { text, input, output, spent } satisfies ChatAnswer
+    }
+    const kind = Provider.kindOf(result.failure)
+    return yield* new ChatFailure({
+      reason: withSettings("policy", kind, Provider.explain(result.failure)),
+      ends: ofEpisode.has(kind) ? "episode" : "collection",
+      spent
+    })
+  })
+
+  return ChatPolicy.of({
+    profile: {
+      name: name.provider,
+      model: name.model,
+      // Without the address, which may change.
+      fingerprint: `chat:${name.provider}:${name.model}`,
+      contextLength: engine.contextLength ?? unlimited,
+      concurrency: engine.concurrency ?? defaultConcurrency
+    },
+    write,
+    atMost: (messages) =>
+      Metering.atMost(
+        metering,
+        messages.map(({ content }) => content)
+      ),
+    countTokens: TokenEstimate.estimate
+  })
+})
+
+/** A server does not accept one conversation, or answers it in an unreadable form: others may go well. */
+const ofEpisode: ReadonlySet<ProposerErrorKind> = new Set(["rejected", "unreadable"])
+
+/** A provider does not report its context length; it refuses a conversation that is too long. */
+const unlimited = Number.MAX_SAFE_INTEGER
+
+const defaultConcurrency = 8
+
+/** 1 is the default of hosted models, some of which refuse the parameter. Other servers have defaults of their own. */
+const temperatureOf = ({ provider }: ModelName.ModelName, temperature: number): number | null =>
+  temperature === 1 && provider !== "openai-compatible" ? null : temperature
+
+const tokensOf = (texts: ReadonlyArray<string>): number =>
+  texts.reduce((sum, text) => sum + TokenEstimate.estimate(text), 0)

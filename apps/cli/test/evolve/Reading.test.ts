@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { type Job, messages } from "../../src/evolve/Job.ts"
+import * as ModelName from "@inspo/reflection/ModelName"
+import * as Promptfoo from "../../src/evolve/Promptfoo.ts"
+import * as Rows from "../../src/evolve/Rows.ts"
+import * as Template from "../../src/evolve/Template.ts"
+
+const problemOf = (run: () => unknown): string => {
+  try {
+    run()
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  throw new Error("expected a failure")
+}
+
+describe("a model's name", () => {
+  it.each([
+    ["openai:gpt-4.1-mini", "openai", "gpt-4.1-mini", null],
+    ["anthropic:claude-haiku-4-5", "anthropic", "claude-haiku-4-5", null],
+    ["google:gemini-2.5-flash", "google", "gemini-2.5-flash", null],
+    ["http://127.0.0.1:11434/v1#qwen3:8b", "openai-compatible", "qwen3:8b", "http://127.0.0.1:11434/v1"],
+    ["anthropic+https://gateway.example/a#m", "anthropic", "m", "https://gateway.example/a"]
+  ] as const)("is read: %s", (text, provider, model, url) => {
+    assert.deepStrictEqual(ModelName.parse(text), { provider, model, url, text })
+  })
+
+  it.each(["gpt-4.1", "openai:", "mistral:m", "http://127.0.0.1/v1", "http://#m", "ftp://a#m"])(
+    "is refused: %s",
+    (text) => {
+      assert.isNull(ModelName.parse(text))
+    }
+  )
+})
+
+describe("a template", () => {
+  it("is filled with values, which are not read as templates", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        assert.strictEqual(Template.fill("1 {{a}} 2 {{ b }} 3 {{a}}{{c}}", { a, b }), `1 ${a} 2 ${b} 3 ${a}{{c}}`)
+      })
+    )
+    assert.deepStrictEqual(Template.names("{{a}} {{ b_1 }} {{a}}"), ["a", "b_1"])
+    assert.deepStrictEqual(Template.placeholders("{{a}} {{ b_1 }} {{a}}"), ["{{a}}", "{{ b_1 }}"])
+  })
+
+  it("has no other syntax", () => {
+    for (const text of ["{% if a %}", "{# note #}", "{{ a | upper }}", "{{ a.b }}", "{{a"]) {
+      const found = Template.foreign(`{{a}} ${text}`)
+      assert.isTrue(found !== null && text.startsWith(found), text)
+    }
+    assert.isNull(Template.foreign('{{a}} {"b": {"c": 1}}'))
+  })
+})
+
+describe("rows", () => {
+  const columns = { input: null, expected: "expected" }
+  const exact = { kind: "built-in", scorer: { kind: "exact", isCaseSensitive: false } } as const
+  const conversation = (row: Rows.Row, given: Rows.Columns = columns) =>
+    Rows.jobs("a.csv", [row], given, exact).map((job) => messages("P", job).map(({ role, text }) => `${role}: ${text}`))
+
+  it("are put by the column `input`, a column that is named, or all but the expected answer", () => {
+    assert.deepStrictEqual(conversation({ input: "I", more: "M", expected: "E" }), [["system: P", "user: I"]])
+    assert.deepStrictEqual(conversation({ input: "I", more: "M", expected: "E" }, { ...columns, input: "more" }), [
+      ["system: P", "user: M"]
+    ])
+    assert.deepStrictEqual(conversation({ a: "A", b: "B", expected: "E" }), [["system: P", "user: a: A\nb: B"]])
+  })
+
+  it("are refused with row and column", () => {
+    const jobs = (rows: ReadonlyArray<Rows.Row>, scoring: Rows.Scoring = exact, given: Rows.Columns = columns) =>
+      problemOf(() => Rows.jobs("a.csv", rows, given, scoring))
+    const good = { input: "I", expected: "1" }
+    assert.strictEqual(
+      jobs([good, { input: "I", expected: " " }]),
+      'a.csv, row 2, column "expected" is " "; expected the expected answer.'
+    )
+    assert.match(jobs([{ input: "I" }]), /row 1: there is no column "expected"; .* Columns: input\.$/u)
+    assert.match(jobs([good], exact, { ...columns, input: "text" }), /no column "text"/u)
+    assert.match(jobs([{ input: "", expected: "E" }]), /row 1, column "input" is ""/u)
+    assert.match(jobs([{ input: "I", expected: "(" }], { kind: "built-in", scorer: { kind: "pattern" } }), /RE2/u)
+  })
+
+  it("need no expected answer for a judge", () => {
+    const [job] = Rows.jobs("a.csv", [{ input: "I" }], columns, { kind: "judge", rubric: "R" })
+    assert.deepStrictEqual(job?.case, { input: "I" })
+  })
+})
+
+describe("a promptfoo config", () => {
+  const config = {
+    description: "d",
+    prompts: ["Sort {{ticket}}."],
+    providers: ["anthropic:messages:claude-haiku-4-5"],
+    defaultTest: { assert: [{ type: "icontains", value: "a" }] },
+    tests: [
+      { vars: { ticket: "T", label: "billing" }, assert: [{ type: "equals", value: "{{label}}" }] },
+      { vars: { ticket: 7 }, assert: [{ type: "llm-rubric", value: "Mentions {{ticket}}." }, { type: "is-json" }] }
+    ]
+  }
+  const change = (more: object) => problemOf(() => Promptfoo.read("c.yaml", { ...config, ...more }))
+  const test = (more: object) => change({ tests: [{ vars: { ticket: "T" }, assert: [], ...more }] })
+
+  it("gives the prompt, the model and the tests", () => {
+    const { jobs, model, prompt } = Promptfoo.read("c.yaml", config)
+    assert.deepStrictEqual([prompt, model], ["Sort {{ticket}}.", "anthropic:claude-haiku-4-5"])
+    assert.deepStrictEqual(
+      jobs.map((job: Job) => messages(prompt, job)),
+      [[{ role: "user", text: "Sort T." }], [{ role: "user", text: "Sort 7." }]]
+    )
+    assert.deepStrictEqual(jobs[0]?.case, { input: "ticket: T", expected: "billing" })
+    assert.deepStrictEqual(
+      jobs.map(({ checks }) => checks),
+      [
+        [
+          { kind: "built-in", scorer: { kind: "contains", isCaseSensitive: false }, expected: "a" },
+          { kind: "built-in", scorer: { kind: "exact", isCaseSensitive: true }, expected: "billing" }
+        ],
+        [
+          { kind: "built-in", scorer: { kind: "contains", isCaseSensitive: false }, expected: "a" },
+          { kind: "judge", rubric: "Mentions 7." },
+          { kind: "built-in", scorer: { kind: "is-json" }, expected: "" }
+        ]
+      ]
+    )
+  })
+
+  it.each([
+    [
+      "javascript",
+      () => test({ assert: [{ type: "javascript", value: "1" }] }),
+      /tests\[0\]\.assert\[0\]\.type is "javascript"; /u
+    ],
+    ["not-equals", () => test({ assert: [{ type: "not-equals", value: "1" }] }), /type is "not-equals"/u],
+    [
+      "a threshold",
+      () => test({ assert: [{ type: "equals", value: "1", threshold: 1 }] }),
+      /assert\[0\]\.threshold is 1; expected no such field/u
+    ],
+    ["a schema", () => test({ assert: [{ type: "is-json", value: { type: "object" } }] }), /assert\[0\]\.value is /u],
+    ["options", () => test({ options: {} }), /tests\[0\]\.options is /u],
+    ["a list of values", () => test({ vars: { ticket: ["a", "b"] } }), /tests\[0\]\.vars\.ticket is \["a","b"\]/u],
+    ["a file", () => test({ vars: { ticket: "file://t.txt" } }), /vars\.ticket is "file:/u],
+    ["a missing value", () => test({ vars: {} }), /expected a value of \{\{ticket\}\}/u],
+    ["two prompts", () => change({ prompts: ["a {{ticket}}", "b {{ticket}}"] }), /prompts is .*; expected one prompt/u],
+    ["a conversation", () => change({ prompts: ['[{"role": "user", "content": "{{ticket}}"}]'] }), /conversations/u],
+    [
+      "a filter",
+      () => change({ prompts: ["{{ticket}} {{ ticket | upper }}"] }),
+      /prompts is "\{\{ ticket \| upper \}\}"/u
+    ],
+    ["no variable", () => change({ prompts: ["Sort."] }), /uses a variable/u],
+    ["scenarios", () => change({ scenarios: [] }), /the config\.scenarios is \[\]; expected no such field/u],
+    ["a file of tests", () => change({ tests: "tests.csv" }), /tests is "tests\.csv"; expected a list of tests/u],
+    ["no assertion", () => change({ defaultTest: {}, tests: [{ vars: { ticket: "T" } }] }), /at least one assertion/u]
+  ] as const)("is refused by name: %s", (_, problem, part) => {
+    assert.match(problem(), part)
+  })
+
+  it("leaves other providers to --model", () => {
+    assert.isNull(Promptfoo.read("c.yaml", { ...config, providers: ["ollama:qwen3"] }).model)
+  })
+})

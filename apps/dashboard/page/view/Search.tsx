@@ -1,0 +1,310 @@
+import * as Conclusion from "@inspo/evolve/Conclusion"
+import type { Tried } from "@inspo/evolve/Snapshot"
+import { type ReactNode, useMemo, useState } from "react"
+import { count, dollars, percent, plural, points } from "../../src/Format.ts"
+import { courseOf } from "../../src/view/SearchCourse.ts"
+import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
+import { distinction } from "../../src/WordDiff.ts"
+import { inWords } from "../../src/Reason.ts"
+import { GainChart } from "../chart/GainChart.tsx"
+import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
+import { makeQuery } from "../Client.ts"
+import {
+  Bar,
+  Card,
+  Empty,
+  Expander,
+  InstructionName,
+  MarkLegend,
+  Pending,
+  Problem,
+  Settings,
+  Tile
+} from "../part/Parts.tsx"
+import { type Column, Table } from "../part/Table.tsx"
+import { oneText, Wording } from "../part/Wording.tsx"
+import { type SearchRoute, searchRoutes } from "../Route.ts"
+import { Case, SearchCases } from "./SearchCases.tsx"
+import { SearchLineage } from "./SearchLineage.tsx"
+import { Gain } from "./SearchParts.tsx"
+
+const useSearch = makeQuery((client, search: string) => client.search({ params: { search } }))
+
+/** A search for a better prompt. */
+export const Search = ({ route, search }: { readonly search: SearchView; readonly route: SearchRoute }) => {
+  const { data, problem } = useSearch(search.id, JSON.stringify(search.summary))
+  if (data === null) return <Pending problem={problem} />
+  return (
+    <>
+      <h1 className="hidden">
+        {search.name}, {route.view}
+      </h1>
+      {problem !== null && <Problem>{problem}</Problem>}
+      {route.view === "search" && <Overview search={search} detail={data} />}
+      {route.view === "lineage" && <SearchLineage search={search} detail={data} route={route} />}
+      {route.view === "cases" && <SearchCases detail={data} />}
+    </>
+  )
+}
+
+interface Props {
+  readonly search: SearchView
+  readonly detail: SearchDetail
+}
+
+const Overview = ({ detail, search }: Props) => (
+  <>
+    <Tiles search={search} detail={detail} />
+    {detail.verdict !== null && <p>{Conclusion.sentence(detail, detail.tried.length - 1)}</p>}
+    <Course search={search} detail={detail} />
+    <div className="columns">
+      <Change search={search} detail={detail} />
+      <Failing search={search} detail={detail} />
+    </div>
+    <Wrong detail={detail} />
+    <Settings
+      settings={{
+        ...detail.identity,
+        "cases of the search": detail.cases.search,
+        "cases held out": detail.cases.test,
+        "smallest gain of interest": `${points(detail.minimalGain)} points`,
+        "random seed": detail.randomSeed
+      }}
+    />
+  </>
+)
+
+const phases = { search: "searching", test: "testing on held-out cases", done: "done" } as const
+
+/** Why a search asked nothing more. */
+const reasons = {
+  budget: "the budget is used",
+  "no-more-proposals": "nothing new was proposed",
+  "no-headroom": "no prompt can be much better"
+} as const
+
+const Tiles = ({ detail, search: { status } }: Props) => {
+  const { because, budget, budgetUsd, calls, leader, phase, prompt, rejected, rounds, test, tried, usd, verdict } =
+    detail
+  const gain = test?.gain ?? tried.find(({ id }) => id === leader)?.gain ?? null
+  return (
+    <div className="tiles">
+      <Tile
+        label="Verdict"
+        note={
+          verdict === null
+            ? status === "quiet"
+              ? "stopped; the same command continues it"
+              : `round ${rounds.length + 1}`
+            : because === null
+              ? null
+              : reasons[because]
+        }
+      >
+        {verdict ?? phases[phase]}
+      </Tile>
+      <Tile
+        label="Prompt in use"
+        note={prompt === tried[0].id ? "the one that was given" : "better than the one that was given"}
+      >
+        <InstructionName id={prompt} />
+      </Tile>
+      <Tile
+        label={test === null ? "Gain of the leader, points" : "Gain on held-out cases, points"}
+        note={
+          gain === null
+            ? "the prompt that was given leads"
+            : `[${points(gain.lower)}, ${points(gain.upper)}], the ${test === null ? "95" : "90"} % interval`
+        }
+      >
+        {gain === null ? "–" : points(gain.mean)} {gain !== null && <InstructionName id={test?.finalist ?? leader} />}
+      </Tile>
+      <Tile label="Calls" note={<Used share={calls / budget}>of {count(budget)}</Used>}>
+        {count(calls)}
+      </Tile>
+      <Tile
+        label="Spent"
+        note={
+          budgetUsd === null ? "no limit in US dollars" : <Used share={usd / budgetUsd}>of {dollars(budgetUsd)}</Used>
+        }
+      >
+        {dollars(usd)}
+      </Tile>
+      <Tile label="Prompts" note={`${plural(rejected.length, "proposal")} broke a rule`}>
+        {count(tried.length)}
+      </Tile>
+    </div>
+  )
+}
+
+/** How much of a budget is used. */
+const Used = ({ children, share }: { readonly share: number; readonly children: ReactNode }) => (
+  <>
+    {children}
+    <Bar share={Math.min(1, share)} />
+  </>
+)
+
+const Course = ({ detail, search }: Props) => {
+  const [picked, setPicked] = useState<string | null>(null)
+  const course = useMemo(() => courseOf(detail), [detail])
+  const members = detail.tried.filter(({ left }) => left === null)
+  const removed = detail.tried.length - members.length
+  return (
+    <>
+      {course.steps.length === 0 ? (
+        <Empty title="No round yet">Curves appear when the first cases were answered under the given prompt.</Empty>
+      ) : (
+        <div className="columns">
+          <Card>
+            <ProbabilityChart
+              population={course}
+              title="Probability of being the best"
+              unit="round"
+              picked={picked}
+              onPick={setPicked}
+            />
+            <MarkLegend />
+          </Card>
+          <Card>
+            <GainChart course={course} leader={detail.leader} picked={picked} onPick={setPicked} />
+          </Card>
+        </div>
+      )}
+      <Card
+        title={plural(members.length, "member")}
+        actions={
+          removed === 0 ? undefined : (
+            <a href={searchRoutes.href(search.id, "lineage")}>{plural(removed, "other prompt")} left the search</a>
+          )
+        }
+      >
+        <Table
+          label="Members"
+          className="rows"
+          columns={memberColumns(search, detail)}
+          rows={members}
+          rowProps={({ id }) => ({
+            className: `${id === detail.prompt ? "headline" : ""} ${picked === id ? "picked" : ""}`,
+            onPointerEnter: () => setPicked(id),
+            onPointerLeave: () => setPicked(null)
+          })}
+        />
+      </Card>
+    </>
+  )
+}
+
+const memberColumns = (
+  { id: search }: SearchView,
+  { leader, prompt, tried }: SearchDetail
+): ReadonlyArray<Column<Tried>> => [
+  [
+    "Prompt",
+    "",
+    ({ content, id }) => (
+      <>
+        <a href={searchRoutes.href(search, "lineage", { instruction: id })}>
+          <InstructionName id={id} />
+        </a>{" "}
+        {id === tried[0].id && <span className="badge">given</span>}{" "}
+        {id === prompt && <span className="badge best">in use</span>}{" "}
+        {id === leader && id !== prompt && <span className="badge mode">leader</span>}
+        <div className="said" dir="auto">
+          {distinction(id === tried[0].id ? null : oneText(tried[0].content), oneText(content), 120)}
+        </div>
+      </>
+    )
+  ],
+  [
+    "P(best)",
+    "",
+    ({ chance }) =>
+      chance === null ? (
+        "–"
+      ) : (
+        <span className="with-share">
+          <Bar share={chance} />
+          <span className="num">{percent(chance)}</span>
+        </span>
+      )
+  ],
+  ["Score", "num", ({ score }) => percent(score)],
+  ["Gain, points", "", ({ gain }) => <Gain gain={gain} />],
+  ["Cases", "num wide-only", ({ cases }) => count(cases)]
+]
+
+/** How the prompt that was tested, or leads, differs from the one that was given. */
+const Change = ({ detail: { leader, test, tried }, search }: Props) => {
+  const [given] = tried
+  const other = tried.find(({ id }) => id === (test?.finalist ?? leader)) ?? given
+  return (
+    <Card
+      title={
+        other.id === given.id ? (
+          "The prompt that was given leads"
+        ) : (
+          <>
+            What changed: <InstructionName id={given.id} /> → <InstructionName id={other.id} />
+          </>
+        )
+      }
+      actions={<a href={searchRoutes.href(search.id, "lineage", { instruction: other.id })}>Lineage</a>}
+    >
+      <Wording from={other.id === given.id ? undefined : given.content} to={other.content} />
+    </Card>
+  )
+}
+
+const Failing = ({ detail: { failing, failingCount, leader, prompt, verdict }, search }: Props) => (
+  <Card
+    title={
+      <>
+        Cases that fail under <InstructionName id={verdict === null ? leader : prompt} />
+      </>
+    }
+    actions={failingCount > shown && <a href={searchRoutes.href(search.id, "cases")}>All {count(failingCount)}</a>}
+  >
+    {failing.length === 0 ? (
+      <Empty title="None so far" />
+    ) : (
+      <ul className="lines">
+        {failing.slice(0, shown).map((one, place) => (
+          <Case key={place} one={one} isShort />
+        ))}
+      </ul>
+    )}
+  </Card>
+)
+
+/** Failing cases of the overview. */
+const shown = 5
+
+/** Proposals that break a rule, by the rule, and requests that failed. */
+const Wrong = ({ detail: { failures, rejected } }: Pick<Props, "detail">) => {
+  if (rejected.length + failures.length === 0) return null
+  return (
+    <Card title="What went wrong">
+      <div className="failures">
+        {[...Map.groupBy(rejected, ({ reason }) => reason)].map(([reason, own]) => (
+          <Expander
+            key={reason}
+            className=""
+            summary={`${plural(own.length, "proposal")} rejected: a proposal ${inWords(reason)}`}
+          >
+            {own.map(({ text }, place) => (
+              <blockquote key={place} dir="auto">
+                {text}
+              </blockquote>
+            ))}
+          </Expander>
+        ))}
+        {[...Map.groupBy(failures, (failure) => failure)].map(([failure, own]) => (
+          <p key={failure} dir="auto">
+            {plural(own.length, "request")} failed: {failure}
+          </p>
+        ))}
+      </div>
+    </Card>
+  )
+}

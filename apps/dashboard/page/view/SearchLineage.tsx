@@ -1,0 +1,96 @@
+import type { Tried } from "@inspo/evolve/Snapshot"
+import { count, percent, plural } from "../../src/Format.ts"
+import { inWords } from "../../src/Reason.ts"
+import { inTreeOrder } from "../../src/Tree.ts"
+import { distinction } from "../../src/WordDiff.ts"
+import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
+import { Card, Fact, InstructionName } from "../part/Parts.tsx"
+import { Tree } from "../part/Tree.tsx"
+import { oneText, WordingChoice } from "../part/Wording.tsx"
+import { type SearchRoute, searchRoutes } from "../Route.ts"
+import { go } from "../Routing.ts"
+import { Gain } from "./SearchParts.tsx"
+
+/** Which prompt came from which, and why some left the search. */
+export const SearchLineage = ({
+  detail,
+  route,
+  search
+}: {
+  readonly search: SearchView
+  readonly detail: SearchDetail
+  readonly route: SearchRoute
+}) => {
+  const { prompt, tried } = detail
+  const nodes = inTreeOrder(tried.map((one) => ({ ...one, key: one.id })))
+  const wanted = route.query.get("instruction") ?? prompt
+  const selected = tried.find(({ id }) => id === wanted) ?? tried[0]
+  return (
+    <div className="split">
+      <Tree
+        title={plural(tried.length, "prompt")}
+        nodes={nodes}
+        selected={selected.id}
+        onSelect={(instruction, how) => go(searchRoutes.href(search.id, "lineage", { instruction }), how)}
+      >
+        {({ content, id, left, parent, score }) => (
+          <>
+            <InstructionName id={id} />
+            {id === prompt && <span className="badge best">in use</span>}
+            <Standing left={left} />
+            <span className="tree-note">{percent(score)}</span>
+            <span className="tree-text muted" dir="auto">
+              {distinction(fromOf(tried, parent), oneText(content), 80)}
+            </span>
+          </>
+        )}
+      </Tree>
+      <Card
+        key={selected.id}
+        title={
+          <>
+            <InstructionName id={selected.id} /> <Standing left={selected.left} />
+          </>
+        }
+      >
+        <Facts one={selected} />
+        <WordingChoice wording={selected.content} parent={parentOf(tried, selected)} rationale={selected.rationale} />
+      </Card>
+    </div>
+  )
+}
+
+const fromOf = (tried: SearchDetail["tried"], parent: Tried["parent"]): string | null => {
+  const found = tried.find(({ id }) => id === parent)
+  return found === undefined ? null : oneText(found.content)
+}
+
+const parentOf = (tried: SearchDetail["tried"], { parent }: Tried) => {
+  const found = tried.find(({ id }) => id === parent)
+  return found && { id: found.id, wording: found.content }
+}
+
+const Standing = ({ left }: Pick<Tried, "left">) =>
+  left === null ? <span className="badge fate-alive">member</span> : <span className="badge fate-pruned">left</span>
+
+const Facts = ({ one: { cases, chance, enteredAfter, gain, left, parent, score } }: { readonly one: Tried }) => (
+  <dl className="facts">
+    <Fact name="Added">
+      {parent === null ? "as the prompt to improve" : `from ${parent}, after round ${enteredAfter}`}
+    </Fact>
+    <Fact name="Mean score">
+      {percent(score)} <span className="muted">on {count(cases)} cases of the search</span>
+    </Fact>
+    {chance !== null && <Fact name="Best with probability">{percent(chance)}</Fact>}
+    {gain !== null && (
+      <Fact name="Points to the given prompt">
+        <Gain gain={gain} />
+      </Fact>
+    )}
+    {left !== null && (
+      <Fact name="Left the search">
+        after round {left.after}: {inWords(left.reason)}
+      </Fact>
+    )}
+  </dl>
+)

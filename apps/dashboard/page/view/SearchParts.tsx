@@ -1,0 +1,38 @@
+/** Small components that the views of searches use. */
+import type { Tried } from "@inspo/evolve/Snapshot"
+import { points } from "../../src/Format.ts"
+import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
+import { ago } from "../Ago.ts"
+import { Progress, Status } from "../part/Parts.tsx"
+
+/** The state of a search in the head of the page. */
+export const SearchState = ({ search: { lastWritten, status, summary } }: { readonly search: SearchView }) => (
+  <span className="run-state">
+    <Status status={status} degraded={false} />
+    {status === "running" && summary !== null && (
+      <Progress label="Calls of the agent" done={summary.calls} all={summary.budget} />
+    )}
+    <span className="muted">{lastWritten === null ? "" : `last event ${ago(lastWritten)}`}</span>
+  </span>
+)
+
+/** A verdict, or that there is none yet. */
+export const Verdict = ({ verdict }: { readonly verdict: SearchDetail["verdict"] }) =>
+  verdict === null ? (
+    <span className="muted">none yet</span>
+  ) : (
+    <span className={`badge ${verdict === "better" ? "best" : ""}`}>{verdict}</span>
+  )
+
+/** A difference in points with its interval. */
+export const Gain = ({ gain }: Pick<Tried, "gain">) =>
+  gain === null ? (
+    <span className="muted">–</span>
+  ) : (
+    <>
+      <b className="num">{points(gain.mean)}</b>
+      <div className="muted small num">
+        [{points(gain.lower)}, {points(gain.upper)}]
+      </div>
+    </>
+  )

@@ -1,0 +1,77 @@
+/** The views of a search for a better prompt. */
+import type { Snapshot } from "@inspo/evolve/Snapshot"
+import { Struct } from "effect"
+import type { SearchDetail, SearchView } from "../view/SearchView.ts"
+import { quietAfter } from "../view/RunView.ts"
+
+/** Whether a search is done, or gave a sign of life lately; times are in milliseconds since 1970. */
+export const statusOf = (
+  { phase }: Pick<Snapshot, "phase">,
+  at: number | null,
+  now: number
+): Exclude<SearchView["status"], "unreadable"> =>
+  phase === "done" ? "finished" : at !== null && now - at <= quietAfter ? "running" : "quiet"
+
+interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+/** A search of which only the name is known. */
+export const unread = ({ id, name }: Named, problem: string): SearchView => ({
+  id,
+  name,
+  status: "unreadable",
+  problem,
+  summary: null,
+  lastWritten: null
+})
+
+export const view = ({ id, name }: Named, snapshot: Snapshot, at: number | null, now: number): SearchView => {
+  const { rejected, tried } = snapshot
+  return {
+    id,
+    name,
+    status: statusOf(snapshot, at, now),
+    problem: null,
+    summary: {
+      ...Struct.pick(snapshot, ["phase", "verdict", "calls", "budget", "usd", "budgetUsd"]),
+      tried: tried.length,
+      rejected: rejected.length,
+      gain: snapshot.test?.gain ?? gainOfLeader(snapshot)
+    },
+    lastWritten: at
+  }
+}
+
+const gainOfLeader = ({ leader, tried }: Snapshot) => tried.find(({ id }) => id === leader)?.gain ?? null
+
+/** A snapshot with the worst of its failing cases only, whose texts are not longer than a page can show. */
+export const detail = (snapshot: Snapshot): SearchDetail => ({
+  ...snapshot,
+  failingCount: snapshot.failing.length,
+  failing: snapshot.failing
+    .toSorted((one, other) => one.score - other.score)
+    .slice(0, mostFailing)
+    .map(({ case: one, feedback, output, score }) => ({
+      case: clipped(textOf(one)),
+      output: clipped(textOf(output)),
+      feedback: feedback === null ? null : clipped(feedback),
+      score
+    }))
+})
+
+/** A value as text; the fields of an object are lines. */
+const textOf = (value: unknown): string =>
+  typeof value === "string"
+    ? value
+    : typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.entries(value)
+          .map(([name, part]) => `${name}: ${typeof part === "string" ? part : JSON.stringify(part)}`)
+          .join("\n")
+      : JSON.stringify(value)
+
+const clipped = (text: string): string => (text.length <= longest ? text : `${text.slice(0, longest)} …`)
+
+const mostFailing = 100
+const longest = 4000

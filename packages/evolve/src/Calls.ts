@@ -1,0 +1,242 @@
+/** Calls of the agent and of the score: at most so many at a time, repeated where they fail, and never beyond the budget in US dollars. */
+import { isDeepStrictEqual } from "node:util"
+import { Duration, Effect, Exit, Schema } from "effect"
+import { type Answered, type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
+import { AgentFailed, type FileFailed, ScoreFailed } from "./Failure.ts"
+import type { CallContext, Scored } from "./Options.ts"
+import * as InFlight from "./InFlight.ts"
+import * as Purse from "./Purse.ts"
+import * as Retry from "./Retry.ts"
+
+/** What is called, with the cases and prompts already looked up. */
+export interface Target {
+  readonly agent: (ask: Ask, context: CallContext) => unknown
+  readonly score: (output: unknown, ask: Ask, context: CallContext) => Promise<number | Scored> | number | Scored
+  /** The most that a call and its score can cost in US dollars; null if that is not known. */
+  readonly atMost: (ask: Ask) => number | null
+}
+
+export interface Limits extends Retry.Policy {
+  readonly concurrency: number
+  readonly timeoutSeconds: number
+  /** US dollars left when the calls begin; null for no limit. */
+  readonly usd: number | null
+  /** Calls of the agent that may be made. */
+  readonly calls: number
+}
+
+/** What happens is recorded as it happens; events that are written together are on the disk together. */
+export type Write = (
+  ...events: ReadonlyArray<EventOf<"Started" | "Obtained" | "Answered" | "Missed" | "Failed" | "RoundCut" | "Rescored">>
+) => Effect.Effect<void, FileFailed>
+
+/**
+ * Makes the calls of a round. `known` are outputs that were obtained and not scored. Fails if every call of a round fails, and if a
+ * score is invalid: calls that run are then waited for, since their outputs are paid for.
+ */
+export const perform = Effect.fn("Calls.perform")(function* (
+  target: Target,
+  limits: Limits,
+  asks: ReadonlyArray<Ask>,
+  known: ReadonlyMap<string, Obtained>,
+  write: Write
+) {
+  yield* Effect.annotateCurrentSpan({ calls: asks.length })
+  const round: Round = { target, limits, write, failed: [], fatal: null, answered: 0, isCut: false }
+  const one = within(round, known)
+  // Where the price of a call is unknown before the first, it is made alone.
+  const isUnpriced = limits.usd !== null && asks.some((ask) => target.atMost(ask) === null)
+  yield* Effect.forEach(isUnpriced ? asks.slice(0, 1) : [], one, { discard: true })
+  yield* Effect.forEach(isUnpriced ? asks.slice(1) : asks, one, { concurrency: limits.concurrency, discard: true })
+
+  const { answered, failed } = round
+  const failure = round.fatal ?? (answered === 0 ? failed[0]?.failure : undefined)
+  if (failure !== undefined) {
+    yield* write(...failed.map(({ ask, usd }) => ({ _tag: "Failed", kind: "agent", key: keyOf(ask), usd }) as const))
+    return yield* Effect.fail(failure)
+  }
+  yield* write(
+    ...failed.map((one) => ({ _tag: "Missed", ...one.ask, reason: one.failure.message, usd: one.usd }) as const)
+  )
+  if (round.isCut) yield* write({ _tag: "RoundCut" })
+})
+
+/** A round while its calls run. */
+interface Round {
+  readonly target: Target
+  readonly limits: Limits
+  readonly write: Write
+  readonly failed: Array<{ readonly ask: Ask; readonly failure: AgentFailed; readonly usd: number }>
+  /** What ends the search; no call starts after it. */
+  fatal: AgentFailed | ScoreFailed | null
+  answered: number
+  isCut: boolean
+}
+
+/** Makes a call, and scores its output, as far as the budgets of the round allow. */
+const within = (round: Round, known: ReadonlyMap<string, Obtained>) => {
+  const purse = Purse.make(round.limits.usd)
+  let callsLeft = round.limits.calls
+  return Effect.fnUntraced(function* (ask: Ask) {
+    const found = known.get(keyOf(ask))
+    const earlier = found?.isWhole === true ? found : null
+    if (round.fatal !== null || (round.isCut && earlier === null)) return
+    const settle = yield* purse.reserve(mostOf(round.target, ask, earlier))
+    if (settle === null || (earlier === null && callsLeft <= 0)) round.isCut = true
+    // While this call waited for the budget, another one can have failed.
+    if (settle === null || round.fatal !== null || (earlier === null && round.isCut)) return settle?.(0)
+    if (earlier === null) callsLeft -= 1
+    const bills = { call: { usd: 0 }, score: { usd: 0 } }
+    yield* answer(round, ask, earlier, bills).pipe(
+      Effect.catch((failure) => {
+        if (failure._tag === "FileFailed") return Effect.fail(failure)
+        round.fatal ??= failure
+        return Effect.void
+      }),
+      // What an interrupted call costs is not known: nothing may start with the money that was kept for it.
+      Effect.onExit((exit) =>
+        Exit.hasInterrupts(exit) ? Effect.void : Effect.sync(() => settle(bills.call.usd + bills.score.usd))
+      )
+    )
+  })
+}
+
+const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obtained | null, bills: Bills) {
+  const { failed, limits, target, write } = round
+  const key = keyOf(ask)
+  const most = mostOf(target, ask, earlier)
+  const scoring = (): Started => ({
+    _tag: "Started",
+    kind: "score",
+    key,
+    atMost: most === null ? null : Math.max(0, most - bills.call.usd)
+  })
+  if (earlier !== null) {
+    yield* write(scoring())
+    return yield* scored(round, ask, earlier.output, bills.score)
+  }
+  yield* write({ _tag: "Started", kind: "agent", key, atMost: most })
+  const found = yield* Effect.result(obtain(target, limits, ask, bills.call))
+  if (found._tag === "Failure") {
+    failed.push({ ask, failure: found.failure, usd: bills.call.usd })
+    return Retry.isPermanent(found.failure.cause) ? yield* found.failure : undefined
+  }
+  const obtained = obtainedOf(ask, found.success, bills.call.usd)
+  if (round.fatal !== null) return yield* write(obtained)
+  yield* write(obtained, scoring())
+  return yield* scored(round, ask, found.success, bills.score)
+})
+
+const scored = Effect.fnUntraced(function* (round: Round, ask: Ask, output: unknown, bill: Purse.Bill) {
+  const { limits, target, write } = round
+  const found = yield* scoreOf(target, limits, bill, ask, output).pipe(noting(write, keyOf(ask), bill))
+  yield* write({ _tag: "Answered", ...ask, ...found, usd: bill.usd })
+  round.answered += 1
+})
+
+/** Scores an output again, unless the budget in US dollars does not allow it. */
+export const rescore = Effect.fnUntraced(function* (
+  target: Target,
+  limits: Limits,
+  { case: place, score }: Answered,
+  output: unknown,
+  ask: Ask,
+  write: Write
+) {
+  const atMost = target.atMost(ask)
+  if (!Purse.make(limits.usd).allows(atMost)) return
+  const bill = { usd: 0 }
+  const key = InFlight.againKey(place)
+  yield* write({ _tag: "Started", kind: "score", key, atMost })
+  const second = yield* scoreOf(target, limits, bill, ask, output).pipe(noting(write, key, bill))
+  yield* write({ _tag: "Rescored", case: place, first: score, second: second.score, usd: bill.usd })
+})
+
+/** The most that a call and its score can still cost; null if that is not known. */
+const mostOf = (target: Target, ask: Ask, earlier: Obtained | null): number | null => {
+  const most = target.atMost(ask)
+  if (earlier === null) return most
+  return most === null ? 0 : Math.max(0, most - earlier.usd)
+}
+
+/** Records what a score did cost that failed. */
+const noting =
+  (write: Write, key: string, bill: Purse.Bill) =>
+  <A, E>(score: Effect.Effect<A, E>): Effect.Effect<A, E | FileFailed> =>
+    Effect.tapError(score, () => write({ _tag: "Failed", kind: "score", key, usd: bill.usd }))
+
+const obtain = (target: Target, limits: Limits, ask: Ask, bill: Purse.Bill): Effect.Effect<unknown, AgentFailed> =>
+  call(
+    limits,
+    bill,
+    (context) => target.agent(ask, context),
+    (cause, attempts) => new AgentFailed({ case: ask.case, attempts, cause })
+  )
+
+const obtainedOf = (ask: Ask, output: unknown, usd: number): Obtained => {
+  const json = asJson(output)
+  return {
+    _tag: "Obtained",
+    ...ask,
+    output: json === undefined ? String(output) : json,
+    isWhole: json !== undefined,
+    usd
+  }
+}
+
+interface Bills {
+  readonly call: Purse.Bill
+  readonly score: Purse.Bill
+}
+
+const scoreOf = (target: Target, limits: Limits, bill: Purse.Bill, ask: Ask, output: unknown) =>
+  Effect.flatMap(
+    call(
+      limits,
+      bill,
+      (context) => target.score(output, ask, context),
+      (cause) => new ScoreFailed({ case: ask.case, cause })
+    ),
+    (found) => {
+      const { feedback = null, score } = isScored(found) ? found : { score: found }
+      return typeof score === "number" && score >= 0 && score <= 1
+        ? Effect.succeed({ score, feedback })
+        : Effect.fail(
+            new ScoreFailed({
+              case: ask.case,
+              cause: new RangeError(`it is ${String(score)}; expected a number in [0, 1]`)
+            })
+          )
+    }
+  )
+
+/** Functions of JavaScript may return anything. */
+const isScored = (found: unknown): found is Scored => typeof found === "object" && found !== null
+
+/** Calls a function of the user, whose prices go to the bill. */
+const call = <A, E>(
+  { timeoutSeconds, ...policy }: Limits,
+  bill: Purse.Bill,
+  run: (context: CallContext) => Promise<A> | A,
+  failure: (cause: unknown, attempts: number) => E
+): Effect.Effect<A, E> => {
+  const spend = Purse.spending(bill)
+  return Effect.mapError(
+    Retry.call(policy, (signal, attempt) => run({ signal, spend, attempt }), Duration.seconds(timeoutSeconds)),
+    ({ attempts, cause }) => failure(cause, attempts)
+  )
+}
+
+/** A value that JSON keeps as it is; undefined for others. */
+const asJson = (value: unknown): Schema.Json | undefined => {
+  if (typeof value === "string") return value
+  try {
+    const text = JSON.stringify(value)
+    const copy = text === undefined ? undefined : decodeJson(text)
+    return isDeepStrictEqual(copy, value) ? copy : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const decodeJson = Schema.decodeSync(Schema.fromJsonString(Schema.Json))

@@ -1,0 +1,48 @@
+/** What a search concludes, in words. Loads nothing else, so that a page can use it. */
+import type { Gain, Summary } from "./Snapshot.ts"
+
+export const titles: Readonly<Record<NonNullable<Summary["verdict"]>, string>> = {
+  better: "A better prompt",
+  "no-headroom": "No better prompt",
+  undecided: "Undecided: the prompt stays as it is"
+}
+
+/** What the cases show, where `others` prompts were tried besides the one that was given. */
+export const sentence = (
+  {
+    callsNeeded,
+    largestPossibleGain,
+    minimalGain,
+    test
+  }: Pick<Summary, "callsNeeded" | "largestPossibleGain" | "minimalGain" | "test">,
+  others: number
+): string => {
+  if (test !== null) {
+    const { cases, gain, original } = test
+    if (cases === 0) return "The budget allowed no call to test the prompt that leads."
+    return (
+      `On ${cases} held-out cases the original scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
+      `${interval(gain)} points at 90 %.` +
+      (gain.lower > 0
+        ? ""
+        : gain.upper < 0
+          ? " Its lead in the search was chance."
+          : ` That can be chance; about ${callsNeeded ?? "more"} calls of search show ${points(minimalGain)} points.`)
+    )
+  }
+  if (largestPossibleGain === null) return "No other prompt was tried."
+  return (
+    `Of ${others} other prompts that were tried, none leads. None is better than the original by more than ${points(largestPossibleGain)} points ` +
+    `(97.5 % each).` +
+    (largestPossibleGain < minimalGain
+      ? ""
+      : ` About ${callsNeeded ?? "more"} calls show a difference of ${points(minimalGain)} points.`)
+  )
+}
+
+/** A share in [0, 1] as points: `12.5`. */
+export const points = (share: number): string => (100 * share).toFixed(1)
+export const percent = (share: number): string => `${points(share)} %`
+const signed = (share: number): string => `${share >= 0 ? "+" : "−"}${points(Math.abs(share))}`
+/** `+12.5 [+3.0, +22.0]`. */
+export const interval = ({ lower, mean, upper }: Gain): string => `${signed(mean)} [${signed(lower)}, ${signed(upper)}]`

@@ -1,0 +1,43 @@
+import type { CandidateLint } from "@inspo/reflection"
+import type { Prompt } from "./Options.ts"
+import type { Gain, Verdict } from "./Verdict.ts"
+
+/** A prompt that was tried. `gain` is over the original, by the cases of the search. */
+export interface Tried<P extends Prompt> {
+  readonly prompt: P
+  readonly parent: P | null
+  readonly score: number | null
+  readonly cases: number
+  readonly gain: Gain | null
+}
+
+export interface EvolveResult<P extends Prompt, Case> {
+  /** The prompt that was given, unless another one is shown to be better. It is exactly the text that was scored. */
+  readonly prompt: P
+  readonly verdict: Verdict["verdict"]
+  /** The gain of the finalist over the original on held-out cases, with its 90 % interval; null if nothing was tested. */
+  readonly gain: Gain | null
+  /** The prompt that was tested; null if none led. */
+  readonly finalist: P | null
+  /** The largest gain that any prompt that was tried can have, by the cases of the search; null if none was tried. */
+  readonly largestPossibleGain: number | null
+  /** About how many calls show a gain of `minimalGain`, at the noise that was seen; null if none was tried. */
+  readonly callsNeeded: number | null
+  readonly calls: number
+  readonly usd: number
+  /** Calls that were in flight when an earlier process ended, and what they count as in US dollars; both are in `calls` and `usd`. */
+  readonly lost: { readonly calls: number; readonly usd: number }
+  /** Cases of the search and of the test, and those that repeat another one. */
+  readonly cases: { readonly search: number; readonly test: number; readonly repeated: number }
+  /** How much the score of one output differs from a second one, on average; null if it was not measured. */
+  readonly scoreNoise: number | null
+  /** All prompts, the original first. */
+  readonly tried: ReadonlyArray<Tried<P>>
+  /** Proposals that break a rule, and proposers that failed. */
+  readonly rejected: ReadonlyArray<CandidateLint.Rejection>
+  readonly failures: ReadonlyArray<string>
+  /** Cases that score below 1 under `prompt`, with the output. */
+  readonly failing: ReadonlyArray<{ readonly case: Case; readonly score: number; readonly output: unknown }>
+  /** The result as a page of Markdown. */
+  readonly report: () => string
+}

@@ -1,0 +1,239 @@
+/** Asks for revisions of a prompt, from what the agent did under it. */
+import { Instruction, RandomStream } from "@inspo/domain"
+import {
+  CandidateLint,
+  ClauseBank,
+  type MakeCall,
+  Proposer,
+  type ProposerError,
+  type ProposeRequest,
+  layerRuleBased,
+  type WorkRecord
+} from "@inspo/reflection"
+import * as ModelProposer from "@inspo/reflection/ModelProposer"
+import { Effect, Layer, Stream, Struct } from "effect"
+import { AiError, LanguageModel, type Prompt } from "effect/ai"
+import { type Answered, caseId, type Event, keyOf, type Obtained } from "./Event.ts"
+import * as Evidence from "./Evidence.ts"
+import { dollars } from "./Dollars.ts"
+import type { AiSdkModel, Complete, Completion } from "./Options.ts"
+import { describe, FileFailed } from "./Failure.ts"
+import * as Purse from "./Purse.ts"
+import * as Retry from "./Retry.ts"
+import * as Search from "./Search.ts"
+
+export type Source = Complete | AiSdkModel | ReadonlyArray<string>
+
+/** What the latest answer of a language model cost in US dollars, and what is left of the budget; null for no limit. */
+export interface Bill extends Purse.Bill {
+  left: number | null
+  /** The most that a request can cost in US dollars; null if that is not known. */
+  readonly atMost: (request: string) => number | null
+  /** Records that a request begins, with the most that it can cost. */
+  begin: (atMost: number | null) => Effect.Effect<void>
+}
+
+/** The proposer of a source. A language model is asked again where it fails; its prices go to the bill. */
+export const make = (source: Source, retries: number, bill: Bill): Layer.Layer<Proposer> => {
+  if (isSentences(source))
+    return Layer.provide(layerRuleBased, Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(source)))
+  return Layer.provide(
+    ModelProposer.layer({ kind: "reflection", maxEvidenceTokens: 8_000, maxOutputTokens: 16_384, price: null }),
+    Layer.effect(LanguageModel.LanguageModel, modelOf(source, retries, bill))
+  )
+}
+
+const isSentences = (source: Source): source is ReadonlyArray<string> => Array.isArray(source)
+
+/** What a proposal brings: events, in order. */
+export interface Task {
+  readonly state: Search.State
+  readonly parent: Instruction.Instruction
+  readonly count: number
+  readonly outputs: ReadonlyMap<string, Obtained>
+  /** A case as the proposer may read it, and the answer that would have been right, if it is known. */
+  readonly show: (place: number) => { readonly task: string; readonly expected: string | null }
+  readonly expected: ReadonlyArray<string>
+  readonly keep: ReadonlyArray<string>
+  readonly makeCall: MakeCall<FileFailed>
+}
+
+/** Requests candidates for a parent. A proposer that fails skips this evolution; the first time it ends the search. */
+export const propose = Effect.fn("Proposing.propose")(function* (
+  task: Task
+): Effect.fn.Return<ReadonlyArray<Event>, ProposerError | FileFailed, Proposer> {
+  const { makeCall, parent, state } = task
+  const step = state.evolution.population.step
+  const part = partOf(state, parent)
+  const records = recordsOf(task)
+  const seed = textOf(Search.promptOf(state, Search.original), part)
+  const rules: CandidateLint.Rules = {
+    // What the user's own score says may be repeated in a prompt.
+    ...CandidateLint.shownOf(records.map(({ record }) => Struct.omit(record, ["feedback"]))),
+    seed,
+    keep: task.keep.filter((text) => seed.includes(text)),
+    parent: textOf(parent, part),
+    known: state.prompts.map((prompt) => textOf(prompt, part)),
+    actions: [],
+    count: task.count,
+    commonAnswers: CandidateLint.commonAnswers(
+      task.expected.map((answer) => [answer]),
+      CandidateLint.defaultCommonShare
+    )
+  }
+  const request: ProposeRequest<FileFailed> = {
+    parent: { text: textOf(parent, part) },
+    count: task.count,
+    seed: state.setup.randomSeed,
+    stream: ["proposal", step],
+    rules,
+    makeCall,
+    failures: [],
+    records: records.map(({ record }) => record),
+    history: historyOf(state, part),
+    ...(part === null ? {} : { name: part })
+  }
+  const proposer = yield* Proposer
+  const found = yield* Effect.result(proposer.propose(request))
+  if (found._tag === "Failure") {
+    if (found.failure instanceof FileFailed || state.prompts.length === 1) return yield* found.failure
+    return [
+      { _tag: "Proposed", parent: parent.id, critique: "", rejected: [], failure: found.failure.message },
+      { _tag: "Evolved", event: { _tag: "EvolutionSkipped", step, reason: found.failure.message } }
+    ]
+  }
+  const { candidates, critique, failure } = found.success
+  const { accepted, rejected } = CandidateLint.lint(candidates, rules)
+  return [
+    { _tag: "Proposed", parent: parent.id, critique, rejected, failure: failure?.message ?? null },
+    {
+      _tag: "Evolved",
+      event: {
+        _tag: "CandidatesProposed",
+        step,
+        round: state.evolution.evolution?.round ?? 1,
+        parent: parent.id,
+        candidates: accepted.map((candidate) => ({
+          ...Instruction.ofContent(replaced(parent, part, candidate.text)),
+          rationale: candidate.rationale
+        })),
+        reflected: records.map(({ place }) => caseId(place))
+      }
+    }
+  ]
+})
+
+/** Of several named texts one is revised at a time, in turn; null where there is one text. */
+const partOf = ({ evolution, setup }: Search.State, { parts }: Instruction.Instruction): string | null => {
+  if (parts === undefined || typeof setup.prompt === "string") return null
+  const names = Object.keys(parts)
+  return names[(evolution.born - 1) % names.length] ?? null
+}
+
+const textOf = ({ parts, text }: Instruction.Instruction, part: string | null): string =>
+  part === null ? text : (parts?.[part] ?? text)
+
+const replaced = ({ parts }: Instruction.Instruction, part: string | null, text: string): Instruction.Content =>
+  part === null ? text : { ...parts, [part]: text }
+
+/** The worst of the cases that the parent was asked, drawn at random among equals. */
+const recordsOf = ({
+  outputs,
+  parent,
+  show,
+  state
+}: Task): ReadonlyArray<{ readonly place: number; readonly record: WorkRecord }> => {
+  const own = state.answers.filter(
+    (answer): answer is Answered => answer._tag === "Answered" && answer.prompt === parent.id
+  )
+  return RandomStream.make(state.setup.randomSeed, ["records", state.evolution.population.step])
+    .shuffle(own)
+    .toSorted((one, other) => one.score - other.score)
+    .slice(0, Math.max(1, Math.min(mostRecords, Math.floor(state.setup.search.length / 5))))
+    .map((answer) => {
+      const { case: place, feedback, score } = answer
+      const { expected, task } = show(place)
+      const output = outputs.get(keyOf(answer))?.output
+      return {
+        place,
+        record: {
+          score,
+          task,
+          transcript: typeof output === "string" ? output : JSON.stringify(output ?? null),
+          ...(feedback === null ? {} : { feedback }),
+          ...(expected === null ? {} : { expected: [expected] })
+        }
+      }
+    })
+}
+
+const mostRecords = 12
+
+const historyOf = (state: Search.State, part: string | null): ProposeRequest["history"] => {
+  const means = Evidence.means(state.answers)
+  return state.prompts.flatMap((prompt) => {
+    const score = means.get(prompt.id)
+    return score === undefined ? [] : [{ instruction: { id: prompt.id, text: textOf(prompt, part) }, score }]
+  })
+}
+
+/** The user's function, or a model of the AI SDK, as a language model. */
+const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => {
+  const complete = typeof source === "function" ? source : completeWith(source)
+  const ask = (request: string): Effect.Effect<Completion, AiError.AiError> => {
+    const atMost = bill.atMost(request)
+    if (bill.left !== null && atMost !== null && atMost > bill.left)
+      return Effect.fail(
+        failureOf(`the budget allows no proposal: one can cost ${dollars(atMost)}, and ${dollars(bill.left)} are left`)
+      )
+    return bill.begin(atMost).pipe(
+      Effect.andThen(
+        Retry.call({ retries, retryAfter: Retry.retryAfter }, (signal) =>
+          complete(request, { signal, usd: bill.left, spend: Purse.spending(bill) })
+        )
+      ),
+      Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer)),
+      Effect.mapError(({ cause }) => failureOf(cause))
+    )
+  }
+  return LanguageModel.make({
+    generateText: ({ prompt }) =>
+      Effect.map(ask(textOfPrompt(prompt)), ({ end = "done", text, usd = 0 }) => {
+        bill.usd += usd
+        return [
+          { type: "text" as const, text },
+          { type: "finish" as const, reason: reasons[end], usage: { inputTokens: {}, outputTokens: {} } }
+        ]
+      }),
+    streamText: () => Stream.die(new Error("a proposer does not stream"))
+  })
+}
+
+const reasons = { done: "stop", cut: "length", refused: "content-filter" } as const
+
+const failureOf = (cause: unknown): AiError.AiError =>
+  AiError.make({
+    module: "the proposer",
+    method: "generateText",
+    reason: new AiError.UnknownError({ description: describe(cause) })
+  })
+
+const completeWith =
+  (model: AiSdkModel): Complete =>
+  async (request, { signal }) => {
+    const { content } = await model.doGenerate({
+      prompt: [{ role: "user", content: [{ type: "text", text: request }] }],
+      abortSignal: signal
+    })
+    return content.map(({ text = "", type }) => (type === "text" ? text : "")).join("")
+  }
+
+/** A conversation as one text: a request, and what was answered and asked again. */
+const textOfPrompt = ({ content }: Prompt.Prompt): string =>
+  content
+    .flatMap((message) =>
+      typeof message.content === "string"
+        ? [message.content]
+        : message.content.map((part) => (part.type === "text" ? part.text : ""))
+    )
+    .join("\n\n")

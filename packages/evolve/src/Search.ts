@@ -1,0 +1,325 @@
+/**
+ * A search for a better prompt, as a state machine on the kernel of evolution: what is due by the events so far. Pure; the same events
+ * give the same decisions, so a search resumes from a file of them.
+ */
+import { Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
+import { Array as Arr } from "effect"
+import * as Evolution from "@inspo/evolution"
+import { InstructionValue, Population } from "@inspo/population"
+import { Sampler } from "@inspo/sampler"
+import { EvidencePruning } from "@inspo/successive-halving"
+import { Verification } from "@inspo/verification"
+import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
+import * as Evidence from "./Evidence.ts"
+import { every, type Setup, testShare } from "./Setup.ts"
+
+export interface State {
+  readonly setup: Setup
+  readonly evolution: Evolution.EvolutionState
+  /** All prompts ever, in the order in which they entered. */
+  readonly prompts: Evidence.Prompts
+  readonly answers: ReadonlyArray<Evidence.Outcome>
+  /** The cases that each prompt was written from; it is not asked them. */
+  readonly reflected: ReadonlyMap<Instruction.InstructionId, ReadonlyArray<Question.QuestionId>>
+  /** Calls of the agent so far: those that ended, and those that were in flight when a process ended. */
+  readonly made: number
+  /** What everything cost so far, in US dollars. */
+  readonly usd: number
+  /** Calls of every kind that were in flight when a process ended, and what they count as in US dollars. */
+  readonly lost: { readonly calls: number; readonly usd: number }
+  /** The round in progress, with the calls of it that are still to be made. */
+  readonly round: EventOf<"RoundPlanned"> | null
+  readonly rounds: number
+  /** Calls that were made when the last evolution began. */
+  readonly evolvedAt: number
+  /** Whether the budget cut a round short: the search asks nothing more. */
+  readonly isCut: boolean
+  readonly ended: EventOf<"SearchEnded"> | null
+  readonly isTested: boolean
+}
+
+/** What is due. A `Decide` is to be applied as it is; the others need the agent or the proposer. */
+export type Due =
+  | { readonly _tag: "Decide"; readonly event: Event }
+  | { readonly _tag: "Ask"; readonly asks: ReadonlyArray<Ask>; readonly kind: "search" | "test" }
+  | { readonly _tag: "Propose"; readonly parent: Instruction.Instruction; readonly count: number }
+  | { readonly _tag: "Conclude" }
+
+/** The id of the prompt that was given. */
+export const original = Evolution.instructionId(0)
+
+export const begin = (setup: Setup): State => {
+  const seed: Instruction.Instruction = {
+    ...Instruction.ofContent(setup.prompt),
+    id: original,
+    generation: 0,
+    parent: null,
+    origin: "seed",
+    bornAt: 0
+  }
+  return {
+    setup,
+    evolution: Evolution.begin([seed]),
+    prompts: [seed],
+    answers: [],
+    reflected: new Map(),
+    made: 0,
+    usd: 0,
+    lost: { calls: 0, usd: 0 },
+    round: null,
+    rounds: 0,
+    evolvedAt: -Infinity,
+    isCut: false,
+    ended: null,
+    isTested: false
+  }
+}
+
+/** What is due next. */
+export const next = (state: State): Due => {
+  const { ended, evolution, round } = state
+  if (round !== null) return { _tag: "Ask", kind: round.kind, asks: round.asks }
+  if (ended !== null)
+    return ended.finalist === null || state.isTested ? { _tag: "Conclude" } : decide(testRound(state, ended.finalist))
+  const decision = Evolution.decide(context(state), evolution)
+  if (decision !== null) return decide({ _tag: "Evolved", event: decision })
+  if (Evolution.isIn(evolution.evolution, "Proposing")) {
+    const [id] = evolution.evolution.parents
+    return {
+      _tag: "Propose",
+      parent: promptOf(state, Invariant.present(id, "parent")),
+      count: Evolution.mostNewcomers(context(state), evolution)
+    }
+  }
+  return decide(isWithoutHeadroom(state) ? searchEnded(null, "no-headroom") : (searchRound(state) ?? end(state)))
+}
+
+/** The state after an event. */
+export const apply = (state: State, event: Event): State => {
+  switch (event._tag) {
+    case "RoundPlanned":
+      return closed({ ...state, round: event, rounds: event.step })
+    case "Obtained":
+      return { ...state, made: state.made + 1, usd: state.usd + event.usd }
+    case "Rescored":
+    case "Failed":
+      return { ...state, usd: state.usd + event.usd }
+    case "Interrupted":
+      return interrupted(state, event)
+    case "Answered":
+    case "Missed":
+      return closed({
+        ...state,
+        made: state.made + (event._tag === "Missed" ? 1 : 0),
+        usd: state.usd + event.usd,
+        answers: [...state.answers, event],
+        round: without(state.round, event)
+      })
+    case "RoundCut":
+      return closed({ ...state, isCut: true, round: state.round === null ? null : { ...state.round, asks: [] } })
+    case "Evolved":
+      return evolved(state, event.event)
+    case "SearchEnded":
+      return { ...state, ended: event }
+    case "Written":
+      return { ...state, usd: state.usd + (event.answer.spent.usd ?? 0) }
+    case "Started":
+    case "Proposed":
+      return state
+  }
+}
+
+/** A prompt by its id. */
+export const promptOf = ({ prompts }: State, id: Instruction.InstructionId): Instruction.Instruction =>
+  Invariant.present(
+    prompts.find((one) => one.id === id),
+    `prompt ${id}`
+  )
+
+/** The member that is probably the best. */
+export const leaderOf = ({ evolution }: State): Instruction.InstructionId =>
+  Population.incumbent(evolution.population)?.instruction.id ?? original
+
+/** The most calls of the agent that the round in progress may still make: those of a search leave the test its share. */
+export const mostCalls = ({ made, round, setup }: State): number =>
+  Math.max(0, setup.calls - made - (round?.kind === "search" ? 2 * setup.test.length : 0))
+
+const interrupted = (state: State, { calls }: EventOf<"Interrupted">): State => {
+  const usd = calls.reduce((sum, call) => sum + call.usd, 0)
+  // A score that costs nothing is made again without a loss.
+  const lost = calls.filter((call) => call.kind !== "score" || call.usd > 0)
+  return {
+    ...state,
+    made: state.made + calls.filter(({ kind }) => kind === "agent").length,
+    usd: state.usd + usd,
+    lost: { calls: state.lost.calls + lost.length, usd: state.lost.usd + usd }
+  }
+}
+
+const decide = (event: Event): Due => ({ _tag: "Decide", event })
+
+const without = (round: EventOf<"RoundPlanned"> | null, made: Ask): EventOf<"RoundPlanned"> | null =>
+  round === null ? null : { ...round, asks: round.asks.filter((ask) => keyOf(ask) !== keyOf(made)) }
+
+const closed = (state: State): State => {
+  const { evolution, round } = state
+  if (round === null || round.asks.length > 0) return state
+  if (round.kind === "test") return { ...state, round: null, isTested: true }
+  const observed = { ...evolution, population: recounted(state, evolution), newcomers: [] }
+  return { ...state, round: null, evolution: Evolution.endUnit(schedule(state), observed) }
+}
+
+/** The members, compared on all answers. Some former members take part: what they showed about a case is true of it still. */
+const recounted = (
+  { answers, prompts, rounds }: State,
+  { population }: Evolution.EvolutionState
+): Population.Population => {
+  const alive = new Set(Population.ids(population))
+  const [seed, ...others] = prompts
+  const gone = new Set(others.filter(({ id }) => !alive.has(id)).slice(-mostGone))
+  const compared = others.filter((one) => alive.has(one.id) || gone.has(one))
+  const everyone = Evidence.population([seed, ...compared], answers, rounds)
+  const leaving = Population.ids(everyone).filter((id) => !alive.has(id))
+  return { ...Population.remove(everyone, leaving), step: rounds }
+}
+
+/** More of them say little about the present members, and take time. */
+const mostGone = 16
+
+const evolved = (state: State, event: Evolution.EvolutionEvent): State => {
+  const evolution = Evolution.rest(Evolution.apply(schedule(state), state.evolution, event))
+  const after = { ...state, evolution, evolvedAt: event._tag === "ParentsChosen" ? state.made : state.evolvedAt }
+  if (event._tag !== "PopulationRefilled" || event.accepted.length === 0) return after
+  const batch = event.accepted.map(({ instruction }) => instruction)
+  const reflected = Evolution.isIn(state.evolution.evolution, "Verifying")
+    ? state.evolution.evolution.stage.reflected
+    : []
+  const entered = {
+    ...after,
+    prompts: Arr.appendAll(state.prompts, batch),
+    reflected: new Map([...state.reflected, ...batch.map(({ id }) => [id, reflected] as const)])
+  }
+  return { ...entered, evolution: { ...evolution, population: recounted(entered, evolution) } }
+}
+
+/** After a round of search: an evolution, if the last one was tried and there is enough budget left to try what this one brings. */
+const schedule = (state: State): Evolution.Schedule.Schedule => {
+  const left = searchCallsLeft(state)
+  const calls = every(state.made + left)
+  const isTried = state.made - state.evolvedAt >= calls || !hasCases(state)
+  const isDue = isTried && 2 * left >= calls
+  return { parents: 1, resetsWindows: false, isPaused: false, prunes: () => false, evolves: () => isDue }
+}
+
+const hasCases = (state: State): boolean =>
+  Population.ids(state.evolution.population).some((id) => queue(state, id).length > 0)
+
+/** The calls that the search can still make, so that the test remains affordable. */
+const searchCallsLeft = (state: State): number => (state.isCut ? 0 : callsLeft(state) - testCalls(state))
+
+/** Where US dollars allow fewer calls than the budget of calls, the test gets its share of those. */
+const testCalls = (state: State): number =>
+  Math.min(2 * state.setup.test.length, Math.floor(testShare * (state.made + callsLeft(state))))
+
+/** The calls that the budget still allows, where one costs what they cost on average so far, with the proposals. */
+const callsLeft = (state: State): number => {
+  const { made, setup, usd } = state
+  const counted = setup.calls - made
+  return setup.usd === null || usd === 0
+    ? counted
+    : Math.min(counted, Math.max(0, Math.floor((setup.usd - usd) / (usd / Math.max(1, made)))))
+}
+
+const context = (state: State): Evolution.DecisionContext => ({
+  strategies,
+  values: InstructionValue.compare.values(state.evolution.population),
+  settings: { population: { size: state.setup.size } },
+  protectedIds: new Set(),
+  generationOf: (id) => promptOf(state, id).generation,
+  verification: { asks: false }
+})
+
+const strategies: Evolution.Strategies = {
+  valuation: InstructionValue.compare,
+  halving: EvidencePruning.make({ delta: 0.05, parents: 1 }),
+  verification: Verification.untried({ rounds: 1, fill: false })
+}
+
+/** The first round asks the original alone; the others share their calls by P(best). Null if nothing is left to ask. */
+const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
+  const { evolution, rounds, setup } = state
+  const step = rounds + 1
+  const left = searchCallsLeft(state)
+  if (rounds === 0) return planned(step, "search", queue(state, original).slice(0, setup.opening))
+  const { members } = evolution.population
+  if (left <= 0 || members.length === 1) return null
+  const shares = Sampler.thompson(InstructionValue.compare.values(evolution.population))
+  const stream = RandomStream.make(setup.randomSeed, ["round", step])
+  const budget = Math.min(setup.round, left)
+  let carried = stream.next()
+  const asks: Array<Ask> = []
+  const spare: Array<Ask> = []
+  for (const [place, share] of shares.entries()) {
+    carried += share * budget
+    const count = Math.floor(carried)
+    carried -= count
+    const waiting = queue(state, Invariant.at(members, place, "member").instruction.id)
+    asks.push(...waiting.slice(0, count))
+    spare.push(...waiting.slice(count))
+  }
+  const filled = [...asks, ...spare].slice(0, budget)
+  return filled.length === 0 ? null : planned(step, "search", filled)
+}
+
+const planned = (step: number, kind: "search" | "test", asks: ReadonlyArray<Ask>): EventOf<"RoundPlanned"> => ({
+  _tag: "RoundPlanned",
+  step,
+  kind,
+  asks
+})
+
+/** The cases that a prompt can still be asked, in the order of all. */
+const queue = ({ answers, reflected, setup }: State, prompt: Instruction.InstructionId): ReadonlyArray<Ask> => {
+  const known = new Set(answers.flatMap((answer) => (answer.prompt === prompt ? [caseId(answer.case)] : [])))
+  for (const id of reflected.get(prompt) ?? []) known.add(id)
+  return setup.search.flatMap((place) => (known.has(caseId(place)) ? [] : [{ prompt, case: place, sample: 0 }]))
+}
+
+/** Whether no prompt so far can be better than the original by as much as is asked for. */
+const isWithoutHeadroom = ({ answers, evolution, prompts, rounds, setup }: State): boolean => {
+  const [seed, ...others] = prompts
+  const isSmall = (some: Evidence.Prompts) =>
+    Evidence.gains(some, answers, rounds).every(({ upper }) => upper < setup.minimalGain)
+  // The members are few: the rest is looked at only if these leave the question open.
+  const members = others.filter(({ id }) => Evolution.isAlive(evolution.population, id))
+  return others.length >= leastTried && isSmall([seed, ...members]) && isSmall(prompts)
+}
+
+/** The prompts besides the original that must have been asked before "no headroom" is said. */
+const leastTried = 8
+
+const end = (state: State): EventOf<"SearchEnded"> => {
+  const leader = leaderOf(state)
+  return searchEnded(leader === original ? null : leader, searchCallsLeft(state) <= 0 ? "budget" : "no-more-proposals")
+}
+
+const searchEnded = (
+  finalist: EventOf<"SearchEnded">["finalist"],
+  because: EventOf<"SearchEnded">["because"]
+): EventOf<"SearchEnded"> => ({ _tag: "SearchEnded", finalist, because })
+
+/** All held-out cases under the original and the finalist, as often as the rest of the budget allows. */
+const testRound = (state: State, finalist: Instruction.InstructionId): EventOf<"RoundPlanned"> => {
+  const { calls, test } = state.setup
+  // Where US dollars seem too few for a pair, the calls themselves show whether they are.
+  const pairs = Math.min(Math.floor((calls - state.made) / 2), Math.max(1, Math.floor(callsLeft(state) / 2)))
+  const samples = Math.max(1, Math.floor(pairs / test.length))
+  const cases = test.slice(0, pairs)
+  return planned(
+    state.rounds + 1,
+    "test",
+    Array.from({ length: samples }, (_, sample) => sample).flatMap((sample) =>
+      cases.flatMap((place) => [original, finalist].map((prompt) => ({ prompt, case: place, sample })))
+    )
+  )
+}

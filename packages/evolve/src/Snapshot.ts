@@ -1,0 +1,111 @@
+/** Where a search is or how it ended, as JSON: what terminals and pages show of it. Loads nothing else, so that a page can read it. */
+import { Instruction } from "@inspo/domain"
+import { CandidateLint } from "@inspo/reflection"
+import { Schema } from "effect"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** A mean difference in score with the ends of its interval; each is in [-1, 1]. */
+export const Gain = Schema.Struct({ mean: Schema.Finite, lower: Schema.Finite, upper: Schema.Finite })
+export interface Gain extends Schema.Schema.Type<typeof Gain> {}
+
+/** What the cases of the search say about a prompt. `score` and `chance` are in [0, 1]. */
+const Evidence = {
+  /** The mean score of its answers, where a missing score counts as 0; null before the first. */
+  score: Schema.NullOr(Schema.Finite),
+  /** P(best) among the members; null for a prompt that is not one. */
+  chance: Schema.NullOr(Schema.Finite),
+  /** The gain over the prompt that was given, with its 95 % interval; null for that one and before the first answer. */
+  gain: Schema.NullOr(Gain)
+}
+
+/** A prompt that was tried. */
+export const Tried = Schema.Struct({
+  id: Instruction.InstructionId,
+  /** The prompt that it revises; null for the one that was given. */
+  parent: Schema.NullOr(Instruction.InstructionId),
+  content: Instruction.Content,
+  /** The proposer's reason for it; null for the prompt that was given. */
+  rationale: Schema.NullOr(Schema.String),
+  /** The round after which it entered; 0 for the prompt that was given. */
+  enteredAfter: Count,
+  /** The round after which it was removed, and the rule that says so; null while it is a member. */
+  left: Schema.NullOr(Schema.Struct({ after: Count, reason: Schema.String })),
+  /** The cases of the search that it was asked. */
+  cases: Count,
+  ...Evidence
+})
+export interface Tried extends Schema.Schema.Type<typeof Tried> {}
+
+/** A round of search, when all its calls were answered. */
+export const Round = Schema.Struct({
+  round: Count,
+  /** Calls of the agent until then, and what everything cost in US dollars. */
+  calls: Count,
+  usd: Schema.Finite,
+  members: Schema.Array(Schema.Struct({ id: Instruction.InstructionId, ...Evidence }))
+})
+export interface Round extends Schema.Schema.Type<typeof Round> {}
+
+/** A case that scores below 1. `place` counts the different cases from 0. */
+export const Failing = Schema.Struct({
+  place: Count,
+  score: Schema.Finite,
+  feedback: Schema.NullOr(Schema.String),
+  output: Schema.Json
+})
+export interface Failing extends Schema.Schema.Type<typeof Failing> {}
+
+/** What the state and the events of a search say. */
+export const Summary = Schema.Struct({
+  phase: Schema.Literals(["search", "test", "done"]),
+  /** Null until the search is done. */
+  verdict: Schema.NullOr(Schema.Literals(["better", "no-headroom", "undecided"])),
+  /** Why nothing more was asked; null while the search goes on. */
+  because: Schema.NullOr(Schema.Literals(["no-headroom", "budget", "no-more-proposals"])),
+  /** The prompt to use: the one that was given, unless another one is shown to be better. */
+  prompt: Instruction.InstructionId,
+  /** The member that is probably the best. */
+  leader: Instruction.InstructionId,
+  /** The comparison on held-out cases, with a 90 % interval; null if it was not made yet, or not needed. `original` is a mean score. */
+  test: Schema.NullOr(
+    Schema.Struct({
+      finalist: Instruction.InstructionId,
+      gain: Gain,
+      original: Schema.Finite,
+      cases: Count
+    })
+  ),
+  minimalGain: Schema.Finite,
+  largestPossibleGain: Schema.NullOr(Schema.Finite),
+  callsNeeded: Schema.NullOr(Schema.Finite),
+  calls: Count,
+  /** The most calls of the agent. */
+  budget: Count,
+  usd: Schema.Finite,
+  /** Calls that were in flight when a process ended; they count in `calls` and `usd`. */
+  lost: Schema.Struct({ calls: Count, usd: Schema.Finite }),
+  /** The most US dollars; null for no limit. */
+  budgetUsd: Schema.NullOr(Schema.Finite),
+  cases: Schema.Struct({ search: Count, test: Count }),
+  scoreNoise: Schema.NullOr(Schema.Finite),
+  /** All prompts, the one that was given first. */
+  tried: Schema.NonEmptyArray(Tried),
+  /** Proposals that break a rule. */
+  rejected: Schema.Array(CandidateLint.Rejection),
+  failures: Schema.Array(Schema.String),
+  /** Cases that score below 1: under `prompt` once the search is done, under `leader` before. */
+  failing: Schema.Array(Failing)
+})
+export interface Summary extends Schema.Schema.Type<typeof Summary> {}
+
+/** A summary with the course of the search, and the cases that fail. */
+export const Snapshot = Schema.Struct({
+  ...Summary.fields,
+  failing: Schema.Array(Schema.Struct({ ...Failing.fields, case: Schema.Json })),
+  rounds: Schema.Array(Round),
+  randomSeed: Schema.Finite,
+  /** What the answers depend on besides prompt and cases, such as the model. */
+  identity: Schema.Record(Schema.String, Schema.String)
+})
+export interface Snapshot extends Schema.Schema.Type<typeof Snapshot> {}

@@ -1,0 +1,103 @@
+/** What a finished search shows about its finalist. */
+import type { Instruction } from "@inspo/domain"
+import { RandomStream } from "@inspo/domain"
+import { Bootstrap, Exact } from "@inspo/statistics"
+import type * as Evidence from "./Evidence.ts"
+import { original, type State } from "./Search.ts"
+
+/** A mean difference with its 90 % interval: the true one is below the lower end at a risk of 5 %. */
+export interface Gain {
+  readonly mean: number
+  readonly lower: number
+  readonly upper: number
+}
+
+/**
+ * - `better`: the finalist is better than the original on held-out cases, at a risk of 5 %.
+ * - `no-headroom`: none of the prompts that were tried can be better by the gain that was asked for, at 97.5 % each.
+ * - `undecided`: neither could be shown.
+ */
+export interface Verdict {
+  readonly verdict: "better" | "no-headroom" | "undecided"
+  readonly prompt: Instruction.InstructionId
+  /** On the held-out cases; null if no finalist was tested. */
+  readonly test: {
+    readonly finalist: Instruction.InstructionId
+    readonly gain: Gain
+    readonly original: number
+    readonly cases: number
+  } | null
+}
+
+/** The answers of the search, without those of the test. */
+export const searchAnswers = ({ answers, setup }: State): ReadonlyArray<Evidence.Outcome> => {
+  const tested = new Set(setup.test)
+  return answers.filter((answer) => !tested.has(answer.case))
+}
+
+/**
+ * About how many calls show a difference of the gain that is of interest, at 97.5 %, if `calls` brought these gains: the width of the
+ * narrowest interval so far, which shrinks with the root of the calls. Null if no prompt was tried.
+ */
+export const callsNeeded = (gains: ReadonlyArray<Evidence.Gain>, calls: number, minimalGain: number): number | null => {
+  const widths = gains.map(({ mean, upper }) => upper - mean)
+  return widths.length === 0 ? null : Math.ceil(calls * (Math.min(...widths) / minimalGain) ** 2)
+}
+
+/** The largest gain that a prompt can have, by the intervals of gains; null if none was tried. */
+export const largest = (gains: ReadonlyArray<Gain>): number | null =>
+  gains.length === 0 ? null : Math.max(...gains.map(({ upper }) => upper))
+
+/** The verdict of a state in which nothing but `Conclude` is due. */
+export const of = ({ answers, ended, setup }: State): Verdict => {
+  const finalist = ended?.finalist ?? null
+  if (finalist === null)
+    return {
+      verdict: ended?.because === "no-headroom" ? "no-headroom" : "undecided",
+      prompt: original,
+      test: null
+    }
+  const outcomes = (prompt: Instruction.InstructionId, place: number) =>
+    answers.filter((answer) => answer.case === place && answer.prompt === prompt)
+  const pairs = setup.test.flatMap((place) => {
+    const [before, after] = [outcomes(original, place), outcomes(finalist, place)]
+    return before.length === 0 || after.length === 0 ? [] : [{ before, after }]
+  })
+  const differences = pairs.map(({ after, before }) => meanOf(after, 0) - meanOf(before, 1))
+  const gain = gainOf(differences)
+  const isBetter = gain.lower > 0 && chance(differences, setup.randomSeed) <= risk
+  return {
+    verdict: isBetter ? "better" : "undecided",
+    prompt: isBetter ? finalist : original,
+    test: { finalist, gain, original: average(pairs.map(({ before }) => meanOf(before, 0))), cases: pairs.length }
+  }
+}
+
+/** The mean score of a case; a missing score counts as `missing`, which speaks against the finalist. */
+const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number): number =>
+  average(outcomes.map((outcome) => (outcome._tag === "Answered" ? outcome.score : missing)))
+
+const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
+
+const gainOf = (differences: ReadonlyArray<number>): Gain => {
+  if (differences.length === 0) return { mean: 0, lower: -1, upper: 1 }
+  const [lower, upper] = Exact.tInterval(differences, level) ?? [-1, 1]
+  return { mean: average(differences), lower: Math.max(-1, lower), upper: Math.min(1, upper) }
+}
+
+/** The one-sided p-value of a mean above 0 by random signs, which is exact for few cases where the t-interval is not. */
+const chance = (differences: ReadonlyArray<number>, seed: number): number => {
+  const total = differences.reduce((sum, one) => sum + one, 0)
+  const stream = RandomStream.make(seed, ["signs"])
+  let asLarge = 1
+  for (let draw = 0; draw < permutations; draw++) {
+    let sum = 0
+    for (const one of differences) sum += stream.next() < 0.5 ? one : -one
+    if (sum >= total - 1e-12) asLarge += 1
+  }
+  return asLarge / (permutations + 1)
+}
+
+const permutations = 9_999
+const level = 0.9
+const risk = 0.05

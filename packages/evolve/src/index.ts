@@ -1,0 +1,14 @@
+export { evolve } from "./Evolve.ts"
+export { AgentFailed, FileFailed, ScoreFailed } from "./Failure.ts"
+export type {
+  AiSdkModel,
+  CallContext,
+  Complete,
+  Completion,
+  EvolveOptions,
+  Progress,
+  Prompt,
+  Scored
+} from "./Options.ts"
+export type { EvolveResult, Tried } from "./EvolveResult.ts"
+export type { Gain } from "./Verdict.ts"

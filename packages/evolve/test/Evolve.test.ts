@@ -1,0 +1,432 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { type CallContext, evolve, type EvolveResult } from "../src/index.ts"
+import { bad, type Case, cases, chance, good, neutral, options, succeeds } from "./support/Agents.ts"
+
+let directory = ""
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "inspo-evolve-"))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const failureOf = async (promise: Promise<unknown>): Promise<unknown> => {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  throw new Error("expected a failure")
+}
+
+const messageOf = async (promise: Promise<unknown>): Promise<string> => {
+  const error = await failureOf(promise)
+  return error instanceof Error ? error.message : String(error)
+}
+
+describe("evolve", () => {
+  it("returns a prompt that held-out cases show to be better", async () => {
+    const phases: Array<string> = []
+    const result = await evolve({ ...options(300), onProgress: ({ phase }) => void phases.push(phase) })
+    assert.deepStrictEqual(
+      phases.filter((phase, place) => phase !== phases[place - 1]),
+      ["search", "test", "done"]
+    )
+    assert.strictEqual(result.verdict, "better")
+    assert.include(result.prompt, good)
+    assert.notInclude(result.prompt, bad)
+    assert.isAbove(result.gain?.lower ?? 0, 0.2)
+    assert.deepStrictEqual(result.cases, { search: 30, test: 30, repeated: 0 })
+    assert.isAtMost(result.calls, 300)
+  })
+
+  it("keeps the prompt where the agent ignores it", async () => {
+    const result = await evolve({ ...options(300), agent: (_, one) => (one.id % 3 === 0 ? "right" : "wrong") })
+    assert.strictEqual(result.prompt, "Name the capital.")
+    assert.notStrictEqual(result.verdict, "better")
+    assert.isNull(result.gain)
+  })
+
+  it("returns a text that was scored, asks no pair twice in the search, and stays within the budget", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 20, max: 200 }),
+        fc.integer({ min: 6, max: 80 }),
+        fc.integer({ min: 1, max: 1000 }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 }),
+        async (calls, count, randomSeed, scores) => {
+          const asked: Array<string> = []
+          const result = await evolve({
+            ...options(calls, count),
+            randomSeed,
+            agent: (prompt, { id }) => {
+              asked.push(`${prompt} ${id}`)
+              return prompt
+            },
+            score: (output, { id }) => scores[(output.length + id) % scores.length] ?? 0
+          })
+          assert.strictEqual(asked.length, result.calls)
+          assert.isAtMost(result.calls, calls)
+          assert.isTrue(asked.some((one) => one.startsWith(`${result.prompt} `)))
+          assert.include(
+            result.tried.map(({ prompt }) => prompt),
+            result.prompt
+          )
+          assert.isTrue(result.verdict === "better" || result.prompt === "Name the capital.")
+          if (result.finalist === null) assert.strictEqual(new Set(asked).size, asked.length)
+        }
+      ),
+      { numRuns: 25 }
+    )
+  })
+
+  it("resumes after a crash between any two calls: nothing is asked twice, and the result is the same", async () => {
+    const whole = await evolve({ ...options(120), concurrency: 1 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 4 }), async (crashes) => {
+        const file = join(directory, `resume-${crashes.join("-")}.jsonl`)
+        await rm(file, { force: true })
+        const asked = new Map<string, number>()
+        let result: EvolveResult<string, Case> | null = null
+        for (const after of [...crashes, Infinity]) {
+          let left = after
+          const stop = new AbortController()
+          const run = evolve({
+            ...options(120),
+            concurrency: 1,
+            file,
+            signal: stop.signal,
+            // The agent has answered, so no call is in flight.
+            score: async (output, _, { signal }) => {
+              if (left-- <= 0) {
+                stop.abort(new Error("killed"))
+                await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))))
+              }
+              return Number(output === "right")
+            },
+            agent: (prompt, one) => {
+              const key = `${prompt} ${one.id}`
+              asked.set(key, (asked.get(key) ?? 0) + 1)
+              return succeeds(prompt, one) ? "right" : "wrong"
+            }
+          })
+          try {
+            result = await run
+          } catch (error) {
+            assert.isTrue(after < Infinity && error instanceof Error && error.message === "killed", String(error))
+          }
+        }
+        assert.strictEqual(result?.calls, whole.calls)
+        assert.strictEqual(result?.prompt, whole.prompt)
+        assert.deepStrictEqual(result?.tried, whole.tried)
+        assert.strictEqual(
+          [...asked.values()].reduce((sum, one) => sum + one, 0),
+          whole.calls
+        )
+      }),
+      { numRuns: 5 }
+    )
+  })
+
+  it("resumes only what has the same identity", async () => {
+    const file = join(directory, "identity.jsonl")
+    await evolve({ ...options(40), file, identity: { model: "a", limit: "1" } })
+    assert.match(
+      await messageOf(evolve({ ...options(40), file, identity: { model: "b", limit: "1" } })),
+      /belongs to a search with other model;/
+    )
+    assert.match(await messageOf(evolve({ ...options(40), file })), /with other model, limit;/)
+  })
+
+  it("refuses a file of another search, and says what differs", async () => {
+    const file = join(directory, "other.jsonl")
+    await evolve({ ...options(40), file })
+    assert.match(
+      await messageOf(evolve({ ...options(50), file })),
+      /other\.jsonl: belongs to a search with other calls;/
+    )
+    await writeFile(file, "{}\n")
+    assert.match(await messageOf(evolve({ ...options(40), file })), /is not the file of a search/)
+  })
+
+  it("never starts a call that could pass the budget in US dollars", async () => {
+    let spent = 0
+    const result = await evolve({
+      ...options(300),
+      budget: { calls: 300, usd: 1 },
+      concurrency: 4,
+      agent: async (prompt, one, { spend }: CallContext) => {
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        spend(0.01)
+        spent += 0.01
+        return succeeds(prompt, one) ? "right" : "wrong"
+      }
+    })
+    assert.isAtMost(spent, 1 + 1e-9)
+    assert.isAbove(spent, 0.9)
+    assert.closeTo(result.usd, spent, 1e-9)
+  })
+
+  it("never passes the budget in US dollars where calls and scores cost up to a known price", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 1000 }),
+        async (concurrency, seed) => {
+          let spent = 0
+          const pay = (spend: (usd: number) => void, ...parts: ReadonlyArray<string | number>) => {
+            const usd = 0.05 * chance(seed, ...parts)
+            spend(usd)
+            spent += usd
+          }
+          const result = await evolve({
+            ...options(300),
+            budget: { calls: 300, usd: 1 },
+            concurrency,
+            atMost: () => 0.1,
+            agent: async (prompt, one, { spend }: CallContext) => {
+              await Promise.resolve()
+              pay(spend, "call", prompt, one.id)
+              return succeeds(prompt, one) ? "right" : "wrong"
+            },
+            score: async (output, one, { spend }) => {
+              await Promise.resolve()
+              pay(spend, "score", output, one.id)
+              return Number(output === "right")
+            }
+          })
+          assert.isAtMost(spent, 1)
+          assert.isAbove(spent, 0.5)
+          assert.closeTo(result.usd, spent, 1e-9)
+        }
+      ),
+      { numRuns: 6 }
+    )
+  })
+
+  it("searches, and tests fewer cases, where US dollars allow a small part of the calls", async () => {
+    const result = await evolve({
+      ...options(300),
+      budget: { calls: 300, usd: 0.5 },
+      agent: (prompt, one, { spend }) => {
+        spend(0.01)
+        return succeeds(prompt, one) ? "right" : "wrong"
+      }
+    })
+    assert.isAbove(result.tried.length, 1)
+    assert.isAtMost(result.usd, 0.5 + 1e-9)
+    assert.isAbove(result.usd, 0.4)
+  })
+
+  it.each([0.015, 0.03, 0.2])("ends where %d US dollars are too few, and says what was found", async (usd) => {
+    const result = await evolve({
+      ...options(300),
+      budget: { calls: 300, usd },
+      agent: (prompt, one, { spend }: CallContext) => {
+        spend(0.01)
+        return succeeds(prompt, one) ? "right" : "wrong"
+      }
+    })
+    assert.isAtMost(result.usd, usd)
+    assert.notStrictEqual(result.verdict, "better")
+    assert.notInclude(result.report(), "NaN")
+  })
+
+  it("repeats a call that fails, after the pause that the error names, and stops where none succeeds", async () => {
+    let failures = 0
+    const limited = Object.assign(new Error("slow down"), { status: 429, headers: { "retry-after": "0.001" } })
+    const result = await evolve({
+      ...options(60),
+      agent: (prompt, one, { attempt }) => {
+        if (attempt === 0 && one.id % 4 === 0) {
+          failures += 1
+          throw limited
+        }
+        return succeeds(prompt, one) ? "right" : "wrong"
+      }
+    })
+    assert.isAbove(failures, 0)
+    assert.deepStrictEqual(result.failures, [])
+    const refused = evolve({
+      ...options(60),
+      agent: (): string => {
+        throw Object.assign(new Error("no such key"), { status: 401 })
+      }
+    })
+    assert.match(await messageOf(refused), /^the agent failed on case \d+ after 1 attempt: no such key$/)
+  })
+
+  it("counts a call that hangs as missing, and goes on", async () => {
+    const result = await evolve({
+      ...options(60),
+      timeoutSeconds: 0.02,
+      retries: 0,
+      agent: async (prompt, one) => {
+        if (one.id % 10 === 0) await new Promise(() => {})
+        return succeeds(prompt, one) ? "right" : "wrong"
+      }
+    })
+    assert.isAbove(result.failures.length, 0)
+    assert.include(result.failures[0], "no answer within 0.02 s")
+  })
+
+  it("keeps an output whose score is invalid, and scores it again later", async () => {
+    const file = join(directory, "scores.jsonl")
+    const asked = new Set<string>()
+    const shared = {
+      ...options(60),
+      file,
+      concurrency: 1,
+      agent: (prompt: string, one: Case) => {
+        assert.isFalse(asked.has(`${prompt} ${one.id}`), "asked twice")
+        asked.add(`${prompt} ${one.id}`)
+        return succeeds(prompt, one) ? "right" : "wrong"
+      }
+    }
+    assert.match(
+      await messageOf(evolve({ ...shared, score: () => NaN })),
+      /^score of case \d+: it is NaN; expected a number in \[0, 1\]$/
+    )
+    assert.isAbove((await evolve(shared)).calls, 10)
+  })
+
+  it("revises several named texts, one at a time", async () => {
+    const result = await evolve({
+      prompt: { system: "Name the capital.", tool: "Looks up." },
+      cases: cases(60),
+      agent: ({ system, tool }, one) => (succeeds(`${system} ${tool}`, one) ? "right" : "wrong"),
+      score: (output) => Number(output === "right"),
+      proposer: [good, neutral],
+      budget: { calls: 200 }
+    })
+    assert.strictEqual(result.verdict, "better")
+    assert.include(Object.values(result.prompt).join(" "), good)
+    assert.match(result.report(), /^`(system|tool)`:$/mu)
+  })
+
+  it("reads cases from a file, and asks equal ones once", async () => {
+    const file = join(directory, "tickets.csv")
+    await writeFile(
+      file,
+      `text,expected\n${Array.from({ length: 20 }, (_, id) => `"Ticket ${id % 12}, urgent",${id % 2 === 0 ? "a" : "b"}`).join("\n")}\n`
+    )
+    const result = await evolve({
+      prompt: "Sort the ticket.",
+      cases: file,
+      agent: (_, ticket) => (ticket["text"]?.includes("1") === true ? "a" : "b"),
+      score: (output, { expected }) => Number(output === expected),
+      proposer: [neutral, bad],
+      budget: { calls: 40 }
+    })
+    assert.strictEqual(result.cases.repeated, 8)
+  })
+
+  it("gives a language model the failures, without the answer as part of the task", async () => {
+    const requests: Array<string> = []
+    const result = await evolve({
+      ...options(200),
+      cases: cases(60).map(({ id }) => ({ id, expected: `right-${id}` })),
+      score: (output) => ({ score: Number(output === "right"), feedback: "too long" }),
+      proposer: (request) => {
+        requests.push(request)
+        return { text: `<critique>x</critique><ins_1>Name the capital. ${good}</ins_1>`, usd: 0.02 }
+      }
+    })
+    assert.include(requests[0], "too long")
+    assert.match(requests[0] ?? "", /<task>\{"id":\d+\}<\/task>/u)
+    assert.strictEqual(result.verdict, "better")
+    assert.closeTo(result.usd, 0.02 * requests.length, 1e-9)
+  })
+
+  it("asks no prompt a case that it was written from, and shows the proposer no case that is held out", async () => {
+    const shown = new Map<string, ReadonlyArray<number>>()
+    const asked: Array<{ readonly prompt: string; readonly id: number }> = []
+    let written = 0
+    const result = await evolve({
+      ...options(300),
+      concurrency: 1,
+      agent: (prompt, one) => {
+        asked.push({ prompt, id: one.id })
+        return succeeds(prompt, one) ? "right" : "wrong"
+      },
+      proposer: (request) => {
+        const ids = [...request.matchAll(/<task>\{"id":(\d+)\}/gu)].map(([, id]) => Number(id))
+        const texts = [1, 2].map(
+          () => `Name the capital. ${written++ % 3 === 0 ? good : neutral} ${"!".repeat(written)}`
+        )
+        for (const text of texts) shown.set(text, ids)
+        return texts.map((text, place) => `<ins_${place + 1}>${text}</ins_${place + 1}>`).join("")
+      }
+    })
+    assert.strictEqual(result.verdict, "better")
+    const held = new Set(asked.slice(-result.cases.test).map(({ id }) => id))
+    const search = asked.slice(
+      0,
+      result.tried.reduce((sum, { cases }) => sum + cases, 0)
+    )
+    for (const { id, prompt } of search) {
+      assert.isFalse(shown.get(prompt)?.includes(id) === true, `${prompt} was asked case ${id}`)
+      assert.isFalse(held.has(id))
+    }
+    for (const ids of shown.values()) {
+      assert.isAbove(ids.length, 0)
+      for (const id of ids) assert.isFalse(held.has(id))
+    }
+  })
+
+  it("rejects a revision that loses a placeholder, or that was cut, and says what is left of the budget", async () => {
+    const left: Array<number | null> = []
+    const result = await evolve({
+      ...options(60),
+      prompt: "Name the capital of {{country}}.",
+      keep: ["{{country}}", "{{other}}"],
+      budget: { calls: 60, usd: 1 },
+      atMost: () => 0,
+      proposer: (_, { usd }) => {
+        left.push(usd)
+        return {
+          text: `<ins_1>${good}</ins_1><ins_2>Capital of {{country}}: ${good}</ins_2><ins_3>${bad}`,
+          usd: 0.1,
+          end: "cut"
+        }
+      }
+    })
+    assert.deepStrictEqual([...new Set(result.rejected.map(({ reason }) => reason))].slice(0, 1), ["text-lost"])
+    assert.deepStrictEqual(
+      result.tried.map(({ prompt }) => prompt),
+      ["Name the capital of {{country}}.", `Capital of {{country}}: ${good}`]
+    )
+    for (const [count, usd] of left.entries()) assert.closeTo(usd ?? 0, 1 - 0.1 * count, 1e-9)
+  })
+
+  it("fails with the proposer's own error if nothing can be proposed", async () => {
+    const failing = evolve({
+      ...options(60),
+      retries: 0,
+      proposer: () => {
+        throw new Error("out of credit")
+      }
+    })
+    assert.include(await messageOf(failing), "out of credit")
+  })
+
+  it.each([
+    ["cases", { cases: cases(3) }, /cases is 3; expected at least 6 different ones/],
+    ["equal cases", { cases: Array.from({ length: 60 }, () => ({ id: 1 })) }, /cases is 1; expected at least 6/],
+    ["calls", { budget: { calls: 5 } }, /budget\.calls is 5; expected a whole number of at least 20/],
+    ["usd", { budget: { calls: 50, usd: -1 } }, /budget\.usd is -1; expected US dollars above 0/],
+    ["prompt", { prompt: " " }, /prompt is empty; expected a text of 1 to 100,000 characters/],
+    ["gain", { minimalGain: 2 }, /minimalGain is 2; expected a gain above 0 and below 1/],
+    ["concurrency", { concurrency: 0 }, /concurrency is 0; expected a whole number of at least 1/]
+  ])("refuses bad input: %s", async (_, changed, message) => {
+    assert.match(await messageOf(evolve({ ...options(60), ...changed })), message)
+  })
+
+  it("leaves a file that others cannot read", async () => {
+    const file = join(directory, "mode.jsonl")
+    await evolve({ ...options(40), file })
+    assert.include((await readFile(file, "utf8")).split("\n")[0], `"format":"inspo-evolve"`)
+  })
+})

@@ -1,0 +1,134 @@
+/**
+ * Arranges the groups of a unit of time into blocks: what several instructions earned on the same question or, without shared
+ * questions, in the same stratum of the same unit of time. What a block has in common cancels in its differences.
+ */
+import { Array as Arr, Schema } from "effect"
+import { InstructionId } from "@inspo/domain/Instruction"
+import * as Invariant from "@inspo/domain/Invariant"
+
+/** The rewards of one instruction on one question: `low` and `high` are their sums with 0 and 1 for each missing one. */
+export interface Scored {
+  readonly instruction: InstructionId
+  readonly question: string | null
+  readonly stratum: string
+  readonly samples: number
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * The mean reward of one instruction in a block, in the worst and in the best case. `weight` is the inverse of its variance,
+ * in units of the variance of one sample.
+ */
+export interface Cell {
+  readonly instruction: InstructionId
+  readonly weight: number
+  readonly low: number
+  readonly high: number
+}
+export type Block = ReadonlyArray<Cell>
+
+/** Groups of one instruction that wait for a rival: how many, and the sums of their means. */
+export const Waiting = Schema.Struct({
+  instruction: InstructionId,
+  groups: Schema.Finite,
+  samples: Schema.Finite,
+  low: Schema.Finite,
+  high: Schema.Finite
+})
+export interface Waiting extends Schema.Schema.Type<typeof Waiting> {}
+
+/**
+ * The blocks of a unit of time, and the groups that wait for a later one. A question asked under several instructions is a
+ * block. The other groups of a stratum are dealt into as many blocks as the second most frequent instruction has groups. Where
+ * a unit holds groups of one instruction only, as in cohorts of one group, they wait for groups of another one in the next
+ * units, until they are as many as there are `members`: this assumes that the policy hardly changes in between.
+ */
+export const arrange = (
+  groups: ReadonlyArray<Scored>,
+  waiting: ReadonlyArray<Waiting>,
+  members: number
+): { readonly blocks: ReadonlyArray<Block>; readonly waiting: ReadonlyArray<Waiting> } => {
+  const blocks: Array<Block> = []
+  const single: Array<Scored> = []
+  for (const own of groupedBy(groups, ({ question }) => question)) {
+    const byInstruction = groupedBy(own, ({ instruction }) => instruction)
+    if (own[0].question === null || byInstruction.length < 2) single.push(...own)
+    else blocks.push(byInstruction.map(onQuestion))
+  }
+  const alone: Array<Scored> = []
+  for (const own of groupedBy(single, ({ stratum }) => stratum)) {
+    const dealt = deal(own)
+    if (dealt.length === 0) alone.push(...own)
+    blocks.push(...dealt)
+  }
+  const across = deal(alone)
+  if (across.length > 0 || alone.length === 0) return { blocks: [...blocks, ...across], waiting }
+  const joined = join(waiting, alone, memory)
+  const isDue = joined.length > 1 && total(joined.map(({ groups }) => groups)) >= Math.max(2, members)
+  return isDue ? { blocks: [...blocks, joined.map(average)], waiting: [] } : { blocks, waiting: joined }
+}
+
+/** The part of the variance of a mean reward that more samples of the same question do not reduce: question × instruction. */
+const interaction = 0.1
+/** The variance between questions, which only counts between different ones. */
+const betweenQuestions = 0.36
+/** The most groups of an instruction that wait: older ones fade, since the policy changes. */
+const memory = 8
+
+const onQuestion = (own: ReadonlyArray<Scored>): Cell => {
+  const samples = total(own.map((one) => one.samples))
+  return {
+    instruction: Invariant.at(own, 0, "group").instruction,
+    weight: 1 / (interaction + 1 / samples),
+    low: total(own.map(({ low }) => low)) / samples,
+    high: total(own.map(({ high }) => high)) / samples
+  }
+}
+
+/** In the order of the first of each group. Quoted keys keep it, since names such as "12" would come first. */
+const groupedBy = (
+  groups: ReadonlyArray<Scored>,
+  key: (group: Scored) => string | null
+): ReadonlyArray<Arr.NonEmptyArray<Scored>> => Object.values(Arr.groupBy(groups, (group) => JSON.stringify(key(group))))
+
+/** Round robin; none with fewer than two instructions. */
+const deal = (groups: ReadonlyArray<Scored>): ReadonlyArray<Block> => {
+  const hands = groupedBy(groups, ({ instruction }) => instruction)
+  const [, count = 0] = hands.map(({ length }) => length).toSorted((a, b) => b - a)
+  return Array.from({ length: count }, (_, place) =>
+    hands.flatMap((hand) =>
+      join(
+        [],
+        hand.filter((_, index) => index % count === place),
+        Infinity
+      ).map(average)
+    )
+  )
+}
+
+/** Adds groups; beyond `most` groups of an instruction the earlier ones fade. */
+const join = (waiting: ReadonlyArray<Waiting>, groups: ReadonlyArray<Scored>, most: number): ReadonlyArray<Waiting> => {
+  const sums = new Map(waiting.map((one) => [one.instruction, one]))
+  for (const { high, instruction, low, samples } of groups) {
+    const known = sums.get(instruction) ?? { instruction, groups: 0, samples: 0, low: 0, high: 0 }
+    const kept = known.groups < most ? 1 : (most - 1) / known.groups
+    sums.set(instruction, {
+      instruction,
+      groups: known.groups * kept + 1,
+      samples: known.samples * kept + samples,
+      low: known.low * kept + low / samples,
+      high: known.high * kept + high / samples
+    })
+  }
+  return [...sums.values()]
+}
+
+const average = ({ groups, high, instruction, low, samples }: Waiting): Cell => ({
+  instruction,
+  weight: groups / (interaction + betweenQuestions + groups / samples),
+  low: low / groups,
+  high: high / groups
+})
+
+const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)

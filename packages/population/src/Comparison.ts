@@ -1,0 +1,381 @@
+/**
+ * Compares the members of a population within blocks ({@link Blocks}), so that what a question or a better policy changes for
+ * all of them cancels. Two kinds of evidence, both of a size that does not grow with the run:
+ *
+ * - A Gaussian model y = θ_i + u_block + e with a free effect of each block: means, intervals, and P(best), the probability
+ *   that a member is the best. It allocates rollouts and chooses the incumbent; it guarantees nothing.
+ * - For each member a betting e-process against "it is the best". Whatever is called certain follows from it.
+ */
+import { Schema } from "effect"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import { type Block, type Cell, Waiting } from "./Blocks.ts"
+import { cholesky, inverse, type Matrix, solve, type Vector } from "./internal/Cholesky.ts"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const Numbers = Schema.Array(Schema.Finite)
+
+/**
+ * What is expected before rewards are known: means that spread by `spread` variances of a sample, and newcomers that differ from
+ * the incumbent by `newcomer`, give or take `deviation`.
+ */
+export const Prior = Schema.Struct({ spread: Schema.Finite, newcomer: Schema.Finite, deviation: Schema.Finite })
+export interface Prior extends Schema.Schema.Type<typeof Prior> {}
+
+/** Of runs and served populations: newcomers are 2 points below the incumbent they were written from, give or take 5. */
+export const defaultPrior: Prior = { spread: 0.01, newcomer: -0.02, deviation: 0.05 }
+
+/**
+ * All arrays are parallel to the members. With w the weights of a block's cells and ȳ its weighted mean, `precision` is
+ * Σ diag(w) − w wᵀ / Σw, `weighted` is Σ w (y − ȳ), `squares` is Σ w (y − ȳ)², and `freedom` the number of cells less that of
+ * blocks. `samples` and `sum` count all rewards. `exponents` holds the logarithm of each member's e-process under each of the
+ * {@link bets}, since `generation` began. `chances` is P(best). `incumbent` is the member that is returned, by place; -1 without members.
+ * `prior` is there if it is not the default one.
+ */
+export const Comparison = Schema.Struct({
+  precision: Schema.Array(Numbers),
+  weighted: Numbers,
+  squares: Schema.Finite,
+  freedom: Schema.Finite,
+  samples: Schema.Finite,
+  sum: Schema.Finite,
+  exponents: Schema.Array(Numbers),
+  generation: Count,
+  chances: Numbers,
+  incumbent: Schema.Int,
+  waiting: Schema.Array(Waiting),
+  prior: Schema.optionalKey(Prior)
+})
+export interface Comparison extends Schema.Schema.Type<typeof Comparison> {}
+
+/** Without members. */
+export const empty: Comparison = {
+  precision: [],
+  weighted: [],
+  squares: 0,
+  freedom: 0,
+  samples: 0,
+  sum: 0,
+  exponents: [],
+  generation: 0,
+  chances: [],
+  incumbent: -1,
+  waiting: []
+}
+
+/** λ: the sizes of the bets, whose e-processes are averaged. */
+export const bets: Vector = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8]
+
+/** The means of the members relative to each other, with their covariance, in units of the reward. */
+export interface Posterior {
+  readonly means: Vector
+  readonly covariance: Matrix
+}
+
+/** The posterior under the prior θ_i ~ N(0, `spread` m (1 − m)), m the mean of all rewards. */
+export const posterior = (comparison: Comparison, spread = priorOf(comparison).spread): Posterior => {
+  const { weighted } = comparison
+  const noise = noiseVariance(comparison)
+  const lower = cholesky(scaled(comparison.precision, noise, 1 / (spread * sampleVariance(comparison))))
+  return {
+    means: solve(
+      lower,
+      weighted.map((one) => one / noise)
+    ),
+    covariance: inverse(lower)
+  }
+}
+
+/** The standard deviation of the difference of two members. */
+export const deviation = ({ covariance }: Posterior, a: number, b: number): number =>
+  Math.sqrt(Math.max(0, at(covariance[a], a) + at(covariance[b], b) - 2 * at(covariance[a], b)))
+
+/** Each member's e-value against "it is the best" in this generation: 1 without evidence, large values refute it. */
+export const eValues = ({ exponents }: Comparison): Vector =>
+  exponents.map((own) => own.reduce((sum, exponent) => sum + Math.exp(exponent), 0) / bets.length)
+
+/**
+ * The e-value that shows in this generation, at the risk `delta` over all generations, that a member is not the best:
+ * g (g + 1) / δ in generation g, since Σ 1 / (g (g + 1)) is 1.
+ */
+export const threshold = ({ generation }: Comparison, delta: number): number => (generation * (generation + 1)) / delta
+
+/**
+ * What a unit of time brings: its blocks, the groups that wait for a rival, and all its rewards. `missing` is the share of
+ * each member's rewards that are missing: P(best) follows no difference that missing rewards could explain. `step` names
+ * the draws.
+ */
+export interface Unit {
+  readonly blocks: ReadonlyArray<Block>
+  readonly waiting: ReadonlyArray<Waiting>
+  readonly rewards: { readonly samples: number; readonly sum: number }
+  readonly missing: Vector
+  readonly step: number
+}
+
+/**
+ * Adds a unit of time.
+ *
+ * The e-process of member i multiplies by 1 + λ Σ_j v_j (y_j − y_i) / Σ_j v_j for each block, over its rivals j, with v_j
+ * their P(best) before the unit. While i has the largest expected reward in every block, the factor's expected value is at most 1, so by
+ * Ville's inequality it ever reaches 1 / δ with probability δ at most (Waudby-Smith and Ramdas 2024, "Estimating means of
+ * bounded random variables by betting"). This holds for rewards in [0, 1] and questions drawn at random given the past.
+ */
+export const observe = (
+  comparison: Comparison,
+  members: ReadonlyArray<InstructionId>,
+  { blocks, missing, rewards, step, waiting }: Unit
+): Comparison => {
+  const place = new Map(members.map((id, index) => [id, index]))
+  const precision = comparison.precision.map((row) => [...row])
+  const weighted = [...comparison.weighted]
+  const exponents = comparison.exponents.map((row) => [...row])
+  const stakes = comparison.chances.map((chance) => chance + 1e-6)
+  const allStakes = total(stakes)
+  let { freedom, squares } = comparison
+  for (const block of blocks) {
+    const cells: Array<Cell & { readonly index: number; readonly stake: number }> = []
+    for (const { high, instruction, low, weight } of block) {
+      const index = place.get(instruction)
+      if (index !== undefined) cells.push({ instruction, high, low, weight, index, stake: at(stakes, index) })
+    }
+    if (cells.length < 2) continue
+    let [weight, weighedLow, stakesPresent, stakedLow] = [0, 0, 0, 0]
+    for (const { low, stake, weight: own } of cells) {
+      weight += own
+      weighedLow += own * low
+      stakesPresent += stake
+      stakedLow += stake * low
+    }
+    const centre = weighedLow / weight
+    for (const one of cells) {
+      const row = precision[one.index] ?? []
+      row[one.index] = at(row, one.index) + one.weight
+      for (const other of cells) row[other.index] = at(row, other.index) - (one.weight * other.weight) / weight
+      weighted[one.index] = at(weighted, one.index) + one.weight * (one.low - centre)
+      squares += one.weight * (one.low - centre) ** 2
+    }
+    freedom += cells.length - 1
+    for (const { high, index, low, stake } of cells) {
+      const rivals = stakesPresent - stake
+      const difference = (stakedLow - stake * low - rivals * high) / (allStakes - stake)
+      const own = exponents[index] ?? []
+      for (const [k, bet] of bets.entries()) own[k] = at(own, k) + Math.log1p(bet * difference)
+    }
+  }
+  return judge(
+    {
+      ...comparison,
+      precision,
+      weighted,
+      squares,
+      freedom,
+      exponents,
+      samples: comparison.samples + rewards.samples,
+      sum: comparison.sum + rewards.sum,
+      waiting
+    },
+    missing,
+    step
+  )
+}
+
+/**
+ * Adds members; the e-processes of all begin again, in a new generation. What the {@link Prior} expects of newcomers enters as one
+ * more observation.
+ */
+export const enter = (
+  comparison: Comparison,
+  count: number,
+  { missing, step }: Pick<Unit, "missing" | "step">
+): Comparison => {
+  const present = comparison.weighted.length
+  const size = present + count
+  const noise = noiseVariance(comparison)
+  const fresh = Array.from({ length: count }, () => 0)
+  const precision: Array<Array<number>> = [
+    ...comparison.precision.map((row) => [...row, ...fresh]),
+    ...fresh.map(() => Array.from({ length: size }, () => 0))
+  ]
+  const weighted = [...comparison.weighted, ...fresh]
+  let { squares } = comparison
+  const { incumbent } = comparison
+  if (incumbent >= 0) {
+    const { deviation, newcomer } = priorOf(comparison)
+    const weight = noise / deviation ** 2
+    for (let place = present; place < size; place++) {
+      add(precision, place, place, weight)
+      add(precision, incumbent, incumbent, weight)
+      add(precision, place, incumbent, -weight)
+      add(precision, incumbent, place, -weight)
+      weighted[place] = weight * newcomer
+      weighted[incumbent] = at(weighted, incumbent) - weight * newcomer
+      squares += weight * newcomer ** 2
+    }
+  }
+  return judge(
+    {
+      ...comparison,
+      precision,
+      weighted,
+      squares,
+      exponents: Array.from({ length: size }, () => bets.map(() => 0)),
+      generation: comparison.generation + 1,
+      chances: [...comparison.chances, ...fresh],
+      incumbent: incumbent < 0 ? 0 : incumbent
+    },
+    missing,
+    step
+  )
+}
+
+/**
+ * Begins a generation: what the e-processes showed is about the members of their time, so it does not hold for those that remain after
+ * one of unknown rank has left.
+ */
+export const renew = (comparison: Comparison): Comparison => ({
+  ...comparison,
+  exponents: comparison.exponents.map(() => bets.map(() => 0)),
+  generation: comparison.generation + 1
+})
+
+/** Removes members: the model without them, so that what they showed about the others remains. */
+export const leave = (
+  comparison: Comparison,
+  members: ReadonlyArray<InstructionId>,
+  leaving: ReadonlySet<InstructionId>,
+  { missing, step }: Pick<Unit, "missing" | "step">
+): Comparison => {
+  if (leaving.size === 0) return comparison
+  let { precision, squares, weighted } = comparison
+  for (const [place, id] of members.entries()) {
+    const own = at(precision[place], place)
+    if (!leaving.has(id) || own <= 1e-9) continue
+    const row = precision[place] ?? []
+    const level = at(weighted, place)
+    precision = precision.map((other) => other.map((one, column) => one - (at(other, place) * at(row, column)) / own))
+    weighted = weighted.map((one, column) => one - (at(row, column) * level) / own)
+    squares -= level ** 2 / own
+  }
+  const stays = (_: unknown, place: number) => members.some((id, index) => index === place && !leaving.has(id))
+  const incumbent = members[comparison.incumbent]
+  const left: Comparison = {
+    ...comparison,
+    precision: precision.filter(stays).map((row) => row.filter(stays)),
+    weighted: weighted.filter(stays),
+    squares: Math.max(0, squares),
+    exponents: comparison.exponents.filter(stays),
+    chances: comparison.chances.filter(stays),
+    incumbent: incumbent === undefined ? -1 : members.filter(stays).indexOf(incumbent),
+    waiting: comparison.waiting.filter(({ instruction }) => !leaving.has(instruction))
+  }
+  return judge(left, missing, step)
+}
+
+/** P(best) and the incumbent by the evidence so far. */
+const judge = (comparison: Comparison, missing: Vector, step: number): Comparison => {
+  const size = comparison.weighted.length
+  if (size === 0) return { ...comparison, ...empty, generation: comparison.generation }
+  const { covariance, means: shown } = posterior(comparison)
+  const means = missing.some((share) => share > 0) ? alike(shown, shrunken(comparison, shown, missing)) : shown
+  const leader = means.indexOf(Math.max(...means))
+  const { incumbent } = comparison
+  return {
+    ...comparison,
+    chances: chancesOf({ means, covariance }, step),
+    // A tie, such as where missing rewards explain all differences, changes nothing.
+    incumbent: incumbent < 0 || at(means, leader) > at(means, incumbent) + rounding ? leader : incumbent
+  }
+}
+
+/** Shares of missing rewards on the scale of means that the prior has shrunk. */
+const shrunken = (comparison: Comparison, means: Vector, missing: Vector): Vector => {
+  const spread = (some: Vector) => Math.max(...some) - Math.min(...some)
+  const raw = spread(posterior(comparison, 1).means)
+  const factor = raw > 0 ? Math.min(1, spread(means) / raw) : 1
+  return missing.map((share) => share * factor)
+}
+
+/**
+ * Means with missing rewards counted as what makes the members most alike. `missing` is the share of each member's rewards
+ * that are missing, and could add as much to its mean.
+ */
+const alike = (means: Vector, missing: Vector): Vector => {
+  const ranges = means.map((least, place) => ({ least, most: least + at(missing, place) }))
+  const centre = (Math.max(...ranges.map(({ least }) => least)) + Math.min(...ranges.map(({ most }) => most))) / 2
+  return ranges.map(({ least, most }) => Math.min(most, Math.max(least, centre)))
+}
+
+/** How often each member is the largest of a draw from the posterior. */
+const chancesOf = ({ covariance, means }: Posterior, step: number): Vector => {
+  const size = means.length
+  if (size === 1) return [1]
+  const lower = cholesky(covariance)
+  const normal = normals(RandomStream.make(0, ["best", step]))
+  const wins = means.map(() => 0)
+  const draw = means.map(() => 0)
+  for (let count = 0; count < draws; count++) {
+    for (let place = 0; place < size; place++) draw[place] = normal()
+    let best = 0
+    let largest = -Infinity
+    for (let place = 0; place < size; place++) {
+      const row = lower[place] ?? []
+      let value = at(means, place)
+      for (let k = 0; k <= place; k++) value += at(row, k) * at(draw, k)
+      if (value > largest) [best, largest] = [place, value]
+    }
+    wins[best] = at(wins, best) + 1
+  }
+  return wins.map((count) => count / draws)
+}
+
+/** Standard normal draws (Box and Muller 1958). */
+const normals = ({ next }: RandomStream.RandomStream): (() => number) => {
+  let spare: number | null = null
+  return () => {
+    if (spare !== null) {
+      const known = spare
+      spare = null
+      return known
+    }
+    const radius = Math.sqrt(-2 * Math.log(1 - next()))
+    const angle = 2 * Math.PI * next()
+    spare = radius * Math.sin(angle)
+    return radius * Math.cos(angle)
+  }
+}
+
+const sampleVariance = ({ samples, sum }: Comparison): number => {
+  const mean = (sum + 1) / (samples + 2)
+  return mean * (1 - mean)
+}
+
+/** σ²: the variance of one sample within a block, from the residuals of the model and 20 assumed ones. */
+const noiseVariance = (comparison: Comparison): number => {
+  const { freedom, precision, squares, weighted } = comparison
+  const fitted = solve(cholesky(scaled(precision, 1, 1e-6)), weighted)
+  const explained = total(weighted.map((one, place) => one * at(fitted, place)))
+  const residual = Math.max(0, squares - explained)
+  const left = Math.max(0, freedom - weighted.length + 1)
+  return (residual + assumed * 0.7 * sampleVariance(comparison)) / (left + assumed)
+}
+
+const scaled = (matrix: Matrix, divisor: number, diagonal: number): Matrix =>
+  matrix.map((row, place) => row.map((one, column) => one / divisor + (place === column ? diagonal : 0)))
+
+const add = (matrix: Array<Array<number>>, row: number, column: number, amount: number): void => {
+  const own = matrix[row]
+  if (own !== undefined) own[column] = at(own, column) + amount
+}
+
+const at = (row: Vector | undefined, column: number): number => row?.[column] ?? 0
+const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
+
+/** Residuals that the noise is assumed to have before any are known. */
+const assumed = 20
+/** Differences up to this are no lead. */
+const rounding = 1e-9
+/** Draws for P(best): its standard error is at most 0.035. */
+const draws = 200
+
+const priorOf = ({ prior = defaultPrior }: Comparison): Prior => prior

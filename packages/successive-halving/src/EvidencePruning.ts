@@ -1,0 +1,103 @@
+/** Removes members by paired evidence, and makes room for as many newcomers as the last ones earned. */
+import { assertCount, refuse } from "@inspo/domain/InvalidInput"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import * as Comparison from "@inspo/population/Comparison"
+import { ids, incumbent, type Member, type Population } from "@inspo/population/Population"
+import { Order } from "effect"
+import { recordWith, type Strategy } from "./SuccessiveHalving.ts"
+
+/** `delta` is the risk over the whole life, above 0 and below 1; `parents` is N_parent, the fewest members that a pruning leaves. */
+export interface Options {
+  readonly delta: number
+  readonly parents: number
+}
+
+/**
+ * Prunes every member that is certainly not the best of its population, at the risk δ over all prunings; all others stay,
+ * however low their values are. It never leaves fewer than N_parent members. See {@link Comparison.observe} for what the
+ * guarantee assumes.
+ *
+ * Newcomers take free places, then those of the members with the smallest P(best). The incumbent stays, and so does the seed until
+ * it is shown worse. The first evolution adds at most 4; later ones twice as many as the last if one of these became the incumbent,
+ * else half as many.
+ *
+ * @example
+ * ```ts
+ * import { EvidencePruning } from "@inspo/successive-halving"
+ *
+ * EvidencePruning.make({ delta: 0.05, parents: 1 }).identity.name // "evidence"
+ * ```
+ */
+export const make = ({ delta, parents: least }: Options): Strategy => {
+  assertCount(where, "parents", least, 1)
+  if (!(delta > 0 && delta < 1)) refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
+  return {
+    identity: { name: "evidence", parameters: { parents: least, delta } },
+    prune: (population, values, protectedIds = none) => {
+      const ranked = rank(population)
+      const record = recordWith(values)
+      const doubts = doubtsOf(population)
+      const worse = ranked
+        .toReversed()
+        .filter(({ instruction: { id } }) => (doubts.get(id) ?? 1) <= delta && !protectedIds.has(id))
+      const pruned = worse.slice(0, Math.max(0, ranked.length - least)).map(({ instruction: { id } }) => id)
+      const leaving = new Set(pruned)
+      return {
+        pruned: pruned.map((id) => record(id, "worse", 1 - (doubts.get(id) ?? 1))),
+        kept: ranked.map(({ instruction }) => instruction.id).filter((id) => !leaving.has(id)),
+        spared: worse.map(({ instruction }) => instruction.id).filter((id) => !leaving.has(id))
+      }
+    },
+    parents: (population) => rank(population).slice(0, least),
+    kept: (population) => {
+      const doubts = doubtsOf(population)
+      return population.members.flatMap(({ instruction: { id, origin } }, place) =>
+        place === population.comparison.incumbent || (origin === "seed" && (doubts.get(id) ?? 1) > delta) ? [id] : []
+      )
+    },
+    newcomers: (population, latest) => {
+      if (latest === null) return firstNewcomers
+      const best = incumbent(population)?.instruction.id
+      return latest.ids.some((id) => id === best) ? 2 * latest.places : Math.max(1, Math.floor(latest.places / 2))
+    },
+    replaced: (population, values, staying, size) => {
+      const record = recordWith(values)
+      const doubts = doubtsOf(population)
+      const others = rank(population)
+        .map(({ instruction }) => instruction.id)
+        .filter((id) => !staying.has(id))
+      return others
+        .slice(Math.max(0, size - staying.size))
+        .toReversed()
+        .map((id) => {
+          const doubt = doubts.get(id) ?? 1
+          return record(id, doubt <= delta ? "worse" : "forced", 1 - doubt)
+        })
+    }
+  }
+}
+
+/** The p-value of "this member is the best", valid over all looks and generations; at most 1. */
+export const doubtsOf = (population: Population): ReadonlyMap<InstructionId, number> => {
+  const { comparison } = population
+  const eValues = Comparison.eValues(comparison)
+  return new Map(
+    ids(population).map((id, place) => [id, Math.min(1, Comparison.threshold(comparison, 1) / (eValues[place] ?? 1))])
+  )
+}
+
+/** The incumbent first, then by P(best), then the older. */
+const rank = ({ comparison, members }: Population): ReadonlyArray<Member> =>
+  members
+    .map((member, place) => ({
+      member,
+      chance: place === comparison.incumbent ? 2 : (comparison.chances[place] ?? 0)
+    }))
+    .toSorted(Order.flip(Order.mapInput(Order.Number, ({ chance }) => chance)))
+    .map(({ member }) => member)
+
+const where = "EvidencePruning"
+
+const none: ReadonlySet<InstructionId> = new Set()
+/** Newcomers of the first evolution. */
+const firstNewcomers = 4
