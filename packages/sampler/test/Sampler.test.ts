@@ -356,6 +356,30 @@ describe("several instructions on a question", () => {
   })
 })
 
+describe("distinct instructions for one question", () => {
+  it.prop("are returned with their probability, share × expectedDraws, none twice", [Shared], ([input]) => {
+    const request = sharedRequest(input)
+    const values = shared(input, { _tag: "Samples", samples: 1 }).probabilities(request.values)
+    const shares = Arr.zipWith(request.values, values, ({ id }, probability) => ({ id, probability }))
+    const draws = Sampler.expectedDraws(values, input.draws)
+    const drawn = Sampler.distinct({ seed: input.seed, path: ["one"], shares, instructionsPerQuestion: input.draws })
+    assert.strictEqual(new Set(drawn.map(({ id }) => id)).size, drawn.length)
+    for (const { id, probability } of drawn)
+      assert.strictEqual(probability, (shares.find((share) => share.id === id)?.probability ?? NaN) * draws)
+  })
+
+  it("are drawn as often as the probability they are returned with", () => {
+    const shares = [0.5, 0.3, 0.15, 0.05].map((probability, index) => ({ id: id(index), probability }))
+    const draws = Arr.makeBy(4000, (index) =>
+      Sampler.distinct({ seed: 7, path: [index], shares, instructionsPerQuestion: 3 })
+    )
+    for (const share of shares) {
+      const stated = draws.flat().find((drawn) => drawn.id === share.id)?.probability ?? NaN
+      assertFrequency(draws.filter((drawn) => drawn.some((one) => one.id === share.id)).length / 4000, stated)
+    }
+  })
+})
+
 const sharings = (draws: number): ReadonlyArray<Sampler.Sharing> => [
   { _tag: "Groups", instructionsPerQuestion: draws },
   { _tag: "Samples", samples: draws }
