@@ -56,6 +56,7 @@ export const layer = (options: LocalEngineOptions): Layer.Layer<Engine, EngineEr
 const make = Effect.fn("LocalEngine.make")(function* (
   options: LocalEngineOptions
 ): Effect.fn.Return<Engine.Interface, EngineError, Scope.Scope> {
+  yield* runtime
   const model = yield* ModelFolder.read(options.model ?? ModelFolder.shipped).pipe(
     Effect.mapError((cause) => new EngineError({ operation: "start", reason: cause.message, cause }))
   )
@@ -115,4 +116,15 @@ const make = Effect.fn("LocalEngine.make")(function* (
 
     remove: checkpoints.remove
   }
+})
+
+/** Programs that only offer this engine need not install its runtime, which takes 290 MB. */
+const runtime = Effect.try({
+  try: () => import.meta.resolve("onnxruntime-node"),
+  catch: (cause) =>
+    new EngineError({
+      operation: "start",
+      reason: "the embedded engine needs the package onnxruntime-node: npm install onnxruntime-node",
+      cause
+    })
 })

@@ -21,9 +21,9 @@ export interface Check {
 
 /** Checks what a run needs, and which proposers it could use; fails when something required is missing. */
 export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
-  const needed = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
+  const needed = yield* Effect.all([node, cores, memory, ...embedded(), fullTextSearch, writable])
   const checks = [...needed, ...(yield* proposers)]
-  const missing = needed.filter(({ ok }) => !ok)
+  const missing = needed.filter(({ ok, required }) => required && !ok)
   yield* Reporter.print(input.json, { ok: missing.length === 0, checks }, () =>
     checks.map(({ detail, name, ok, required }) => `${mark(ok, required)}${name.padEnd(28)}${detail}`)
   )
@@ -58,14 +58,19 @@ const memory = Effect.sync((): Check => {
   return { name: "memory", ok: total >= 2, required: true, detail: `${total.toFixed(1)} GiB, a run needs up to 2` }
 })
 
-const onnxruntime = attempt(
-  "onnxruntime",
-  Effect.map(
-    // The engine's dependency, found from where the engine is.
-    Effect.try(() => createRequire(import.meta.resolve("@inspo/engine-local/package.json"))("onnxruntime-node")),
-    () => "loads"
-  )
-)
+/** The embedded engine is an option: without its runtime, runs use the engine of a server. */
+const embedded = () => {
+  // The runtime is found from where the engine is.
+  const require = createRequire(import.meta.resolve("@inspo/engine-local/package.json"))
+  try {
+    require.resolve("onnxruntime-node")
+  } catch {
+    const detail = "onnxruntime-node is not installed: npm install onnxruntime-node"
+    return [Effect.succeed<Check>({ name: "embedded engine", ok: false, required: false, detail })]
+  }
+  const runtime = Effect.try(() => require("onnxruntime-node"))
+  return [attempt("onnxruntime", Effect.as(runtime, "loads")), engine]
+}
 
 const engine = attempt(
   "embedded engine",
