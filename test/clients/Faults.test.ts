@@ -12,7 +12,7 @@ import { noPython, python, type Subject, typescript, warm } from "./Subject.ts"
 const runs = Number(process.env["INSPO_FAULT_SCHEDULES"] ?? 15)
 
 /** In milliseconds; what a busy machine may take besides. */
-const [timeout, slack] = [100, 400]
+const [timeout, slack] = [100, 1500]
 
 /** Those that hold a reward back for ten seconds are left to calls for leases. */
 const quick: ReadonlyArray<Fault> = [
