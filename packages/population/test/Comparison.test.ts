@@ -138,10 +138,10 @@ describe("evidence", () => {
 
 describe("the model", () => {
   /** θ of the members present, σ² and the prior by the definitions, from the rows of all that were ever present. */
-  const direct = (units: Units, left: ReadonlyArray<number> = []) => {
+  const direct = (units: Units, left: ReadonlyArray<number> = [], variance = 0.01) => {
     const rows = rowsOf(units)
     const { noise, spread } = scaleOf(units, rows, size - left.length)
-    const priors = Array.from({ length: size }, (_, place) => (left.includes(place) ? 1e-7 : 1 / (0.01 * spread)))
+    const priors = Array.from({ length: size }, (_, place) => (left.includes(place) ? 1e-7 : 1 / (variance * spread)))
     return Direct.fit(rows, priors, noise)
   }
 
@@ -179,13 +179,14 @@ describe("the model", () => {
     ([units, leaving]) => {
       const before = observeAll(onlyShared(units))
       const { comparison } = Population.remove(before, [id(leaving)])
-      const expected = direct(units, [leaving])
+      // A wide prior, which hides nothing that was shown.
+      const expected = direct(units, [leaving], 1)
       const others = [0, 1, 2, 3].filter((place) => place !== leaving)
-      const posterior = Comparison.posterior(comparison)
-      close(differences(posterior), differences({ means: others.map((place) => expected.means[place] ?? NaN) }), 1e-3)
+      const posterior = Comparison.posterior(comparison, 1)
+      close(differences(posterior), differences({ means: others.map((place) => expected.means[place] ?? NaN) }), 1e-4)
       for (const [a, first] of others.entries())
         for (const [b, second] of others.slice(0, a).entries())
-          close(Comparison.deviation(posterior, a, b), Comparison.deviation(expected, first, second), 1e-3)
+          close(Comparison.deviation(posterior, a, b), Comparison.deviation(expected, first, second), 1e-4)
     }
   )
 
@@ -374,6 +375,15 @@ describe("the e-process of the best", () => {
     { offsets: [0, -0.15, -0.3], tested: [0] }
   ]
   const lives = 14_000
+
+  it.prop("spends its risk over all generations, and no more", [Schema.Literals([0.01, 0.05, 0.2])], ([delta]) => {
+    const { comparison } = Population.make(instructions)
+    const generations = Array.from({ length: 2000 }, (_, index) => index + 1)
+    const risks = generations.map((generation) => 1 / Comparison.threshold({ ...comparison, generation }, delta))
+    const spent = risks.reduce((sum, risk) => sum + risk, 0)
+    assert.isAtMost(spent, delta)
+    assert.isAtLeast(spent, 0.999 * delta)
+  })
 
   for (const { offsets, tested } of worlds)
     it(`has a mean of at most 1 at any stop, with members ${offsets.join(", ")} apart`, () => {
