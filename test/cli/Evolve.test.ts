@@ -111,6 +111,37 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
       })
   )
 
+  it.live("adds the sentences of a file, and asks no model for prompts", () =>
+    Effect.gen(function* () {
+      const server = yield* model(wire(compatible))
+      yield* Effect.promise(() => writeFile(join(cwd, "sentences.txt"), `Be polite.\n\n${good}\n`))
+      const sentences = ["--sentences", "sentences.txt", "--out", "sentences"]
+      const planned = yield* run(flags(server.url, ...sentences, "--plan", "--json"))
+      assert.isNull(JSON.parse(planned.stdout).proposer)
+      const finished = yield* run(flags(server.url, ...sentences, "--json"))
+      assert.strictEqual(finished.code, 0, finished.stderr)
+      const { prompt: found, proposer, verdict } = JSON.parse(finished.stdout)
+      assert.deepStrictEqual([verdict, proposer], ["better", null])
+      assert.include(found, good)
+      assert.strictEqual(answered(server), asked(server))
+    })
+  )
+
+  it.live("says what else to give where the proposer writes nothing that can be used", () =>
+    Effect.gen(function* () {
+      const exchange = wire(compatible)
+      const server = yield* model(exchange, ({ country, method }) =>
+        method === "POST" && country === null ? { body: exchange.success("{% endblock %}") } : null
+      )
+      const { code, stderr } = yield* run(flags(server.url, "--out", "unusable"))
+      assert.strictEqual(code, 1)
+      assert.include(
+        stderr.replaceAll(/\s+/gu, " "),
+        "Name another model with --proposer, or give sentences with --sentences."
+      )
+    })
+  )
+
   it.live("waits as a server asks, and counts refused and cut answers as answers", () =>
     Effect.gen(function* () {
       const exchange = wire(hosted[1])

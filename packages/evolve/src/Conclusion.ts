@@ -23,11 +23,7 @@ export const sentence = (
     return (
       `On ${cases} held-out cases the original scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
       `${interval(gain)} points at 90 %.` +
-      (gain.lower > 0
-        ? ""
-        : gain.upper < 0
-          ? " Its lead in the search was chance."
-          : ` That can be chance; about ${callsNeeded ?? "more"} calls of search show ${points(minimalGain)} points.`)
+      (gain.lower > 0 ? "" : ` ${doubt(gain, cases, minimalGain)}`)
     )
   }
   if (largestPossibleGain === null) return "No other prompt was tried."
@@ -38,6 +34,16 @@ export const sentence = (
       ? ""
       : ` About ${callsNeeded ?? "more"} calls show a difference of ${points(minimalGain)} points.`)
   )
+}
+
+/** What a test that does not show a gain says, and how many cases would show one: the interval shrinks with their root. */
+const doubt = ({ mean, upper }: Gain, cases: number, minimalGain: number): string => {
+  if (upper < 0) return "Its lead in the search was chance."
+  if (upper < minimalGain) return `A gain of ${points(minimalGain)} points is excluded.`
+  const width = upper - mean
+  const sought = width > minimalGain ? Math.max(mean, minimalGain) : mean
+  const needed = Math.ceil(cases * (width / sought) ** 2)
+  return `That can be chance: about ${needed} held-out cases, ${2 * needed} in all, show a gain of ${points(sought)} points.`
 }
 
 /** A share in [0, 1] as points: `12.5`. */

@@ -17,6 +17,11 @@ export const evolve = Command.make(
         "config that names one"
     ),
     proposer: flags.optionalText("proposer", "MODEL", "Chat model that writes prompts, and judges; --model by default"),
+    sentences: flags.optionalText(
+      "sentences",
+      "FILE",
+      "Text file with a sentence in each line: prompts are made by adding them, and no model writes any"
+    ),
     score: flags.optionalChoice(
       "score",
       ["exact", "contains", "pattern", "json", "number", "judge", "command"],

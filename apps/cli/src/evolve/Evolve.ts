@@ -1,4 +1,5 @@
 /** The verb `evolve`: a better prompt for a chat model, from test cases. */
+import { ProposerError } from "@inspo/reflection/Proposer"
 import type { Message } from "@inspo/reflection/Provider"
 import {
   type CallContext,
@@ -37,7 +38,8 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
       ...task,
       maxTokens: input.maxTokens,
       agent: { model: model.text, price: priceOf(model) },
-      proposer: { model: proposer.text, price: priceOf(proposer) }
+      proposer: { model: proposer.text, price: priceOf(proposer) },
+      isProposing: task.sentences === null
     })
     return yield* Reporter.print(input.json, plan, (columns) => Plan.lines(plan, columns))
   }
@@ -48,7 +50,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   if (input.dashboard) yield* beside(task.directory, reporter)
   const { ends, result } = yield* searched(task, input, models, reporter)
   const { directory } = task
-  const document = { directory, model: model.text, proposer: proposer.text, ...result }
+  const document = { directory, model: model.text, proposer: task.sentences === null ? proposer.text : null, ...result }
   yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
   yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
   yield* replaceFile(`${directory}/report.md`, result.report())
@@ -134,7 +136,8 @@ const searched = Effect.fnUntraced(function* (
           run(Scoring.score(writer, typeof output === "string" ? output : output.text, jobOf(one), spend), {
             signal: stop
           }),
-        proposer: (request, context) => run(propose(writer, request, context), { signal: context.signal }),
+        proposer:
+          task.sentences ?? ((request, context) => run(propose(writer, request, context), { signal: context.signal })),
         budget: { calls: task.setup.calls, ...(task.setup.usd === null ? {} : { usd: task.setup.usd }) },
         ...(agent.price === null || writer.price === null
           ? {}
@@ -212,8 +215,12 @@ const failureOf = (cause: unknown, directory: string): UsageError | CommandFailu
   // Without a cause it is a file of another search, which is as it should be.
   if (cause instanceof FileFailed && cause.cause === undefined)
     return new UsageError({ problem: `${problem}, with --out DIR.`, cause })
+  const remedy =
+    cause instanceof ProposerError && ["no-candidates", "refused", "empty"].includes(cause.failure.kind)
+      ? " Name another model with --proposer, or give sentences with --sentences."
+      : ""
   return new CommandFailure({
-    problem: `${problem.replace(/\.$/u, "")}. All answers so far are in ${directory}; the same command continues.`,
+    problem: `${problem.replace(/\.$/u, "")}.${remedy} All answers so far are in ${directory}; the same command continues.`,
     cause
   })
 }

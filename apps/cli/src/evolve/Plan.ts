@@ -23,7 +23,8 @@ export interface Plan {
   readonly cases: { readonly search: number; readonly test: number; readonly repeated: number }
   readonly calls: { readonly total: number; readonly opening: number; readonly search: number; readonly test: number }
   readonly agent: Share
-  readonly proposer: Share
+  /** Null if prompts are made of sentences. */
+  readonly proposer: Share | null
   readonly judge: Share | null
   readonly budget: number | null
 }
@@ -36,13 +37,15 @@ export interface PlanInput {
   readonly maxTokens: number
   readonly agent: { readonly model: string; readonly price: ModelPrice | null }
   readonly proposer: { readonly model: string; readonly price: ModelPrice | null }
+  readonly isProposing: boolean
 }
 
-export const make = ({ agent, jobs, maxTokens, prompt, proposer, repeated, setup }: PlanInput): Plan => {
+export const make = (input: PlanInput): Plan => {
+  const { agent, isProposing, jobs, maxTokens, prompt, proposer, repeated, setup } = input
   const { calls, opening, search, test } = setup
   const tested = 2 * test.length
   const mean = (sizes: ReadonlyArray<number>) => sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length)
-  const input = mean(jobs.map((job) => TokenEstimate.estimate(textOf(prompt, job))))
+  const size = mean(jobs.map((job) => TokenEstimate.estimate(textOf(prompt, job))))
   const proposals = 2 * (1 + Math.ceil((calls - tested) / every(calls - tested)))
   const judged = jobs.filter(isJudged).length / jobs.length
   const share = (
@@ -64,9 +67,9 @@ export const make = ({ agent, jobs, maxTokens, prompt, proposer, repeated, setup
   return {
     cases: { search: search.length, test: test.length, repeated },
     calls: { total: calls, opening, search: calls - tested, test: tested },
-    agent: share(agent, calls, input, maxTokens),
-    proposer: share(proposer, proposals, proposalInput, proposalOutput),
-    judge: judged === 0 ? null : share(proposer, Math.ceil(judged * calls), input + judgeInput, maxVerdictTokens),
+    agent: share(agent, calls, size, maxTokens),
+    proposer: isProposing ? share(proposer, proposals, proposalInput, proposalOutput) : null,
+    judge: judged === 0 ? null : share(proposer, Math.ceil(judged * calls), size + judgeInput, maxVerdictTokens),
     budget: setup.usd
   }
 }
@@ -74,7 +77,7 @@ export const make = ({ agent, jobs, maxTokens, prompt, proposer, repeated, setup
 /** The plan for people. */
 export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
   const { agent, budget, calls, cases, judge, proposer } = plan
-  const all = [agent, proposer, ...(judge === null ? [] : [judge])]
+  const all = [agent, proposer, judge].filter((one) => one !== null)
   const usd = all.map((one) => one.usd).reduce(added, [0, 0])
   return rows(
     [
@@ -89,7 +92,7 @@ export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
           `${count(calls.test)} or more in the test`
       ],
       ["agent", shown(agent)],
-      ["proposer", shown(proposer)],
+      ["proposer", proposer === null ? "the sentences; no request" : shown(proposer)],
       ...(judge === null ? [] : [["judge", shown(judge)] as const]),
       [
         "cost",

@@ -23,6 +23,7 @@ export interface EvolveInput {
   readonly cases: Option.Option<string>
   readonly model: Option.Option<string>
   readonly proposer: Option.Option<string>
+  readonly sentences: Option.Option<string>
   readonly score: Option.Option<"exact" | "contains" | "pattern" | "json" | "number" | "judge" | "command">
   readonly rubric: Option.Option<string>
   readonly command: Option.Option<string>
@@ -51,7 +52,10 @@ export interface Task {
   /** The placeholders of the prompt. */
   readonly keep: ReadonlyArray<string>
   readonly model: ModelName.ModelName
+  /** Writes prompts, unless there are sentences, and judges. */
   readonly proposer: ModelName.ModelName
+  /** What may be added to the prompt; null if a model writes prompts. */
+  readonly sentences: ReadonlyArray<string> | null
   readonly priceOf: (model: ModelName.ModelName) => ModelPrice | null
   readonly keyOf: Keys.KeyOf
   readonly setup: Setup.Setup
@@ -104,6 +108,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     keep: jobs.some(({ variables }) => variables !== null) ? Template.placeholders(prompt) : [],
     model,
     proposer,
+    sentences: Option.isNone(input.sentences) ? null : yield* sentencesOf(input.sentences.value),
     priceOf,
     keyOf,
     setup,
@@ -148,6 +153,13 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
       scoring
     )
   }))
+})
+
+const sentencesOf = Effect.fnUntraced(function* (file: string) {
+  const sentences = (yield* read(file)).split("\n").flatMap((line) => line.trim() || [])
+  return sentences.length > 0
+    ? sentences
+    : yield* new UsageError({ problem: `--sentences is ${file}, which is empty; expected a sentence in each line.` })
 })
 
 const scoringOf = Effect.fnUntraced(function* (input: EvolveInput) {

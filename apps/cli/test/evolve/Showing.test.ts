@@ -18,7 +18,8 @@ const plan = (calls: number, cases: number, check: Check, price: number | null) 
     repeated: 0,
     maxTokens: 100,
     agent: model,
-    proposer: model
+    proposer: model,
+    isProposing: true
   })
 }
 
