@@ -368,6 +368,25 @@ describe("compare", () => {
   })
 })
 
+describe("a difference with missing rewards", () => {
+  it("is shown only if no value of the missing rewards would take it away", () => {
+    // Half of the rewards of the worse member are missing: all 1, they would make the two equal.
+    const groups = (missing: number) =>
+      Array.from({ length: 60 }, (_, place) => [
+        { instructionId: id(0), question: `${place}`, rewards: [1, 1, 1, 0] },
+        { instructionId: id(1), question: `${place}`, rewards: [1, 0], missing }
+      ]).flat()
+    const lower = (missing: number) =>
+      Difference.between(
+        InstructionValue.observe(averaging, Population.make(instructions.slice(0, 2)), 1, groups(missing)),
+        id(0),
+        id(1)
+      )?.lower ?? NaN
+    assert.isAbove(lower(0), 0)
+    assert.isAtMost(lower(2), 0)
+  })
+})
+
 describe("the e-process of the best", () => {
   /** The mean reward of each member above that of the first; no rival of those tested is better. */
   const worlds: ReadonlyArray<Record<"offsets" | "tested", ReadonlyArray<number>>> = [
