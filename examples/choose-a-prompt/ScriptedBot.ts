@@ -1,4 +1,4 @@
-import { RandomStream } from "@inspo/domain"
+import { SeededRandom } from "@inspo/domain"
 import { Effect, Random } from "effect"
 
 /** The prompts of a shop's chat bot, each with its success rate, which the program has to find. */
@@ -19,5 +19,5 @@ export const prompts: ReadonlyArray<string> = [...successRates.keys()]
 export const converse = (prompt: string, conversation: ReadonlyArray<string | number>): Effect.Effect<0 | 1> =>
   Random.next.pipe(
     Effect.map((luck) => (luck < (successRates.get(prompt) ?? 0) ? 1 : 0)),
-    RandomStream.withStream(1, ["conversation", prompt, ...conversation])
+    SeededRandom.withStream(1, ["conversation", prompt, ...conversation])
   )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets, type Algorithm, RunState, Strategies, ValueChoices } from "@inspo/coevolution"
 import { Advantage } from "@inspo/policy-gradient"
 import { InstructionValue, Population } from "@inspo/population"
-import { Sampler } from "@inspo/sampler"
+import { Shares } from "@inspo/sampler"
 import { Schema } from "effect"
 import * as Trace from "./support/Trace.ts"
 
@@ -30,7 +30,7 @@ describe("Eq. 4", () => {
     "gives shares that sum to 1 for values up to ±1e6 and τ_s down to 1e-6",
     [Schema.NonEmptyArray(Value).check(Schema.isMaxLength(9)), Temperature],
     ([values, temperature]) => {
-      const shares = Sampler.probabilities(values, temperature)
+      const shares = Shares.softmax(values, temperature)
       for (const share of shares) assert.isTrue(share >= 0 && share <= 1)
       assert.approximately(sum(shares), 1, 1e-12)
     },
@@ -42,7 +42,7 @@ describe("Eq. 4", () => {
     [Value, Temperature, Schema.NonEmptyArray(between(-300, 300)).check(Schema.isMaxLength(5))],
     ([base, temperature, differences]) => {
       const values = differences.map((difference) => base + difference * temperature)
-      const shares = Sampler.probabilities(values, temperature)
+      const shares = Shares.softmax(values, temperature)
       for (const [i, own] of values.entries())
         for (const [j, other] of values.entries()) {
           const exponent = (own - other) / temperature
@@ -81,7 +81,7 @@ describe("from rewards to parents", () => {
             assert.isTrue(
               preset.population.average === "questions" ? Math.abs(value) < 3 : value >= 0 && value <= 1 + 1e-12
             )
-          const shares = Sampler.probabilities(
+          const shares = Shares.softmax(
             values.map(({ value }) => value),
             temperature
           )

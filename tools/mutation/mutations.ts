@@ -46,6 +46,7 @@ const eventLog = inFile("packages/coevolution/src/EventLog.ts")
 const generator = inFile("packages/domain/src/internal/isaac.ts")
 const randomStream = inFile("packages/domain/src/RandomStream.ts")
 const sampler = inFile("packages/sampler/src/Sampler.ts")
+const samplerShares = inFile("packages/sampler/src/Shares.ts")
 const stream = inFile("packages/sampler/src/QuestionStream.ts")
 const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
 const world = inFile("apps/bench/src/simulation/World.ts")
@@ -277,9 +278,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   randomStream("(word() >>> 0)", "word()", "a signed word shifts draws, some below 0"),
   randomStream("last >= 1", "last > 1", "a shuffle leaves the first two elements in order"),
 
-  sampler("(value - largest) / temperature", "(value - largest) * temperature", "multiplies by τ"),
-  sampler("Math.exp((value - largest)", "Math.exp((value + largest)", "overflows"),
-  sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
+  samplerShares("(value - largest) / temperature", "(value - largest) * temperature", "multiplies by τ"),
+  samplerShares("Math.exp((value - largest)", "Math.exp((value + largest)", "overflows"),
+  samplerShares("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
   sampler("point < end)", "point > end)", "the look-up compares with the wrong end"),
   sampler(
     "stream.shuffle(stratum.map(({ index }) => index))",
@@ -294,7 +295,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "an instruction with a large share is on a question twice"
   ),
   sampler("const order = stream.shuffle(shares)", "const order = shares", "only neighbours meet on a question"),
-  sampler("return chance + floor", "return chance", "an instruction that is never the best is never asked"),
+  samplerShares("return chance + floor", "return chance", "an instruction that is never the best is never asked"),
   sampler("Math.ceil(end - offset)", "Math.floor(end - offset)", "a draw is lost"),
 
   stream(

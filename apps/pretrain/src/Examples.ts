@@ -1,5 +1,5 @@
 import { World, WorldQuestion } from "@inspo/datasets"
-import { RandomStream } from "@inspo/domain"
+import { SeededRandom } from "@inspo/domain"
 import type { Tokenizer } from "@inspo/engine"
 import { Search, type SearchError } from "@inspo/retrieval"
 import { make as makeBm25 } from "@inspo/retrieval/Bm25"
@@ -68,7 +68,7 @@ export const make = Effect.fn("Examples.make")(function* (
   const fitting = Effect.repeat(example, { until: ({ tokens }) => tokens.length <= options.maxTokens })
   return {
     batch: (step, size) =>
-      Effect.all(Array.replicate(fitting, size)).pipe(RandomStream.withStream(options.seed, ["batch", step]))
+      Effect.all(Array.replicate(fitting, size)).pipe(SeededRandom.withStream(options.seed, ["batch", step]))
   }
 })
 
@@ -96,7 +96,7 @@ const makeGround = Effect.fnUntraced(function* (seed: number) {
     Random.shuffle(WorldQuestion.puzzles(world, kind)).pipe(
       Effect.map(Array.groupBy((puzzle) => puzzle.facts.at(-1)?.relation ?? "")),
       Effect.map((groups) => Object.values(groups).map(Array.take(puzzlesPerGroup))),
-      RandomStream.withStream(seed, ["puzzles", kind])
+      SeededRandom.withStream(seed, ["puzzles", kind])
     )
   return {
     world,

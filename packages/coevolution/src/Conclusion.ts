@@ -37,7 +37,7 @@ export const bestInstruction = (
 ): Instruction.Instruction =>
   Option.getOrThrowWith(
     strategies.valuation.best(state.population),
-    () => new Invariant.InvariantBroken({ missing: "every instruction of the population" })
+    () => new Invariant.InvariantBroken("every instruction of the population")
   ).instruction
 
 /**

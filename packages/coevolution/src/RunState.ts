@@ -143,7 +143,7 @@ export const unstarted: RunState = {
 /** An instruction of this run, removed or not; `apply` rejects events that name any other. */
 export const instruction = (state: RunState, id: Instruction.InstructionId): Instruction.Instruction => {
   const found = state.instructions.find((known) => known.id === id)
-  if (found === undefined) throw new Invariant.InvariantBroken({ missing: `instruction ${id}` })
+  if (found === undefined) throw new Invariant.InvariantBroken(`instruction ${id}`)
   return found
 }
 

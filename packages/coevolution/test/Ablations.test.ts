@@ -13,7 +13,7 @@ import {
 } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Sampler } from "@inspo/sampler"
+import { Shares } from "@inspo/sampler"
 import { Array as Arr, Effect, Equal, Layer, Schema, Struct } from "effect"
 import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
@@ -107,7 +107,7 @@ const drawsAt = (temperature: number) => (run: Observed) => {
     const before = run.states[index - 1]
     if (event._tag !== "StepPlanned" || before === undefined) return
     const values = run.context.strategies.valuation.values(before.population).map(({ value }) => value)
-    assert.deepStrictEqual(Object.values(event.probabilities), Sampler.probabilities(values, temperature))
+    assert.deepStrictEqual(Object.values(event.probabilities), Shares.softmax(values, temperature))
     spread = Math.max(spread, Math.max(...values) - Math.min(...values))
   })
   assert.isAbove(spread, 0)

@@ -63,14 +63,14 @@ export const incumbentOf = (learning: Pick<Learning, "incumbent" | "population" 
 /** The statistics of a living member. */
 export const statsOf = ({ stats }: Pick<Learning, "stats">, id: InstructionId): MemberStats => {
   const found = Object.hasOwn(stats, id) ? stats[id] : undefined
-  if (found === undefined) throw new Invariant.InvariantBroken({ missing: `the member ${id}` })
+  if (found === undefined) throw new Invariant.InvariantBroken(`the member ${id}`)
   return found
 }
 
 /** The instruction of a living member. */
 export const instructionOf = ({ population }: Pick<Learning, "population">, id: InstructionId): Instruction => {
   const member = Population.find(population, id)
-  if (Option.isNone(member)) throw new Invariant.InvariantBroken({ missing: `the member ${id}` })
+  if (Option.isNone(member)) throw new Invariant.InvariantBroken(`the member ${id}`)
   return member.value.instruction
 }
 

@@ -1,7 +1,7 @@
 /** How likely each member is leased in a cohort: Thompson shares, with a floor for the seed and a cap for newcomers. */
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Value } from "@inspo/population/Population"
-import { thompson } from "@inspo/sampler/Sampler"
+import { thompson } from "@inspo/sampler/Shares"
 import { isAlive } from "@inspo/evolution/State"
 import { type Learning, statsOf } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"

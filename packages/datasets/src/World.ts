@@ -1,4 +1,4 @@
-import { type Question, RandomStream } from "@inspo/domain"
+import { type Question, SeededRandom } from "@inspo/domain"
 import { Array, Effect, Random, Schema, String } from "effect"
 import { names } from "./internal/names.ts"
 import * as Templates from "./internal/templates.ts"
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* new WorldError({ field: `sizes.${type}`, value: sizes[type], expected: `2 to ${largest}` })
     }
   }
-  return yield* drawWorld(seed, sizes).pipe(RandomStream.withStream(seed, ["world"]))
+  return yield* drawWorld(seed, sizes).pipe(SeededRandom.withStream(seed, ["world"]))
 })
 
 /** The facts of an entity; empty for an entity of another world. */

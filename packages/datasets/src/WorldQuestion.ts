@@ -1,4 +1,4 @@
-import { Question, RandomStream } from "@inspo/domain"
+import { Question, SeededRandom } from "@inspo/domain"
 import { Array, Effect, Random, Schema } from "effect"
 import * as Templates from "./internal/templates.ts"
 import { apportion } from "./Sample.ts"
@@ -107,7 +107,7 @@ export const generate = Effect.fn("WorldQuestion.generate")(function* (
     const worded = yield* Random.shuffle(available).pipe(
       Effect.map(Array.take(needed)),
       Effect.flatMap(Effect.forEach((puzzle, index) => word(puzzle, `world-${seed}/${kind}/${index}`))),
-      RandomStream.withStream(seed, ["questions", kind])
+      SeededRandom.withStream(seed, ["questions", kind])
     )
     let start = 0
     for (const split of splitNames) {
@@ -116,7 +116,7 @@ export const generate = Effect.fn("WorldQuestion.generate")(function* (
     }
   }
   const shuffle = (split: keyof Counts) =>
-    Random.shuffle(splits[split]).pipe(RandomStream.withStream(seed, ["questions", split]))
+    Random.shuffle(splits[split]).pipe(SeededRandom.withStream(seed, ["questions", split]))
   return {
     world,
     passages: World.passages(world),

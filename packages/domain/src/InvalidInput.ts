@@ -1,20 +1,6 @@
 /** Checks of the arguments of the core's pure functions. */
-import { Schema } from "effect"
-import { isReward } from "./Trajectory.ts"
 
-/** An invalid argument. `where` names the function, `field` the argument. Thrown, since it is a bug of the caller. */
-export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
-  where: Schema.String,
-  field: Schema.String,
-  value: Schema.String,
-  expected: Schema.String
-}) {
-  override get message() {
-    return `${this.where}: ${this.field} is ${this.value}; expected ${this.expected}`
-  }
-}
-
-/** A value that is not as `expected`. */
+/** A value that is not as `expected`: `where` names the function, `field` the argument. */
 export interface Given {
   readonly where: string
   readonly field: string
@@ -22,9 +8,28 @@ export interface Given {
   readonly expected: string
 }
 
+/** An invalid argument. Thrown, since it is a bug of the caller. Without a schema, so that pure functions load none. */
+export class InvalidInput extends Error {
+  readonly _tag = "InvalidInput"
+  override readonly name = "InvalidInput"
+  readonly where: string
+  readonly field: string
+  readonly value: string
+  readonly expected: string
+
+  constructor({ expected, field, value, where }: Given) {
+    const shown = typeof value === "string" ? value : show(value)
+    super(`${where}: ${field} is ${shown}; expected ${expected}`)
+    this.where = where
+    this.field = field
+    this.value = shown
+    this.expected = expected
+  }
+}
+
 /** Throws {@link InvalidInput}. */
-export const refuse = ({ expected, field, value, where }: Given): never => {
-  throw new InvalidInput({ where, field, value: typeof value === "string" ? value : show(value), expected })
+export const refuse = (given: Given): never => {
+  throw new InvalidInput(given)
 }
 
 /** Refuses a number that is not whole and at least `least`. */
@@ -36,7 +41,7 @@ export const assertCount = (where: string, field: string, value: number, least: 
 /** Refuses rewards outside [0, 1], and NaN. */
 export const assertRewards = (where: string, field: string, rewards: ReadonlyArray<number>): void => {
   for (const [index, value] of rewards.entries())
-    if (!isReward(value))
+    if (!(value >= 0 && value <= 1))
       refuse({ where, field: `${field}[${index}]`, value, expected: "a reward in [0, 1]; scale rewards first" })
 }
 

@@ -1,12 +1,14 @@
 /** Look-ups that always find a value unless the program has a bug; then they throw. */
-import { Array, Schema } from "effect"
 
 /** A value that must be present is missing: a bug of the program. `missing` says what and where. */
-export class InvariantBroken extends Schema.TaggedError<InvariantBroken>()("InvariantBroken", {
-  missing: Schema.String
-}) {
-  override get message() {
-    return `${this.missing} is missing. This is a bug: please report it with the steps to reproduce it`
+export class InvariantBroken extends Error {
+  readonly _tag = "InvariantBroken"
+  override readonly name = "InvariantBroken"
+  readonly missing: string
+
+  constructor(missing: string) {
+    super(`${missing} is missing. This is a bug: please report it with the steps to reproduce it`)
+    this.missing = missing
   }
 }
 
@@ -23,20 +25,20 @@ export class InvariantBroken extends Schema.TaggedError<InvariantBroken>()("Inva
  */
 export const at = <A>(values: ArrayLike<A>, index: number, what: string): A => {
   const value = values[index]
-  if (value === undefined) throw new InvariantBroken({ missing: `${what} ${index} of ${values.length}` })
+  if (value === undefined) throw new InvariantBroken(`${what} ${index} of ${values.length}`)
   return value
 }
 
 /** The value of a key that must be present; `what` names the values. */
 export const get = <K extends string | number, V>(values: ReadonlyMap<K, V>, key: K, what: string): V => {
   const value = values.get(key)
-  if (value === undefined) throw new InvariantBroken({ missing: `${what} of ${key}` })
+  if (value === undefined) throw new InvariantBroken(`${what} of ${key}`)
   return value
 }
 
 /** A value that must be present; `what` names it. */
 export const present = <A>(value: A | null | undefined, what: string): A => {
-  if (value === null || value === undefined) throw new InvariantBroken({ missing: what })
+  if (value === null || value === undefined) throw new InvariantBroken(what)
   return value
 }
 
@@ -47,6 +49,6 @@ export const zip = <A, B>(
   what: string
 ): ReadonlyArray<readonly [A, B]> => {
   if (left.length !== right.length)
-    throw new InvariantBroken({ missing: `one of ${what}, which are ${left.length} and ${right.length},` })
-  return Array.zip(left, right)
+    throw new InvariantBroken(`one of ${what}, which are ${left.length} and ${right.length},`)
+  return left.map((one, index) => [one, at(right, index, what)])
 }

@@ -1,4 +1,5 @@
-import { Array as Arr, Effect, Random } from "effect"
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Invariant from "./Invariant.ts"
 import { isaac } from "./internal/isaac.ts"
 
 /** The name of a random stream within a run, such as `["assignment", step]`. */
@@ -10,7 +11,7 @@ export interface RandomStream {
   readonly next: () => number
   /** An integer from `min` to `max`, both included. */
   readonly nextIntBetween: (min: number, max: number) => number
-  readonly choice: <A>(elements: Arr.NonEmptyReadonlyArray<A>) => A
+  readonly choice: <A>(elements: NonEmptyReadonlyArray<A>) => A
   /** The elements in random order, in a new array. */
   readonly shuffle: <A>(elements: ReadonlyArray<A>) => Array<A>
 }
@@ -39,8 +40,8 @@ export const fromText = (seed: string): RandomStream => {
       const shuffled = [...elements]
       for (let last = shuffled.length - 1; last >= 1; last--) {
         const other = below(last + 1)
-        const element = Arr.getUnsafe(shuffled, last)
-        shuffled[last] = Arr.getUnsafe(shuffled, other)
+        const element = Invariant.at(shuffled, last, "element")
+        shuffled[last] = Invariant.at(shuffled, other, "element")
         shuffled[other] = element
       }
       return shuffled
@@ -54,34 +55,8 @@ export const fromText = (seed: string): RandomStream => {
  */
 export const streamSeed = (seed: number, path: StreamPath): string => JSON.stringify([seed, ...path])
 
-/**
- * Runs an effect with the named stream as its `Random` service.
- *
- * @example
- * ```ts
- * import { Effect, Random } from "effect"
- * import { RandomStream } from "@inspo/domain"
- *
- * const draw = Random.next.pipe(RandomStream.withStream(7, ["assignment", 3]))
- * Effect.runSync(draw) === Effect.runSync(draw) // true
- * ```
- */
-export const withStream =
-  (seed: number, path: StreamPath) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => Effect.provideService(effect, Random.Random, service(streamSeed(seed, path))))
-
-const service = (seed: string): Random.Random => {
-  const next = doubles(seed)
-  return {
-    nextDoubleUnsafe: next,
-    nextIntUnsafe: () =>
-      Math.floor(next() * (Number.MAX_SAFE_INTEGER - Number.MIN_SAFE_INTEGER + 1)) + Number.MIN_SAFE_INTEGER
-  }
-}
-
 /** 53 bits at a time: 21 of one word, then the 32 of another. */
-const doubles = (seed: string): (() => number) => {
+export const doubles = (seed: string): (() => number) => {
   const word = isaac(seed)
   return () => {
     const high = (word() & 0x1fffff) * 2 ** 32

@@ -7,9 +7,6 @@ import { Spent } from "./Spent.ts"
 export const Reward = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 export type Reward = typeof Reward.Type
 
-/** Whether a number is a {@link Reward}, for code that checks very many. */
-export const isReward = (value: number): boolean => value >= 0 && value <= 1
-
 /** Identifies one trajectory within a run: `<purpose>/<step>/<group>/<sample>`. */
 export const TrajectoryId = Schema.NonEmptyString.pipe(Schema.brand("TrajectoryId"))
 export type TrajectoryId = typeof TrajectoryId.Type

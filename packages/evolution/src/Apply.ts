@@ -194,7 +194,7 @@ const verificationOf = (
 ): Population.Verification | null => {
   if (questions === 0) return null
   const verdict = verified.find(({ candidate, ...own }) => candidate.text === instruction.text && own.mean === mean)
-  if (verdict === undefined) throw new Invariant.InvariantBroken({ missing: `the verdict on ${instruction.id}` })
+  if (verdict === undefined) throw new Invariant.InvariantBroken(`the verdict on ${instruction.id}`)
   const { parent, parentMean } = verdict
   return { mean, groups: questions, rival: parentMean === null ? null : { id: parent, mean: parentMean } }
 }

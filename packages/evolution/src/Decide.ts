@@ -69,7 +69,7 @@ export const chooseParents = (
   { population }: EvolutionState
 ): EventOf<"ParentsChosen"> => {
   const parents = strategies.halving.parents(population, values).map(({ instruction }) => instruction.id)
-  if (!Arr.isReadonlyArrayNonEmpty(parents)) throw new Invariant.InvariantBroken({ missing: "every parent" })
+  if (!Arr.isReadonlyArrayNonEmpty(parents)) throw new Invariant.InvariantBroken("every parent")
   return { _tag: "ParentsChosen", step: population.step, parents }
 }
 
@@ -77,7 +77,7 @@ export const chooseParents = (
 export const refill = (context: DecisionContext, state: EvolutionState): EventOf<"PopulationRefilled"> => {
   const { halving, verification } = context.strategies
   const { evolution, population } = state
-  if (evolution === null) throw new Invariant.InvariantBroken({ missing: "an evolution" })
+  if (evolution === null) throw new Invariant.InvariantBroken("an evolution")
   const { chosen, shortfall } = verification.refill({
     places: placesFor(context, state, evolution),
     verified: evolution.verified
@@ -133,7 +133,7 @@ const judge = (
   state: EvolutionState,
   evolution: Evolution | null
 ): EventOf<"CandidatesJudged"> => {
-  if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken({ missing: "candidates" })
+  if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken("candidates")
   const { round, stage, step, verified } = evolution
   const { strategies, verification } = context
   const verdicts = strategies.verification.judge(

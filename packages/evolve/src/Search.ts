@@ -6,7 +6,7 @@ import { Instruction, Invariant, type Question, RandomStream } from "@inspo/doma
 import { Array as Arr } from "effect"
 import * as Evolution from "@inspo/evolution"
 import { InstructionValue, Population } from "@inspo/population"
-import { Sampler } from "@inspo/sampler"
+import { Shares } from "@inspo/sampler"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
@@ -253,7 +253,7 @@ const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
   if (rounds === 0) return planned(step, "search", queue(state, original).slice(0, setup.opening))
   const { members } = evolution.population
   if (left <= 0 || members.length === 1) return null
-  const shares = Sampler.thompson(InstructionValue.compare.values(evolution.population))
+  const shares = Shares.thompson(InstructionValue.compare.values(evolution.population))
   const stream = RandomStream.make(setup.randomSeed, ["round", step])
   const budget = Math.min(setup.round, left)
   let carried = stream.next()

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { withStream } from "@inspo/domain/RandomStream"
+import { withStream } from "@inspo/domain/SeededRandom"
 import { Array, Effect, Schema } from "effect"
 import { ClauseBank } from "../src/index.ts"
 import * as ClauseEdit from "../src/ClauseEdit.ts"

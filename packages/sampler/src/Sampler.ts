@@ -7,6 +7,7 @@ import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
 import type { Value } from "@inspo/population/Population"
 import type { Share } from "./Choose.ts"
+import * as Shares from "./Shares.ts"
 
 /** How instructions are drawn. Pure: the same request gives the same assignment. */
 export interface Strategy {
@@ -52,46 +53,6 @@ export interface Choices {
 }
 
 /**
- * softmax(w / τ) (Eq. 4), in the order of `values`. Shifted by the largest value, so that no value and no temperature
- * above 0 overflows. Throws `InvalidInput` on any other, and on a value that is not finite.
- *
- * @example
- * ```ts
- * import { Sampler } from "@inspo/sampler"
- *
- * Sampler.probabilities([0, 0.4], 0.2) // [0.119…, 0.880…]
- * ```
- */
-export const probabilities = (values: ReadonlyArray<number>, temperature: number): ReadonlyArray<number> => {
-  if (!(temperature > 0 && temperature < Infinity))
-    refuse({ where: "Sampler", field: "temperature", value: temperature, expected: "a finite number above 0" })
-  for (const [index, value] of values.entries())
-    if (!Number.isFinite(value))
-      refuse({ where: "Sampler", field: `values[${index}]`, value, expected: "a finite number" })
-  const largest = values.reduce((a, b) => Math.max(a, b), -Infinity)
-  const scores = values.map((value) => Math.exp((value - largest) / temperature))
-  const total = scores.reduce((a, b) => a + b, 0)
-  return scores.map((score) => score / total)
-}
-
-/**
- * Thompson shares: each instruction in proportion to its probability of being the best, plus a floor of 0.02, so that
- * evidence about every instruction keeps coming in. Throws `InvalidInput` on a value without that probability.
- */
-export const thompson = (values: ReadonlyArray<Value>): ReadonlyArray<number> => {
-  const weights = values.map(({ chance, id }) => {
-    if (chance === undefined)
-      return refuse({ where: "Sampler", field: `chance of ${id}`, value: chance, expected: "P(best), in [0, 1]" })
-    return chance + floor
-  })
-  const total = weights.reduce((a, b) => a + b, 0)
-  return weights.map((weight) => weight / total)
-}
-
-/** The share of an instruction that is never the best, before normalisation. */
-const floor = 0.02
-
-/**
  * Draws by the shares of `rule`.
  *
  * With one draw for each question (the paper), `stratified` draws by systematic sampling within a data source, so that each
@@ -108,8 +69,8 @@ const floor = 0.02
 export const make = ({ assignment, rule, sharing, temperature }: Choices): Strategy => {
   const sharesOf = (values: ReadonlyArray<Value>): ReadonlyArray<number> =>
     rule === "thompson"
-      ? thompson(values)
-      : probabilities(
+      ? Shares.thompson(values)
+      : Shares.softmax(
           values.map(({ value }) => value),
           temperature
         )

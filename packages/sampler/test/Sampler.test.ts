@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Schema } from "effect"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
-import { Sampler } from "@inspo/sampler"
+import { Sampler, Shares } from "@inspo/sampler"
 
 const Values = Schema.NonEmptyArray(Schema.Literals([0, 0.1, 0.3, 0.5, 0.8, 1])).check(Schema.isMaxLength(7))
 const AnyValues = Schema.NonEmptyArray(Schema.Finite).check(Schema.isMaxLength(7))
@@ -40,19 +40,19 @@ const count = (assignment: ReadonlyArray<InstructionId>, wanted: InstructionId) 
 
 describe("probabilities", () => {
   it.prop("lie in [0, 1] and sum to 1, for any finite values", [AnyValues, Temperature], ([values, temperature]) => {
-    const shares = Sampler.probabilities(values, temperature)
+    const shares = Shares.softmax(values, temperature)
     for (const share of shares) assert.isTrue(share >= 0 && share <= 1)
     assert.approximately(sum(shares), 1, 1e-12)
   })
 
   it.prop("are e^((w_i - w_j) / τ) apart", [Values, Temperature], ([values, temperature]) => {
-    const [first = 0, ...others] = Sampler.probabilities(values, temperature)
+    const [first = 0, ...others] = Shares.softmax(values, temperature)
     for (const [index, other] of others.entries())
       assert.approximately(Math.log(other / first), ((values[index + 1] ?? 0) - values[0]) / temperature, 1e-9)
   })
 
   it.prop("grow with the value", [AnyValues, Temperature], ([values, temperature]) => {
-    const shares = Sampler.probabilities(values, temperature)
+    const shares = Shares.softmax(values, temperature)
     const ascending = Arr.zip(values, shares).toSorted(([a], [b]) => a - b)
     for (const [index, [, share]] of ascending.slice(1).entries()) assert.isAtLeast(share, ascending[index]?.[1] ?? 0)
   })
@@ -61,25 +61,25 @@ describe("probabilities", () => {
     "do not change when all values shift",
     [Values, Temperature, Schema.Literals([-3, 0.5, 900])],
     ([values, temperature, shift]) => {
-      const shifted = Sampler.probabilities(
+      const shifted = Shares.softmax(
         values.map((value) => value + shift),
         temperature
       )
-      for (const [index, share] of Sampler.probabilities(values, temperature).entries())
+      for (const [index, share] of Shares.softmax(values, temperature).entries())
         assert.approximately(shifted[index] ?? NaN, share, 1e-9)
     }
   )
 
   it.prop("follow their values through a permutation", [Values, Temperature], ([values, temperature]) => {
-    const reversed = Sampler.probabilities(values.toReversed(), temperature).toReversed()
-    for (const [index, share] of Sampler.probabilities(values, temperature).entries())
+    const reversed = Shares.softmax(values.toReversed(), temperature).toReversed()
+    for (const [index, share] of Shares.softmax(values, temperature).entries())
       assert.approximately(reversed[index] ?? NaN, share, 1e-12)
   })
 
   it.prop("become uniform as τ grows, and concentrate on the largest values as it vanishes", [Values], ([values]) => {
     const largest = Math.max(...values)
     const winners = values.filter((value) => value === largest).length
-    const [hot, cold] = [Sampler.probabilities(values, 1e9), Sampler.probabilities(values, 1e-3)]
+    const [hot, cold] = [Shares.softmax(values, 1e9), Shares.softmax(values, 1e-3)]
     for (const [index, value] of values.entries()) {
       assert.approximately(hot[index] ?? NaN, 1 / values.length, 1e-8)
       assert.approximately(cold[index] ?? NaN, value === largest ? 1 / winners : 0, 1e-8)
@@ -88,15 +88,15 @@ describe("probabilities", () => {
 })
 
 describe("invalid values and temperatures", () => {
-  const refused = /Sampler: .*; expected/u
+  const refused = /(?:Sampler|Shares): .*; expected/u
 
   it.prop(
     "is refused: a temperature that is not finite and above 0, and a value that is not finite",
     [Values],
     ([values]) => {
-      for (const none of [0, -1, NaN, Infinity]) assert.throws(() => Sampler.probabilities(values, none), refused)
+      for (const none of [0, -1, NaN, Infinity]) assert.throws(() => Shares.softmax(values, none), refused)
       for (const none of [NaN, Infinity, -Infinity])
-        assert.throws(() => Sampler.probabilities([...values, none], 0.2), refused)
+        assert.throws(() => Shares.softmax([...values, none], 0.2), refused)
     }
   )
 
@@ -164,7 +164,7 @@ for (const [name, make] of [
       const steps = 2000
       const assignments = Arr.makeBy(steps, (step) => sampler.assign({ ...request, step }))
       const shares = sampler.probabilities(request.values)
-      assert.deepStrictEqual(shares, Sampler.probabilities([0.5, 0.1, 0.3, 0.8], 0.4))
+      assert.deepStrictEqual(shares, Shares.softmax([0.5, 0.1, 0.3, 0.8], 0.4))
       for (const index of request.questions.keys()) {
         const held = assignments.flatMap((assignment) => assignment[index] ?? [])
         for (const [member, share] of shares.entries())
@@ -197,7 +197,7 @@ describe("stratified", () => {
     [Input],
     ([input]) => {
       const assignment = stratified(input).assign(toRequest(input))
-      const shares = Sampler.probabilities(input.values, input.temperature)
+      const shares = Shares.softmax(input.values, input.temperature)
       for (const source of new Set(input.sources)) {
         const held = assignment.filter((_, index) => input.sources[index] === source).flat()
         for (const [member, share] of shares.entries())
@@ -237,7 +237,7 @@ const shared = ({ rule, temperature }: typeof Shared.Type, sharing: Sampler.Shar
 describe("Thompson shares", () => {
   it.prop("have a floor, follow P(best), and sum to 1", [Shared], ([input]) => {
     const { values } = sharedRequest(input)
-    const shares = Sampler.thompson(values)
+    const shares = Shares.thompson(values)
     assert.approximately(sum(shares), 1, 1e-12)
     for (const [index, { chance = NaN }] of values.entries()) {
       assert.isAtLeast(shares[index] ?? NaN, 0.02 / (1 + 0.02 * values.length) - 1e-12)
@@ -251,7 +251,7 @@ describe("Thompson shares", () => {
   })
 
   it("refuse a value without a chance", () => {
-    assert.throws(() => Sampler.thompson([{ id: id(0), value: 1 }]), /chance of i0 is nothing; expected P\(best\)/u)
+    assert.throws(() => Shares.thompson([{ id: id(0), value: 1 }]), /chance of i0 is nothing; expected P\(best\)/u)
   })
 })
 

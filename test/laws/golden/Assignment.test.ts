@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, RunState, Strategies } from "@inspo/coevolution"
 import { Question, Trajectory } from "@inspo/domain"
-import { Sampler } from "@inspo/sampler"
+import { Sampler, Shares } from "@inspo/sampler"
 import { Array as Arr, Schema } from "effect"
 import { both, presets } from "../support/Golden.ts"
 
@@ -47,11 +47,11 @@ describe("assignment", () => {
 
   it("row 20: p is softmax(w / τ_s), however large the values (paper, other)", () => {
     // 1 : e^(0.4 / 0.2).
-    const [low, high] = Sampler.probabilities([0, 0.4], 0.2)
+    const [low, high] = Shares.softmax([0, 0.4], 0.2)
     assert.approximately(low ?? NaN, 1 / (1 + Math.E ** 2), 1e-12)
     assert.approximately(high ?? NaN, Math.E ** 2 / (1 + Math.E ** 2), 1e-12)
-    assert.deepStrictEqual(Sampler.probabilities([1e6, -1e6], 1e-6), [1, 0])
-    assert.deepStrictEqual(Sampler.probabilities([1e6, 1e6], 1e-6), [0.5, 0.5])
+    assert.deepStrictEqual(Shares.softmax([1e6, -1e6], 1e-6), [1, 0])
+    assert.deepStrictEqual(Shares.softmax([1e6, 1e6], 1e-6), [0.5, 0.5])
   })
 
   it("row 20: a reward lies in [0, 1] (paper, other)", () => {

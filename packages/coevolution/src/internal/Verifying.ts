@@ -19,7 +19,7 @@ export const verificationContext = ({ algorithm }: DecisionContext, state: RunSt
 /** The rollouts of a verification. */
 export const ask = ({ algorithm, strategies }: DecisionContext, state: RunState): Verify => {
   const { buffer, evolution } = state
-  if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken({ missing: "candidates" })
+  if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken("candidates")
   const { round, stage, step } = evolution
   const { candidates, parent, reflected } = stage
   const { samples } = algorithm.verification

@@ -78,7 +78,7 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
     if (open !== undefined && one !== undefined)
       return [one, ...(instructions > 1 ? armsIn(open, key) : [])].map((lease) => answer(state, open, lease))
     const archived = archivedLease(state, archive, command, key)
-    if (archived === undefined) throw new Invariant.InvariantBroken({ missing: `the lease of ${key}` })
+    if (archived === undefined) throw new Invariant.InvariantBroken(`the lease of ${key}`)
     const arms = instructions > 1 ? archived.arms : []
     return [archived, ...arms.flatMap((arm) => archivedLease(state, archive, command, arm) ?? [])].map(past)
   })

@@ -1,6 +1,6 @@
 /** What the offline proposers share: drawing different candidates, and saying what each of them changed. */
 import type { Candidate } from "@inspo/domain/Instruction"
-import { withStream } from "@inspo/domain/RandomStream"
+import { withStream } from "@inspo/domain/SeededRandom"
 import * as Spent from "@inspo/domain/Spent"
 import { Array as Arr, Effect, Random } from "effect"
 import type { Clause } from "../ClauseBank.ts"

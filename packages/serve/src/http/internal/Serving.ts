@@ -46,6 +46,6 @@ export const expected = <Tag extends Answer["_tag"]>(
   tag: Tag
 ): Extract<Answer, { readonly _tag: Tag }> => {
   const is = (one: Answer): one is Extract<Answer, { readonly _tag: Tag }> => one._tag === tag
-  if (!is(answer)) throw new Invariant.InvariantBroken({ missing: `an answer of ${tag}` })
+  if (!is(answer)) throw new Invariant.InvariantBroken(`an answer of ${tag}`)
   return answer
 }
