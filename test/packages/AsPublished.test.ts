@@ -9,6 +9,7 @@ import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as TicketModel from "../../examples/test/support/TicketModel.ts"
 import type { ModelServer } from "../agents/ModelServer.ts"
+import { range } from "./support/EffectRange.ts"
 import { codeBlocks, linesOfCode, promised, squash } from "./support/Example.ts"
 import * as NewProject from "./support/NewProject.ts"
 import { findNode, run } from "./support/Process.ts"
@@ -70,7 +71,9 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
       it("names versions, and holds its README and its license", async () => {
         const installed = published.folderOf(one)
         const { dependencies, peerDependencies } = readManifest(installed)
-        for (const range of Object.values({ ...dependencies, ...peerDependencies })) assert.match(range, /^[\d.]+$/u)
+        const { effect = range, ...others } = { ...dependencies, ...peerDependencies }
+        assert.strictEqual(effect, range)
+        for (const version of Object.values(others)) assert.match(version, /^[\d.]+$/u)
         assert.strictEqual(await readFile(join(installed, "README.md"), "utf8"), readme)
         assert.isNotEmpty(await readFile(join(installed, "LICENSE"), "utf8"))
       })
