@@ -28,6 +28,18 @@ describe("all published packages", () => {
   })
 })
 
+describe("docs/release.md", () => {
+  it("promises something of each package", () => {
+    const page = readFileSync(join(root, "docs/release.md"), "utf8")
+    const rows = [...page.matchAll(/^\| (.*?) +\| (?:stable|settling|internal) +\|$/gmu)]
+    const named = rows.flatMap(([, packages = ""]) => [...packages.matchAll(/`([\w-]+)`/gu)].map(([, name]) => name))
+    assert.sameMembers(
+      named,
+      published.map(({ name }) => name)
+    )
+  })
+})
+
 for (const { manifest, name, readme } of published)
   describe(`@inspo/${name} on npm`, () => {
     it("has keywords, and is described in one sentence", () => {
