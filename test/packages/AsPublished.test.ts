@@ -12,6 +12,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as TicketModel from "../../examples/test/support/TicketModel.ts"
 import { Sbom } from "../../tools/licenses/Licenses.ts"
 import * as Artifacts from "../../tools/release/Artifacts.ts"
+import { publish as publishTarball } from "../../tools/release/Registry.ts"
 import type { ModelServer } from "../agents/ModelServer.ts"
 import * as EffectRange from "./support/EffectRange.ts"
 import { codeBlocks, linesOfCode, promised, squash } from "./support/Example.ts"
@@ -60,7 +61,7 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
   afterAll(async () => {
     await registry.stop()
     await rm(folder, { recursive: true, force: true })
-  })
+  }, 120_000)
 
   /** Runs an example as plain JavaScript in a project that has the published packages. */
   const runExample = async (node: string, { name, readme }: Package, project = published.project) => {
@@ -107,6 +108,23 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     assert.include(
       components.map(({ purl }) => purl),
       `pkg:npm/effect@${developed}`
+    )
+  })
+
+  it("are published again only if that changes nothing", async () => {
+    const [one] = all
+    assert.isDefined(one)
+    const { name, version } = one.manifest
+    const filename = published.tarballOf(one)
+    const integrity = `sha512-${createHash("sha512")
+      .update(await readFile(filename))
+      .digest("base64")}`
+    const artifact = { name, version, filename, integrity }
+    assert.strictEqual(await publishTarball(artifact, registry.url), "was there already")
+    const changed = publishTarball({ ...artifact, integrity: "sha512-other" }, registry.url)
+    await changed.then(
+      () => assert.fail("it was published"),
+      (error: unknown) => assert.include(String(error), `another ${name}@${version}`)
     )
   })
 
