@@ -1,58 +1,74 @@
 import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { basename, delimiter, dirname, join } from "node:path"
+import { Schema } from "effect"
 import { publint } from "publint"
 import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as TicketModel from "../../examples/test/support/TicketModel.ts"
+import { Sbom } from "../../tools/licenses/Licenses.ts"
+import * as Artifacts from "../../tools/release/Artifacts.ts"
+import { publish as publishTarball } from "../../tools/release/Registry.ts"
 import type { ModelServer } from "../agents/ModelServer.ts"
+import * as EffectRange from "./support/EffectRange.ts"
 import { codeBlocks, linesOfCode, promised, squash } from "./support/Example.ts"
 import * as NewProject from "./support/NewProject.ts"
+import * as PackageManagers from "./support/PackageManagers.ts"
 import { findNode, run } from "./support/Process.ts"
 import { type Published, publish } from "./support/Published.ts"
+import * as Registry from "./support/Registry.ts"
 import * as Runtimes from "./support/Runtimes.ts"
 import {
   entries,
-  installedWith,
   modules,
   oldestNode22,
   onNode20,
   packages,
+  type Package,
   published as all,
   readManifest,
   root
 } from "./support/Workspace.ts"
 
 const asked = process.env["INSPO_PACK"] === "1"
-const why = asked ? "" : " (skipped: takes two minutes; set INSPO_PACK=1)"
+const why = asked ? "" : " (skipped: takes four minutes; set INSPO_PACK=1)"
 const runtimes = asked ? await Runtimes.find() : []
+const packageManagers = asked ? await PackageManagers.find() : []
+const { developed } = EffectRange
+const newest = asked ? await EffectRange.newest() : developed
 const node20 = findNode(20)
 const whyNot20 = node20 === undefined ? " (skipped: there is no node v20 on the PATH)" : ""
 
 describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () => {
   let folder = ""
+  let registry: Registry.Registry
   let published: Published
   let node22 = ""
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "inspo-published-"))
-    published = await publish(folder)
+    registry = await Registry.start(join(folder, "registry"))
+    published = await publish(folder, registry)
     const { path, problem } = await Runtimes.obtain(`node@${oldestNode22}`, ["node", "-p", "process.execPath"])
     assert.isNull(problem)
     node22 = path
-  }, 240_000)
+  }, 600_000)
 
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterAll(async () => {
+    await registry.stop()
+    await rm(folder, { recursive: true, force: true })
+  }, 120_000)
 
-  /** Runs an example as plain JavaScript beside the published packages. */
-  const runExample = async (node: string, name: string, readme: string) => {
+  /** Runs an example as plain JavaScript in a project that has the published packages. */
+  const runExample = async (node: string, { name, readme }: Package, project = published.project) => {
     const [example = ""] = codeBlocks(readme, "js")
-    const file = join(published.project, `${name}.mjs`)
+    const file = join(project, `${name}.mjs`)
     await writeFile(file, example)
-    const { code, output, stdout } = await run(node, [file], published.project)
+    const { code, output, stdout } = await run(node, [file], project)
     assert.strictEqual(code, 0, output)
     assert.strictEqual(squash(stdout), promised(example))
   }
@@ -70,23 +86,101 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
       it("names versions, and holds its README and its license", async () => {
         const installed = published.folderOf(one)
         const { dependencies, peerDependencies } = readManifest(installed)
-        for (const range of Object.values({ ...dependencies, ...peerDependencies })) assert.match(range, /^[\d.]+$/u)
+        const { effect = EffectRange.range, ...others } = { ...dependencies, ...peerDependencies }
+        assert.strictEqual(effect, EffectRange.range)
+        for (const version of Object.values(others)) assert.match(version, /^[\d.]+$/u)
         assert.strictEqual(await readFile(join(installed, "README.md"), "utf8"), readme)
         assert.isNotEmpty(await readFile(join(installed, "LICENSE"), "utf8"))
       })
     })
   }
 
-  for (const { name, readme } of packages)
-    it(`@inspo/${name} keeps the promise of its README`, () => runExample(process.execPath, name, readme))
+  it("come with checksums of their tarballs, and a bill of materials", async () => {
+    const sums = await readFile(join(published.release, Artifacts.checksums), "utf8")
+    const expected = all.map(async (one) => {
+      const tarball = published.tarballOf(one)
+      return `${createHash("sha256")
+        .update(await readFile(tarball))
+        .digest("hex")}  ${basename(tarball)}`
+    })
+    assert.sameMembers(sums.trim().split("\n"), await Promise.all(expected))
+    const { components } = decodeSbom(await readFile(join(published.release, Artifacts.sbom), "utf8"))
+    assert.include(
+      components.map(({ purl }) => purl),
+      `pkg:npm/effect@${developed}`
+    )
+  })
 
-  for (const { name, readme } of packages.filter(({ name }) => onNode20.has(name)))
-    it.skipIf(node20 === undefined)(`@inspo/${name} keeps its promise on Node 20${whyNot20}`, () =>
-      runExample(node20 ?? "", name, readme)
+  it("are published again only if that changes nothing", async () => {
+    const [one] = all
+    assert.isDefined(one)
+    const { name, version } = one.manifest
+    const filename = published.tarballOf(one)
+    const integrity = `sha512-${createHash("sha512")
+      .update(await readFile(filename))
+      .digest("base64")}`
+    const artifact = { name, version, filename, integrity }
+    assert.strictEqual(await publishTarball(artifact, registry.url), "was there already")
+    const changed = publishTarball({ ...artifact, integrity: "sha512-other" }, registry.url)
+    await changed.then(
+      () => assert.fail("it was published"),
+      (error: unknown) => assert.include(String(error), `another ${name}@${version}`)
+    )
+  })
+
+  for (const one of packages)
+    it(`@inspo/${one.name} keeps the promise of its README`, () => runExample(process.execPath, one))
+
+  for (const one of packages.filter(({ name }) => onNode20.has(name)))
+    it.skipIf(node20 === undefined)(`@inspo/${one.name} keeps its promise on Node 20${whyNot20}`, () =>
+      runExample(node20 ?? "", one)
     )
 
-  for (const { name, readme } of packages.filter(({ name }) => !onNode20.has(name)))
-    it(`@inspo/${name} keeps its promise on Node ${oldestNode22}`, () => runExample(node22, name, readme))
+  for (const one of packages.filter(({ name }) => !onNode20.has(name)))
+    it(`@inspo/${one.name} keeps its promise on Node ${oldestNode22}`, () => runExample(node22, one))
+
+  describe.skipIf(newest === developed)(`with effect ${newest}`, () => {
+    beforeAll(() => {
+      const names = packages.map(({ manifest }) => manifest.name)
+      return NewProject.install(join(folder, "newest"), registry.url, [...names, `effect@${newest}`])
+    }, 240_000)
+
+    for (const one of packages)
+      it(`@inspo/${one.name} keeps its promise`, () => runExample(process.execPath, one, join(folder, "newest")))
+  })
+
+  describe("@inspo/evolve in the project of a new user", () => {
+    const { readme } = packages.find(({ name }) => name === "evolve") ?? { readme: "" }
+    const [program = ""] = codeBlocks(readme, "js")
+
+    /** Installs it by the commands of a page, and checks what the program of its README prints. */
+    const keepsPromise = async (manager: PackageManagers.PackageManager, from: string, script: string) => {
+      const trial = { folder: join(folder, from, manager.name), script, program, registry: registry.url }
+      assert.strictEqual(squash(await PackageManagers.tryOut(manager, trial)), promised(program))
+    }
+
+    for (const manager of packageManagers) {
+      const { command, name, problem } = manager
+      const whyNot = problem === null ? "" : `: ${problem}`
+
+      it.skipIf(problem !== null)(`keeps its promise when ${name} installs it by name${whyNot}`, async () => {
+        const commands = codeBlocks(await readFile(join(root, "docs/how-to/install.md"), "utf8"), "sh").join("")
+        const script = commands.split("\n").find((line) => line.startsWith(`${command} `))
+        await keepsPromise(manager, "by-name", script ?? "")
+      })
+
+      it.skipIf(problem !== null || name === "Deno")(
+        `keeps its promise when ${name} installs its tarball${whyNot}`,
+        async () => {
+          const page = await readFile(join(root, "docs/release.md"), "utf8")
+          const [script = ""] = codeBlocks(page.slice(page.indexOf(`### ${name}\n`)), "sh")
+          const { version } = readManifest(join(root, "packages/evolve"))
+          assert.include(script, version)
+          await keepsPromise(manager, "by-tarball", script.replaceAll("/tmp/inspo", published.release))
+        }
+      )
+    }
+  })
 
   describe("the first program of the repository's README, in a new project", () => {
     let project = ""
@@ -95,8 +189,7 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     beforeAll(async () => {
       project = join(folder, "new-project")
       model = await TicketModel.start()
-      const tarballs = all.filter(({ name }) => installedWith("evolve").has(name)).map(published.tarballOf)
-      await NewProject.install(project, [...tarballs, ...peers])
+      await NewProject.install(project, registry.url, ["@inspo/evolve", ...peers])
       const [program = ""] = codeBlocks(await readFile(join(root, "README.md"), "utf8"), "typescript")
       assert.isAtMost(linesOfCode(program), 12)
       await writeFile(join(project, "improve.ts"), program)
@@ -130,6 +223,8 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     it("tells its verbs and its schedule", async () => {
       const help = await inspo(process.execPath, "--help")
       assert.strictEqual(help.code, 0, help.output)
+      const { version } = readManifest(join(root, "apps/cli"))
+      assert.include((await inspo(process.execPath, "--version")).stdout, `v${version}`)
       for (const verb of ["init", "run", "dashboard"]) assert.match(help.stdout, new RegExp(`^ +${verb} `, "mu"))
       const plan = await inspo(process.execPath, "plan", "--preset", "tiny")
       assert.strictEqual(plan.code, 0, plan.output)
@@ -245,9 +340,11 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
   }
 })
 
+const decodeSbom = Schema.decodeSync(Schema.fromJsonString(Sbom))
+
 /** What the program needs besides inspo, at the versions that the foreign software is tested with. */
 const peers = [
-  "effect@4.1.0",
+  `effect@${developed}`,
   ...readFileSync(join(root, "test/compatibility/packages.txt"), "utf8")
     .split("\n")
     .filter((spec) => spec.startsWith("@langchain/"))

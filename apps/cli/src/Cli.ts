@@ -13,6 +13,7 @@ import { CommandFailure, oneLine, remedy, systemWords, UsageError } from "./Fail
 import { helpLines } from "./terminal/Help.ts"
 import * as Reporter from "./terminal/Reporter.ts"
 import * as Telemetry from "./tracking/Telemetry.ts"
+import { version } from "./Version.ts"
 
 export const inspo = Command.make("inspo").pipe(
   Command.withDescription("Co-evolve the instruction of an agent with the reinforcement learning of its policy"),
@@ -53,7 +54,7 @@ export const main = Effect.suspend(() =>
           problem: "--wizard needs a terminal. Give flags instead; see --help."
         })
       )
-    : Command.run(inspo, { version: "0.0.0" })
+    : Command.run(inspo, { version })
 ).pipe(
   Effect.catchIf(
     (error) => CliError.isCliError(error) && error._tag === "ShowHelp",

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url))
 /** The commands that the pages print in their shell blocks. */
 const documented = globSync(["README.md", "docs/**/*.md", "apps/*/README.md"], { cwd: root }).flatMap((page) =>
   [...readFileSync(`${root}/${page}`, "utf8").matchAll(/^```sh\n(.*?)^```/gmsu)].flatMap(([, block = ""]) =>
-    [...block.replaceAll("\\\n", " ").matchAll(/^(?:npx pnpm@12 )?(inspo [^#|\n]*)/gmu)].map(
+    [...block.replaceAll("\\\n", " ").matchAll(/^(?:npx (?:pnpm@12 )?)?(inspo [^#|\n]*)/gmu)].map(
       ([, command = ""]) => command
     )
   )

@@ -3,12 +3,22 @@ import { join } from "node:path"
 import { type Finished, run } from "./Process.ts"
 import { root } from "./Workspace.ts"
 
-/** Installs tarballs and packages with npm, as a user does, into a new project with TypeScript's strict checks. */
-export const install = async (folder: string, packages: ReadonlyArray<string>): Promise<void> => {
+/** Installs packages with npm, ours from a registry, as a user does, into a new project with TypeScript's strict checks. */
+export const install = async (folder: string, registry: string, packages: ReadonlyArray<string>): Promise<void> => {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
+  await writeFile(join(folder, ".npmrc"), `@inspo:registry=${registry}\n`)
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }))
-  const npm = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel", "error", ...packages]
+  const npm = [
+    "install",
+    "--prefer-offline",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel",
+    "error",
+    ...packages
+  ]
   const { code, output } = await run("npm", npm, folder)
   if (code !== 0) throw new Error(`npm ${npm.join(" ")} ended with ${code}:\n${output}`)
 }

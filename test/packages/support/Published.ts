@@ -1,55 +1,35 @@
-import { existsSync } from "node:fs"
-import { mkdir, readdir, realpath, rm, symlink } from "node:fs/promises"
+import { mkdir, realpath, rm, symlink } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { run } from "./Process.ts"
+import type { Registry } from "./Registry.ts"
 import { type Package, published, readManifest, root } from "./Workspace.ts"
 
 /** The packages as a user of the registry gets them: built, packed, and unpacked into a `node_modules`. */
 export interface Published {
+  /** What the release consists of: tarballs, checksums, a bill of materials. */
+  readonly release: string
   /** A project whose `node_modules` hold them. */
   readonly project: string
   readonly folderOf: (one: Package) => string
   readonly tarballOf: (one: Package) => string
 }
 
-/** Publishes all packages and apps into a folder. What they depend on besides each other is linked, so no network is needed. */
-export const publish = async (folder: string): Promise<Published> => {
-  const tarballs = join(folder, "tarballs")
+/** Makes a release of all packages and apps into a registry, and unpacks it. What they depend on besides each other is linked. */
+export const publish = async (folder: string, { config, url }: Registry): Promise<Published> => {
+  const release = join(folder, "release")
   const project = join(folder, "project")
   const folderOf = ({ manifest }: Package) => join(project, "node_modules", manifest.name)
-  const tarballOf = ({ manifest, name }: Package) => join(tarballs, `inspo-${name}-${manifest.version}.tgz`)
+  const tarballOf = ({ manifest, name }: Package) => join(release, `inspo-${name}-${manifest.version}.tgz`)
 
-  await build()
-  await mkdir(tarballs, { recursive: true })
-  const pnpm = ["--yes", "--prefer-offline", "pnpm@12", "--recursive"]
-  const filters = published.flatMap(({ manifest }) => ["--filter", manifest.name])
-  await succeed("npx", pnpm.concat(filters, "pack", "--pack-destination", tarballs))
+  const pnpm = ["--yes", "--prefer-offline", "pnpm@12", "release", "--dry-run", "--registry", url, "--out", release]
+  await succeed("npx", pnpm, { ...process.env, NPM_CONFIG_USERCONFIG: config })
   for (const one of published) {
     await mkdir(folderOf(one), { recursive: true })
     await succeed("tar", ["xzf", tarballOf(one), "-C", folderOf(one), "--strip-components", "1"])
     await linkDependencies(one, project)
     await linkPrograms(one, project)
   }
-  return { project, folderOf, tarballOf }
-}
-
-/** Builds anew, so that no module that was removed is published. */
-const build = async () => {
-  for (const { folder } of published) {
-    await emptyBuild(join(folder, "dist"))
-    await rm(join(folder, "tsconfig.build.tsbuildinfo"), { force: true })
-  }
-  await succeed(process.execPath, [
-    join(root, "node_modules/typescript/bin/tsc"),
-    "-b",
-    ...published.map(({ folder }) => join(folder, "tsconfig.build.json"))
-  ])
-}
-
-/** The page of the dashboard is built when it is packed, and may be served just now. */
-const emptyBuild = async (dist: string) => {
-  const entries = existsSync(dist) ? await readdir(dist) : []
-  for (const entry of entries.filter((name) => name !== "page")) await rm(join(dist, entry), { recursive: true })
+  return { release, project, folderOf, tarballOf }
 }
 
 const linkDependencies = async ({ folder, manifest }: Package, project: string) => {
@@ -71,7 +51,7 @@ const linkPrograms = async ({ manifest }: Package, project: string) => {
     await symlink(join(installed, path), join(bins, name))
 }
 
-const succeed = async (program: string, args: ReadonlyArray<string>) => {
-  const { code, output } = await run(program, args, root)
+const succeed = async (program: string, args: ReadonlyArray<string>, env?: NodeJS.ProcessEnv) => {
+  const { code, output } = await run(program, args, root, env)
   if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}:\n${output}`)
 }

@@ -35,6 +35,10 @@ export const obtain = async (
   return { path, problem: isThere ? null : `npx cannot run ${spec}: ${output.trim().slice(0, 200)}` }
 }
 
+/** Bun and Deno as npm packages. */
+export const bun = "bun@1.4.5"
+export const deno = "deno@2.9.6"
+
 const others = [
   {
     name: "Node 20.20.2",
@@ -43,10 +47,10 @@ const others = [
     runsTypeScript: false,
     args: []
   },
-  { name: "Bun 1.4.5", spec: "bun@1.4.5", print: ["bun", "-p", "process.execPath"], runsTypeScript: true, args: [] },
+  { name: "Bun 1.4.5", spec: bun, print: ["bun", "-p", "process.execPath"], runsTypeScript: true, args: [] },
   {
     name: "Deno 2.9.6",
-    spec: "deno@2.9.6",
+    spec: deno,
     print: ["deno", "eval", "console.log(Deno.execPath())"],
     runsTypeScript: true,
     args: ["run", "--allow-all", "--no-lock"]

@@ -14,6 +14,7 @@ export const Manifest = Schema.Struct({
   version: Schema.String,
   license: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String),
+  keywords: Schema.optionalKey(Schema.Array(Schema.String)),
   engines: Schema.optionalKey(Strings),
   bin: Schema.optionalKey(Strings),
   sideEffects: Schema.optionalKey(Schema.Union([Schema.Boolean, Schema.Array(Schema.String)])),
