@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { mkdir, open, readFile, rename } from "node:fs/promises"
 import { dirname } from "node:path"
+import process from "node:process"
 import { Effect, Result, Schema } from "effect"
 import type { AdamWState } from "./AdamW.ts"
 import { type ModelConfig, parameterCount, parameterLayout } from "./model/ModelConfig.ts"
@@ -115,7 +116,8 @@ export const writeAtomically = (path: string, bytes: Uint8Array): Effect.Effect<
       await mkdir(dirname(path), { recursive: true })
       await synced(partial, "w", (file) => file.writeFile(bytes))
       await rename(partial, path)
-      await synced(dirname(path), "r", async () => {})
+      // Windows refuses to bring a folder to the disk.
+      if (process.platform !== "win32") await synced(dirname(path), "r", async () => {})
     },
     catch: (error) => failed(path, "write", error)
   }).pipe(Effect.uninterruptible)

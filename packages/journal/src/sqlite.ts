@@ -2,6 +2,7 @@ import { Effect, Layer, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import process from "node:process"
 import type { RecordRow, RecordStatements } from "./internal/database.ts"
 import * as NodeSqlite from "./internal/nodeSqlite.ts"
 import { tables } from "./internal/sqliteLayout.ts"
@@ -81,6 +82,8 @@ const create = Effect.fnUntraced(
       Effect.andThen(
         attempt(file, () => {
           renameSync(`${file}.partial`, file)
+          // Windows refuses to bring a folder to the disk.
+          if (process.platform === "win32") return
           const directory = openSync(dirname(file), "r")
           fsyncSync(directory)
           closeSync(directory)

@@ -108,13 +108,19 @@ export const until = async (page: Page, expression: string): Promise<void> => {
 const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /** The serious and critical findings of axe, each in one line. */
-export const axe = async (page: Page): Promise<ReadonlyArray<string>> => {
+export const axe = (page: Page): Promise<ReadonlyArray<string>> => findings(page, ["serious", "critical"])
+
+/** All findings of axe, each in one line. */
+export const violations = (page: Page): Promise<ReadonlyArray<string>> =>
+  findings(page, ["minor", "moderate", "serious", "critical"])
+
+const findings = async (page: Page, impacts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   // Evaluated rather than added as a script, which the page's own policy forbids.
   await page.evaluate(axeSource)
   return page.evaluate(`
     axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
       violations
-        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .filter(({ impact }) => ${JSON.stringify(impacts)}.includes(impact))
         .map(({ help, id, nodes }) => id + ": " + help + ": " + nodes.slice(0, 3).map(({ html }) => html).join(" "))
     )
   `)

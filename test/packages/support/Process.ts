@@ -16,7 +16,9 @@ export const run = (
   env: NodeJS.ProcessEnv = process.env
 ): Promise<Finished> =>
   new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+    // On Windows npm and npx are scripts, which only a shell starts.
+    const shell = process.platform === "win32" && (program === "npm" || program === "npx")
+    const child = spawn(program, args, { cwd, env, shell, stdio: ["ignore", "pipe", "pipe"] })
     let stdout = ""
     let output = ""
     child.stdout.on("data", (chunk: Buffer) => {

@@ -38,7 +38,8 @@ const linkDependencies = async ({ folder, manifest }: Package, project: string) 
     const link = join(project, "node_modules", name)
     await mkdir(dirname(link), { recursive: true })
     await rm(link, { force: true })
-    await symlink(await realpath(join(folder, "node_modules", name)), link)
+    // A junction, where links need a privilege; only Windows has them.
+    await symlink(await realpath(join(folder, "node_modules", name)), link, "junction")
   }
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { basename, join, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** The root of the repository. */
@@ -103,7 +103,7 @@ const manifestOf = (name: string): Manifest => {
 export const modules = ({ folder }: Package): ReadonlyArray<string> =>
   readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
-    .map((file) => file.slice(0, -".ts".length))
+    .map((file) => file.slice(0, -".ts".length).replaceAll(sep, "/"))
     .sort()
 
 /** What a package is imported by: its name, or the modules that it has instead of an index. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { createRequire } from "node:module"
-import { dirname } from "node:path"
+import { dirname, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect, FileSystem, Schema } from "effect"
 
@@ -25,7 +25,9 @@ export const codeHash = Effect.fn("CodeHash.codeHash")(function* () {
   const hash = createHash("sha256")
   for (const [name, manifest] of [...manifests].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const directory = `${dirname(manifest)}/src`
-    const files = yield* fs.readDirectory(directory, { recursive: true })
+    const entries = yield* fs.readDirectory(directory, { recursive: true })
+    // The same names on every system.
+    const files = entries.map((entry) => entry.replaceAll(sep, "/"))
     for (const file of files.filter((entry) => entry.endsWith(".ts")).toSorted()) {
       hash.update(`${name}/${file}\0`).update(yield* fs.readFile(`${directory}/${file}`))
     }
