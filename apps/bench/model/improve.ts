@@ -69,9 +69,11 @@ const ask = async (prompt: string, { question }: Case, signal: AbortSignal): Pro
   return decodeAnswer(await response.json()).choices[0].message.content
 }
 
+const print = (line: string): boolean => process.stdout.write(`${line}\n`)
+
 await mkdir(flags.out, { recursive: true })
-console.log("| task, seed | verdict | plain, in the search | gain on held-out cases, 90 % interval | calls | prompt |")
-console.log("| --- | --- | ---: | ---: | ---: | --- |")
+print("| task, seed | verdict | plain, in the search | gain on held-out cases, 90 % interval | calls | prompt |")
+print("| --- | --- | ---: | ---: | ---: | --- |")
 for (const seed of Effect.runSync(Effect.fromResult(parseSeeds("--seeds", flags.seeds)))) {
   const result = await evolve({
     prompt: task.instructions[0],
@@ -86,7 +88,7 @@ for (const seed of Effect.runSync(Effect.fromResult(parseSeeds("--seeds", flags.
   const { calls, gain, prompt, tried, verdict } = result
   const score = tried[0]?.score ?? null
   const plain = score === null ? "–" : (100 * score).toFixed(1)
-  console.log(
+  print(
     `| ${task.name}, ${seed} | ${verdict} | ${plain} | ${gain === null ? "–" : interval(gain)} | ${calls} | ${prompt} |`
   )
 }
