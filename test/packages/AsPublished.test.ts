@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, delimiter, dirname, join } from "node:path"
 import { Schema } from "effect"
+import { gzipSync } from "node:zlib"
 import { publint } from "publint"
 import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -317,6 +318,14 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     )
     assert.include(stream, "perEpoch")
     assert.notInclude(stream, "guaranteed")
+  })
+
+  it("draws an instruction by softmax shares in 5 kB, without effect", async () => {
+    const drawing = await bundle(
+      'export { choose } from "@inspo/sampler/Choose"\nexport { softmax } from "@inspo/sampler/Shares"'
+    )
+    assert.notMatch(drawing, /^import /mu)
+    assert.isBelow(gzipSync(drawing).length, 5000)
   })
 
   const bundle = async (code: string): Promise<string> => {
