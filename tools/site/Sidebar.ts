@@ -19,7 +19,7 @@ const groups: Readonly<Record<string, ReadonlyArray<string>>> = {
   Reference: ["docs/reference/", "docs/laws.md", "docs/platforms.md", "docs/compatibility.md", "docs/dashboard/"],
   Evidence: ["docs/evidence.md", "docs/real-model.md"],
   Packages: ["packages/", "clients/", "apps/"],
-  Project: ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "test/"]
+  Project: ["CONTRIBUTING.md", "CHANGELOG.md", "docs/release.md", "SECURITY.md", "test/"]
 }
 
 export const sidebar = (): DefaultTheme.SidebarItem[] => {
