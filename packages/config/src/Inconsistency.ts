@@ -11,6 +11,7 @@ import type { RunConfig } from "./RunConfig.ts"
 export const inconsistency = (config: RunConfig): ConfigError | null =>
   policyGivesTokens(config) ??
   chatPolicyIsFrozen(config) ??
+  toolCallsHaveProvider(config) ??
   questionsHaveCorpus(config) ??
   inAlgorithm(config) ??
   toolsAreSomewhere(config) ??
@@ -42,6 +43,16 @@ const policyGivesTokens: Rule = ({ engine }) =>
         value: `the address of a chat model at ${URL.parse(engine.url)?.host ?? "a server"}`,
         expected: "a server that returns token ids",
         remedy: noChatPolicy
+      })
+
+const toolCallsHaveProvider: Rule = ({ policy: { provider }, rollout: { agent } }) =>
+  agent !== "tool-calls" || provider !== null
+    ? null
+    : new ConfigError({
+        field: "rollout.agent",
+        value: agent,
+        expected: "another agent, because only policy.provider has tool calls of its own",
+        remedy: "Set it to search-r1, or name a chat model in policy.provider."
       })
 
 const chatPolicyIsFrozen: Rule = ({ engine, policy: { provider }, rollout, train }) => {
@@ -113,6 +124,7 @@ const toolsAreSomewhere: Rule = ({ rollout }) => {
 
 /** A policy cannot call a tool that its prompt does not describe. */
 const toolsAreDescribed: Rule = ({ rollout, seedInstruction }) => {
+  if (rollout.agent === "tool-calls") return null
   const undescribed = rollout.tools.find(
     (name) => !builtInTools.includes(name) && !seedInstruction.includes(`<${name}>`)
   )

@@ -92,7 +92,7 @@ const callTimeout = 2 ** 31 - 1
 const toTool = (tool: McpTool, current: Effect.Effect<Client, McpError, Scope.Scope>): Tool.Tool => {
   const tag = ToolText.tagOf(tool.name)
   const failure = (cause: unknown) => new Tool.ToolFailure({ tool: tag, reason: textOf(cause), cause })
-  return Tool.each(tag, ToolText.descriptionOf(tool), (input) =>
+  const called = Tool.each(tag, ToolText.descriptionOf(tool), (input) =>
     Effect.gen(function* () {
       const given = ToolText.argumentsOf(tool, input)
       if (Result.isFailure(given)) return yield* new Tool.ToolRejection({ reason: given.failure })
@@ -106,6 +106,7 @@ const toTool = (tool: McpTool, current: Effect.Effect<Client, McpError, Scope.Sc
       return result.isError === true ? yield* new Tool.ToolRejection({ reason: text }) : text
     }).pipe(Effect.scoped)
   )
+  return { ...called, native: ToolText.nativeOf(tool) }
 }
 
 const connect = (server: McpServer, options: Options): Effect.Effect<Client, McpError, Scope.Scope> =>

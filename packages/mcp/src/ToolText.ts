@@ -1,6 +1,7 @@
 /** A tool of MCP as an agent sees it: a tag, a sentence, an input of text and a reply of text. */
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/client"
-import { Result } from "effect"
+import type { Tool } from "@inspo/rollout"
+import { Option, Result, Schema } from "effect"
 
 /**
  * The tag of a tool: its name in lower case, with hyphens for what a tag cannot hold.
@@ -29,6 +30,14 @@ export const descriptionOf = ({ description = "", inputSchema, name }: McpTool):
       : `Its input is text: ${JSON.stringify(properties[text])}.`
   return `<${tag}> ${text === null ? "{...}" : "input"}</${tag}> ${description} ${input}`.replace(/\s+/gu, " ")
 }
+
+/** The tool as it is offered to a policy with native tool calls. */
+export const nativeOf = ({ description = "", inputSchema }: McpTool): NonNullable<Tool.Tool["native"]> => ({
+  description,
+  parameters: Option.getOrElse(decodeSchema(inputSchema), () => ({ type: "object" }))
+})
+
+const decodeSchema = Schema.decodeUnknownOption(Schema.JsonObject)
 
 /** The arguments that an input means: a JSON object, or plain text where the tool takes a single text. */
 export const argumentsOf = (

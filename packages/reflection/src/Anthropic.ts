@@ -1,13 +1,20 @@
 import { Schema } from "effect"
 import type { Response } from "effect/ai"
 import * as Answer from "./internal/Answer.ts"
-import type { AnswerPart, Provider } from "./Provider.ts"
+import type { AnswerPart, ChatMessage, Provider } from "./Provider.ts"
 
 const { Maybe } = Answer
 
 const Message = Schema.Struct({
   content: Schema.Array(
-    Schema.Struct({ type: Schema.String, text: Maybe(Schema.String), thinking: Maybe(Schema.String) })
+    Schema.Struct({
+      type: Schema.String,
+      text: Maybe(Schema.String),
+      thinking: Maybe(Schema.String),
+      id: Maybe(Schema.String),
+      name: Maybe(Schema.String),
+      input: Maybe(Schema.Json)
+    })
   ),
   stop_reason: Maybe(Schema.String),
   usage: Maybe(
@@ -31,15 +38,41 @@ const finishReasons: Readonly<Record<string, Response.FinishReason>> = {
 }
 
 const parts = ({ content, stop_reason, usage }: typeof Message.Type): ReadonlyArray<AnswerPart> => [
-  ...content.flatMap(({ text, thinking, type }) =>
-    type === "text" ? Answer.text(text) : type === "thinking" ? Answer.thoughts(thinking) : []
-  ),
+  ...content.flatMap(({ id, input, name, text, thinking, type }, index) => {
+    switch (type) {
+      case "text":
+        return Answer.text(text)
+      case "thinking":
+        return Answer.thoughts(thinking)
+      case "tool_use":
+        return [Answer.call(id, index, name ?? "", input ?? {})]
+      default:
+        return []
+    }
+  }),
   Answer.finish(finishReasons[stop_reason ?? ""] ?? "unknown", {
     input: Answer.sum(usage?.input_tokens, usage?.cache_creation_input_tokens, usage?.cache_read_input_tokens),
     output: usage?.output_tokens,
     thoughts: undefined
   })
 ]
+
+const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {
+  if (message.role === "tool") {
+    const results = message.results.map(({ call, text }) => ({
+      type: "tool_result",
+      tool_use_id: call.id,
+      content: text
+    }))
+    return [{ role: "user", content: results }]
+  }
+  const { calls = [], role, text } = message
+  if (role === "system") return []
+  if (calls.length === 0) return [{ role, content: text }]
+  const uses = calls.map(({ id, input, name }) => ({ type: "tool_use", id, name, input: Answer.object(input) }))
+  // An empty text is refused.
+  return [{ role, content: [...(text === "" ? [] : [{ type: "text", text }]), ...uses] }]
+}
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages */
 export const anthropic: Provider = {
@@ -51,14 +84,19 @@ export const anthropic: Provider = {
   path: () => "/v1/messages",
   modelsPath: "/v1/models",
   modelPath: (model) => `/v1/models/${encodeURIComponent(model)}`,
-  body: ({ maxOutputTokens, messages, model, temperature }) => {
-    const system = messages.filter(({ role }) => role === "system").map(({ text }) => text)
+  body: ({ maxOutputTokens, messages, model, temperature, tools }) => {
+    const system = messages.flatMap((message) => (message.role === "system" ? [message.text] : []))
     return {
       model,
       max_tokens: maxOutputTokens,
       ...(temperature === null ? {} : { temperature }),
       ...(system.length === 0 ? {} : { system: system.join("\n\n") }),
-      messages: messages.filter(({ role }) => role !== "system").map(({ role, text }) => ({ role, content: text }))
+      messages: messages.flatMap(sent),
+      ...(tools.length === 0
+        ? {}
+        : {
+            tools: tools.map(({ description, name, parameters }) => ({ name, description, input_schema: parameters }))
+          })
     }
   },
   read: Answer.reader(Message, parts)

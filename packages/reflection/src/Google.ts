@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { Response } from "effect/ai"
 import * as Answer from "./internal/Answer.ts"
-import type { AnswerPart, Provider } from "./Provider.ts"
+import type { AnswerPart, ChatMessage, Provider, ToolCall } from "./Provider.ts"
 
 const { Maybe } = Answer
 
@@ -11,7 +11,18 @@ const Generated = Schema.Struct({
       Schema.Struct({
         content: Maybe(
           Schema.Struct({
-            parts: Maybe(Schema.Array(Schema.Struct({ text: Maybe(Schema.String), thought: Maybe(Schema.Boolean) })))
+            parts: Maybe(
+              Schema.Array(
+                Schema.Struct({
+                  text: Maybe(Schema.String),
+                  thought: Maybe(Schema.Boolean),
+                  functionCall: Maybe(
+                    Schema.Struct({ id: Maybe(Schema.String), name: Schema.String, args: Maybe(Schema.Json) })
+                  ),
+                  thoughtSignature: Maybe(Schema.String)
+                })
+              )
+            )
           })
         ),
         finishReason: Maybe(Schema.String)
@@ -49,8 +60,12 @@ const finishReasons: Readonly<Record<string, Response.FinishReason>> = {
 const parts = ({ candidates, usageMetadata }: typeof Generated.Type): ReadonlyArray<AnswerPart> => {
   const candidate = candidates?.[0]
   return [
-    ...(candidate?.content?.parts ?? []).flatMap(({ text, thought }) =>
-      thought ? Answer.thoughts(text) : Answer.text(text)
+    ...(candidate?.content?.parts ?? []).flatMap(({ functionCall, text, thought, thoughtSignature }, index) =>
+      functionCall != null
+        ? [Answer.call(functionCall.id, index, functionCall.name, functionCall.args ?? {}, thoughtSignature)]
+        : thought
+          ? Answer.thoughts(text)
+          : Answer.text(text)
     ),
     // Without a candidate the prompt itself was blocked.
     Answer.finish(
@@ -64,6 +79,27 @@ const parts = ({ candidates, usageMetadata }: typeof Generated.Type): ReadonlyAr
   ]
 }
 
+/** Calls and replies without ids belong together by their order. */
+const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {
+  if (message.role === "tool") {
+    const parts = message.results.map(({ call, text }) => ({
+      functionResponse: { ...idOf(call), name: call.name, response: { output: text } }
+    }))
+    return [{ role: "user", parts }]
+  }
+  const { calls = [], role, text } = message
+  if (role === "system") return []
+  const called = calls.map((call) => ({
+    functionCall: { ...idOf(call), name: call.name, args: Answer.object(call.input) },
+    ...(call.signature === undefined ? {} : { thoughtSignature: call.signature })
+  }))
+  const texts = text === "" && called.length > 0 ? [] : [{ text }]
+  return [{ role: role === "assistant" ? "model" : "user", parts: [...texts, ...called] }]
+}
+
+/** Only an id of the server's own is sent back. */
+const idOf = ({ id }: ToolCall) => (Answer.isMade(id) ? {} : { id })
+
 /** Google's Gemini: https://ai.google.dev/api/generate-content */
 export const google: Provider = {
   name: "google",
@@ -74,13 +110,24 @@ export const google: Provider = {
   path: (model) => `/models/${encodeURIComponent(model)}:generateContent`,
   modelsPath: "/models",
   modelPath: (model) => `/models/${encodeURIComponent(model)}`,
-  body: ({ maxOutputTokens, messages, temperature }) => {
-    const system = messages.filter(({ role }) => role === "system").map(({ text }) => ({ text }))
+  body: ({ maxOutputTokens, messages, temperature, tools }) => {
+    const system = messages.flatMap((message) => (message.role === "system" ? [{ text: message.text }] : []))
     return {
       ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }),
-      contents: messages
-        .filter(({ role }) => role !== "system")
-        .map(({ role, text }) => ({ role: role === "assistant" ? "model" : "user", parts: [{ text }] })),
+      contents: messages.flatMap(sent),
+      ...(tools.length === 0
+        ? {}
+        : {
+            tools: [
+              {
+                functionDeclarations: tools.map(({ description, name, parameters }) => ({
+                  name,
+                  description,
+                  parametersJsonSchema: parameters
+                }))
+              }
+            ]
+          }),
       generationConfig: { maxOutputTokens, ...(temperature === null ? {} : { temperature }) }
     }
   },

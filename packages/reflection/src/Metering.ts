@@ -1,6 +1,5 @@
 import * as Spent from "@inspo/domain/Spent"
 import { Effect, Ref, Result } from "effect"
-import type { Response } from "effect/ai"
 import type { ModelPrice } from "./ProposerModel.ts"
 import * as Prices from "./Prices.ts"
 import { OnLost, OnRequest } from "./Provider.ts"
@@ -21,7 +20,11 @@ export interface Options {
 export interface Measured {
   readonly text: string
   readonly reasoningText?: string | undefined
-  readonly usage: Response.Usage
+  readonly usage: { readonly inputTokens: Counted; readonly outputTokens: Counted }
+}
+
+interface Counted {
+  readonly total?: number | undefined
 }
 
 /**

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { Response } from "effect/ai"
 import * as Answer from "./internal/Answer.ts"
-import type { AnswerPart, Provider, TextRequest } from "./Provider.ts"
+import type { AnswerPart, ChatMessage, Provider, TextRequest } from "./Provider.ts"
 
 const { Maybe } = Answer
 
@@ -17,6 +17,14 @@ const Completion = Schema.Struct({
           ])
         ),
         refusal: Maybe(Schema.String),
+        tool_calls: Maybe(
+          Schema.Array(
+            Schema.Struct({
+              id: Maybe(Schema.String),
+              function: Schema.Struct({ name: Schema.String, arguments: Maybe(Schema.String) })
+            })
+          )
+        ),
         /** Thoughts, under the name of vLLM and DeepSeek, and under that of OpenRouter. */
         reasoning_content: Maybe(Schema.String),
         reasoning: Maybe(Schema.String)
@@ -41,7 +49,7 @@ const finishReasons: Readonly<Record<string, Response.FinishReason>> = {
 }
 
 const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyArray<AnswerPart> => {
-  const { content, reasoning, reasoning_content, refusal } = choice.message
+  const { content, reasoning, reasoning_content, refusal, tool_calls } = choice.message
   const written =
     typeof content === "string"
       ? content
@@ -49,6 +57,9 @@ const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyAr
   return [
     ...Answer.thoughts(reasoning_content ?? reasoning),
     ...Answer.text(refusal ? refusal : written),
+    ...(tool_calls ?? []).map((call, index) =>
+      Answer.call(call.id, index, call.function.name, Answer.json(call.function.arguments || "{}"))
+    ),
     Answer.finish(refusal ? "content-filter" : (finishReasons[choice.finish_reason ?? ""] ?? "unknown"), {
       input: usage?.prompt_tokens,
       output: usage?.completion_tokens,
@@ -57,9 +68,24 @@ const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyAr
   ]
 }
 
-const common = ({ messages, model, temperature }: TextRequest) => ({
+/** https://platform.openai.com/docs/api-reference/chat/create */
+const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {
+  if (message.role === "tool")
+    return message.results.map(({ call, text }) => ({ role: "tool", tool_call_id: call.id, content: text }))
+  const { calls = [], role, text } = message
+  if (calls.length === 0) return [{ role, content: text }]
+  const tool_calls = calls.map(({ id, input, name }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: JSON.stringify(Answer.object(input)) }
+  }))
+  return [{ role, content: text === "" ? null : text, tool_calls }]
+}
+
+const common = ({ messages, model, temperature, tools }: TextRequest) => ({
   model,
-  messages: messages.map(({ role, text }) => ({ role, content: text })),
+  messages: messages.flatMap(sent),
+  ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", function: { ...tool } })) }),
   ...(temperature === null ? {} : { temperature })
 })
 

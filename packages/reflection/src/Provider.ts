@@ -31,10 +31,14 @@ export interface Provider {
   readonly read: (body: string) => Result.Result<ReadonlyArray<AnswerPart>, string>
 }
 
-/** What is asked of a model. The limit of tokens covers thoughts too; temperature null leaves it to the provider. */
+/**
+ * What is asked of a model. `tools` are those that it may call. The limit of tokens covers thoughts too; temperature null leaves it to
+ * the provider.
+ */
 export interface TextRequest {
   readonly model: string
-  readonly messages: ReadonlyArray<Message>
+  readonly messages: ReadonlyArray<ChatMessage>
+  readonly tools: ReadonlyArray<ToolDefinition>
   readonly maxOutputTokens: number
   readonly temperature: number | null
 }
@@ -45,8 +49,44 @@ export interface Message {
   readonly text: string
 }
 
+/**
+ * One message of a conversation with tools. The results of the assistant's calls follow its message together, in the order of
+ * the calls.
+ */
+export type ChatMessage =
+  | (Message & { readonly calls?: ReadonlyArray<ToolCall> })
+  | { readonly role: "tool"; readonly results: ReadonlyArray<ToolResult> }
+
+/** A tool that a model may call; `parameters` is the JSON schema of an object. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Schema.JsonObject
+}
+
+/**
+ * A call of a tool. `input` is what the model wrote: usually an object, a text where that was no JSON. `signature` is a text
+ * that the provider wants back with the call.
+ */
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  readonly input: Schema.Json
+  readonly signature?: string
+}
+
+/** What a tool replied to a call. */
+export interface ToolResult {
+  readonly call: ToolCall
+  readonly text: string
+}
+
 /** The parts of an answer that a provider reads. */
-export type AnswerPart = Response.TextPartEncoded | Response.ReasoningPartEncoded | Response.FinishPartEncoded
+export type AnswerPart =
+  | Response.TextPartEncoded
+  | Response.ReasoningPartEncoded
+  | Response.FinishPartEncoded
+  | { readonly type: "call"; readonly call: ToolCall }
 
 /**
  * - `url`: base URL, or null for the provider's own; a name and password in it are not sent on.
@@ -78,7 +118,7 @@ export const OnLost = Context.Reference<Effect.Effect<void>>("@inspo/reflection/
 })
 
 /**
- * The language model of a provider. It answers in text; tools are not offered to it.
+ * The language model of a provider. It answers in text; tools are not offered to it, for that see {@link chat}.
  *
  * @example
  * ```ts
@@ -109,22 +149,62 @@ export const make = Effect.fnUntraced(function* (
   provider: Provider,
   options: Options
 ): Effect.fn.Return<LanguageModel.LanguageModel, AiError.AiError, HttpClient.HttpClient> {
-  const server = yield* connect(provider, options)
-  const failed = failure(server.name, "generateText")
-  const generate = Effect.fnUntraced(function* ({ prompt }: LanguageModel.ProviderOptions) {
-    const { maxOutputTokens, model, temperature } = options
-    const request = { model, maxOutputTokens, temperature, messages: messages(prompt) }
-    const body = yield* server.ask(provider.path(model), provider.body(request))
-    return yield* Effect.fromResult(provider.read(body)).pipe(
-      Effect.mapError((problem) => ServerFault.unreadable(problem, body, server.hide)),
-      Effect.tapError(({ _tag }) => (_tag === "InvalidResponseError" ? Effect.flatten(OnLost) : Effect.void))
-    )
-  }, Effect.mapError(failed))
+  const ask = yield* asking(provider, options)
+  const generate = ({ prompt }: LanguageModel.ProviderOptions) =>
+    Effect.map(ask({ messages: messages(prompt), tools: [] }), (parts) => parts.filter((part) => part.type !== "call"))
   return yield* LanguageModel.make({
     generateText: (asked) => Effect.map(generate(asked), (parts) => [...parts]),
     streamText: (asked) => Stream.fromIterableEffect(Effect.map(generate(asked), (parts) => parts.flatMap(streamed)))
   })
 })
+
+/** The next message of a conversation: its text, its thoughts and its tool calls. */
+export interface Written {
+  readonly text: string
+  readonly reasoningText: string
+  readonly calls: ReadonlyArray<ToolCall>
+  readonly usage: Response.FinishPartEncoded["usage"]
+}
+
+/** A model that continues conversations, in which it may call tools. */
+export type Chat = (request: Pick<TextRequest, "messages" | "tools">) => Effect.Effect<Written, AiError.AiError>
+
+/** The chat model of a provider. */
+export const chat = Effect.fnUntraced(function* (
+  provider: Provider,
+  options: Options
+): Effect.fn.Return<Chat, AiError.AiError, HttpClient.HttpClient> {
+  const ask = yield* asking(provider, options)
+  return (request) => Effect.map(ask(request), written)
+})
+
+const asking = Effect.fnUntraced(function* (provider: Provider, options: Options) {
+  const server = yield* connect(provider, options)
+  const { maxOutputTokens, model, temperature } = options
+  return Effect.fnUntraced(
+    function* (request: Parameters<Chat>[0]) {
+      const body = yield* server.ask(
+        provider.path(model),
+        provider.body({ model, maxOutputTokens, temperature, ...request })
+      )
+      return yield* Effect.fromResult(provider.read(body)).pipe(
+        Effect.mapError((problem) => ServerFault.unreadable(problem, body, server.hide)),
+        Effect.tapError(({ _tag }) => (_tag === "InvalidResponseError" ? Effect.flatten(OnLost) : Effect.void))
+      )
+    },
+    Effect.mapError(failure(server.name, "generateText"))
+  )
+})
+
+const written = (parts: ReadonlyArray<AnswerPart>): Written => ({
+  text: textOf(parts, "text"),
+  reasoningText: textOf(parts, "reasoning"),
+  calls: parts.flatMap((part) => (part.type === "call" ? [part.call] : [])),
+  usage: parts.find((part) => part.type === "finish")?.usage ?? { inputTokens: {}, outputTokens: {} }
+})
+
+const textOf = (parts: ReadonlyArray<AnswerPart>, type: "text" | "reasoning"): string =>
+  parts.map((part) => (part.type === type ? part.text : "")).join("")
 
 /** Whether a server answers and takes the key, without asking for a single token. */
 export const probe = Effect.fn("Provider.probe")(function* (
@@ -168,7 +248,13 @@ export const find = Effect.fn("Provider.find")(function* (
   const answered = Effect.flatMap(
     server.ask(
       provider.path(model),
-      provider.body({ model, messages: [{ role: "user", text: "Hi" }], maxOutputTokens: 1, temperature: null })
+      provider.body({
+        model,
+        messages: [{ role: "user", text: "Hi" }],
+        tools: [],
+        maxOutputTokens: 1,
+        temperature: null
+      })
     ),
     (body) =>
       Effect.mapError(Effect.fromResult(provider.read(body)), (problem) =>
@@ -258,7 +344,10 @@ const messages = (prompt: Prompt.Prompt): ReadonlyArray<Message> =>
   })
 
 /** A whole part as a stream brings it. */
-const streamed = (part: AnswerPart, index: number): ReadonlyArray<Response.StreamPartEncoded> => {
+const streamed = (
+  part: Exclude<AnswerPart, { type: "call" }>,
+  index: number
+): ReadonlyArray<Response.StreamPartEncoded> => {
   const id = String(index)
   switch (part.type) {
     case "text":

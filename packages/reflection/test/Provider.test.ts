@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { isPermanent, ProposerError, type ProposerErrorKind } from "../src/index.ts"
 import * as ModelProposer from "../src/ModelProposer.ts"
 import * as Provider from "../src/Provider.ts"
-import { exchanges } from "./fixtures/exchanges.ts"
+import { exchanges, getSum } from "./fixtures/exchanges.ts"
 import * as LocalServer from "./support/LocalServer.ts"
 
 const apiKey = "sk-test-0123456789"
@@ -21,16 +21,18 @@ interface Asking {
   readonly timeout?: Duration.Input
 }
 
-const modelAt = (provider: Provider.Provider, { key = apiKey, retries = 3, timeout = "1 hour", url }: Asking) =>
-  Provider.make(provider, {
-    url,
-    retries,
-    timeout,
-    model: "m",
-    apiKey: Redacted.make(key),
-    maxOutputTokens: 2,
-    temperature: 0.5
-  }).pipe(Effect.provide(FetchHttpClient.layer))
+const optionsOf = ({ key = apiKey, retries = 3, timeout = "1 hour", url }: Asking): Provider.Options => ({
+  url,
+  retries,
+  timeout,
+  model: "m",
+  apiKey: Redacted.make(key),
+  maxOutputTokens: 2,
+  temperature: 0.5
+})
+
+const modelAt = (provider: Provider.Provider, asking: Asking) =>
+  Provider.make(provider, optionsOf(asking)).pipe(Effect.provide(FetchHttpClient.layer))
 
 const request = { parent: { text: parent }, failures: [], history: [], count: 1, seed: 1, stream: ["proposal", 1, 1] }
 
@@ -89,6 +91,47 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       const streamed = yield* Stream.runCollect(model.streamText({ prompt: "U" }))
       const deltas = streamed.flatMap((part) => (part.type === "text-delta" ? [part.delta] : []))
       assert.strictEqual(deltas.join(""), "Hello there")
+    })
+  )
+
+  it.effect("is sent tools, calls and results, and answers with calls", () =>
+    Effect.gen(function* () {
+      const { calling, conversation, signature } = exchange
+      const calls = [
+        { id: "c1", name: "get-sum", args: { a: 2, b: 3 } },
+        { id: "c2", name: "echo" }
+      ]
+      const server = yield* LocalServer.make(() => [
+        { body: calling("Let me see.", calls) },
+        { body: calling("", calls) }
+      ])
+      const chat = yield* Provider.chat(provider, optionsOf({ url: server.url })).pipe(
+        Effect.provide(FetchHttpClient.layer)
+      )
+      const sum = {
+        id: "c1",
+        name: "get-sum",
+        input: { a: 2, b: 3 },
+        ...(signature === undefined ? {} : { signature })
+      }
+      const cut = { id: "c2", name: "get-sum", input: '{"a": 2' }
+      const messages: ReadonlyArray<Provider.ChatMessage> = [
+        { role: "user", text: "U" },
+        { role: "assistant", text: "", calls: [sum, cut] },
+        {
+          role: "tool",
+          results: [
+            { call: sum, text: "5" },
+            { call: cut, text: "The arguments must be a JSON object." }
+          ]
+        }
+      ]
+      const written = yield* chat({ messages, tools: [getSum] })
+      assert.strictEqual(written.text, "Let me see.")
+      assert.deepStrictEqual(written.calls, [sum, { id: "c2", name: "echo", input: {} }])
+      assert.strictEqual(written.usage.inputTokens.total, exchange.usage.input)
+      assert.deepInclude(JSON.parse(server.asked[0]?.body ?? ""), conversation)
+      assert.strictEqual((yield* chat({ messages, tools: [getSum] })).text, "")
     })
   )
 

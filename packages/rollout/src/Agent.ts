@@ -35,6 +35,8 @@ export interface Agent {
   readonly policyTools?: ReadonlyArray<string>
   /** The only allowed value of `rollout.tools`; by default any. */
   readonly requiredTools?: ReadonlyArray<string>
+  /** Whether its policy is a chat model that calls tools by the tool calls of its API; by default it calls them in tags. */
+  readonly native?: boolean
   /** The program of one episode, which runs a conversation. */
   readonly make: (environment: Environment) => (conversation: Conversation) => Program
   /** How its conversations become tokens; by default `Transcription.verbatim`. */

@@ -1,5 +1,4 @@
 import { Spent } from "@inspo/domain/Spent"
-import type { Message } from "@inspo/engine"
 import { Context, type Effect, Schema } from "effect"
 
 /**
@@ -12,9 +11,9 @@ export declare namespace ChatPolicy {
   export interface Interface {
     readonly profile: ChatProfile
     /** Writes the next message of a conversation. */
-    readonly write: (messages: ReadonlyArray<Message>) => Effect.Effect<ChatAnswer, ChatFailure>
+    readonly write: (request: ChatRequest) => Effect.Effect<ChatAnswer, ChatFailure>
     /** The most that {@link write} can cost; requests whose answers get lost come on top. */
-    readonly atMost: (messages: ReadonlyArray<Message>) => Spent
+    readonly atMost: (request: ChatRequest) => Spent
     /** Tokens of a text, as estimated: limits on texts of the environment are kept by it. */
     readonly countTokens: (text: string) => number
   }
@@ -32,9 +31,55 @@ export interface ChatProfile {
   readonly concurrency: number
 }
 
-/** A message of a chat model. Tokens are those that its provider counts: `input` is the whole conversation before it. */
+/** What a chat model is asked: to continue a conversation, in which it may call these tools. */
+export interface ChatRequest {
+  readonly messages: ReadonlyArray<ChatMessage>
+  readonly tools: ReadonlyArray<ToolDefinition>
+}
+
+/**
+ * One message of a conversation. The results of the assistant's calls follow its message together, in the order of the calls.
+ */
+export type ChatMessage =
+  | {
+      readonly role: "system" | "user" | "assistant"
+      readonly text: string
+      readonly calls?: ReadonlyArray<ToolCall>
+    }
+  | { readonly role: "tool"; readonly results: ReadonlyArray<ToolResult> }
+
+/** A tool as it is offered to a chat model; `parameters` is the JSON schema of an object. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Schema.JsonObject
+}
+
+/**
+ * A tool call in the provider's form. `input` is what the model wrote, which need not fit the tool. `signature` is a text that
+ * the provider wants back with the call.
+ */
+export const ToolCall = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  input: Schema.Json,
+  signature: Schema.optionalKey(Schema.String)
+})
+export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
+
+/** What a tool replied to a call. */
+export interface ToolResult {
+  readonly call: ToolCall
+  readonly text: string
+}
+
+/**
+ * A message of a chat model, with its tool calls, if any. Tokens are those that its provider counts: `input` is the whole
+ * conversation before it.
+ */
 export const ChatAnswer = Schema.Struct({
   text: Schema.String,
+  calls: Schema.optionalKey(Schema.Array(ToolCall)),
   input: Schema.Natural,
   output: Schema.Natural,
   spent: Spent

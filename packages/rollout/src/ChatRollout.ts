@@ -13,15 +13,18 @@ import * as Scoring from "./internal/Scoring.ts"
 import * as Setup from "./internal/Setup.ts"
 import type { End } from "./Program.ts"
 import type { LayerOptions } from "./LayerOptions.ts"
+import * as Observation from "./Observation.ts"
 import { type CollectOptions, Rollout } from "./Rollout.ts"
 import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
 import type { RolloutError } from "./RolloutError.ts"
 
 /**
- * Rollouts of a {@link ChatPolicy}: the agent and its tools as on an engine, in the same tags, with messages instead of tokens.
- * The policy's turns are messages of the assistant, cut after their action; observations are messages of the user. Limits in
- * tokens are kept by the policy's estimate; the sizes of a trajectory are those that the provider counts, and its token lists
- * are empty.
+ * Rollouts of a {@link ChatPolicy}: the agent and its tools as on an engine, with messages instead of tokens. Limits in tokens are
+ * kept by the policy's estimate; the sizes of a trajectory are those that the provider counts, and its token lists are empty.
+ *
+ * The policy's turns are messages of the assistant, cut after their action; observations are messages of the user. With the agent
+ * `tool-calls` the provider is sent the tools' definitions instead; a message with calls is one turn for each, and a message
+ * without calls is the answer. Trajectories record calls, replies and answers in the tags of the other agents.
  *
  * At most `profile.concurrency` episodes run at once. After a failure no call begins; open ones are awaited, since they are paid.
  * The transcription of an agent is about tokens and is not used; `search-r1-exact`, which is defined by it, is no agent for this.
@@ -41,7 +44,7 @@ export const layer = (
 
 const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerOptions) {
   const policy = yield* ChatPolicy
-  const setup = yield* Setup.make(config, options, policy.countTokens("<information></information>"))
+  const setup = yield* Setup.make(config, options, policy.countTokens(Observation.empty))
   const converse = MessageConversation.make(policy, setup)
   const run = setup.agent.make(setup)
   const score = Scoring.make(setup.score, setup.scoredTurns)
@@ -91,8 +94,8 @@ const playing = <E>({ isStopping, makeChatCall, policy, setup }: Playing<E>) =>
       const { step } = running
       switch (step._tag) {
         case "Ask": {
-          const call = { key: step.key, atMost: policy.atMost(step.messages) }
-          const written = yield* makeChatCall(call, policy.write(step.messages)).pipe(Effect.result)
+          const call = { key: step.key, atMost: policy.atMost(step.request) }
+          const written = yield* makeChatCall(call, policy.write(step.request)).pipe(Effect.result)
           if (Result.isSuccess(written)) running.resume({ _tag: "Written", written: written.success })
           else {
             const { failure } = written

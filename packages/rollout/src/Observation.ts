@@ -72,6 +72,12 @@ export const within = (countTokens: (text: string) => number, text: string, limi
   return fits(longest) ? cutTo(longest) : null
 }
 
+/** An observation without a text, the shortest that there is. */
+export const empty = "<information></information>"
+
+/** The text between the tags of an observation. */
+export const unwrapped = (shown: string): string => shown.slice(opening.length, -closing.length).trim()
+
 /** The tokens of a text; of a long one, those of its start, at least twice the limit, so that the first ones are exact. */
 export const encodeStart = (tokenizer: Tokenizer, text: string, limit: number): ReadonlyArray<number> => {
   for (let length = charactersPerToken * Math.max(limit, 1); length < text.length; length *= 2) {
@@ -106,7 +112,11 @@ const observe = (tokenizer: Tokenizer, shown: string): Observation => {
   return { text, tokens: tokenizer.encode(text) }
 }
 
-const observed = (shown: string): string => `<information>${shown}</information>`
+const opening = "<information>"
+
+const closing = "</information>"
+
+const observed = (shown: string): string => `${opening}${shown}${closing}`
 
 const passageText = (passage: Question.Passage, rank: number, template: string): string =>
   template.replace(/\{(rank|title|text)\}/g, (_, field) =>

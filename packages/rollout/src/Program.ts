@@ -1,6 +1,6 @@
 import type { Trajectory } from "@inspo/domain"
-import type { Message, SampledSequence, SampleRequest } from "@inspo/engine"
-import type { ChatAnswer } from "./ChatPolicy.ts"
+import type { SampledSequence, SampleRequest } from "@inspo/engine"
+import type { ChatAnswer, ChatRequest } from "./ChatPolicy.ts"
 import type { Reply } from "./Tool.ts"
 
 /**
@@ -21,11 +21,11 @@ export interface Sample {
   readonly request: SampleRequest
 }
 
-/** A chat model has to write after these messages. `key` names the answer within the rollouts of a run. */
+/** A chat model has to write the next message. `key` names the answer within the rollouts of a run. */
 export interface Ask {
   readonly _tag: "Ask"
   readonly key: string
-  readonly messages: ReadonlyArray<Message>
+  readonly request: ChatRequest
 }
 
 /** A tool has to reply; one that fails for good ends the episode as failed. */
@@ -54,8 +54,8 @@ export function* sample(request: SampleRequest): Program<SampledSequence> {
   return answer.sequence
 }
 
-export function* ask(key: string, messages: ReadonlyArray<Message>): Program<ChatAnswer> {
-  const answer = yield { _tag: "Ask", key, messages }
+export function* ask(key: string, request: ChatRequest): Program<ChatAnswer> {
+  const answer = yield { _tag: "Ask", key, request }
   if (answer._tag !== "Written") throw new TypeError("a question to a chat model was answered by something else")
   return answer.written
 }

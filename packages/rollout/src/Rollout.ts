@@ -14,7 +14,7 @@ import * as Setup from "./internal/Setup.ts"
 import type { LayerOptions } from "./LayerOptions.ts"
 import * as Observation from "./Observation.ts"
 import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
-import type { RolloutError } from "./RolloutError.ts"
+import { RolloutError } from "./RolloutError.ts"
 import { calculator } from "./tools/Calculator.ts"
 
 export type { LayerOptions } from "./LayerOptions.ts"
@@ -69,7 +69,8 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   const engine = yield* Engine
   const { profile, tokenizer } = engine
   const setup = yield* Setup.make(config, options, Observation.envelope(tokenizer))
-  const { call, refusal } = setup
+  const { call } = setup
+  const refusal = setup.agent.native === true ? withoutToolCalls : setup.refusal
   const begin = Running.make(setup.agent, { ...setup, tokenizer, contextLength: profile.contextLength })
   const sample = Sampling.make(engine)
   const score = Scoring.make(setup.score, setup.scoredTurns)
@@ -104,4 +105,11 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     )
   })
   return Rollout.of({ collect })
+})
+
+const withoutToolCalls = new RolloutError({
+  field: "agent",
+  value: "tool-calls",
+  expected: "another agent, because an engine samples tokens and has no tool calls",
+  remedy: "set it to search-r1, or use a chat model"
 })

@@ -16,8 +16,18 @@ export type InstructionRole = typeof InstructionRole.Type
  * - `search-r1`: it calls tools between its thoughts, turn by turn, until it answers; tokens stay as sampled, and
  *   observations within their tags
  * - `search-r1-exact`: `search-r1` exactly as in the Search-R1 code, token by token
+ * - `tool-calls`: as `search-r1`, but a chat model calls the tools by the tool calls of its API, and a message without a call is
+ *   its answer
  */
-export const AgentName = Schema.Literals(["direct", "rag", "ircot", "search-o1", "search-r1", "search-r1-exact"])
+export const AgentName = Schema.Literals([
+  "direct",
+  "rag",
+  "ircot",
+  "search-o1",
+  "search-r1",
+  "search-r1-exact",
+  "tool-calls"
+])
 export type AgentName = typeof AgentName.Type
 
 /** The texts of the environment, except those of tools. */
@@ -54,7 +64,7 @@ export const RolloutConfig = Schema.Struct({
       "How the agent works: it answers directly (`direct`), after one search for the question (`rag`), after one " +
       "more search for each sentence of its reasoning (`ircot`), or with tools that it calls turn by turn (`search-r1`). " +
       "`search-o1` is `search-r1` with its own summaries of tool results. `search-r1-exact` is `search-r1` with exactly " +
-      "the tokens of the Search-R1 code"
+      "the tokens of the Search-R1 code. `tool-calls` is `search-r1` with the tool calls of a chat model's API instead of tags"
   }),
   tools: Schema.Array(Schema.NonEmptyString)
     .check(Schema.isUnique())

@@ -1,4 +1,5 @@
-import { Effect, Result, Schema } from "effect"
+import { Effect, Predicate, Result, Schema } from "effect"
+import type { ToolDefinition } from "./ChatPolicy.ts"
 
 /**
  * Something the policy can use: it writes an input between the tags of the tool's name, and is shown the reply between
@@ -21,6 +22,11 @@ export interface Tool {
   readonly name: string
   /** One sentence for the policy: how to call it and what it does. */
   readonly description: string
+  /**
+   * How it is offered to a policy with native tool calls, whose arguments are then its input, as JSON. By default it takes one
+   * text.
+   */
+  readonly native?: Pick<ToolDefinition, "description" | "parameters">
   /** One reply per input, in their order. Inputs come without surrounding white space. */
   readonly run: (inputs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Reply>, ToolFailure>
 }
@@ -61,6 +67,36 @@ export const each = (
     )
   )
 })
+
+/** The definition of a tool for a policy with native tool calls. */
+export const definition = ({ description, name, native }: Tool): ToolDefinition => {
+  if (native !== undefined) return { name, ...native }
+  const [tags = "", example = "text"] = new RegExp(`^<${name}>([^]*?)</${name}>\\s*`, "u").exec(description) ?? []
+  return {
+    name,
+    description: description.slice(tags.length),
+    parameters: {
+      type: "object",
+      properties: { [textField]: { type: "string", description: example.trim() } },
+      required: [textField],
+      additionalProperties: false
+    }
+  }
+}
+
+/** The input that the arguments of a native call mean. */
+export const inputOf = ({ native }: Pick<Tool, "native">, given: Schema.Json): Reply => {
+  if (!Predicate.isObject(given)) return rejection("The arguments must be a JSON object.")
+  if (native !== undefined) return Result.succeed(JSON.stringify(given))
+  const text = Object.entries(given).find(([field]) => field === textField)?.[1]
+  return typeof text === "string" && text.trim() !== ""
+    ? Result.succeed(text.trim())
+    : rejection(`The arguments must have the field ${textField}, a text that is not empty.`)
+}
+
+const textField = "input"
+
+const rejection = (reason: string): Reply => Result.fail(new ToolRejection({ reason }))
 
 /** Reserved names: tags of the protocol and kinds of turns. */
 export const reserved: ReadonlyArray<string> = ["think", "information", "answer", "invalid"]

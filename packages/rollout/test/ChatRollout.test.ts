@@ -1,11 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Spent, Trajectory } from "@inspo/domain"
-import type { Message } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
 import { type CollectOptions, Observation, Rollout, type RolloutConfig } from "@inspo/rollout"
 import * as ChatRollout from "@inspo/rollout/ChatRollout"
-import { type ChatAnswer, ChatFailure, ChatPolicy } from "@inspo/rollout/ChatPolicy"
+import {
+  type ChatAnswer,
+  ChatFailure,
+  type ChatMessage,
+  ChatPolicy,
+  type ChatRequest,
+  type ToolCall
+} from "@inspo/rollout/ChatPolicy"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import { Effect, Layer, Schema } from "effect"
 import { cut } from "../src/internal/Cut.ts"
@@ -27,7 +33,13 @@ const turns = Schema.Array(
   ).check(Schema.isMaxLength(4))
 ).check(Schema.isMinLength(1), Schema.isMaxLength(6))
 
-type Write = (messages: ReadonlyArray<Message>) => Effect.Effect<string, ChatFailure>
+type Written = Pick<ChatAnswer, "calls" | "text">
+type Write = (messages: ReadonlyArray<ChatMessage>) => Effect.Effect<string | Written, ChatFailure>
+
+const textOf = (message: ChatMessage) =>
+  message.role === "tool" ? message.results.map(({ text }) => text).join("") : message.text
+const sizeOf = (messages: ReadonlyArray<ChatMessage>) =>
+  messages.reduce((sum, message) => sum + textOf(message).length, 0)
 
 const countTokens = (text: string) => tokenizer.encode(text).length
 
@@ -37,16 +49,21 @@ const chat = <E = never>(
   setup: { readonly config?: Partial<RolloutConfig>; readonly episodes?: number } = {},
   options: CollectOptions<E> = {}
 ) => {
-  const asked: Array<ReadonlyArray<Message>> = []
+  const asked: Array<ReadonlyArray<ChatMessage>> = []
+  const requests: Array<ChatRequest> = []
   const policy = ChatPolicy.of({
     profile: { name: "chat", model: "m", fingerprint: "chat:m", contextLength: 4096, concurrency: 3 },
     atMost: () => ({ calls: 1, tokens: 100, usd: 1 }),
     countTokens,
-    write: (messages) => {
+    write: (request) => {
+      const { messages } = request
       asked.push(messages)
-      return Effect.map(write(messages), (text): ChatAnswer => {
-        const input = messages.reduce((sum, { content }) => sum + content.length, 0)
-        return { text, input, output: text.length, spent: { calls: 1, tokens: input + text.length, usd: 1 } }
+      requests.push(request)
+      return Effect.map(write(messages), (wrote): ChatAnswer => {
+        const written = typeof wrote === "string" ? { text: wrote } : wrote
+        const input = sizeOf(messages)
+        const output = written.text.length
+        return { ...written, input, output, spent: { calls: 1, tokens: input + output, usd: 1 } }
       })
     }
   })
@@ -60,12 +77,12 @@ const chat = <E = never>(
     Layer.provide([Layer.succeed(ChatPolicy, policy), Layer.succeed(Search, { search: obliging }), layerExactMatch])
   )
   return Rollout.use(({ collect }) => collect(episodes, options)).pipe(
-    Effect.map((trajectories) => ({ trajectories, asked })),
+    Effect.map((trajectories) => ({ trajectories, asked, requests })),
     Effect.provide(services)
   )
 }
 
-const replies = (messages: ReadonlyArray<Message>) => messages.filter(({ role }) => role === "assistant").length
+const replies = (messages: ReadonlyArray<ChatMessage>) => messages.filter(({ role }) => role === "assistant").length
 
 describe("A rollout of a chat model", () => {
   it.effect.prop(
@@ -96,13 +113,12 @@ describe("A rollout of a chat model", () => {
       const [first = [], second = []] = asked
       assert.deepStrictEqual(second, [
         ...first,
-        { role: "assistant", content: "<search> mayor</search>" },
-        { role: "user", content: "<information> T: about mayor</information>" }
+        { role: "assistant", text: "<search> mayor</search>" },
+        { role: "user", text: "<information> T: about mayor</information>" }
       ])
       const [one] = trajectories
-      const size = (messages: ReadonlyArray<Message>) => messages.reduce((sum, { content }) => sum + content.length, 0)
-      assert.strictEqual(one?.promptTokens, size(first))
-      assert.strictEqual(one?.responseTokens, size(second) + "<answer> Ostrel Bay</answer>".length - size(first))
+      assert.strictEqual(one?.promptTokens, sizeOf(first))
+      assert.strictEqual(one?.responseTokens, sizeOf(second) + "<answer> Ostrel Bay</answer>".length - sizeOf(first))
       assert.deepStrictEqual([one?.prompt, one?.response, one?.reward], [[], [], 1])
     })
   )
@@ -158,6 +174,136 @@ describe("A rollout of a chat model", () => {
       )
       const error = yield* Effect.flip(chat(failing("collection"), { episodes: 9 }))
       assert.strictEqual(error.message, "engine sample: too long")
+    })
+  )
+})
+
+/** A step of a policy, as it is written in tags and by a native call. */
+const steps = {
+  search: { tags: "<search> mayor</search>", name: "search", input: { input: "mayor" } },
+  calculate: { tags: "<calculate> 2 * 3</calculate>", name: "calculate", input: { input: " 2 * 3" } },
+  wrong: { tags: "<calculate> two</calculate>", name: "calculate", input: { input: "two" } }
+} as const
+
+const script = Schema.Struct({
+  /** The calls of each message. */
+  messages: Schema.Array(
+    Schema.Array(Schema.Literals(["search", "calculate", "wrong"])).check(Schema.isMinLength(1), Schema.isMaxLength(3))
+  ).check(Schema.isMaxLength(3)),
+  thought: Schema.Literals(["", "Let me see.", "<think> Hm.</think>"]),
+  answer: Schema.Literals(["Ostrel Bay", "<answer> Ostrel Bay</answer>", "nowhere", ""]),
+  maxTurns: between(0, 6)
+})
+
+const callsOf = (kinds: (typeof script.Type)["messages"][number], message: number): ReadonlyArray<ToolCall> =>
+  kinds.map((kind, index) => ({ id: `call-${message}-${index}`, name: steps[kind].name, input: steps[kind].input }))
+
+describe("A policy with native tool calls", () => {
+  const tools = ["search", "calculate"]
+
+  it.effect.prop(
+    "does what it would do in tags, however many calls a message has",
+    { script },
+    ({ script: { answer, maxTurns, messages, thought } }) =>
+      Effect.gen(function* () {
+        const texts = [
+          ...messages.flatMap((kinds) => kinds.map((kind, i) => (i === 0 ? thought : "") + steps[kind].tags)),
+          answer === "Ostrel Bay" || answer === "nowhere" ? `<answer> ${answer}</answer>` : answer
+        ]
+        const tags = yield* chat((asked) => Effect.succeed(texts[replies(asked)] ?? ""), {
+          config: { maxTurns, tools }
+        })
+        const native = yield* chat(
+          (asked) => {
+            const index = replies(asked)
+            const kinds = messages[index]
+            return Effect.succeed(
+              kinds === undefined
+                ? index === messages.length
+                  ? answer
+                  : ""
+                : { text: thought, calls: callsOf(kinds, index) }
+            )
+          },
+          { config: { maxTurns, tools, agent: "tool-calls" } }
+        )
+        const seen = ({ answer, finishReason, reward, toolCalls, transcript }: Trajectory.Trajectory) => ({
+          answer,
+          finishReason,
+          reward,
+          toolCalls,
+          transcript
+        })
+        assert.deepStrictEqual(native.trajectories.map(seen), tags.trajectories.map(seen))
+        // Every call has its result in the next message, and no message repeats what tags would show.
+        for (const { messages: sent, tools: offered } of native.requests) {
+          assert.deepStrictEqual(
+            offered.map(({ name }) => name),
+            tools
+          )
+          sent.forEach((message, index) => {
+            if (message.role === "tool") return
+            const next = sent[index + 1]
+            assert.deepStrictEqual(
+              next?.role === "tool" ? next.results.map(({ call }) => call) : [],
+              message.calls ?? []
+            )
+          })
+          assert.notInclude(sent.map(textOf).join(""), "<information>")
+        }
+      })
+  )
+
+  it.effect("is shown why arguments do not fit, and the tool is not called", () =>
+    Effect.gen(function* () {
+      const inputs = ["{ cut off", {}, { input: 7 }, ["mayor"]]
+      const { requests, trajectories } = yield* chat(
+        (asked) =>
+          Effect.succeed(
+            replies(asked) === 0
+              ? {
+                  text: "",
+                  calls: [...inputs, { input: "mayor" }].map((input, i) => ({ id: `${i}`, name: "search", input }))
+                }
+              : "Ostrel Bay"
+          ),
+        { config: { maxTurns: 6, agent: "tool-calls" } }
+      )
+      const [one] = trajectories
+      assert.deepStrictEqual([one?.toolCalls, one?.answer, one?.turns], [1, "Ostrel Bay", 6])
+      const last = requests.at(-1)?.messages.at(-1)
+      const results = last?.role === "tool" ? last.results.map(({ text }) => text) : []
+      const object = "The search failed. The arguments must be a JSON object."
+      const field = "The search failed. The arguments must have the field input, a text that is not empty."
+      assert.deepStrictEqual(results, [object, field, field, object, "T: about mayor"])
+    })
+  )
+
+  it.effect("is told that a tool does not exist, and may go on", () =>
+    Effect.gen(function* () {
+      const { trajectories } = yield* chat(
+        (asked) =>
+          Effect.succeed(
+            replies(asked) === 0
+              ? { text: "", calls: [{ id: "0", name: "browse", input: {} }] }
+              : "<think> So.</think> Ostrel Bay"
+          ),
+        { config: { agent: "tool-calls" } }
+      )
+      const [one] = trajectories
+      assert.deepStrictEqual(
+        one?.transcript.map(({ action }) => action.kind),
+        ["invalid", "answer"]
+      )
+      assert.strictEqual(one?.transcript[1]?.text, "<think> So.</think><answer> Ostrel Bay</answer>")
+      assert.strictEqual(one?.reward, 1)
+    })
+  )
+
+  it.effect("needs a chat model", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(play(() => "", { config: { agent: "tool-calls" } }))
+      assert.include(error.message, "tool-calls")
     })
   )
 })

@@ -9,7 +9,7 @@ import * as Provider from "@inspo/reflection/Provider"
 import * as TokenEstimate from "@inspo/reflection/TokenEstimate"
 import type { RolloutConfig, Tool } from "@inspo/rollout"
 import * as ChatEngine from "@inspo/rollout/ChatEngine"
-import { type ChatAnswer, ChatFailure, ChatPolicy } from "@inspo/rollout/ChatPolicy"
+import { type ChatAnswer, ChatFailure, ChatPolicy, type ChatRequest } from "@inspo/rollout/ChatPolicy"
 import * as ChatRollout from "@inspo/rollout/ChatRollout"
 import { Effect, Layer, Result } from "effect"
 import * as LanguageModelLayer from "../proposer/LanguageModelLayer.ts"
@@ -37,7 +37,7 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
   const { provider, variable, ...way } = yield* LanguageModelLayer.wayTo("policy", { ...name, key: keys.policy })
   const { maxResponseTokens: maxOutputTokens, temperature } = rollout
   const metering = { price: Prices.priceOf(name.model, budget.prices), maxOutputTokens }
-  const served = yield* Provider.make(provider, {
+  const served = yield* Provider.chat(provider, {
     ...way,
     maxOutputTokens,
     temperature: temperatureOf(name, temperature),
@@ -45,18 +45,15 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
     retries: requests.retries
   }).pipe(Effect.mapError((error) => LanguageModelLayer.unusable("policy", variable, error)))
 
-  const write: ChatPolicy.Interface["write"] = Effect.fn("Chat.write")(function* (messages) {
-    const texts = messages.map(({ content }) => content)
-    const prompt = messages.map(({ content, role }) =>
-      role === "tool" ? { role: "user" as const, content } : { role, content }
-    )
-    const [result, spent] = yield* Metering.measure(metering)(texts, served.generateText({ prompt }))
+  const write: ChatPolicy.Interface["write"] = Effect.fn("Chat.write")(function* (request) {
+    const texts = textsOf(request)
+    const [result, spent] = yield* Metering.measure(metering)(texts, served(request))
     if (Result.isSuccess(result)) {
-      const { text, usage } = result.success
+      const { calls, text, usage } = result.success
       // A server that counts nothing says 0 or nothing.
       const input = usage.inputTokens.total || tokensOf(texts)
-      const output = usage.outputTokens.total || TokenEstimate.estimate(text)
-      return { text, input, output, spent } satisfies ChatAnswer
+      const output = usage.outputTokens.total || tokensOf([text, ...calls.map((call) => JSON.stringify(call))])
+      return { text, input, output, spent, ...(calls.length === 0 ? {} : { calls }) } satisfies ChatAnswer
     }
     const kind = Provider.kindOf(result.failure)
     return yield* new ChatFailure({
@@ -76,11 +73,7 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
       concurrency: engine.concurrency ?? defaultConcurrency
     },
     write,
-    atMost: (messages) =>
-      Metering.atMost(
-        metering,
-        messages.map(({ content }) => content)
-      ),
+    atMost: (request) => Metering.atMost(metering, textsOf(request)),
     countTokens: TokenEstimate.estimate
   })
 })
@@ -96,6 +89,16 @@ const defaultConcurrency = 8
 /** 1 is the default of hosted models, some of which refuse the parameter. Other servers have defaults of their own. */
 const temperatureOf = ({ provider }: ModelName.ModelName, temperature: number): number | null =>
   temperature === 1 && provider !== "openai-compatible" ? null : temperature
+
+/** All texts of a request that its provider counts. */
+const textsOf = ({ messages, tools }: ChatRequest): ReadonlyArray<string> => [
+  ...tools.map((tool) => JSON.stringify(tool)),
+  ...messages.flatMap((message) =>
+    message.role === "tool"
+      ? message.results.map(({ text }) => text)
+      : [message.text, ...(message.calls ?? []).map((call) => JSON.stringify(call))]
+  )
+]
 
 const tokensOf = (texts: ReadonlyArray<string>): number =>
   texts.reduce((sum, text) => sum + TokenEstimate.estimate(text), 0)

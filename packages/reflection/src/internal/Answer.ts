@@ -36,6 +36,34 @@ export const text = (written: string | null | undefined): ReadonlyArray<AnswerPa
 export const thoughts = (written: string | null | undefined): ReadonlyArray<AnswerPart> =>
   written ? [{ type: "reasoning", text: written }] : []
 
+/** A tool call; `index` makes an id where a server gives none. */
+export const call = (
+  id: string | null | undefined,
+  index: number,
+  name: string,
+  input: Schema.Json,
+  signature?: string | null
+): AnswerPart => ({
+  type: "call",
+  call: { id: id || `${made}${index}`, name, input, ...(signature ? { signature } : {}) }
+})
+
+/** Whether an id was made here, because the server gave none. */
+export const isMade = (id: string): boolean => id.startsWith(made)
+
+const made = "inspo-call-"
+
+/** What a text means as JSON; the text itself where it is none, such as arguments that were cut off. */
+export const json = (written: string): Schema.Json => Result.getOrElse(decodeJson(written), () => written)
+
+const decodeJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Json))
+
+/** The arguments of a call as providers take them back: an object. */
+export const object = (input: Schema.Json): Schema.JsonObject =>
+  Result.getOrElse(decodeObject(input), (): Schema.JsonObject => ({}))
+
+const decodeObject = Schema.decodeUnknownResult(Schema.JsonObject)
+
 /** Why the model stopped, and what was counted. */
 export const finish = (reason: Response.FinishReason, { input, output, thoughts }: Counted): AnswerPart => ({
   type: "finish",

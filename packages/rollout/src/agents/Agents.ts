@@ -12,7 +12,8 @@ const agents: Readonly<Record<AgentName, Agent>> = {
   ircot: IrCot.agent,
   "search-o1": SearchO1.agent,
   "search-r1": ToolLoop.agent,
-  "search-r1-exact": Reference.agent
+  "search-r1-exact": Reference.agent,
+  "tool-calls": ToolLoop.byToolCalls
 }
 
 /** The agent of a config. */

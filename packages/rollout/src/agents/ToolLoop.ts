@@ -36,6 +36,17 @@ export const agent: Agent = {
   }
 }
 
+/** The agent `tool-calls`: the same loop, by the tool calls of a chat model's API. */
+export const byToolCalls: Agent = {
+  ...agent,
+  native: true,
+  make: (environment) => {
+    const { maxTurns, tools } = environment.config
+    const grammar = { ...ActionParser.grammar(tools), native: tools }
+    return loop(environment, { maxTurns, grammar: () => grammar })
+  }
+}
+
 /** The agent `direct`: one turn, no tools. */
 export const direct: Agent = {
   tools: () => [],

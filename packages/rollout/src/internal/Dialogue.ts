@@ -1,16 +1,20 @@
 import type { Message } from "@inspo/engine"
-import type { ChatAnswer } from "../ChatPolicy.ts"
+import type { Array } from "effect"
+import type { ChatAnswer, ChatMessage } from "../ChatPolicy.ts"
+import * as Observation from "../Observation.ts"
 import type { Read, Recording } from "../Recording.ts"
+import type { NativeTurn } from "./NativeTurns.ts"
 
 /** The messages of an episode with a chat model while it runs, and their sizes. */
 export class Dialogue {
-  messages: ReadonlyArray<Message> = []
+  messages: ReadonlyArray<ChatMessage> = []
   /** Tokens of the messages, as estimated. */
   used = 0
   private readonly countTokens: (text: string) => number
   private opening = ""
   private first: ChatAnswer | null = null
   private last: ChatAnswer | null = null
+  private native: Native | null = null
 
   constructor(countTokens: (text: string) => number) {
     this.countTokens = countTokens
@@ -21,26 +25,70 @@ export class Dialogue {
   }
 
   open(messages: ReadonlyArray<Message>): void {
-    this.messages = messages
+    this.messages = messages.map(chatMessage)
     this.used = this.sizeOf(messages)
     this.opening = messages.map(({ content }) => content).join("\n\n")
   }
 
   /** The policy's turn, as its provider counted it and with its kept text. */
   turn(answer: ChatAnswer, text: string): void {
-    this.first ??= answer
-    this.last = answer
+    this.count(answer)
     this.say("assistant", text)
   }
 
+  /** A message of a policy with native calls, and the turns that it makes: the first is taken. */
+  wrote(answer: ChatAnswer, turns: Array.NonEmptyReadonlyArray<NativeTurn>): NativeTurn {
+    this.count(answer)
+    const calls = answer.calls ?? []
+    if (calls.length === 0) this.say("assistant", answer.text)
+    else {
+      this.messages = [...this.messages, { role: "assistant", text: answer.text, calls }]
+      this.used += this.countTokens(answer.text + JSON.stringify(calls))
+    }
+    this.native = { turns, next: 1, replies: turns.map(() => "") }
+    return turns[0]
+  }
+
+  /** The next turn of the last message with native calls, if there is one. */
+  next(): NativeTurn | undefined {
+    if (this.native === null) return undefined
+    const turn = this.native.turns[this.native.next]
+    if (turn !== undefined) this.native.next++
+    return turn
+  }
+
+  /** The native turn that was taken last. */
+  get current(): NativeTurn | undefined {
+    return this.native?.turns[this.native.next - 1]
+  }
+
+  /** Shows the policy an observation: with native calls as the reply to its call, without tags. */
+  show(observation: string): void {
+    const { current, native } = this
+    if (native === null) return this.say("user", observation)
+    const text = Observation.unwrapped(observation)
+    if (current === undefined || current.call === null) return this.say("user", text)
+    native.replies[native.next - 1] += text
+    this.used += this.countTokens(text)
+  }
+
+  /** Ends the last message with native calls: every call gets its result, as all providers demand. */
+  settle(): void {
+    const results = (this.native?.turns ?? []).flatMap(({ call }, index) =>
+      call === null ? [] : [{ call, text: this.native?.replies[index] || noText }]
+    )
+    if (results.length > 0) this.messages = [...this.messages, { role: "tool", results }]
+    this.native = null
+  }
+
   /** Some servers refuse an empty message, or two of one role. */
-  say(role: "user" | "assistant", content: string): void {
+  say(role: "user" | "assistant", text: string): void {
     const before = this.messages.at(-1)
-    this.used += this.countTokens(content)
+    this.used += this.countTokens(text)
     this.messages =
       before?.role === role
-        ? [...this.messages.slice(0, -1), { role, content: before.content + content }]
-        : [...this.messages, { role, content: content === "" ? "(no text)" : content }]
+        ? [...this.messages.slice(0, -1), { ...before, text: before.text + text }]
+        : [...this.messages, { role, text: text === "" ? noText : text }]
   }
 
   read({ transcript }: Pick<Recording, "transcript">): Read {
@@ -53,4 +101,24 @@ export class Dialogue {
       responseTokens: first === null || last === null ? 0 : Math.max(0, last.input + last.output - first.input)
     }
   }
+
+  private count(answer: ChatAnswer): void {
+    this.first ??= answer
+    this.last = answer
+  }
 }
+
+/** A message of a prompt as a chat model takes it: without calls, a tool's text is one of the user. */
+export const chatMessage = ({ content, role }: Message): ChatMessage => ({
+  role: role === "tool" ? "user" : role,
+  text: content
+})
+
+/** The turns of a message, how many are taken, and the reply to each. */
+interface Native {
+  readonly turns: ReadonlyArray<NativeTurn>
+  next: number
+  readonly replies: string[]
+}
+
+const noText = "(no text)"

@@ -1,3 +1,4 @@
+import type { Grammar } from "../ActionParser.ts"
 import type { Environment } from "../Agent.ts"
 import type { ChatPolicy } from "../ChatPolicy.ts"
 import type { Conversation } from "../Conversation.ts"
@@ -6,28 +7,37 @@ import * as Observation from "../Observation.ts"
 import { ask, call, end, type Program } from "../Program.ts"
 import * as Prompt from "../Prompt.ts"
 import { type Recorded, Recorder } from "../Recording.ts"
+import type { RolloutConfig } from "../RolloutConfig.ts"
+import { definition, type Tool } from "../Tool.ts"
 import { cut } from "./Cut.ts"
-import { Dialogue } from "./Dialogue.ts"
+import { chatMessage, Dialogue } from "./Dialogue.ts"
+import * as NativeTurns from "./NativeTurns.ts"
 
 /** A conversation in messages, with its recording. */
 export interface MessageConversation extends Conversation, Recorded {}
 
 type Policy = Pick<ChatPolicy.Interface, "profile" | "countTokens">
 
+/** The environment of an agent, with the tools that there are. */
+interface Setting extends Environment {
+  readonly tools: ReadonlyMap<string, Tool>
+}
+
 /** Starts the conversations of episodes with a chat model. */
-export const make =
-  (policy: Policy, environment: Environment) =>
-  (episode: Episode): MessageConversation =>
-    about(episode, policy, environment)
+export const make = (policy: Policy, setting: Setting) => {
+  const native = nativeTools(policy, setting)
+  return (episode: Episode): MessageConversation => about(episode, policy, setting, native)
+}
 
 const about = (
   episode: Episode,
   { countTokens, profile: { contextLength } }: Policy,
-  { config, toolTexts }: Environment
+  { config, toolTexts }: Environment,
+  native: ReturnType<typeof nativeTools>
 ): MessageConversation => {
   const recorder = new Recorder()
   const dialogue = new Dialogue(countTokens)
-  const envelope = countTokens("<information></information>")
+  const envelope = countTokens(Observation.empty)
   const open: Conversation["open"] = (messages) => {
     if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
     dialogue.open(messages)
@@ -37,6 +47,25 @@ const about = (
     if (dialogue.messages.length === 0)
       open(Prompt.messages(episode.instruction, episode.question, config, { tools: toolTexts }))
     return contextLength - dialogue.used
+  }
+  /** The policy's next message, to the tools of these names. */
+  function* write(names: ReadonlyArray<string>) {
+    const { definitions, size } = native.of(names)
+    const isFull = room() <= size || (recorder.transcript.length === 0 && dialogue.used + size > config.maxPromptTokens)
+    if (isFull) return yield* end("context-exhausted")
+    dialogue.settle()
+    const key = `${episode.id}/${recorder.transcript.length}`
+    return yield* ask(key, { messages: dialogue.messages, tools: definitions })
+  }
+
+  /** The text and the action of the policy's next turn; `names` are the tools that it may call natively. */
+  function* next(grammar: Grammar, names = grammar.native): Program<Pick<NativeTurns.NativeTurn, "action" | "text">> {
+    const answer = dialogue.next() ?? (yield* write(names ?? []))
+    if ("action" in answer) return answer
+    if (names !== undefined) return dialogue.wrote(answer, NativeTurns.make(answer, native.among(names), grammar))
+    const text = cut(answer.text, grammar)
+    dialogue.turn(answer, text)
+    return { text, action: grammar.parse(text) }
   }
 
   return {
@@ -49,16 +78,13 @@ const about = (
       return Math.min(config.maxObservationTokens, room() - 1) >= envelope
     },
     *turn(grammar) {
-      const isFull = room() <= 0 || (recorder.transcript.length === 0 && dialogue.used > config.maxPromptTokens)
-      if (isFull) return yield* end("context-exhausted")
-      const answer = yield* ask(`${episode.id}/${recorder.transcript.length}`, dialogue.messages)
-      const text = cut(answer.text, grammar)
-      const action = grammar.parse(text)
+      const { action, text } = yield* next(grammar)
       recorder.write({ text, tokens: [], logprobs: [] }, action)
-      dialogue.turn(answer, text)
       return action
     },
     *call(tool, input) {
+      const rejection = dialogue.current?.rejection ?? null
+      if (rejection !== null) return rejection
       const reply = yield* call(tool, input)
       recorder.toolCalls++
       return reply
@@ -67,21 +93,46 @@ const about = (
       const shown = Observation.within(countTokens, text, Math.min(config.maxObservationTokens, room() - 1))
       if (shown === null) return yield* end("context-exhausted")
       recorder.show({ text: shown, tokens: [] })
-      dialogue.say("user", shown)
+      dialogue.show(shown)
     },
     *aside(name, prompt, stop): Program<string | null> {
       if (dialogue.sizeOf(prompt) >= contextLength) return null
-      const answer = yield* ask(`${episode.id}/${recorder.transcript.length - 1}/${name}`, prompt)
+      const key = `${episode.id}/${recorder.transcript.length - 1}/${name}`
+      const answer = yield* ask(key, { messages: prompt.map(chatMessage), tools: [] })
       recorder.asideTokens += answer.input + answer.output
       return cut(answer.text, { stop })
     },
     open,
-    spare: (opened) => {
-      const spare = Math.min(config.maxObservationTokens, config.maxPromptTokens - dialogue.sizeOf(opened))
-      return spare < envelope ? 0 : spare
-    },
-    excerpt: (text, limit = config.maxObservationTokens) => Observation.within(countTokens, text, limit) ?? "",
+    ...excerpts(dialogue, countTokens, config),
     recording: () => recorder,
     read: () => dialogue.read(recorder)
   }
 }
+
+/** The parts of texts that a conversation has room for. */
+const excerpts = (
+  dialogue: Dialogue,
+  countTokens: Policy["countTokens"],
+  { maxObservationTokens, maxPromptTokens }: RolloutConfig
+): Pick<Conversation, "excerpt" | "spare"> => ({
+  spare: (opened) => {
+    const spare = Math.min(maxObservationTokens, maxPromptTokens - dialogue.sizeOf(opened))
+    return spare < countTokens(Observation.empty) ? 0 : spare
+  },
+  excerpt: (text, limit = maxObservationTokens) => Observation.within(countTokens, text, limit) ?? ""
+})
+
+/** The tools by name, and their definitions with the tokens of these, as estimated. */
+const nativeTools = ({ countTokens }: Policy, { tools }: Setting) => {
+  const among = (names: ReadonlyArray<string>) => new Map(names.flatMap((name) => entry(name, tools.get(name))))
+  return {
+    among,
+    of: (names: ReadonlyArray<string>) => {
+      const definitions = Array.from(among(names).values(), definition)
+      return { definitions, size: definitions.length === 0 ? 0 : countTokens(JSON.stringify(definitions)) }
+    }
+  }
+}
+
+const entry = (name: string, tool: Tool | undefined): ReadonlyArray<readonly [string, Tool]> =>
+  tool === undefined ? [] : [[name, tool]]

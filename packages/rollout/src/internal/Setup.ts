@@ -15,6 +15,7 @@ import * as ToolCalls from "./ToolCalls.ts"
 /** What a rollout needs besides its policy. */
 export interface Setup extends Environment {
   readonly agent: Agent
+  readonly tools: ReadonlyMap<string, Tool.Tool>
   readonly call: (calls: ReadonlyArray<ToolCalls.Call>) => Effect.Effect<ToolCalls.Replies>
   readonly score: Reward.Interface["score"]
   readonly scoredTurns: RolloutConfig["scoredTurns"]
@@ -41,7 +42,9 @@ export const make = Effect.fnUntraced(function* (
   return {
     agent,
     config,
-    toolTexts: callable.flatMap((name) => tools.get(name)?.description ?? []).join(" "),
+    tools,
+    // Native calls come with the tools' definitions.
+    toolTexts: agent.native === true ? "" : callable.flatMap((name) => tools.get(name)?.description ?? []).join(" "),
     call: ToolCalls.make(tools, {
       attempts: config.toolAttempts,
       timeoutSeconds: config.toolTimeoutSeconds,
