@@ -269,6 +269,14 @@ describe("policy.provider", { timeout: testTimeout, tags: "runs" }, () => {
       assert.strictEqual((yield* run(flags(exchange, whole, "uncapped", "rollout.maxResponseTokens=30"))).code, 0)
       assert.isAbove(answered(server), before)
       assert.strictEqual(answered(server), answered(whole))
+      // An evaluation has no ledger of the run, but keeps to the same limit.
+      const paid = answered(server)
+      const evaluated = yield* run(["eval", "capped", "--questions", "6", ...sets("budget.usd=0.3")])
+      assertToldInOneParagraph(evaluated, 1, "budget.usd")
+      assert.isAbove(answered(server), paid)
+      assert.isAtMost(((answered(server) - paid) * tokens) / 1000, 0.3)
+      const enough = yield* run(["eval", "capped", "--questions", "6", ...sets("budget.usd=5")])
+      assert.strictEqual(enough.code, 0, enough.stderr)
     })
   )
 

@@ -6,7 +6,7 @@ import { Array as Arr, Effect, Ref, Schema } from "effect"
 import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import type { Algorithm } from "./Algorithm.ts"
-import * as ChatCalls from "./internal/ChatCalls.ts"
+import * as ChatCalls from "./ChatCalls.ts"
 import * as Ledger from "@inspo/ledger/Ledger"
 
 /**

@@ -1,7 +1,7 @@
 /** Calls of the agent and of the score: at most so many at a time, repeated where they fail, and never beyond the budget in US dollars. */
 import { isDeepStrictEqual } from "node:util"
 import { Duration, Effect, Exit, Schema } from "effect"
-import { type Answered, type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
+import { type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
 import { AgentFailed, type FileFailed, ScoreFailed } from "./Failure.ts"
 import type { CallContext, Scored } from "./Options.ts"
 import * as InFlight from "./InFlight.ts"
@@ -134,22 +134,35 @@ const scored = Effect.fnUntraced(function* (round: Round, ask: Ask, output: unkn
   round.answered += 1
 })
 
-/** Scores an output again, unless the budget in US dollars does not allow it. */
-export const rescore = Effect.fnUntraced(function* (
+/** Scores outputs once more, as far as the budget in US dollars allows. */
+export const rescore = Effect.fn("Calls.rescore")(function* (
   target: Target,
   limits: Limits,
-  { case: place, score }: Answered,
-  output: unknown,
-  ask: Ask,
+  asks: ReadonlyArray<Ask>,
+  outputs: ReadonlyMap<string, Obtained>,
   write: Write
 ) {
-  const atMost = target.atMost(ask)
-  if (!Purse.make(limits.usd).allows(atMost)) return
-  const bill = { usd: 0 }
-  const key = InFlight.againKey(place)
-  yield* write({ _tag: "Started", kind: "score", key, atMost })
-  const second = yield* scoreOf(target, limits, bill, ask, output).pipe(noting(write, key, bill))
-  yield* write({ _tag: "Rescored", case: place, first: score, second: second.score, usd: bill.usd })
+  yield* Effect.annotateCurrentSpan({ scores: asks.length })
+  const purse = Purse.make(limits.usd)
+  let isCut = false
+  const one = Effect.fnUntraced(function* (ask: Ask) {
+    const obtained = outputs.get(keyOf(ask))
+    if (isCut || obtained === undefined) return
+    const atMost = target.atMost(ask)
+    const settle = yield* purse.reserve(atMost)
+    if (settle === null || isCut) {
+      isCut = true
+      return settle?.(0)
+    }
+    const bill = { usd: 0 }
+    const key = InFlight.againKey(ask)
+    yield* write({ _tag: "Started", kind: "score", key, atMost })
+    const { score } = yield* scoreOf(target, limits, bill, ask, obtained.output).pipe(noting(write, key, bill))
+    yield* write({ _tag: "Rescored", ...ask, score, usd: bill.usd })
+    settle(bill.usd)
+  })
+  yield* Effect.forEach(asks, one, { concurrency: limits.concurrency, discard: true })
+  if (isCut) yield* write({ _tag: "RoundCut" })
 })
 
 /** The most that a call and its score can still cost; null if that is not known. */

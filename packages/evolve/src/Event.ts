@@ -49,10 +49,12 @@ export const Obtained = Schema.TaggedStruct("Obtained", {
 })
 export interface Obtained extends Schema.Schema.Type<typeof Obtained> {}
 
+const Score = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+
 /** The output has a score in [0, 1]; `usd` is what scoring cost. */
 export const Answered = Schema.TaggedStruct("Answered", {
   ...Ask.fields,
-  score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
+  score: Score,
   feedback: Schema.NullOr(Schema.String),
   usd: Usd
 })
@@ -65,13 +67,8 @@ export interface Missed extends Schema.Schema.Type<typeof Missed> {}
 /** The budget allows no further call: the calls of the round that were not made are dropped. */
 export const RoundCut = Schema.TaggedStruct("RoundCut", {})
 
-/** One output was scored again, to see how much the score itself varies. */
-export const Rescored = Schema.TaggedStruct("Rescored", {
-  case: Count,
-  first: Schema.Finite,
-  second: Schema.Finite,
-  usd: Usd
-})
+/** An output was scored again: scores that vary by themselves are averaged. */
+export const Rescored = Schema.TaggedStruct("Rescored", { ...Ask.fields, score: Score, usd: Usd })
 
 /** A language model answered a request of the proposer; `key` names the request, so that it is not paid twice. */
 export const Written = Schema.TaggedStruct("Written", { key: Schema.String, answer: ModelAnswer })

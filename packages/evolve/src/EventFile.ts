@@ -10,7 +10,7 @@ import type { Setup } from "./Setup.ts"
 /** What must be equal for a search to go on. `cases` are the different ones, as JSON. */
 export const Head = Schema.Struct({
   format: Schema.Literal("inspo-evolve"),
-  version: Schema.Literal(2),
+  version: Schema.Literal(3),
   prompt: Instruction.Content,
   cases: Schema.Array(Schema.Json),
   calls: Schema.Finite,
@@ -37,7 +37,7 @@ export const headOf = (
   identity: Readonly<Record<string, string>>
 ): Head => ({
   format: "inspo-evolve",
-  version: 2,
+  version: 3,
   prompt,
   cases: decodeCases(JSON.stringify(cases)),
   calls,

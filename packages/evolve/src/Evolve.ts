@@ -5,7 +5,6 @@ import type { MakeCall } from "@inspo/reflection"
 import { Cause, Effect, Exit } from "effect"
 import * as Calls from "./Calls.ts"
 import * as Cases from "./Cases.ts"
-import { keyOf } from "./Event.ts"
 import type { EvolveOptions, FileOptions, Prompt, Row } from "./Options.ts"
 import type { EvolveResult } from "./EvolveResult.ts"
 import type { FileFailed } from "./Failure.ts"
@@ -101,9 +100,11 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
       case "Ask": {
         const round = { ...limits, usd: left(), calls: Search.mostCalls(state) }
         yield* Calls.perform(target, round, due.asks, log.outputs, log.write)
-        if (state.rounds === 1) yield* rescore(target, () => ({ ...round, usd: left() }), log)
         break
       }
+      case "Rescore":
+        yield* Calls.rescore(target, { ...limits, usd: left(), calls: 0 }, due.asks, log.outputs, log.write)
+        break
       case "Propose": {
         const task = {
           ...due,
@@ -147,17 +148,6 @@ const targetOf = (
   score: (output, { case: place }, context) => options.score(output, cases[place], context),
   atMost: ({ case: place, prompt }) => options.atMost?.(promptOf(prompt), cases[place]) ?? null
 })
-
-/** How much the score varies by itself: some outputs of the first round are scored again. */
-const rescore = Effect.fnUntraced(function* (target: Calls.Target, limits: () => Calls.Limits, log: Log.Log) {
-  for (const answer of log.state().answers.slice(0, rescored)) {
-    const obtained = log.outputs.get(keyOf(answer))
-    if (answer._tag === "Answered" && obtained?.isWhole === true)
-      yield* Calls.rescore(target, limits(), answer, obtained.output, answer, log.write)
-  }
-})
-
-const rescored = 3
 
 const casesOf = async (cases: string | Iterable<unknown>): Promise<Iterable<unknown>> =>
   typeof cases === "string" ? Cases.parseFile(cases, await readFile(cases, "utf8")) : cases

@@ -1,5 +1,5 @@
 /** Calls that were started and did not end: what a process leaves behind that is killed. Pure. */
-import { type Event, type EventOf, keyOf, type Kind, type Started } from "./Event.ts"
+import { type Ask, type Event, type EventOf, keyOf, type Kind, type Started } from "./Event.ts"
 
 /** The calls that are in flight after some events. */
 export const open = (events: Iterable<Event>): ReadonlyArray<Started> => {
@@ -22,8 +22,8 @@ export const interrupted = (events: ReadonlyArray<Event>): EventOf<"Interrupted"
   return calls.length === 0 ? null : { _tag: "Interrupted", calls }
 }
 
-/** Names the second score of an output, of which there is at most one for a case. */
-export const againKey = (place: number): string => `again ${place}`
+/** Names a further score of an output. */
+export const againKey = (ask: Ask): string => `again ${keyOf(ask)}`
 
 interface Ended {
   readonly kind: Kind
@@ -40,7 +40,7 @@ const endOf = (event: Event): Ended | null => {
     case "Answered":
       return { kind: "score", key: keyOf(event), usd: event.usd }
     case "Rescored":
-      return { kind: "score", key: againKey(event.case), usd: event.usd }
+      return { kind: "score", key: againKey(event), usd: event.usd }
     case "Written":
       return { kind: "proposer", key: event.key, usd: event.answer.spent.usd ?? 0 }
     case "Failed":

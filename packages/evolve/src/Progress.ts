@@ -19,5 +19,8 @@ export const of = (state: Search.State): Progress => {
   }
 }
 
-export const phaseOf = ({ ended, isTested }: Search.State): Progress["phase"] =>
-  ended === null ? "search" : ended.finalist === null || isTested ? "done" : "test"
+export const phaseOf = (state: Search.State): Progress["phase"] => {
+  const { ended, isTested } = state
+  if (ended === null) return "search"
+  return ended.finalist === null || (isTested && Search.unscored(state).length === 0) ? "done" : "test"
+}

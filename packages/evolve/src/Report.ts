@@ -38,7 +38,10 @@ export const markdown = <P extends Prompt, Case>(
       (result.cases.repeated === 0 ? "." : `; ${result.cases.repeated} repeat others and were left out.`) +
       (result.scoreNoise === null
         ? ""
-        : ` A second score of the same output differs by ${points(result.scoreNoise)} points on average.`),
+        : ` A second score of the same output differs by ${points(result.scoreNoise)} points on average` +
+          (result.scoreNoise > 0 && result.gain !== null
+            ? ", so each output of the test was scored three times, as far as the budget allowed."
+            : ".")),
     ...(result.lost.calls === 0 ? [] : ["", lost(result.lost)]),
     ...(result.failing.length === 0
       ? []

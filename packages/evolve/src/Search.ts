@@ -19,6 +19,10 @@ export interface State {
   /** All prompts ever, in the order in which they entered. */
   readonly prompts: Evidence.Prompts
   readonly answers: ReadonlyArray<Evidence.Outcome>
+  /** Further scores of outputs that have one, by call. */
+  readonly rescores: ReadonlyMap<string, ReadonlyArray<number>>
+  /** Calls whose output the log does not keep as it is: it cannot be scored again. */
+  readonly unkept: ReadonlySet<string>
   /** The cases that each prompt was written from; it is not asked them. */
   readonly reflected: ReadonlyMap<Instruction.InstructionId, ReadonlyArray<Question.QuestionId>>
   /** Calls of the agent so far: those that ended, and those that were in flight when a process ended. */
@@ -42,6 +46,7 @@ export interface State {
 export type Due =
   | { readonly _tag: "Decide"; readonly event: Event }
   | { readonly _tag: "Ask"; readonly asks: ReadonlyArray<Ask>; readonly kind: "search" | "test" }
+  | { readonly _tag: "Rescore"; readonly asks: ReadonlyArray<Ask> }
   | { readonly _tag: "Propose"; readonly parent: Instruction.Instruction; readonly count: number }
   | { readonly _tag: "Conclude" }
 
@@ -62,6 +67,8 @@ export const begin = (setup: Setup): State => {
     evolution: Evolution.begin([seed]),
     prompts: [seed],
     answers: [],
+    rescores: new Map(),
+    unkept: new Set(),
     reflected: new Map(),
     made: 0,
     usd: 0,
@@ -79,6 +86,8 @@ export const begin = (setup: Setup): State => {
 export const next = (state: State): Due => {
   const { ended, evolution, round } = state
   if (round !== null) return { _tag: "Ask", kind: round.kind, asks: round.asks }
+  const asks = unscored(state)
+  if (asks.length > 0) return { _tag: "Rescore", asks }
   if (ended !== null)
     return ended.finalist === null || state.isTested ? { _tag: "Conclude" } : decide(testRound(state, ended.finalist))
   const decision = Evolution.decide(context(state), evolution)
@@ -100,8 +109,17 @@ export const apply = (state: State, event: Event): State => {
     case "RoundPlanned":
       return closed({ ...state, round: event, rounds: event.step })
     case "Obtained":
-      return { ...state, made: state.made + 1, usd: state.usd + event.usd }
-    case "Rescored":
+      return {
+        ...state,
+        made: state.made + 1,
+        usd: state.usd + event.usd,
+        unkept: event.isWhole ? state.unkept : new Set([...state.unkept, keyOf(event)])
+      }
+    case "Rescored": {
+      const key = keyOf(event)
+      const scores = [...(state.rescores.get(key) ?? []), event.score]
+      return { ...state, usd: state.usd + event.usd, rescores: new Map([...state.rescores, [key, scores]]) }
+    }
     case "Failed":
       return { ...state, usd: state.usd + event.usd }
     case "Interrupted":
@@ -128,6 +146,44 @@ export const apply = (state: State, event: Event): State => {
       return state
   }
 }
+
+/**
+ * The outputs that need another score: the first few, which show whether scores vary by themselves, and where they do, those of the
+ * test. The budget in US dollars can forbid it.
+ */
+export const unscored = (state: State): ReadonlyArray<Ask> => {
+  if (state.isCut) return []
+  const again = (answers: ReadonlyArray<Evidence.Outcome>, times: number): ReadonlyArray<Ask> =>
+    answers.flatMap((answer) => {
+      const key = keyOf(answer)
+      const { prompt, sample } = answer
+      return answer._tag === "Answered" && !state.unkept.has(key) && (state.rescores.get(key) ?? []).length < times
+        ? [{ prompt, case: answer.case, sample }]
+        : []
+    })
+  if (state.isTested) {
+    const tested = new Set(state.setup.test)
+    const outputs = state.answers.filter((answer) => tested.has(answer.case) && answer.sample === 0)
+    return isNoisy(state) ? again(outputs, testScores - 1) : []
+  }
+  return state.rounds === 1 && state.prompts.length === 1 ? again(state.answers.slice(0, probes), 1) : []
+}
+
+/** The most scores besides the first of each output. */
+export const mostRescores = ({ test }: Setup): number => probes + (testScores - 1) * 2 * test.length
+
+/** Whether two scores of one output differed. */
+const isNoisy = ({ answers, rescores }: State): boolean =>
+  answers.some(
+    (answer) =>
+      answer._tag === "Answered" && (rescores.get(keyOf(answer)) ?? []).some((score) => score !== answer.score)
+  )
+
+/** The outputs of the first round that are scored twice. */
+const probes = 8
+
+/** The scores of an output of the test, where scores vary. */
+const testScores = 3
 
 /** A prompt by its id. */
 export const promptOf = ({ prompts }: State, id: Instruction.InstructionId): Instruction.Instruction =>

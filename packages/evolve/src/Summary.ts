@@ -34,7 +34,11 @@ export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary =
     budgetUsd: setup.usd,
     cases: { search: setup.search.length, test: setup.test.length },
     scoreNoise: meanOf(
-      events.flatMap((event) => (event._tag === "Rescored" ? [Math.abs(event.first - event.second)] : []))
+      state.answers.flatMap((answer) =>
+        answer._tag === "Answered"
+          ? (state.rescores.get(keyOf(answer)) ?? []).map((score) => Math.abs(score - answer.score))
+          : []
+      )
     ),
     tried: triedOf(state, events, answers, gains),
     rejected: events.flatMap((event) => (event._tag === "Proposed" ? event.rejected : [])),

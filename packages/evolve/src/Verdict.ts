@@ -2,6 +2,7 @@
 import type { Instruction } from "@inspo/domain"
 import { RandomStream } from "@inspo/domain"
 import { Bootstrap, Exact } from "@inspo/statistics"
+import { keyOf } from "./Event.ts"
 import type * as Evidence from "./Evidence.ts"
 import { original, type State } from "./Search.ts"
 
@@ -49,7 +50,7 @@ export const largest = (gains: ReadonlyArray<Gain>): number | null =>
   gains.length === 0 ? null : Math.max(...gains.map(({ upper }) => upper))
 
 /** The verdict of a state in which nothing but `Conclude` is due. */
-export const of = ({ answers, ended, setup }: State): Verdict => {
+export const of = ({ answers, ended, rescores, setup }: State): Verdict => {
   const finalist = ended?.finalist ?? null
   if (finalist === null)
     return {
@@ -63,6 +64,8 @@ export const of = ({ answers, ended, setup }: State): Verdict => {
     const [before, after] = [outcomes(original, place), outcomes(finalist, place)]
     return before.length === 0 || after.length === 0 ? [] : [{ before, after }]
   })
+  const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number) =>
+    average(outcomes.map((outcome) => scoreOf(outcome, rescores, missing)))
   const differences = pairs.map(({ after, before }) => meanOf(after, 0) - meanOf(before, 1))
   const gain = gainOf(differences)
   const isBetter = gain.lower > 0 && chance(differences, setup.randomSeed) <= risk
@@ -73,9 +76,9 @@ export const of = ({ answers, ended, setup }: State): Verdict => {
   }
 }
 
-/** The mean score of a case; a missing score counts as `missing`, which speaks against the finalist. */
-const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number): number =>
-  average(outcomes.map((outcome) => (outcome._tag === "Answered" ? outcome.score : missing)))
+/** The mean of the scores of an output; a missing one counts as `missing`, which speaks against the finalist. */
+const scoreOf = (outcome: Evidence.Outcome, rescores: State["rescores"], missing: number): number =>
+  outcome._tag === "Answered" ? average([outcome.score, ...(rescores.get(keyOf(outcome)) ?? [])]) : missing
 
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 

@@ -130,6 +130,63 @@ describe("evolve", () => {
     )
   })
 
+  it("scores outputs of the test three times if scores vary by themselves, and none again after a crash", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 1000 }),
+        fc.constantFrom(0, 0.2),
+        fc.array(fc.integer({ min: 1, max: 120 }), { maxLength: 3 }),
+        async (randomSeed, noise, crashes) => {
+          const file = join(directory, `scores-${randomSeed}-${noise}-${crashes.join("-")}.jsonl`)
+          await rm(file, { force: true })
+          const scored = new Map<string, Array<number>>()
+          let result: EvolveResult<string, Case> | null = null
+          for (const after of [...crashes, Infinity]) {
+            let left = after
+            const stop = new AbortController()
+            const run = evolve({
+              ...options(120),
+              randomSeed,
+              file,
+              concurrency: 1,
+              signal: stop.signal,
+              agent: (prompt, one) => `${succeeds(prompt, one) ? "right" : "wrong"} ${one.id} ${prompt}`,
+              score: async (output, _, { signal }) => {
+                if (left-- <= 0) {
+                  stop.abort(new Error("killed"))
+                  await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))))
+                }
+                const before = scored.get(output) ?? []
+                const isWrong = chance("judge", randomSeed, output, before.length) < noise
+                const score = Number(output.startsWith("right") !== isWrong)
+                scored.set(output, [...before, score])
+                return score
+              }
+            })
+            try {
+              result = await run
+            } catch (error) {
+              assert.isTrue(after < Infinity && error instanceof Error && error.message === "killed", String(error))
+            }
+          }
+          const again = [...scored.values()].filter(({ length }) => length > 1)
+          if (noise === 0) assert.isAtMost(again.length, 8)
+          const differs = again.some(([first, ...others]) => others.some((one) => one !== first))
+          assert.strictEqual(result?.scoreNoise !== 0, differs)
+          if (!differs || result === null || result.finalist === null || result.gain === null) return
+          // Only outputs of the test have three scores, and their means are what the gain is about.
+          const meanOf = (prompt: string) => {
+            const all = [...scored].filter(([output, { length }]) => output.endsWith(` ${prompt}`) && length === 3)
+            assert.lengthOf(all, result?.cases.test ?? 0)
+            return all.reduce((sum, [, scores]) => sum + scores.reduce((a, b) => a + b, 0) / 3, 0) / all.length
+          }
+          assert.closeTo(result.gain.mean, meanOf(String(result.finalist)) - meanOf("Name the capital."), 1e-9)
+        }
+      ),
+      { numRuns: 12 }
+    )
+  })
+
   it("resumes only what has the same identity", async () => {
     const file = join(directory, "identity.jsonl")
     await evolve({ ...options(40), file, identity: { model: "a", limit: "1" } })

@@ -12,33 +12,33 @@ export interface Budget {
 
 export interface Trial {
   /** Asks the agent about a case; null once the calls of the budget are made. */
-  readonly ask: (prompt: string, id: number) => Answer | null
-  /** Scores an answer, with a new hint each time. */
-  readonly score: (answer: Answer) => { readonly score: number; readonly feedback: string }
+  readonly ask: (prompt: string, id: number) => World.Answer | null
+  /** Scores an answer, with a new judgement and a new hint each time. */
+  readonly score: (answer: World.Answer) => { readonly score: number; readonly feedback: string }
   /** Revisions of a prompt by what a request shows. */
   readonly propose: (parent: string, request: string, count: number) => ReadonlyArray<string>
   readonly calls: () => number
-}
-
-export interface Answer {
-  readonly prompt: string
-  readonly isRight: boolean
 }
 
 export const open = (world: World.World, { calls, seed }: Budget): Trial => {
   const agent = World.open(world, calls, seed)
   const stream = RandomStream.make(seed, ["proposer"])
   let asked = 0
+  const judged = new Map<string, number>()
   return {
     ask: (prompt, id) => {
       if (asked >= calls) return null
       asked += 1
-      return { prompt, isRight: agent.answer(prompt, id) }
+      return agent.answer(prompt, id)
     },
-    score: ({ isRight, prompt }) =>
-      isRight
+    score: (answer) => {
+      const key = JSON.stringify(answer)
+      const nth = judged.get(key) ?? 0
+      judged.set(key, nth + 1)
+      return agent.judge(answer, nth)
         ? { score: 1, feedback: "The label is right." }
-        : { score: 0, feedback: Scripted.hint(world.effects, prompt, stream) },
+        : { score: 0, feedback: Scripted.hint(world.effects, answer.prompt, stream) }
+    },
     propose: (parent, request, count) => Scripted.revise(parent, request, count, stream),
     calls: () => asked
   }

@@ -71,8 +71,7 @@ export const open = (world: World, calls: number, seed: number) => {
   const samples = new Map<string, number>()
   let asked = 0
   return {
-    /** Whether the agent succeeds, as the judge sees it. */
-    answer: (prompt: string, id: number): boolean => {
+    answer: (prompt: string, id: number): Answer => {
       const clauses = clausesOf(prompt)
       const key = `${id} ${clauses.join()}`
       const sample = samples.get(key) ?? 0
@@ -81,9 +80,24 @@ export const open = (world: World, calls: number, seed: number) => {
       asked += 1
       const stream = RandomStream.make(seed, ["answer", id, clauses.join(), sample])
       const isRight = stream.next() < chance(world, clauses, effectsOf(world, seed, id, clauses), time)
+      return { prompt, id, sample, isRight, isJudgedRight: stream.next() < world.flip ? !isRight : isRight }
+    },
+    /** Whether the judge says that an answer is right, at the `nth` time from 0. */
+    judge: ({ id, isJudgedRight, isRight, prompt, sample }: Answer, nth: number): boolean => {
+      if (nth === 0) return isJudgedRight
+      const stream = RandomStream.make(seed, ["judge", id, clausesOf(prompt).join(), sample, nth])
       return stream.next() < world.flip ? !isRight : isRight
     }
   }
+}
+
+/** An answer of the agent: whether it is right in truth, and by the first judgement. */
+export interface Answer {
+  readonly prompt: string
+  readonly id: number
+  readonly sample: number
+  readonly isRight: boolean
+  readonly isJudgedRight: boolean
 }
 
 /** The expected score of a prompt at the end of the budget, over all cases there could be. */

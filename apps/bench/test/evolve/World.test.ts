@@ -42,7 +42,7 @@ describe("open", () => {
       const world = worldAt(kind)
       const prompt = promptOf(clauses)
       const agent = World.open({ ...world, base: world.base + world.drift, drift: 0 }, 1, kind)
-      const share = mean(Arr.makeBy(2000, (id) => (agent.answer(prompt, id) ? 1 : 0)))
+      const share = mean(Arr.makeBy(2000, (id) => (agent.answer(prompt, id).isJudgedRight ? 1 : 0)))
       assert.approximately(share, World.valueOf(world, prompt), 0.05)
     },
     { arbitrary: { runs: 12, seed: 1 } }
@@ -51,7 +51,7 @@ describe("open", () => {
   it("drifts over its calls", () => {
     const world = World.worlds.find(({ drift }) => drift < 0) ?? assert.fail("no world drifts")
     const agent = World.open(world, 4000, 1)
-    const answers = Arr.makeBy(4000, (id) => (agent.answer(World.seedPrompt, id) ? 1 : 0))
+    const answers = Arr.makeBy(4000, (id) => (agent.answer(World.seedPrompt, id).isJudgedRight ? 1 : 0))
     assert.isAbove(mean(answers.slice(0, 1000)), mean(answers.slice(3000)) + 0.05)
   })
 

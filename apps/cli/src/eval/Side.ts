@@ -1,7 +1,11 @@
 import { Conclusion, foldStored, Selection, Strategies } from "@inspo/coevolution"
+import * as ChatCalls from "@inspo/coevolution/ChatCalls"
 import type { RunConfig } from "@inspo/config"
 import { Instruction, type Question, RandomStream, Strategy, Trajectory } from "@inspo/domain"
 import { type CheckpointRef, Engine } from "@inspo/engine"
+import { layerMemory } from "@inspo/journal/sqlite"
+import * as Bookkeeping from "@inspo/ledger/Bookkeeping"
+import * as Ledger from "@inspo/ledger/Ledger"
 import { type AgentName, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, FileSystem, Option, Ref, Result } from "effect"
 import { loadData, type LoadedData } from "../config/Data.ts"
@@ -67,6 +71,9 @@ export const answer = Effect.fn("Side.answer")(function* (
     const rollout = yield* Rollout
     if (checkpoint !== null) yield* engine.restore(checkpoint)
     const answered = yield* Ref.make(0)
+    const { tokens, usd } = config.budget
+    const bookkeeping = yield* Bookkeeping.make({ ...Ledger.unlimited, tokens, usd })
+    const makeChatCall = (yield* ChatCalls.make(bookkeeping))("evaluation", 0)
     const trajectories = yield* rollout.collect(
       asked.questions.map((question, index) => ({
         id: Trajectory.TrajectoryId.make(`eval/${index}`),
@@ -75,6 +82,7 @@ export const answer = Effect.fn("Side.answer")(function* (
         seed: RandomStream.streamSeed(asked.seed, ["eval", index])
       })),
       {
+        makeChatCall,
         onFinished: Effect.fnUntraced(function* (finished) {
           const done = yield* Ref.updateAndGet(answered, (before) => before + finished.length)
           yield* asked.reporter.block([`answered ${done} of ${asked.questions.length} questions`])
@@ -85,7 +93,18 @@ export const answer = Effect.fn("Side.answer")(function* (
     return Arr.zipWith(asked.questions, trajectories, (question, trajectory) =>
       outcome(question, Trajectory.summary(trajectory))
     )
-  }).pipe(Effect.provide(layerRollout(config, asked.passages, checkpoints)))
+  }).pipe(
+    Effect.catchTag("BudgetReached", ({ cap, limit, spent }) =>
+      Effect.fail(
+        new CommandFailure({
+          problem:
+            `The evaluation stopped: its next call could pass budget.${cap}, which is ${limit}; ${spent} are spent. Raise it with ` +
+            `--set budget.${cap}=…, or ask fewer questions with --questions.`
+        })
+      )
+    ),
+    Effect.provide([layerRollout(config, asked.passages, checkpoints), layerMemory])
+  )
 }, Effect.scoped)
 
 const shipped = Effect.fnUntraced(function* ({ policy, preset, set }: Wanted) {

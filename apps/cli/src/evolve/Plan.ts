@@ -1,5 +1,6 @@
 /** How a search divides its budget, and what it can cost, before anything is spent. */
 import { dollars } from "@inspo/evolve/Dollars"
+import { mostRescores } from "@inspo/evolve/Search"
 import { every, type Setup } from "@inspo/evolve/Setup"
 import { count } from "@inspo/dashboard/Format"
 import type { ModelPrice } from "@inspo/reflection/ProposerModel"
@@ -69,7 +70,10 @@ export const make = (input: PlanInput): Plan => {
     calls: { total: calls, opening, search: calls - tested, test: tested },
     agent: share(agent, calls, size, maxTokens),
     proposer: isProposing ? share(proposer, proposals, proposalInput, proposalOutput) : null,
-    judge: judged === 0 ? null : share(proposer, Math.ceil(judged * calls), size + judgeInput, maxVerdictTokens),
+    judge:
+      judged === 0
+        ? null
+        : share(proposer, Math.ceil(judged * (calls + mostRescores(setup))), size + judgeInput, maxVerdictTokens),
     budget: setup.usd
   }
 }

@@ -39,7 +39,8 @@ describe("a plan", () => {
         assert.strictEqual(outputTokens, 100 * calls)
         assert.closeTo(usd?.[0] ?? 0, inputTokens / 1e6, 1e-9)
         assert.closeTo(usd?.[1] ?? 0, (inputTokens + 2 * outputTokens) / 1e6, 1e-9)
-        assert.strictEqual(plan(calls, cases, judge, 1).judge?.requests, calls)
+        // The probes are scored twice, the outputs of the test three times.
+        assert.strictEqual(plan(calls, cases, judge, 1).judge?.requests, calls + 8 + 2 * made.calls.test)
       })
     )
   })

@@ -1,9 +1,10 @@
+/** The calls of a chat model as the policy: paid once, within a budget. */
 import type { Bookkeeping, BudgetReached } from "@inspo/ledger/Bookkeeping"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Journal, type JournalError, Records } from "@inspo/journal"
 import { ChatAnswer, type ChatFailure, type MakeChatCall } from "@inspo/rollout/ChatPolicy"
 import { Effect, Result, Semaphore } from "effect"
-import { type ConfigError, unknownPrice } from "../ConfigError.ts"
+import { type ConfigError, unknownPrice } from "./ConfigError.ts"
 
 /** What can keep a call from being made. */
 export type CallError = BudgetReached | ConfigError | JournalError
