@@ -23,6 +23,8 @@ export const QuestionRow = Schema.Struct({
   question: Schema.optionalKey(Schema.String),
   golden_answers: Schema.optionalKey(Answers),
   data_source: Schema.optionalKey(Schema.NonEmptyString),
+  /** The messages before the question, where it is asked within a conversation. */
+  conversation: Schema.optionalKey(Schema.NullOr(Schema.Array(Question.Message))),
   prompt: Schema.optionalKey(Schema.Array(Schema.Struct({ role: Schema.String, content: Schema.String }))),
   reward_model: Schema.optionalKey(
     Schema.Struct({ ground_truth: Schema.Union([Answers, Schema.Struct({ target: Answers })]) })
@@ -278,6 +280,7 @@ const toQuestion = (file: string, line: number, row: QuestionRow): Result.Result
     question: question.trim(),
     goldenAnswers: answers,
     dataSource,
+    ...(row.conversation && Array.isReadonlyArrayNonEmpty(row.conversation) ? { conversation: row.conversation } : {}),
     ...(row.metadata?.hops === undefined ? {} : { hops: row.metadata.hops }),
     ...(row.metadata?.supporting_doc_ids === undefined ? {} : { supportIds: row.metadata.supporting_doc_ids }),
     ...(part === undefined ? {} : { split: part })
@@ -319,6 +322,7 @@ const fromQuestion = (question: FileQuestion) => ({
   question: question.question,
   golden_answers: question.goldenAnswers,
   data_source: question.dataSource,
+  conversation: question.conversation,
   prompt: question.prompt,
   metadata: { hops: question.hops, supporting_doc_ids: question.supportIds, split: question.split }
 })

@@ -30,6 +30,7 @@ const FileQuestions = Schema.Array(
     question: Trimmed,
     goldenAnswers: Schema.NonEmptyArray(Schema.String),
     dataSource: Schema.NonEmptyString,
+    conversation: Schema.optionalKey(Schema.NonEmptyArray(Question.Message)),
     hops: Schema.optionalKey(Schema.Natural),
     supportIds: Schema.optionalKey(Schema.Array(Schema.String)),
     split: Schema.optionalKey(Schema.Literals(["train", "validation", "test"]))

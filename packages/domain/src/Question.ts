@@ -4,8 +4,13 @@ import { Schema } from "effect"
 export const QuestionId = Schema.NonEmptyString.pipe(Schema.brand("QuestionId"))
 export type QuestionId = typeof QuestionId.Type
 
+/** An earlier message of the conversation in which a question is asked. */
+export const Message = Schema.Struct({ role: Schema.Literals(["user", "assistant"]), content: Schema.NonEmptyString })
+export interface Message extends Schema.Schema.Type<typeof Message> {}
+
 /**
- * A question with every answer that counts as right.
+ * A question with every answer that counts as right. `conversation` holds the messages before it, if it is asked within a
+ * conversation.
  *
  * `dataSource` names the set (or the stratum of a generated one) it comes from; `hops` is the number of facts that
  * have to be chained and `supportIds` the passages that contain them, if the data set has them.
@@ -15,10 +20,25 @@ export const Question = Schema.Struct({
   question: Schema.NonEmptyString,
   goldenAnswers: Schema.NonEmptyArray(Schema.String),
   dataSource: Schema.NonEmptyString,
+  conversation: Schema.optionalKey(Schema.NonEmptyArray(Message)),
   hops: Schema.optionalKey(Schema.Int),
   supportIds: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export interface Question extends Schema.Schema.Type<typeof Question> {}
+
+/** The conversation of a question as one text, each message with its role; a question alone as it is. */
+export const conversationText = ({
+  conversation = [],
+  question
+}: {
+  readonly conversation?: ReadonlyArray<Message>
+  readonly question: string
+}): string =>
+  conversation.length === 0
+    ? question
+    : [...conversation, { role: "user", content: question }]
+        .map(({ content, role }) => `${role}: ${content}`)
+        .join("\n")
 
 /**
  * A passage of the corpus that a search can return; `text` excludes the title. `contents` is both in the format of a

@@ -13,7 +13,8 @@ export interface Extras {
 
 /**
  * The conversation that an episode starts with: the filled template as the user message, or the instruction as the system
- * message and the rest of the template as the user message. White space around instruction and question is removed.
+ * message and the rest of the template as the user message. White space around instruction and question is removed. Earlier
+ * messages of the question's conversation are before that user message.
  *
  * @example
  * ```ts
@@ -25,11 +26,12 @@ export interface Extras {
  */
 export const messages = (
   instruction: Pick<Instruction.Instruction, "text">,
-  question: Pick<Question.Question, "question">,
+  question: Pick<Question.Question, "conversation" | "question">,
   options: Options,
   { context, tools = "" }: Extras = {}
 ): ReadonlyArray<Message> => {
   const text = instruction.text.trim()
+  const { conversation = [] } = question
   const fill = (instruction: string) => {
     const filled = options.texts.prompt.replace(/\{(instruction|question|tools)\}/g, (_, field) =>
       field === "instruction" ? instruction : field === "question" ? question.question.trim() : tools
@@ -37,18 +39,15 @@ export const messages = (
     return context === undefined ? filled : `${filled.trimEnd()} Context: ${context}`
   }
   return options.texts.role === "user"
-    ? [{ role: "user", content: fill(text) }]
-    : [
-        { role: "system", content: text },
-        { role: "user", content: fill("").trimStart() }
-      ]
+    ? [...conversation, { role: "user", content: fill(text) }]
+    : [{ role: "system", content: text }, ...conversation, { role: "user", content: fill("").trimStart() }]
 }
 
 /** The prompt's tokens, up to and including the start of the assistant's turn. */
 export const render = (
   tokenizer: Tokenizer,
   instruction: Pick<Instruction.Instruction, "text">,
-  question: Pick<Question.Question, "question">,
+  question: Pick<Question.Question, "conversation" | "question">,
   options: Options,
   extras: Extras = {}
 ): ReadonlyArray<number> => tokenizer.prompt(messages(instruction, question, options, extras))

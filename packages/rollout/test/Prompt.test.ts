@@ -24,6 +24,26 @@ describe("Prompt", () => {
     )
   })
 
+  it("puts an earlier conversation before the question, after a system message", () => {
+    const conversation = [
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: "Yes?" }
+    ] as const
+    const last = { role: "user", content: "Question: Who founded Lumen Works?" } as const
+    assert.deepStrictEqual(
+      Prompt.messages(
+        instruction,
+        { ...question, conversation },
+        { texts: { ...defaultConfig.texts, role: "system" } }
+      ),
+      [{ role: "system", content: "Answer the question." }, ...conversation, last]
+    )
+    assert.deepStrictEqual(Prompt.messages(instruction, { ...question, conversation }, defaultConfig), [
+      ...conversation,
+      { ...last, content: `Answer the question. ${last.content}` }
+    ])
+  })
+
   it("leaves white space around a message to the chat template", () => {
     assert.deepStrictEqual(
       Prompt.messages(

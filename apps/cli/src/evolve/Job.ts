@@ -17,19 +17,18 @@ export type Check =
 
 export interface Job {
   readonly case: Case
-  /** The values of the prompt's placeholders; null where the prompt is a system message and the input the user's. */
-  readonly variables: Readonly<Record<string, string>> | null
+  /** What is filled in or follows: the values of the prompt's placeholders, or the messages after the prompt as a system message. */
+  readonly asked:
+    | { readonly variables: Readonly<Record<string, string>> }
+    | { readonly messages: ReadonlyArray<Message> }
   readonly checks: ReadonlyArray<Check>
 }
 
 /** The conversation in which a model answers a case under a prompt. */
-export const messages = (prompt: string, job: Job): ReadonlyArray<Message> =>
-  job.variables === null
-    ? [
-        { role: "system", text: prompt },
-        { role: "user", text: job.case.input }
-      ]
-    : [{ role: "user", text: Template.fill(prompt, job.variables) }]
+export const messages = (prompt: string, { asked }: Job): ReadonlyArray<Message> =>
+  "messages" in asked
+    ? [{ role: "system", text: prompt }, ...asked.messages]
+    : [{ role: "user", text: Template.fill(prompt, asked.variables) }]
 
 /** Why a check cannot use what a case expects, as a phrase after "expected"; null if it can. */
 export const fault = (check: Check): string | null =>

@@ -74,7 +74,7 @@ const jobOf = (where: string, prompt: string, { assert, vars }: Test): Job => {
   )
   return {
     case: { input: lines(used), ...(expected[0] === undefined ? {} : { expected: expected[0] }) },
-    variables: Object.fromEntries(used),
+    asked: { variables: Object.fromEntries(used) },
     checks
   }
 }

@@ -1,4 +1,6 @@
 /** Test cases from the rows of a file. */
+import { Question } from "@inspo/domain"
+import { Option, Schema } from "effect"
 import { UsageError } from "../Failure.ts"
 import { type Check, fault, type Job } from "./Job.ts"
 
@@ -27,21 +29,28 @@ export const jobs = (file: string, rows: ReadonlyArray<Row>, columns: Columns, s
             : `${file}, row ${index + 1}, column "${column}" is ${JSON.stringify(value.slice(0, 80))}; expected ${expected}.`
       })
     }
-    const input = inputOf(row, columns)
-    if (input === null || input.trim() === "")
+    const last = inputOf(row, columns)
+    if (last === null || last.trim() === "")
       return refuse(columns.input ?? "input", "the text that is put to the model")
+    const earlier = earlierOf(row[conversation])
+    if (earlier === null) return refuse(conversation, 'messages such as [{"role": "user", "content": "Hello"}]')
+    const input = Question.conversationText({ conversation: earlier, question: last })
+    const messages = [
+      ...earlier.map(({ content, role }) => ({ role, text: content })),
+      { role: "user" as const, text: last }
+    ]
     const expected = row[columns.expected]
     if (scoring.kind !== "built-in")
       return {
         case: { input, ...(expected === undefined ? {} : { expected }) },
-        variables: null,
+        asked: { messages },
         checks: [scoring]
       }
     if (expected === undefined || expected.trim() === "") return refuse(columns.expected, "the expected answer")
     const check = { ...scoring, expected }
     const problem = fault(check)
     return problem === null
-      ? { case: { input, expected }, variables: null, checks: [check] }
+      ? { case: { input, expected }, asked: { messages }, checks: [check] }
       : refuse(columns.expected, problem)
   })
 
@@ -49,8 +58,17 @@ export const jobs = (file: string, rows: ReadonlyArray<Row>, columns: Columns, s
 const inputOf = (row: Row, { expected, input }: Columns): string | null => {
   if (input !== null) return row[input] ?? null
   if (row["input"] !== undefined) return row["input"]
-  return lines(Object.entries(row).filter(([name]) => name !== expected))
+  return lines(Object.entries(row).filter(([name]) => name !== expected && name !== conversation))
 }
+
+/** The column with the messages before the input, as JSON. */
+const conversation = "conversation"
+
+/** The messages of a column; none if it is missing or empty, null if they cannot be read. */
+const earlierOf = (column = ""): ReadonlyArray<Question.Message> | null =>
+  column.trim() === "" ? [] : Option.getOrNull(decodeConversation(column))
+
+const decodeConversation = Schema.decodeOption(Schema.fromJsonString(Schema.Array(Question.Message)))
 
 /** Named values, one a line. */
 export const lines = (values: ReadonlyArray<readonly [name: string, value: string]>): string =>

@@ -105,7 +105,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     prompt,
     jobs,
     repeated,
-    keep: jobs.some(({ variables }) => variables !== null) ? Template.placeholders(prompt) : [],
+    keep: jobs.some(({ asked }) => "variables" in asked) ? Template.placeholders(prompt) : [],
     model,
     proposer,
     sentences: Option.isNone(input.sentences) ? null : yield* sentencesOf(input.sentences.value),

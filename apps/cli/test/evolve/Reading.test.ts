@@ -68,6 +68,23 @@ describe("rows", () => {
     assert.deepStrictEqual(conversation({ a: "A", b: "B", expected: "E" }), [["system: P", "user: a: A\nb: B"]])
   })
 
+  it("put the input at the end of the conversation in the column `conversation`", () => {
+    const earlier = JSON.stringify([
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: "Yes?" }
+    ])
+    const row = { conversation: earlier, input: "I", expected: "E" }
+    assert.deepStrictEqual(conversation(row), [["system: P", "user: Hello", "assistant: Yes?", "user: I"]])
+    const [job] = Rows.jobs("a.csv", [row], columns, exact)
+    assert.deepStrictEqual(job?.case, { input: "user: Hello\nassistant: Yes?\nuser: I", expected: "E" })
+    assert.deepStrictEqual(conversation({ conversation: "", a: "A", expected: "E" }), [["system: P", "user: a: A"]])
+    for (const wrong of ["Hello", "[1]", '[{"role": "system", "content": "S"}]'])
+      assert.match(
+        problemOf(() => Rows.jobs("a.csv", [{ ...row, conversation: wrong }], columns, exact)),
+        /row 1, column "conversation" is .*expected messages such as/u
+      )
+  })
+
   it("are refused with row and column", () => {
     const jobs = (rows: ReadonlyArray<Rows.Row>, scoring: Rows.Scoring = exact, given: Rows.Columns = columns) =>
       problemOf(() => Rows.jobs("a.csv", rows, given, scoring))

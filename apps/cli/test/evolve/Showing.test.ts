@@ -7,7 +7,11 @@ import * as Plan from "../../src/evolve/Plan.ts"
 import * as Progress from "../../src/evolve/Progress.ts"
 
 const jobs = (count: number, check: Check): ReadonlyArray<Job> =>
-  Array.from({ length: count }, (_, id) => ({ case: { input: `case ${id}` }, variables: null, checks: [check] }))
+  Array.from({ length: count }, (_, id) => ({
+    case: { input: `case ${id}` },
+    asked: { messages: [{ role: "user", text: `case ${id}` }] },
+    checks: [check]
+  }))
 
 const plan = (calls: number, cases: number, check: Check, price: number | null) => {
   const model = { model: "m", price: price === null ? null : { model: "m", input: price, output: 2 * price } }

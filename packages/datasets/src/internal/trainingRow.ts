@@ -7,7 +7,11 @@ export const trainingRow = (question: FileQuestion, index: number, instruction: 
   question: question.question,
   golden_answers: question.goldenAnswers,
   data_source: question.dataSource,
-  prompt: question.prompt ?? [{ role: "user", content: `${instruction} Question: ${question.question}\n` }],
+  conversation: question.conversation ?? null,
+  prompt: question.prompt ?? [
+    ...(question.conversation ?? []),
+    { role: "user", content: `${instruction} Question: ${question.question}\n` }
+  ],
   ability: "fact-reasoning",
   reward_model: { style: "rule", ground_truth: { target: question.goldenAnswers } },
   extra_info: { split: question.split ?? "", index },
@@ -46,6 +50,7 @@ const columns = [
   ["question", [text("question")]],
   ["golden_answers", texts("golden_answers")],
   ["data_source", [text("data_source")]],
+  ["conversation", [...list("conversation"), struct("element", 2), text("content"), text("role")]],
   ["prompt", [...list("prompt"), struct("element", 2), text("content"), text("role")]],
   ["ability", [text("ability")]],
   ["reward_model", [struct("reward_model", 2), struct("ground_truth", 1), ...texts("target"), text("style")]],

@@ -22,7 +22,7 @@ export const agent: Agent = {
   make: ({ config, toolTexts: tools }) =>
     function* (conversation) {
       const { instruction, question } = conversation.episode
-      const asked = { question: SearchR1.question(question.question) }
+      const asked = { ...question, question: SearchR1.question(question.question) }
       conversation.open(Prompt.messages(instruction, asked, config, { tools }))
       for (;;) {
         // Stop texts are cut off by the transcription.

@@ -1,5 +1,5 @@
 /** Proposals: the first population, and the candidates of an evolution. */
-import type { Instruction } from "@inspo/domain"
+import { type Instruction, Question } from "@inspo/domain"
 import { CandidateLint, isPermanent, type MakeCall, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
 import { Array as Arr, Effect } from "effect"
 import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
@@ -77,7 +77,7 @@ const makePropose = (
     const failures = yield* Effect.forEach(trajectories, (trajectory) =>
       Effect.map(question(trajectory.questionId), (asked) => ({
         trajectoryId: trajectory.id,
-        question: asked.question,
+        question: Question.conversationText(asked),
         goldenAnswers: asked.goldenAnswers,
         transcript: trajectory.transcript,
         answer: trajectory.answer,
