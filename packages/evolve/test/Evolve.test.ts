@@ -180,7 +180,7 @@ describe("evolve", () => {
             assert.lengthOf(all, result?.cases.test ?? 0)
             return all.reduce((sum, [, scores]) => sum + scores.reduce((a, b) => a + b, 0) / 3, 0) / all.length
           }
-          assert.closeTo(result.gain.mean, meanOf(String(result.finalist)) - meanOf("Name the capital."), 1e-9)
+          assert.closeTo(result.gain.mean, meanOf(result.finalist) - meanOf("Name the capital."), 1e-9)
         }
       ),
       { numRuns: 12 }
