@@ -3,7 +3,7 @@ import { WorldQuestion } from "@inspo/datasets"
 import { layer as layerEngine } from "@inspo/engine-local"
 import { layer as layerJournal } from "@inspo/journal/sqlite"
 import { layerRuleBased } from "@inspo/reflection"
-import { Search } from "@inspo/retrieval"
+import { layerNothing } from "@inspo/retrieval"
 import { layer as layerReward } from "@inspo/reward"
 import { layer as layerRollout } from "@inspo/rollout"
 import { Effect, Layer } from "effect"
@@ -29,7 +29,8 @@ export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, o
     { ...algorithm.rollout, topK: algorithm.retrieval.topK },
     { tools: [directory(passages)] }
   )
-  const environment = Layer.mergeAll(layerReward(thrifty), layerNoSearch)
+  // Rollouts require a search engine; the directory answers instead.
+  const environment = Layer.mergeAll(layerReward(thrifty), layerNothing)
   const engine = layerEngine({ checkpoints: join(folder, "checkpoints") })
   const journal = layerJournal({ file: join(folder, "journal.sqlite"), mode: "create" })
   const services = rollout.pipe(
@@ -44,9 +45,4 @@ export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, o
     code: "custom-tool-and-reward",
     onEvent
   }).pipe(Effect.provide(services))
-})
-
-/** Rollouts require a search engine; the directory answers instead. */
-const layerNoSearch = Layer.succeed(Search, {
-  search: (queries) => Effect.succeed(queries.map(() => []))
 })

@@ -1,6 +1,7 @@
 import type { Question } from "@inspo/domain/Question"
 import * as Spent from "@inspo/domain/Spent"
-import { Prices, TokenEstimate } from "@inspo/reflection"
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { Prices } from "@inspo/reflection"
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
 import type { RunConfig } from "./RunConfig.ts"
 

@@ -3,7 +3,7 @@ import { Effect, Ref, Result } from "effect"
 import type { ModelPrice } from "./ProposerModel.ts"
 import * as Prices from "./Prices.ts"
 import { OnLost, OnRequest } from "./Provider.ts"
-import * as TokenEstimate from "./TokenEstimate.ts"
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 
 /**
  * - `price`: what the model costs, or null where that is not known.

@@ -13,7 +13,7 @@ import * as PromptTemplate from "./PromptTemplate.ts"
 import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
 import type { Message } from "./Provider.ts"
 import * as Thoughts from "./Thoughts.ts"
-import * as TokenEstimate from "./TokenEstimate.ts"
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 
 /**
  * - `kind`: what the proposer is shown of a parent: its failures, the scores of instructions, or nothing else.

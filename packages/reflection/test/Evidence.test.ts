@@ -1,7 +1,8 @@
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "@inspo/domain/Experience"
 import { Schema } from "effect"
-import { Evidence, TokenEstimate } from "../src/index.ts"
+import { Evidence } from "../src/index.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"
 
 const tags = ["search", "answer", "question"]

@@ -1,3 +1,4 @@
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "@inspo/domain/Experience"
 import { Array, Data, Effect, Ref, Schema, Stream } from "effect"
@@ -9,8 +10,7 @@ import {
   PromptTemplate,
   Proposer,
   type ProposerError,
-  type ProposeRequest,
-  TokenEstimate
+  type ProposeRequest
 } from "../src/index.ts"
 import * as ModelProposer from "../src/ModelProposer.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"

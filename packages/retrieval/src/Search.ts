@@ -1,4 +1,4 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { Question } from "@inspo/domain"
 
 /** The retriever behind the policy's `search` action. */
@@ -16,6 +16,11 @@ export declare namespace Search {
     ) => Effect.Effect<ReadonlyArray<ReadonlyArray<ScoredPassage>>, SearchError>
   }
 }
+
+/** Finds nothing: for agents that do not search. */
+export const layerNothing: Layer.Layer<Search> = Layer.succeed(Search, {
+  search: (queries) => Effect.succeed(queries.map(() => []))
+})
 
 /** A passage with its relevance to the query; larger is better, and scores of different queries do not compare. */
 export interface ScoredPassage {

@@ -1,5 +1,6 @@
-import { Spent } from "@inspo/domain/Spent"
-import { Context, type Effect, Schema } from "effect"
+import { nothing, Spent } from "@inspo/domain/Spent"
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { Context, Effect, Layer, Schema } from "effect"
 
 /**
  * A chat model as a frozen policy: it takes messages and gives text. A rollout over it (`@inspo/rollout/ChatRollout`) needs
@@ -30,6 +31,52 @@ export interface ChatProfile {
   readonly contextLength: number
   readonly concurrency: number
 }
+
+/** A chat model of one's own. `model` identifies it when a run continues; by default 8 conversations run at once. */
+export interface Options {
+  readonly model: string
+  readonly write: (request: ChatRequest, signal: AbortSignal) => Promise<string | Pick<ChatAnswer, "calls" | "text">>
+  readonly contextLength?: number
+  readonly concurrency?: number
+}
+
+/**
+ * A function as a chat model: it needs no tokenizer, and what it costs is not counted. If it fails, the collection ends, since a
+ * model that is down would fail for every question; the run can be continued.
+ *
+ * @example
+ * ```ts
+ * import * as ChatPolicy from "@inspo/rollout/ChatPolicy"
+ *
+ * const layer = ChatPolicy.layer({
+ *   model: "echo",
+ *   write: async ({ messages }) => `I was asked ${messages.length} times.`
+ * })
+ * ```
+ */
+export const layer = ({
+  concurrency = 8,
+  contextLength = Number.MAX_SAFE_INTEGER,
+  model,
+  write
+}: Options): Layer.Layer<ChatPolicy> =>
+  Layer.succeed(ChatPolicy, {
+    profile: { name: "own", model, fingerprint: `chat:own:${model}`, contextLength, concurrency },
+    countTokens: TokenEstimate.estimate,
+    atMost: () => nothing,
+    write: (request) =>
+      Effect.tryPromise({
+        try: (signal) => write(request, signal),
+        catch: (cause) =>
+          new ChatFailure({ reason: `${model}: ${String(cause)}`, ends: "collection", spent: nothing, cause })
+      }).pipe(
+        Effect.map((wrote) => {
+          const written = typeof wrote === "string" ? { text: wrote } : wrote
+          const input = TokenEstimate.estimate(JSON.stringify(request.messages))
+          return { ...written, input, output: TokenEstimate.estimate(written.text), spent: nothing }
+        })
+      )
+  })
 
 /** What a chat model is asked: to continue a conversation, in which it may call these tools. */
 export interface ChatRequest {
@@ -93,7 +140,8 @@ export interface ChatAnswer extends Schema.Schema.Type<typeof ChatAnswer> {}
 export class ChatFailure extends Schema.TaggedError<ChatFailure>()("ChatFailure", {
   reason: Schema.String,
   ends: Schema.Literals(["episode", "collection"]),
-  spent: Spent
+  spent: Spent,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return this.reason

@@ -1,4 +1,4 @@
-import { TokenEstimate } from "@inspo/reflection"
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { Effect, Random, Schema } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 

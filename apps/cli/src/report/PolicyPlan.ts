@@ -4,7 +4,7 @@ import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import * as ModelName from "@inspo/reflection/ModelName"
 import * as Prices from "@inspo/reflection/Prices"
-import * as TokenEstimate from "@inspo/reflection/TokenEstimate"
+import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { Prompt } from "@inspo/rollout"
 import { Array as Arr, Number, Schema } from "effect"
 
