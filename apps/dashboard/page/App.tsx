@@ -53,7 +53,7 @@ export const App = () => {
           {runs === null ? (
             <Loading />
           ) : route.name === null ? (
-            <RunList runs={runs} searches={searches} />
+            <RunList runs={runs} searches={searches} route={route} />
           ) : run === undefined ? (
             <Empty title={`There is no run or search ${route.name}`}>
               It was moved or removed. <a href={href(null)}>All runs</a>

@@ -8,6 +8,7 @@ import { OverviewView } from "./view/OverviewView.ts"
 import { PopulationView } from "./view/PopulationView.ts"
 import { RunId, RunView } from "./view/RunView.ts"
 import { SearchDetail, SearchView } from "./view/SearchView.ts"
+import { SettingsView } from "./view/SettingsView.ts"
 import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
 
 /** A run with new events; or runs were added or removed; or a search has new events, was added or removed; or a beat that keeps the connection open. */
@@ -47,6 +48,7 @@ const error = [NotFound, Unreadable]
 export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("runs", "/runs", { success: Schema.Array(RunView) }),
+    HttpApiEndpoint.get("settings", "/settings", { success: SettingsView }),
     HttpApiEndpoint.get("overview", "/runs/:run/overview", { params: run, success: OverviewView, error }),
     HttpApiEndpoint.get("population", "/runs/:run/population", { params: run, success: PopulationView, error }),
     HttpApiEndpoint.get("lineage", "/runs/:run/lineage", { params: run, success: LineageView, error }),

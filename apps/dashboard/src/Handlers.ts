@@ -21,6 +21,7 @@ export const layer = HttpApiBuilder.group(
     const trajectories = yield* Trajectories
     return handlers.handleAll({
       runs: () => runs.list,
+      settings: () => runs.settings,
       overview: Effect.fnUntraced(function* ({ params }) {
         const { record, source, view } = yield* runs.read(params.run)
         return overview(view, record, yield* source.notes)

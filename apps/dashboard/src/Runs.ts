@@ -16,9 +16,11 @@ import {
 } from "effect"
 import { type Change, NotFound, Unreadable } from "./Api.ts"
 import * as Run from "./projection/Run.ts"
+import { runSettings } from "./projection/RunSettings.ts"
 import { RunCatalog, type RunPlace, type RunSource } from "./RunCatalog.ts"
 import * as RunRecord from "./RunRecord.ts"
 import type { RunView } from "./view/RunView.ts"
+import type { SettingsView } from "./view/SettingsView.ts"
 
 /** The runs of a catalog. Each is folded once and then updated with its new events, which are published. */
 export class Runs extends Context.Service<Runs, Runs.Interface>()("@inspo/dashboard/Runs") {}
@@ -27,6 +29,8 @@ export declare namespace Runs {
   export interface Interface {
     /** All runs, the latest first. */
     readonly list: Effect.Effect<ReadonlyArray<RunView>>
+    /** The settings of all runs that could be read so far. */
+    readonly settings: Effect.Effect<SettingsView>
     /** One run with all its events. */
     readonly read: (id: string) => Effect.Effect<ReadRun, NotFound | Unreadable>
     /** The journal of a run, open until the scope closes. */
@@ -106,12 +110,25 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
         list: Effect.flatMap(Ref.get(entries), (known) =>
           Effect.forEach([...known.values()], ({ view }) => Ref.get(view))
         ),
+        settings: Effect.map(
+          Effect.flatMap(Ref.get(entries), (known) =>
+            Effect.forEach([...known.values()], ({ place, read }) =>
+              Effect.map(Ref.get(read), (found) => (found === null ? [] : [{ id: place.id, ...configured(found) }]))
+            )
+          ),
+          (found) => runSettings(found.flat())
+        ),
         read,
         journal: ({ source }) => Effect.mapError(RcMap.get(journals, source), unreadable),
         changes: Stream.fromPubSub(news)
       })
     })
   )
+
+const configured = ({ record: { config, state } }: Pick<ReadRun, "record">) => ({
+  config,
+  strategies: state.strategies
+})
 
 /** The open journals; they stay open for a while after their last use. */
 type Journals = RcMap.RcMap<RunSource, Journal["Service"], JournalError>

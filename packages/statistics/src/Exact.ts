@@ -55,10 +55,13 @@ export const estimate = (values: ReadonlyArray<number>): Estimate | null =>
 export const tInterval = (values: ReadonlyArray<number>, level: number): Interval | null => {
   if (values.length === 1) return null
   const sample = [...values]
-  const quantile = jstat.studentt.inv((1 + level) / 2, sample.length - 1)
-  const half = (quantile * sampleStandardDeviation(sample)) / Math.sqrt(sample.length)
+  const half = (tQuantile(level, sample.length - 1) * sampleStandardDeviation(sample)) / Math.sqrt(sample.length)
   return [mean(sample) - half, mean(sample) + half]
 }
+
+/** Half the width of the t-interval of `level`, in standard errors, for so many degrees of freedom. */
+export const tQuantile = (level: number, degreesOfFreedom: number): number =>
+  jstat.studentt.inv((1 + level) / 2, degreesOfFreedom)
 
 /** The estimate of `left - right` over the keys (seeds) of both. */
 export const paired = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): Estimate | null =>

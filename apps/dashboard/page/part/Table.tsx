@@ -1,7 +1,18 @@
 import type { HTMLAttributes, ReactNode } from "react"
 
-/** The title of a column, the classes of its cells, and what it shows of a row. */
-export type Column<Row> = readonly [title: string, className: string, cell: (row: Row, index: number) => ReactNode]
+/** The title of a column, the classes of its cells, what it shows of a row, and the name that rows are sorted by, if they are. */
+export type Column<Row> = readonly [
+  title: string,
+  className: string,
+  cell: (row: Row, index: number) => ReactNode,
+  sort?: string | undefined
+]
+
+/** The order of the rows: a name of a column, after a minus for the descending one, and how to change it. */
+export interface Sorting {
+  readonly by: string
+  readonly onSort: (by: string) => void
+}
 
 /** A table that scrolls sideways, also by keys; its first column names the rows. */
 export const Table = <Row,>({
@@ -10,7 +21,8 @@ export const Table = <Row,>({
   foot = [],
   label,
   rowProps,
-  rows
+  rows,
+  sorting
 }: {
   readonly label: string
   readonly className?: string
@@ -19,6 +31,7 @@ export const Table = <Row,>({
   /** Rows below a line, such as a sum. */
   readonly foot?: ReadonlyArray<Row>
   readonly rowProps?: (row: Row) => HTMLAttributes<HTMLTableRowElement>
+  readonly sorting?: Sorting
 }) => {
   const line = (row: Row, index: number) => (
     <tr key={index} {...rowProps?.(row)}>
@@ -40,9 +53,19 @@ export const Table = <Row,>({
       <table className={`table ${className}`}>
         <thead>
           <tr>
-            {columns.map(([title, className], place) => (
-              <th key={place} scope="col" className={className}>
-                {title}
+            {columns.map(([title, className, , sort], place) => (
+              <th key={place} scope="col" className={className} aria-sort={orderOf(sorting, sort)}>
+                {sorting === undefined || sort === undefined ? (
+                  title
+                ) : (
+                  <button
+                    type="button"
+                    className="sort"
+                    onClick={() => sorting.onSort(orderOf(sorting, sort) === "descending" ? sort : `-${sort}`)}
+                  >
+                    {title}
+                  </button>
+                )}
               </th>
             ))}
           </tr>
@@ -53,3 +76,12 @@ export const Table = <Row,>({
     </div>
   )
 }
+
+const orderOf = (sorting: Sorting | undefined, column: string | undefined): "ascending" | "descending" | undefined =>
+  sorting === undefined || column === undefined
+    ? undefined
+    : sorting.by === column
+      ? "ascending"
+      : sorting.by === `-${column}`
+        ? "descending"
+        : undefined

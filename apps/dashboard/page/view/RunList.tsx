@@ -1,17 +1,20 @@
 import type { RunView } from "../../src/view/RunView.ts"
 import type { SearchView } from "../../src/view/SearchView.ts"
-import { compact, count, dollars, interval, percent, points } from "../../src/Format.ts"
+import { count, dollars, interval, points } from "../../src/Format.ts"
 import { ago } from "../Ago.ts"
-import { Empty, Sparkline, Status } from "../part/Parts.tsx"
+import { Empty, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { href, searchRoutes } from "../Route.ts"
+import { type Route, searchRoutes } from "../Route.ts"
+import { Runs } from "./Runs.tsx"
 import { Verdict } from "./SearchParts.tsx"
 
 /** All runs and searches. */
 export const RunList = ({
+  route,
   runs,
   searches
 }: {
+  readonly route: Route
   readonly runs: ReadonlyArray<RunView>
   readonly searches: ReadonlyArray<SearchView>
 }) => (
@@ -22,27 +25,13 @@ export const RunList = ({
         appears here after its first step.
       </Empty>
     )}
-    {runs.length > 0 && <Runs runs={runs} />}
+    {runs.length > 0 && <Runs runs={runs} route={route} />}
     {searches.length > 0 && (
       <>
         <h1>Searches for a better prompt</h1>
         <Table label="Searches" className="rows" columns={searchColumns} rows={searches} />
       </>
     )}
-  </>
-)
-
-const Runs = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) => (
-  <>
-    <div className="page-head">
-      <h1>Runs</h1>
-      {runs.length > 1 && (
-        <a className="button" href={href(runs[0]?.id ?? null, "compare")}>
-          Compare
-        </a>
-      )}
-    </div>
-    <Table label="Runs" className="rows" columns={columns} rows={runs} />
   </>
 )
 
@@ -90,59 +79,6 @@ const searchColumns: ReadonlyArray<Column<SearchView>> = [
   ],
   ["Prompts", "num wide-only", ({ summary }) => summary?.tried ?? "–"],
   ["Spent", "num wide-only", ({ summary }) => (summary === null ? "–" : dollars(summary.usd))],
-  [
-    "Last event",
-    "num wide-only",
-    ({ lastWritten }) => <span className="muted">{lastWritten === null ? "–" : ago(lastWritten)}</span>
-  ]
-]
-
-const columns: ReadonlyArray<Column<RunView>> = [
-  [
-    "Run",
-    "",
-    ({ degraded, id, name, problem, status }) => (
-      <>
-        <a href={href(id)}>{name}</a>
-        <div className="narrow-only">
-          <Status status={status} degraded={degraded} />
-        </div>
-        {problem !== null && <span className="problem-line">{problem}</span>}
-      </>
-    )
-  ],
-  ["State", "wide-only", ({ degraded, status }) => <Status status={status} degraded={degraded} />],
-  [
-    "Step",
-    "num",
-    ({ step, steps }) => (
-      <>
-        {step}
-        <span className="muted"> / {steps ?? "–"}</span>
-      </>
-    )
-  ],
-  [
-    "Training reward",
-    "",
-    ({ course, name, reward }) => (
-      <span className="with-spark">
-        <Sparkline values={course} label={`Training reward of ${name}, now ${percent(reward)}`} />
-        <span className="num">{percent(reward)}</span>
-      </span>
-    )
-  ],
-  [
-    "Test questions",
-    "num",
-    ({ measure, tested }) => (
-      <>
-        <b>{percent(tested)}</b>
-        {tested !== null && <div className="muted small">{measure}</div>}
-      </>
-    )
-  ],
-  ["Rollouts", "num wide-only", ({ rollouts }) => compact(rollouts)],
   [
     "Last event",
     "num wide-only",

@@ -1,0 +1,126 @@
+import { assert, describe, it } from "@effect/vitest"
+import { tInterval } from "@inspo/statistics/Exact"
+import * as fc from "fast-check"
+import { runSettings } from "../src/projection/RunSettings.ts"
+import { unread } from "../src/projection/Run.ts"
+import * as RunRows from "../src/RunRows.ts"
+import type { RunView } from "../src/view/RunView.ts"
+import { config } from "./support/Log.ts"
+
+const share = fc.option(fc.double({ min: 0, max: 1, noNaN: true }))
+const runs: fc.Arbitrary<ReadonlyArray<RunView>> = fc
+  .array(
+    fc.record({
+      name: fc.stringMatching(/^[a-c]{1,3}$/u),
+      seed: fc.integer({ min: 1, max: 4 }),
+      status: fc.constantFrom("running" as const, "finished" as const),
+      reward: share,
+      tested: share,
+      step: fc.nat(50)
+    }),
+    { maxLength: 12 }
+  )
+  .map((some) => some.map((one, place) => ({ ...unread({ id: `r${place}`, name: one.name }, null), ...one })))
+
+/** Runs with one of three sizes of population, one of which is not read yet. */
+const known = (views: ReadonlyArray<RunView>) =>
+  runSettings(
+    views.slice(0, -1).map(({ id, seed }, place) => ({
+      id,
+      config: {
+        ...config,
+        randomSeed: seed ?? 1,
+        population: { ...config.population, size: 5 + (place % 3) },
+        budget: { ...config.budget, usd: place }
+      },
+      strategies: null
+    }))
+  )
+
+const idsOf = (rows: ReadonlyArray<RunRows.Row>) => rows.map(({ run }) => run.id)
+
+describe("rows of runs", () => {
+  it("are sorted without losing one, and back again with those of no value last", () => {
+    const by = fc.constantFrom(...RunRows.columns, "population.size", "randomSeed")
+    fc.assert(
+      fc.property(runs, by, (views, column) => {
+        const all = RunRows.rows(views, known(views))
+        const up = RunRows.sorted(all, column)
+        assert.sameMembers(idsOf(up), idsOf(all))
+        assert.deepStrictEqual(idsOf(RunRows.sorted(up, column)), idsOf(up))
+        const down = RunRows.sorted(all, `-${column}`)
+        assert.sameMembers(idsOf(down), idsOf(all))
+        if (column === "tested") {
+          const values = down.map(({ run }) => run.tested ?? -1)
+          assert.deepStrictEqual(
+            values,
+            values.toSorted((a, b) => b - a)
+          )
+        }
+        assert.deepStrictEqual(idsOf(RunRows.sorted(all, "")), idsOf(all))
+      })
+    )
+  })
+
+  it("are filtered by every word: a part of the name, a state, the value of a setting", () => {
+    fc.assert(
+      fc.property(
+        runs,
+        fc.constantFrom("a", "b", "finished", "size=6", "population.size=7 running"),
+        (views, filter) => {
+          const all = RunRows.rows(views, known(views))
+          const found = new Set(idsOf(RunRows.filtered(all, filter)))
+          for (const { run, settings } of all) {
+            const words = filter.split(" ").every((word) => {
+              const [name = "", value] = word.split("=")
+              return value === undefined
+                ? run.name.includes(name) || run.status.startsWith(name)
+                : settings.get("population.size") === value
+            })
+            assert.strictEqual(found.has(run.id), words, `${filter} ${run.id}`)
+          }
+        }
+      )
+    )
+  })
+
+  it("leave out runs within others, however deep", () => {
+    const named = (name: string) => ({ ...unread({ id: name, name }, null), name })
+    const all = RunRows.rows(["a", "a/baseline", "a/x/b", "ab", "c/baseline"].map(named), null)
+    assert.deepStrictEqual(idsOf(RunRows.outermost(all)), ["a", "ab", "c/baseline"])
+  })
+
+  it("are grouped by all that decides results but the seed, each run once, with t-intervals over seeds", () => {
+    fc.assert(
+      fc.property(runs, (views) => {
+        const settings = known(views)
+        const all = RunRows.rows(views, settings)
+        const groups = RunRows.grouped(all, settings.quantiles)
+        assert.sameMembers(
+          groups.flatMap(({ rows }) => idsOf(rows)),
+          idsOf(all)
+        )
+        for (const { rows, settings: own, tested } of groups) {
+          // The budget decides no result, and the seed is what differs within a group.
+          assert.isAtMost(new Set(rows.map(({ settings }) => settings.get("population.size"))).size, 1)
+          assert.isTrue(
+            own.every(([name]) => name === "population.size" || name === "budget.usd" || name === "randomSeed")
+          )
+          const values = rows.flatMap(({ run }) => run.tested ?? [])
+          assert.strictEqual(tested?.n ?? 0, values.length)
+          if (tested === null || values.length < 2) continue
+          const [low, high] = tInterval(values, 0.95) ?? [NaN, NaN]
+          assert.closeTo(tested.ci95?.[0] ?? NaN, Math.max(0, low), 1e-9)
+          assert.closeTo(tested.ci95?.[1] ?? NaN, Math.min(1, high), 1e-9)
+        }
+        const [first, ...others] = groups
+        for (const { difference, rows } of others) {
+          const seeds = (some: ReadonlyArray<RunRows.Row>) =>
+            new Set(some.flatMap(({ run }) => (run.tested === null ? [] : [run.seed])))
+          const ofFirst = seeds(first?.rows ?? [])
+          assert.strictEqual(difference?.n ?? 0, [...seeds(rows)].filter((seed) => ofFirst.has(seed)).length)
+        }
+      })
+    )
+  })
+})
