@@ -56,7 +56,9 @@ export const compile = async (
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   const tsc = join(root, "node_modules/typescript/bin/tsc")
   const { output } = await run(process.execPath, [tsc, "-p", "tsconfig.json", "--pretty", "false"], folder)
-  return output.split("\n").filter((line) => /^(?:[\w-]+\.ts|.*node_modules\/@inspo\/.*)\(.* error |^error /u.test(line))
+  return output
+    .split("\n")
+    .filter((line) => /^(?:[\w-]+\.ts|.*node_modules\/@inspo\/.*)\(.* error |^error /u.test(line))
 }
 
 const compilerOptions = {

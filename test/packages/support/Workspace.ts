@@ -17,6 +17,7 @@ export const Manifest = Schema.Struct({
   keywords: Schema.optionalKey(Schema.Array(Schema.String)),
   engines: Schema.optionalKey(Strings),
   bin: Schema.optionalKey(Strings),
+  exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   sideEffects: Schema.optionalKey(Schema.Union([Schema.Boolean, Schema.Array(Schema.String)])),
   dependencies: Schema.optionalKey(Strings),
   devDependencies: Schema.optionalKey(Strings),
@@ -105,6 +106,14 @@ export const modules = ({ folder }: Package): ReadonlyArray<string> =>
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.slice(0, -".ts".length).replaceAll(sep, "/"))
     .sort()
+
+/** The modules that users may import: the index, and those that the README names. What else is exported serves other packages. */
+export const documented = (one: Package): ReadonlyArray<string> => {
+  const named = new Set([...one.readme.matchAll(moduleNames)].map(([, name = "", module = ""]) => `${name}/${module}`))
+  return modules(one).filter((module) => module === "index" || named.has(`${one.manifest.name}/${module}`))
+}
+
+const moduleNames = /(@inspo\/[\w-]+)\/([\w/]*\w)/gu
 
 /** What a package is imported by: its name, or the modules that it has instead of an index. */
 export const entries = (one: Package): ReadonlyArray<string> => {
