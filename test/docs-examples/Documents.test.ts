@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Presets } from "@inspo/config"
+import { documented, packages } from "../packages/support/Workspace.ts"
 import { parseFile, resolve } from "../../apps/cli/src/config/Resolve.ts"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
@@ -44,6 +45,20 @@ describe("the documents", () => {
     // Below a node_modules that holds every package, like the program of a user.
     const folder = join(root, "test/node_modules/.cache/docs-examples")
     assert.deepStrictEqual(await compile(folder, { noEmit: true }), [])
+  })
+
+  it("show imports of modules that READMEs name", () => {
+    const known = new Set(
+      packages.flatMap((one) =>
+        documented(one).map((module) => (module === "index" ? one.manifest.name : `${one.manifest.name}/${module}`))
+      )
+    )
+    const others = programs.flatMap(({ code, place }) =>
+      [...code.matchAll(/from "(@inspo\/[^"]+)"/gu)].flatMap(([, name = ""]) =>
+        known.has(name) || name.startsWith("@inspo/dashboard/") ? [] : [`${place}: ${name}`]
+      )
+    )
+    assert.deepStrictEqual(others, [])
   })
 
   it("link to files and headings that exist", () => {

@@ -13,6 +13,7 @@ import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as TicketModel from "../../examples/test/support/TicketModel.ts"
 import { Sbom } from "../../tools/licenses/Licenses.ts"
+import * as apiReport from "../../tools/docs/apiReport.ts"
 import * as Artifacts from "../../tools/release/Artifacts.ts"
 import { publish as publishTarball } from "../../tools/release/Registry.ts"
 import { programOf } from "../docs-examples/support/Programs.ts"
@@ -123,6 +124,10 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
       })
     })
   }
+
+  it("export what docs/reference/api.txt reports", () => {
+    assert.isTrue(readFileSync(apiReport.file, "utf8") === apiReport.report(), "renew it with: npx pnpm@12 run api")
+  })
 
   it("come with checksums of their tarballs, and a bill of materials", async () => {
     const sums = await readFile(join(published.release, Artifacts.checksums), "utf8")

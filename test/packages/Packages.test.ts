@@ -3,6 +3,7 @@ import { isBuiltin } from "node:module"
 import { join, relative } from "node:path"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
+import { exportsOf } from "./support/Exports.ts"
 import { examplesOf, linesOfCode, promised } from "./support/Example.ts"
 import { dependenciesWithin, modules, nodeRange, onNode20, packages, published } from "./support/Workspace.ts"
 
@@ -76,8 +77,17 @@ for (const one of published) {
   })
 }
 
-for (const { manifest, name, readme } of packages)
+for (const one of packages) {
+  const { manifest, name, readme } = one
+
   describe(`@inspo/${name} as a library`, () => {
+    it("exports what its README names, and besides only what other packages import", () => {
+      const { exports, publishConfig } = exportsOf(one)
+      const remedy = "renew it with: npx pnpm@12 run api"
+      assert.deepStrictEqual(manifest.exports, exports, remedy)
+      assert.deepStrictEqual(manifest.publishConfig?.exports, publishConfig.exports, remedy)
+    })
+
     it("says whether importing it does anything", () => {
       assert.isDefined(manifest.sideEffects)
     })
@@ -90,3 +100,4 @@ for (const { manifest, name, readme } of packages)
       assert.isNotEmpty(promised(example))
     })
   })
+}

@@ -21,7 +21,10 @@ export const Manifest = Schema.Struct({
   sideEffects: Schema.optionalKey(Schema.Union([Schema.Boolean, Schema.Array(Schema.String)])),
   dependencies: Schema.optionalKey(Strings),
   devDependencies: Schema.optionalKey(Strings),
-  peerDependencies: Schema.optionalKey(Strings)
+  peerDependencies: Schema.optionalKey(Strings),
+  publishConfig: Schema.optionalKey(
+    Schema.Struct({ exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)) })
+  )
 })
 export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
 
