@@ -6,10 +6,8 @@ import { readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, delimiter, dirname, join } from "node:path"
 import { Schema } from "effect"
-import { gzipSync } from "node:zlib"
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { publint } from "publint"
-import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as TicketModel from "../../examples/test/support/TicketModel.ts"
 import { Sbom } from "../../tools/licenses/Licenses.ts"
@@ -19,6 +17,7 @@ import { publish as publishTarball } from "../../tools/release/Registry.ts"
 import { programOf } from "../docs-examples/support/Programs.ts"
 import type { ModelServer } from "../agents/ModelServer.ts"
 import { programsOfDocuments, type Compiled, compileBlocks } from "./suites/Documents.ts"
+import { bundles } from "./suites/Bundles.ts"
 import { types } from "./suites/Types.ts"
 import * as EffectRange from "./support/EffectRange.ts"
 import { codeBlocks, examplesOf, linesOfCode, promised, squash } from "./support/Example.ts"
@@ -29,7 +28,6 @@ import { type Published, publish } from "./support/Published.ts"
 import * as Registry from "./support/Registry.ts"
 import * as Runtimes from "./support/Runtimes.ts"
 import {
-  entries,
   oldestNode22,
   onNode20,
   packages,
@@ -185,7 +183,7 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
 
   describe("@inspo/evolve in the project of a new user", () => {
     const { readme } = packages.find(({ name }) => name === "evolve") ?? { readme: "" }
-    const [program = ""] = codeBlocks(readme, "ts")
+    const [program = ""] = examplesOf(readme)
 
     /** Installs it by the commands of a page, and checks what the program of its README prints. */
     const keepsPromise = async (manager: PackageManagers.PackageManager, from: string, script: string) => {
@@ -308,47 +306,7 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
 
   programsOfDocuments(() => compiled)
   types(() => published)
-
-  it("tree-shakes: what is not used is not bundled", async () => {
-    const unused = packages
-      .flatMap(entries)
-      .map((entry) => `import "${entry}"`)
-      .join("\n")
-    assert.strictEqual(squash(await bundle(unused)), "")
-    const stream = await bundle(
-      'import { QuestionStream } from "@inspo/sampler"\nexport const { batch } = QuestionStream'
-    )
-    assert.include(stream, "perEpoch")
-    assert.notInclude(stream, "guaranteed")
-  })
-
-  it("draws an instruction by softmax shares in 5 kB, without effect", async () => {
-    const drawing = await bundle(
-      'export { choose } from "@inspo/sampler/Choose"\nexport { softmax } from "@inspo/sampler/Shares"'
-    )
-    assert.notMatch(drawing, /^import /mu)
-    assert.isBelow(gzipSync(drawing).length, 5000)
-  })
-
-  const bundle = async (code: string): Promise<string> => {
-    const entry = join(published.project, "entry.mjs")
-    await writeFile(entry, code)
-    const built = await build({
-      root: published.project,
-      logLevel: "error",
-      configFile: false,
-      build: {
-        write: false,
-        minify: false,
-        lib: { entry, formats: ["es"] },
-        rolldownOptions: { external: /^(?!@inspo\/|\.|\/)/u }
-      }
-    })
-    return [built]
-      .flat()
-      .flatMap((one) => ("output" in one ? one.output.map((file) => ("code" in file ? file.code : "")) : []))
-      .join("\n")
-  }
+  bundles(() => published.project)
 })
 
 const decodeSbom = Schema.decodeSync(Schema.fromJsonString(Sbom))
