@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url"
 import { Presets } from "@inspo/config"
 import { documented, packages } from "../packages/support/Workspace.ts"
 import { parseFile, resolve } from "../../apps/cli/src/config/Resolve.ts"
-import { Result } from "effect"
+import { Config } from "../../apps/cli/src/serve/Declared.ts"
+import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { commandLines, fault } from "./support/CommandLine.ts"
 import { blocks, documents, read } from "./support/Documents.ts"
@@ -38,6 +39,13 @@ describe("the documents", () => {
           : []
       })
     assert.deepStrictEqual(wrong, [])
+  })
+
+  it("show JSON that can be read, and configs that the instruction server takes", () => {
+    const all = blocks.filter(({ language }) => language === "json").map(({ code }): unknown => JSON.parse(code))
+    const configs = all.filter(Schema.is(Schema.Struct({ populations: Schema.Unknown })))
+    assert.isNotEmpty(configs)
+    for (const config of configs) Schema.decodeUnknownSync(Config, { onExcessProperty: "error" })(config)
   })
 
   it("show programs whose types hold, as READMEs and docstrings do", { timeout: 120_000 }, async () => {

@@ -123,7 +123,7 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     })
   }
 
-  it("export what docs/reference/api.txt reports", () => {
+  it("export what docs/api.txt reports", () => {
     assert.isTrue(readFileSync(apiReport.file, "utf8") === apiReport.report(), "renew it with: npx pnpm@12 run api")
   })
 

@@ -92,6 +92,10 @@ for (const one of packages) {
       assert.isDefined(manifest.sideEffects)
     })
 
+    it("names its laws in its README", () => {
+      assert.match(readme, /`docs\/laws\.md#[\w-]+`/u)
+    })
+
     it("has a README with one example of at most 18 lines that says what it prints", () => {
       const [example = "", ...others] = examplesOf(readme)
       assert.isEmpty(others)

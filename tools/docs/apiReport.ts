@@ -7,7 +7,7 @@ import { type Package, packages, root } from "../../test/packages/support/Worksp
 import { modulesOfApi, read } from "./declarations.ts"
 
 /** The file of the report. */
-export const file = join(root, "docs/reference/api.txt")
+export const file = join(root, "docs/api.txt")
 
 /** The report, from what was built. */
 export const report = (): string => {

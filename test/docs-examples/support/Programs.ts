@@ -31,6 +31,8 @@ export const programs: ReadonlyArray<Program> = [...blocks, ...sources.flatMap(d
   .filter(({ language }) => language === "ts")
   .map((block) => ({
     ...block,
+    // Programs in a clone import what others import from npm.
+    code: block.code.replaceAll(/"\.\/packages\/([\w-]+)\/src\/index\.ts"/gu, '"@inspo/$1"'),
     name: block.place.replaceAll(/[^\w]+/gu, "-"),
     runs: !/^declare |from "@ai-sdk\//mu.test(block.code),
     throws: /\/\/ throws\b/u.test(block.code)
