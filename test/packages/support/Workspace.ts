@@ -60,6 +60,9 @@ export const apps: ReadonlyArray<Package> = ["dashboard", "bench", "cli"].map((n
   readPackage(join(root, "apps", name))
 )
 
+/** The packages that others can import: the command line is a program. */
+export const importable: ReadonlyArray<Package> = [...packages, ...apps.filter(({ name }) => name !== "cli")]
+
 /** Everything that is published. */
 export const published: ReadonlyArray<Package> = [...packages, ...apps]
 
