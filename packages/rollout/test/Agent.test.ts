@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ActionParser, type Agent, type Program } from "@inspo/rollout"
-import { tokenizer } from "../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { play } from "./support/Play.ts"

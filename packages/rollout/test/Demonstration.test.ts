@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Demonstration } from "@inspo/rollout"
-import { tokenizer } from "../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import { Effect, Option, Schema } from "effect"
 import { obliging, play, question } from "./support/Play.ts"
 import { KeepingAgent } from "./support/Agents.ts"

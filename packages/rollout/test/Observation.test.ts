@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Observation } from "@inspo/rollout"
-import { tokenizer } from "../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import { Schema } from "effect"
 
 const Hostile = Schema.Array(

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { defaultConfig, Prompt } from "@inspo/rollout"
-import { tokenizer } from "../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 
 const instruction = { text: "Answer the question." }
 const question = { question: "Who founded Lumen Works?" }

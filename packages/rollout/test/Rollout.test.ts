@@ -4,7 +4,7 @@ import { Engine, EngineError, type SampledSequence, type SampleRequest } from "@
 import { Search, SearchError } from "@inspo/retrieval"
 import { layerExactMatch, Reward } from "@inspo/reward"
 import { defaultConfig, type Episode, Observation, Rollout, type RolloutConfig, layer } from "@inspo/rollout"
-import { tokenizer } from "../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Array as Arr, Effect, Layer, Order, Schema } from "effect"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
-import { tokenizer } from "../../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import { actions, searches } from "@inspo/rollout/agents/Agents"
 import * as SearchO1 from "../../src/agents/SearchO1.ts"
 import { Effect, Schema } from "effect"

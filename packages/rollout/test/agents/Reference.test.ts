@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SearchError } from "@inspo/retrieval"
 import { defaultConfig, SearchR1 } from "@inspo/rollout"
-import { tokenizer } from "../../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, Schema } from "effect"
 import { passage, play } from "../support/Play.ts"

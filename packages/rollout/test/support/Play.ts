@@ -10,7 +10,7 @@ import {
   Rollout,
   type RolloutConfig
 } from "@inspo/rollout"
-import { tokenizer } from "../../src/testing/ByteTokenizer.ts"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, identity, Layer } from "effect"
 
