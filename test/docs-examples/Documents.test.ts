@@ -1,14 +1,15 @@
-import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
-import { mkdir, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Presets } from "@inspo/config"
+import { documented, packages } from "../packages/support/Workspace.ts"
 import { parseFile, resolve } from "../../apps/cli/src/config/Resolve.ts"
-import { Result } from "effect"
+import { Config } from "../../apps/cli/src/serve/Declared.ts"
+import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { commandLines, fault } from "./support/CommandLine.ts"
 import { blocks, documents, read } from "./support/Documents.ts"
+import { compile, programs } from "./support/Programs.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -40,44 +41,32 @@ describe("the documents", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("show programs whose types hold", { timeout: 120_000 }, async () => {
-    const programs = blocks.filter(({ language }) => language === "ts")
-    // Below a node_modules that holds every package, as a user's program lies.
+  it("show JSON that can be read, and configs that the instruction server takes", () => {
+    const all = blocks.filter(({ language }) => language === "json").map(({ code }): unknown => JSON.parse(code))
+    const configs = all.filter(Schema.is(Schema.Struct({ populations: Schema.Unknown })))
+    assert.isNotEmpty(configs)
+    for (const config of configs) Schema.decodeUnknownSync(Config, { onExcessProperty: "error" })(config)
+  })
+
+  it("show programs whose types hold, as READMEs and docstrings do", { timeout: 120_000 }, async () => {
+    assert.isAbove(programs.length, 90)
+    // Below a node_modules that holds every package, like the program of a user.
     const folder = join(root, "test/node_modules/.cache/docs-examples")
-    await rm(folder, { recursive: true, force: true })
-    await mkdir(folder, { recursive: true })
-    const files = await Promise.all(
-      programs.map(async ({ code, place }) => {
-        const name = `${place.replaceAll(/[^\w]+/gu, "-")}.ts`
-        await writeFile(join(folder, name), code)
-        return name
-      })
-    )
-    const config = {
-      extends: join(root, "tsconfig.base.json"),
-      compilerOptions: {
-        composite: false,
-        incremental: false,
-        declarationMap: false,
-        noEmit: true,
-        noUnusedLocals: false,
-        typeRoots: [join(root, "node_modules/@types")]
-      },
-      files
-    }
-    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config))
-    const output = await new Promise<string>((done) =>
-      execFile(
-        process.execPath,
-        [join(root, "node_modules/typescript/bin/tsc"), "-p", join(folder, "tsconfig.json")],
-        (_, stdout) => done(stdout)
+    assert.deepStrictEqual(await compile(folder, { noEmit: true }), [])
+  })
+
+  it("show imports of modules that READMEs name", () => {
+    const known = new Set(
+      packages.flatMap((one) =>
+        documented(one).map((module) => (module === "index" ? one.manifest.name : `${one.manifest.name}/${module}`))
       )
     )
-    // What the packages' own sources do is not the documents' affair.
-    assert.deepStrictEqual(
-      output.split("\n").filter((line) => line.includes("docs-examples")),
-      []
+    const others = programs.flatMap(({ code, place }) =>
+      [...code.matchAll(/from "(@inspo\/[^"]+)"/gu)].flatMap(([, name = ""]) =>
+        known.has(name) || name.startsWith("@inspo/dashboard/") ? [] : [`${place}: ${name}`]
+      )
     )
+    assert.deepStrictEqual(others, [])
   })
 
   it("link to files and headings that exist", () => {

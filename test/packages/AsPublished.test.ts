@@ -6,17 +6,21 @@ import { readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, delimiter, dirname, join } from "node:path"
 import { Schema } from "effect"
-import { gzipSync } from "node:zlib"
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { publint } from "publint"
-import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as TicketModel from "../../examples/test/support/TicketModel.ts"
 import { Sbom } from "../../tools/licenses/Licenses.ts"
+import * as apiReport from "../../tools/docs/apiReport.ts"
 import * as Artifacts from "../../tools/release/Artifacts.ts"
 import { publish as publishTarball } from "../../tools/release/Registry.ts"
+import { programOf } from "../docs-examples/support/Programs.ts"
 import type { ModelServer } from "../agents/ModelServer.ts"
+import { programsOfDocuments, type Compiled, compileBlocks } from "./suites/Documents.ts"
+import { bundles } from "./suites/Bundles.ts"
+import { types } from "./suites/Types.ts"
 import * as EffectRange from "./support/EffectRange.ts"
-import { codeBlocks, linesOfCode, promised, squash } from "./support/Example.ts"
+import { codeBlocks, examplesOf, linesOfCode, promised, squash } from "./support/Example.ts"
 import * as NewProject from "./support/NewProject.ts"
 import * as PackageManagers from "./support/PackageManagers.ts"
 import { findNode, run } from "./support/Process.ts"
@@ -24,8 +28,6 @@ import { type Published, publish } from "./support/Published.ts"
 import * as Registry from "./support/Registry.ts"
 import * as Runtimes from "./support/Runtimes.ts"
 import {
-  entries,
-  modules,
   oldestNode22,
   onNode20,
   packages,
@@ -48,12 +50,14 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
   let folder = ""
   let registry: Registry.Registry
   let published: Published
+  let compiled: Compiled
   let node22 = ""
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "inspo-published-"))
     registry = await Registry.start(join(folder, "registry"))
     published = await publish(folder, registry)
+    compiled = await compileBlocks(published.project)
     const { path, problem } = await Runtimes.obtain(`node@${oldestNode22}`, ["node", "-p", "process.execPath"])
     assert.isNull(problem)
     node22 = path
@@ -64,11 +68,17 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     await rm(folder, { recursive: true, force: true })
   }, 120_000)
 
-  /** Runs an example as plain JavaScript in a project that has the published packages. */
-  const runExample = async (node: string, { name, readme }: Package, project = published.project) => {
-    const [example = ""] = codeBlocks(readme, "js")
-    const file = join(project, `${name}.mjs`)
-    await writeFile(file, example)
+  /** The program of a README as JavaScript. */
+  const exampleOf = ({ name, readme }: Package) => {
+    const program = programOf(`packages/${name}`)
+    return program === undefined ? examplesOf(readme)[0] : readFileSync(compiled.file(program.name), "utf8")
+  }
+
+  /** Runs an example in a project that has the published packages. */
+  const runExample = async (node: string, one: Package, project = published.project) => {
+    const [example = ""] = examplesOf(one.readme)
+    const file = join(project, `${one.name}.mjs`)
+    await writeFile(file, exampleOf(one) ?? "")
     const { code, output, stdout } = await run(node, [file], project)
     assert.strictEqual(code, 0, output)
     assert.strictEqual(squash(stdout), promised(example))
@@ -84,6 +94,21 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
         assert.deepStrictEqual(messages, [])
       })
 
+      it.skipIf(name === "cli")("has types that modules and bundlers find, as attw sees it", async () => {
+        const tarball = createPackageFromTarballData(await readFile(published.tarballOf(one)))
+        const result = await checkPackage(tarball)
+        const problems = result.types === false ? ["it has no types"] : result.problems
+        assert.isNotEmpty("entrypoints" in result ? Object.keys(result.entrypoints) : [])
+        // CommonJS and the resolution of Node 10 do not know modules of ESM.
+        const isOld = /^(?:node10|node16-cjs)$/u
+        assert.deepStrictEqual(
+          problems.filter(
+            (one) => typeof one === "string" || !("resolutionKind" in one) || !isOld.test(one.resolutionKind)
+          ),
+          []
+        )
+      })
+
       it("names versions, and holds its README and its license", async () => {
         const installed = published.folderOf(one)
         const { dependencies, peerDependencies } = readManifest(installed)
@@ -97,6 +122,10 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
       })
     })
   }
+
+  it("export what docs/api.txt reports", () => {
+    assert.isTrue(readFileSync(apiReport.file, "utf8") === apiReport.report(), "renew it with: npx pnpm@12 run api")
+  })
 
   it("come with checksums of their tarballs, and a bill of materials", async () => {
     const sums = await readFile(join(published.release, Artifacts.checksums), "utf8")
@@ -154,7 +183,7 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
 
   describe("@inspo/evolve in the project of a new user", () => {
     const { readme } = packages.find(({ name }) => name === "evolve") ?? { readme: "" }
-    const [program = ""] = codeBlocks(readme, "js")
+    const [program = ""] = examplesOf(readme)
 
     /** Installs it by the commands of a page, and checks what the program of its README prints. */
     const keepsPromise = async (manager: PackageManagers.PackageManager, from: string, script: string) => {
@@ -275,80 +304,9 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     })
   })
 
-  for (const moduleResolution of ["nodenext", "bundler"]) {
-    it(`has types for every module, by ${moduleResolution}`, async () => {
-      const importable = packages.flatMap((one) =>
-        modules(one)
-          .filter((module) => !module.startsWith("internal/") && !module.includes("/internal/"))
-          .map((module) => (module === "index" ? one.manifest.name : `${one.manifest.name}/${module}`))
-      )
-      // What resolves to no types is `any`, and has every member.
-      const lines = importable.map(
-        (entry, index) => `import * as m${index} from "${entry}"\n// @ts-expect-error\nm${index}.isNoMemberOfIt`
-      )
-      await writeFile(join(published.project, "types.mts"), `${lines.join("\n")}\n`)
-      await writeFile(
-        join(published.project, "tsconfig.json"),
-        JSON.stringify({
-          compilerOptions: {
-            moduleResolution,
-            module: moduleResolution === "bundler" ? "esnext" : "nodenext",
-            target: "es2024",
-            strict: true,
-            noEmit: true,
-            skipLibCheck: true,
-            types: ["node"],
-            typeRoots: [join(root, "node_modules/@types")]
-          },
-          files: ["types.mts"]
-        })
-      )
-      const tsc = join(root, "node_modules/typescript/bin/tsc")
-      const { code, output } = await run(process.execPath, [tsc, "-p", "tsconfig.json"], published.project)
-      assert.strictEqual(code, 0, output)
-    })
-  }
-
-  it("tree-shakes: what is not used is not bundled", async () => {
-    const unused = packages
-      .flatMap(entries)
-      .map((entry) => `import "${entry}"`)
-      .join("\n")
-    assert.strictEqual(squash(await bundle(unused)), "")
-    const stream = await bundle(
-      'import { QuestionStream } from "@inspo/sampler"\nexport const { batch } = QuestionStream'
-    )
-    assert.include(stream, "perEpoch")
-    assert.notInclude(stream, "guaranteed")
-  })
-
-  it("draws an instruction by softmax shares in 5 kB, without effect", async () => {
-    const drawing = await bundle(
-      'export { choose } from "@inspo/sampler/Choose"\nexport { softmax } from "@inspo/sampler/Shares"'
-    )
-    assert.notMatch(drawing, /^import /mu)
-    assert.isBelow(gzipSync(drawing).length, 5000)
-  })
-
-  const bundle = async (code: string): Promise<string> => {
-    const entry = join(published.project, "entry.mjs")
-    await writeFile(entry, code)
-    const built = await build({
-      root: published.project,
-      logLevel: "error",
-      configFile: false,
-      build: {
-        write: false,
-        minify: false,
-        lib: { entry, formats: ["es"] },
-        rolldownOptions: { external: /^(?!@inspo\/|\.|\/)/u }
-      }
-    })
-    return [built]
-      .flat()
-      .flatMap((one) => ("output" in one ? one.output.map((file) => ("code" in file ? file.code : "")) : []))
-      .join("\n")
-  }
+  programsOfDocuments(() => compiled)
+  types(() => published)
+  bundles(() => published.project)
 })
 
 const decodeSbom = Schema.decodeSync(Schema.fromJsonString(Sbom))

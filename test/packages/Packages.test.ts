@@ -3,8 +3,17 @@ import { isBuiltin } from "node:module"
 import { join, relative } from "node:path"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
-import { codeBlocks, linesOfCode, promised } from "./support/Example.ts"
-import { dependenciesWithin, modules, nodeRange, onNode20, packages, published } from "./support/Workspace.ts"
+import { exportsOf } from "./support/Exports.ts"
+import { examplesOf, linesOfCode, promised } from "./support/Example.ts"
+import {
+  dependenciesWithin,
+  importable,
+  modules,
+  nodeRange,
+  onNode20,
+  packages,
+  published
+} from "./support/Workspace.ts"
 
 const BuildConfig = Schema.Struct({
   compilerOptions: Schema.Struct({ lib: Schema.optionalKey(Schema.Array(Schema.String)) }),
@@ -76,17 +85,29 @@ for (const one of published) {
   })
 }
 
+for (const one of importable)
+  it(`@inspo/${one.name} exports what its README names, and besides only what other packages import`, () => {
+    const { exports, publishConfig } = exportsOf(one)
+    const remedy = "renew it with: npx pnpm@12 run api"
+    assert.deepStrictEqual(one.manifest.exports, exports, remedy)
+    assert.deepStrictEqual(one.manifest.publishConfig?.exports, publishConfig.exports, remedy)
+  })
+
 for (const { manifest, name, readme } of packages)
   describe(`@inspo/${name} as a library`, () => {
     it("says whether importing it does anything", () => {
       assert.isDefined(manifest.sideEffects)
     })
 
-    it("has a README with one example of at most 15 lines that says what it prints", () => {
-      const [example = "", ...others] = codeBlocks(readme, "js")
+    it("names its laws in its README", () => {
+      assert.match(readme, /`docs\/laws\.md#[\w-]+`/u)
+    })
+
+    it("has a README with one example of at most 18 lines that says what it prints", () => {
+      const [example = "", ...others] = examplesOf(readme)
       assert.isEmpty(others)
       assert.include(example, `from "${manifest.name}`)
-      assert.isAtMost(linesOfCode(example), 15)
+      assert.isAtMost(linesOfCode(example), 18)
       assert.isNotEmpty(promised(example))
     })
   })

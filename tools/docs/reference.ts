@@ -1,24 +1,25 @@
 /** The API reference of a package in Markdown, from its built declarations: TypeScript 7 has no JavaScript API for TypeDoc to use. */
-import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import { type ESTree, parseSync } from "vite"
-import { modules, type Package } from "../../test/packages/support/Workspace.ts"
+import { documented, type Package } from "../../test/packages/support/Workspace.ts"
+import { modulesOfApi, read } from "./declarations.ts"
 
-/** The page of a package; its modules are in the order of their names, after the one that bears the package's name. */
+/**
+ * The page of a package: the modules that users may import, by how they are imported, and those that these export from, by
+ * their names alone. The index is first.
+ */
 export const reference = (one: Package): string => {
   const { description = "", name } = one.manifest
-  const read = (module: string) => {
-    const file = join(one.folder, "dist", `${module}.d.ts`)
-    if (!existsSync(file)) throw new Error(`there is no ${file}; make it with: pnpm build`)
-    return readFileSync(file, "utf8")
+  const importable = new Set(documented(one))
+  const title = (module: string) => {
+    if (module === "index") return name
+    return importable.has(module) ? `${name}/${module}` : module
   }
-  const open = modules(one).filter((module) => !/(?:^|\/)internal\//u.test(module))
   return [
     `# API of ${name}`,
     `${prose(description)}. [About the package](README.md)`,
-    ...open
+    ...modulesOfApi(one)
       .toSorted((a, b) => Number(b === "index") - Number(a === "index"))
-      .flatMap((module) => moduleParts(module === "index" ? name : `${name}/${module}`, module, read(module)))
+      .flatMap((module) => moduleParts(title(module), module, read(one, module)))
   ].join("\n\n")
 }
 

@@ -8,15 +8,7 @@ export interface Segment {
 
 /**
  * Splits a text at its outermost tags. A tag without an end extends to the end of the text. The segments in order are the
- * text without its outermost tags.
- *
- * @example
- * ```ts
- * import { segments } from "@inspo/dashboard/Segments"
- *
- * segments("<think>Who?</think><search>mayor of Ard</search>")
- * // [{ kind: "think", text: "Who?" }, { kind: "search", text: "mayor of Ard" }]
- * ```
+ * text without its outermost tags: `<think>Who?</think><search>mayor</search>` is a `think` with "Who?" and a `search` with "mayor".
  */
 export const segments = (text: string): ReadonlyArray<Segment> => {
   const found: Array<Segment> = []

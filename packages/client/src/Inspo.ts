@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type Given, Lease, type Reward } from "./Lease.ts"
 import * as Outbox from "./Outbox.ts"
 import * as Transport from "./Transport.ts"

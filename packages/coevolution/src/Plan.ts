@@ -59,10 +59,9 @@ export interface Questions extends HeldOut {
  *
  * @example
  * ```ts
- * import { Plan, Presets, Strategies } from "@inspo/coevolution"
- * import type { QuestionRef } from "@inspo/coevolution/RunState"
+ * import { Plan, Presets, type RunState, Strategies } from "@inspo/coevolution"
  *
- * declare const train: ReadonlyArray<QuestionRef>
+ * declare const train: ReadonlyArray<RunState.QuestionRef>
  *
  * Plan.forecast(Strategies.deciding(Presets.paper), { train, validation: 100, test: 500 }).rollouts.train // 768000 with 512 questions or more
  * ```

@@ -5,7 +5,7 @@
  *     node --expose-gc packages/cohorts/bench/memory.ts [leases]
  */
 import { apply, create, handle, type PopulationEvent, Settings, State, Strategies } from "@inspo/cohorts"
-import * as Archive from "@inspo/cohorts/Archive"
+import * as Archive from "../src/Archive.ts"
 import { Console, Effect, Result } from "effect"
 
 const [total = "10000000"] = process.argv.slice(2)

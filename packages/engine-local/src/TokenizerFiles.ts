@@ -27,9 +27,9 @@ export const specialTokens = [
  *
  * @example
  * ```ts
- * import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+ * import { TokenizerFiles } from "@inspo/engine-local"
  *
- * const files = makeTokenizerFiles(["The", "mayor", "of"])
+ * const files = TokenizerFiles.makeTokenizerFiles(["The", "mayor", "of"])
  * ```
  */
 export const makeTokenizerFiles = (words: ReadonlyArray<string>): TokenizerFiles => {

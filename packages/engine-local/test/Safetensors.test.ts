@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Safetensors from "@inspo/engine-local/Safetensors"
+import * as Safetensors from "../src/Safetensors.ts"
 import { Result, Schema } from "effect"
 
 // No name that JSON escapes: `JSON.parse` of V8 13.6 takes the key "\t" for the key "\\" where it read that one before.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { draw, type SamplingOptions } from "@inspo/engine-local/Sampling"
+import { draw, type SamplingOptions } from "../src/Sampling.ts"
 import { Schema } from "effect"
 
 const Weights = Schema.NonEmptyArray(Schema.Literals([0, 1, 2, 3, 5, 8])).check(

@@ -4,7 +4,7 @@ import { describe, it } from "@effect/vitest"
 import { laws } from "@inspo/engine/conformance/EngineConformance"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
-import * as Profile from "@inspo/engine-tinker/Profile"
+import * as Profile from "../src/Profile.ts"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { Config, Effect, Layer, Option, Schema } from "effect"
 

@@ -40,9 +40,9 @@ export class TokenizerError extends Schema.TaggedError<TokenizerError>()("Tokeni
  * @example
  * ```ts
  * import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
- * import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+ * import { TokenizerFiles } from "@inspo/engine-local"
  *
- * const tokenizer = fromFiles(makeTokenizerFiles(["Who", "is", "Marlen"]))
+ * const tokenizer = fromFiles(TokenizerFiles.makeTokenizerFiles(["Who", "is", "Marlen"]))
  * tokenizer.decode(tokenizer.encode(" Who is Marlen?")) // " Who is Marlen?"
  * ```
  */

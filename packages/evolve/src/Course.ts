@@ -72,7 +72,9 @@ export interface Followed {
  * import * as Course from "@inspo/evolve/Course"
  * import { Effect } from "effect"
  *
- * const { snapshot } = await Effect.runPromise(Course.read("runs/evolve-prompt/events.jsonl"))
+ * declare const file: string // such as runs/evolve-prompt/events.jsonl
+ *
+ * const { snapshot } = await Effect.runPromise(Course.read(file))
  * snapshot.verdict // null while the search goes on
  * ```
  */

@@ -48,7 +48,7 @@ export const placeholders: Readonly<Record<PromptKind, ReadonlyArray<Placeholder
  *
  * @example
  * ```ts
- * import * as PromptTemplate from "@inspo/reflection/PromptTemplate"
+ * import { PromptTemplate } from "@inspo/reflection"
  *
  * PromptTemplate.parse("paraphrase", "mine.txt", "Improve this:\n<ins_0>{{parent}}</ins_0>\n{{format}}")
  * ```

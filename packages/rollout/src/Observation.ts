@@ -32,7 +32,10 @@ export const passagesText = (
  *
  * @example
  * ```ts
+ * import type { Tokenizer } from "@inspo/engine"
  * import { Observation } from "@inspo/rollout"
+ *
+ * declare const tokenizer: Tokenizer
  *
  * const shown = Observation.make(tokenizer, "Ostrel Bay: Ostrel Bay is on the Ulva.", 500)
  * shown.text // "<information> Ostrel Bay: Ostrel Bay is on the Ulva.</information>"

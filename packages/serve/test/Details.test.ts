@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Settings } from "@inspo/cohorts"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/live/LivePopulation"
-import * as Details from "@inspo/serve/store/Details"
+import * as LivePopulation from "../src/live/LivePopulation.ts"
+import * as Details from "../src/store/Details.ts"
 import { Effect, Fiber, Schema, Stream } from "effect"
 
 const settings: Settings.Settings = {

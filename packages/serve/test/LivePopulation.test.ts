@@ -14,7 +14,7 @@ import {
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/live/LivePopulation"
+import * as LivePopulation from "../src/live/LivePopulation.ts"
 import * as Loading from "../src/store/Loading.ts"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope, Struct } from "effect"
 import { TestClock } from "effect/testing"

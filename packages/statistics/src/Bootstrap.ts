@@ -22,9 +22,9 @@ export interface Intervals {
  *
  * @example
  * ```ts
- * import { bootstrap } from "@inspo/statistics/Bootstrap"
+ * import { Bootstrap } from "@inspo/statistics"
  *
- * bootstrap([[1, 0, 1, 1], [0, 0, 1]], { resamples: 2000, seed: 1 }).macro // about [0.21, 0.88]
+ * Bootstrap.bootstrap([[1, 0, 1, 1], [0, 0, 1]], { resamples: 2000, seed: 1 }).macro // about [0.21, 0.88]
  * ```
  */
 export const bootstrap = (strata: ReadonlyArray<ReadonlyArray<number>>, options: Options): Intervals => {

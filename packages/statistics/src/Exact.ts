@@ -16,9 +16,9 @@ export interface Proportion {
  *
  * @example
  * ```ts
- * import { proportion } from "@inspo/statistics/Exact"
+ * import { Exact } from "@inspo/statistics"
  *
- * proportion(0, 100).ci95 // [0, 0.036…]
+ * Exact.proportion(0, 100).ci95 // [0, 0.036…]
  * ```
  */
 export const proportion = (successes: number, n: number): Proportion => ({
@@ -43,9 +43,9 @@ export interface Estimate {
  *
  * @example
  * ```ts
- * import { estimate } from "@inspo/statistics/Exact"
+ * import { Exact } from "@inspo/statistics"
  *
- * estimate([0.1, 0.2, 0.3]) // mean 0.2, interval ≈ [-0.048, 0.448]
+ * Exact.estimate([0.1, 0.2, 0.3]) // mean 0.2, interval ≈ [-0.048, 0.448]
  * ```
  */
 export const estimate = (values: ReadonlyArray<number>): Estimate | null =>
@@ -89,11 +89,11 @@ export interface Judged {
  *
  * @example
  * ```ts
- * import { judge } from "@inspo/statistics/Exact"
+ * import { Exact } from "@inspo/statistics"
  *
  * const higher = new Map([[1, 0.7], [2, 0.8], [3, 0.75]])
  * const lower = new Map([[1, 0.2], [2, 0.4], [3, 0.3]])
- * judge([[higher, lower]]) // [{ n: 3, mean: 0.45, interval: [0.325…, 0.574…], verdict: "confirmed" }]
+ * Exact.judge([[higher, lower]]) // [{ n: 3, mean: 0.45, interval: [0.325…, 0.574…], verdict: "confirmed" }]
  * ```
  */
 export const judge = (

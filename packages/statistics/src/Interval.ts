@@ -10,9 +10,9 @@ export type Interval = typeof Interval.Type
  *
  * @example
  * ```ts
- * import { wilson } from "@inspo/statistics/Interval"
+ * import { Interval } from "@inspo/statistics"
  *
- * wilson(8, 10) // ≈ [0.490, 0.943]
+ * Interval.wilson(8, 10) // ≈ [0.490, 0.943]
  * ```
  */
 export const wilson = (successes: number, trials: number): Interval => {
@@ -29,7 +29,7 @@ export const wilson = (successes: number, trials: number): Interval => {
 }
 
 /** A share with its interval. */
-interface Estimated {
+export interface Estimated {
   readonly mean: number
   readonly ci95: Interval
 }
@@ -40,9 +40,9 @@ interface Estimated {
  *
  * @example
  * ```ts
- * import { ofDifference, wilson } from "@inspo/statistics/Interval"
+ * import { Interval } from "@inspo/statistics"
  *
- * ofDifference({ mean: 0.8, ci95: wilson(80, 100) }, { mean: 0.6, ci95: wilson(60, 100) }) // ≈ [0.075, 0.318]
+ * Interval.ofDifference({ mean: 0.8, ci95: Interval.wilson(80, 100) }, { mean: 0.6, ci95: Interval.wilson(60, 100) }) // ≈ [0.075, 0.318]
  * ```
  */
 export const ofDifference = (one: Estimated, other: Estimated): Interval => {

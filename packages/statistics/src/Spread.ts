@@ -37,10 +37,10 @@ export interface Spread {
  *
  * @example
  * ```ts
- * import { spread } from "@inspo/statistics/Spread"
+ * import { Spread } from "@inspo/statistics"
  *
  * const scores = [[1, 0], [1, 0], [1, 1], [0, 0], [1, 0], [1, 0]]
- * spread(scores, { permutations: 2000, seed: 1 }).means // [0.83…, 0.16…]
+ * Spread.spread(scores, { permutations: 2000, seed: 1 }).means // [0.83…, 0.16…]
  * ```
  */
 export const spread = (scores: ReadonlyArray<ReadonlyArray<number>>, { permutations, seed }: Options): Spread => {

@@ -26,9 +26,10 @@ export type Naming = "inspo" | "verl"
  *
  * @example
  * ```ts
+ * import { RunState } from "@inspo/coevolution"
  * import { Point } from "@inspo/tracking"
  *
- * const point = Point.ofEvent({ _tag: "Pruned", step: 5, pruned: [], kept: [] }, state)
+ * const point = Point.ofEvent({ _tag: "Pruned", step: 5, pruned: [], kept: [] }, RunState.unstarted)
  * // { step: 5, samples: [{ name: "inspo/pruned", label: null, value: 0 }] }
  * ```
  */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -16,6 +16,7 @@ export const documents: ReadonlyArray<string> = [
   "README.md",
   "CONTRIBUTING.md",
   "examples/README.md",
+  ...globSync("{apps,packages}/*/README.md", { cwd: root }).toSorted(),
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".md"))
     .map((file) => join("docs", file))

@@ -4,6 +4,12 @@ export const codeBlocks = (markdown: string, language: string): ReadonlyArray<st
     found === language ? [code] : []
   )
 
+/** The programs of a README, in TypeScript or JavaScript. */
+export const examplesOf = (readme: string): ReadonlyArray<string> => [
+  ...codeBlocks(readme, "ts"),
+  ...codeBlocks(readme, "js")
+]
+
 /** The lines of code of an example: blank lines and what it prints do not count. */
 export const linesOfCode = (code: string): number =>
   code.split("\n").filter((line) => line.trim() !== "" && !/^\s*\/\//u.test(line)).length

@@ -17,10 +17,14 @@ export const Manifest = Schema.Struct({
   keywords: Schema.optionalKey(Schema.Array(Schema.String)),
   engines: Schema.optionalKey(Strings),
   bin: Schema.optionalKey(Strings),
+  exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   sideEffects: Schema.optionalKey(Schema.Union([Schema.Boolean, Schema.Array(Schema.String)])),
   dependencies: Schema.optionalKey(Strings),
   devDependencies: Schema.optionalKey(Strings),
-  peerDependencies: Schema.optionalKey(Strings)
+  peerDependencies: Schema.optionalKey(Strings),
+  publishConfig: Schema.optionalKey(
+    Schema.Struct({ exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)) })
+  )
 })
 export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
 
@@ -55,6 +59,9 @@ export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages
 export const apps: ReadonlyArray<Package> = ["dashboard", "bench", "cli"].map((name) =>
   readPackage(join(root, "apps", name))
 )
+
+/** The packages that others can import: the command line is a program. */
+export const importable: ReadonlyArray<Package> = [...packages, ...apps.filter(({ name }) => name !== "cli")]
 
 /** Everything that is published. */
 export const published: ReadonlyArray<Package> = [...packages, ...apps]
@@ -105,6 +112,14 @@ export const modules = ({ folder }: Package): ReadonlyArray<string> =>
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.slice(0, -".ts".length).replaceAll(sep, "/"))
     .sort()
+
+/** The modules that users may import: the index, and those that the README names. What else is exported serves other packages. */
+export const documented = (one: Package): ReadonlyArray<string> => {
+  const named = new Set([...one.readme.matchAll(moduleNames)].map(([, name = "", module = ""]) => `${name}/${module}`))
+  return modules(one).filter((module) => module === "index" || named.has(`${one.manifest.name}/${module}`))
+}
+
+const moduleNames = /(@inspo\/[\w-]+)\/([\w/]*\w)/gu
 
 /** What a package is imported by: its name, or the modules that it has instead of an index. */
 export const entries = (one: Package): ReadonlyArray<string> => {

@@ -17,14 +17,6 @@ export interface Override {
  * training out of the config below them.
  *
  * Fails with the first error: an unknown key, an invalid value, or an invalid combination of settings.
- *
- * @example
- * ```ts
- * import { Presets } from "@inspo/coevolution"
- * import { resolve } from "./Resolve.ts"
- *
- * const config = resolve(Presets.quick, [{ schedule: { steps: 5 } }])
- * ```
  */
 export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Result.Result<RunConfig, ConfigError> => {
   const known = leafPaths(base)

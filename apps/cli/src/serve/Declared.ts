@@ -22,7 +22,8 @@ export interface Declarations {
   readonly proposer: Proposer.Config | null
 }
 
-const Config = Schema.Struct({
+/** The config file of the server. */
+export const Config = Schema.Struct({
   populations: Schema.optionalKey(Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation)),
   proposer: Schema.optionalKey(Proposer.Config)
 })

@@ -20,7 +20,7 @@ import type { PopulationView } from "../view/PopulationView.ts"
 import { resultRows } from "../view/ResultRows.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../view/Titles.ts"
 import { wordDiff } from "../WordDiff.ts"
-import * as Figure from "./Figure.ts"
+import * as Drawing from "./Drawing.ts"
 import { style } from "./Style.ts"
 
 /** The input of a report. `commands` reproduce the run, one per line. */
@@ -128,7 +128,7 @@ const result = (view: OverviewView): ReactNode => {
         ["Policy, instruction", "", ({ id, policy, role }) => `${policy}, ${role}${id === null ? "" : ` ${id}`}`],
         [name, "num", ({ mean }) => percent(mean)],
         ["95 % interval", "num", ({ ci95 }) => interval(ci95, percent)],
-        ["0 to 100 %", "", ({ ci95, mean }) => Figure.interval(mean, ci95)],
+        ["0 to 100 %", "", ({ ci95, mean }) => Drawing.interval(mean, ci95)],
         ["Tool calls", "num", ({ toolCalls }) => toolCalls]
       ],
       {
@@ -167,7 +167,7 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
   const metric = (name: string) => series[name] ?? []
   const shares = { marks, steps, fromZero: true, most: 1, format: (value: number) => percent(value, 0) }
   const single = (title: string, name: string) =>
-    Figure.lines({ marks, steps, title, curves: [{ label: name, values: metric(name), tone: "accent" }] })
+    Drawing.lines({ marks, steps, title, curves: [{ label: name, values: metric(name), tone: "accent" }] })
   const number = (kind: string) => marks.filter((mark) => mark.kind === kind).length
   return section(
     "Progress",
@@ -175,7 +175,7 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
     h(
       "div",
       { className: "figures" },
-      Figure.lines({
+      Drawing.lines({
         ...shares,
         title: trainingTitle(trained),
         curves: [
@@ -184,7 +184,7 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
         ]
       }),
       sources.length > 0 &&
-        Figure.lines({
+        Drawing.lines({
           ...shares,
           title: `Training ${trained.measure} by source, mean of ${movingSteps} steps`,
           curves: sources.map((name, index) => ({
@@ -194,7 +194,7 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
           }))
         }),
       validations.length > 0 &&
-        Figure.lines({
+        Drawing.lines({
           ...shares,
           title: `Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`,
           steps: validations.map(({ step }) => step),
@@ -215,7 +215,7 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
 }
 
 const probabilities = (view: PopulationView): ReactNode =>
-  view.steps.length === 0 ? null : section("Population", h("p", null, view.verdict), Figure.bands(view, hue))
+  view.steps.length === 0 ? null : section("Population", h("p", null, view.verdict), Drawing.bands(view, hue))
 
 /** The best instruction with its ancestors: the changes of each, and why it was proposed. */
 const lineageOfBest = ({ best, evolutions, nodes }: LineageView): ReactNode => {

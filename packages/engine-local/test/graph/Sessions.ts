@@ -1,6 +1,6 @@
 import * as RandomStream from "@inspo/domain/RandomStream"
-import type { Program } from "@inspo/engine-local/graph/Program"
-import { sessionOptions } from "@inspo/engine-local/graph/Session"
+import type { Program } from "../../src/graph/Program.ts"
+import { sessionOptions } from "../../src/graph/Session.ts"
 import { Effect } from "effect"
 import { InferenceSession, Tensor } from "onnxruntime-node"
 

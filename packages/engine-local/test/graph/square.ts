@@ -1,4 +1,4 @@
-import type { Graph, Tensor } from "@inspo/engine-local/graph/Graph"
+import type { Graph, Tensor } from "../../src/graph/Graph.ts"
 
 /** `x²`: something to differentiate that is not linear. */
 export const square = (graph: Graph, x: Tensor): Tensor =>

@@ -1,5 +1,5 @@
-import { maskedScore } from "@inspo/engine-local/graph/Attention"
-import { decodeGraph } from "@inspo/engine-local/model/DecodeGraph"
+import { maskedScore } from "../../src/graph/Attention.ts"
+import { decodeGraph } from "../../src/model/DecodeGraph.ts"
 import { headWidth, keyValueWidth, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
 import { Effect } from "effect"
 import { at, normals, open, type Results } from "../graph/Sessions.ts"

@@ -1,5 +1,5 @@
 import { type ModelConfig, parameterCount, parameterLayout, views } from "@inspo/engine-local/model/ModelConfig"
-import { scatterInputGradient } from "@inspo/engine-local/model/InputGradient"
+import { scatterInputGradient } from "../../src/model/InputGradient.ts"
 import { at, normals, type Results, type Values } from "../graph/Sessions.ts"
 
 /** A model with more than one key-value head, each shared by two query heads. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { prefillBlock, prefillGraph } from "@inspo/engine-local/model/PrefillGraph"
+import { prefillBlock, prefillGraph } from "../../src/model/PrefillGraph.ts"
 import type { ModelConfig } from "@inspo/engine-local/model/ModelConfig"
 import { Effect } from "effect"
 import { integers, open } from "../graph/Sessions.ts"

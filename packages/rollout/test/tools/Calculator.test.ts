@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Calculator from "@inspo/rollout/tools/Calculator"
+import * as Calculator from "../../src/tools/Calculator.ts"
 import { Effect, Result, Schema } from "effect"
 
 /** An expression tree over fractions of integers, its exact value and two ways to write it. */

@@ -19,10 +19,10 @@ export const limits = { length: 1000, size: 1000 } as const
  *
  * @example
  * ```ts
- * import { make } from "@inspo/serve/live/Redaction"
+ * import { Redaction } from "@inspo/serve"
  * import { Result } from "effect"
  *
- * Result.map(make(["[\\w.]+@[\\w.]+"]), (redact) => redact("Write to ada@example.org!")) // "Write to █!"
+ * Result.map(Redaction.make(["[\\w.]+@[\\w.]+"]), (redact) => redact("Write to ada@example.org!")) // "Write to █!"
  * ```
  */
 export const make = (patterns: ReadonlyArray<string>): Result.Result<Redact, Refused> => {

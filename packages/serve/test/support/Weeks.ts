@@ -2,7 +2,7 @@
 import { type Refused, Settings } from "@inspo/cohorts"
 import { RandomStream } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
-import * as LivePopulation from "@inspo/serve/live/LivePopulation"
+import * as LivePopulation from "../../src/live/LivePopulation.ts"
 import { Clock, Effect, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 

@@ -1,0 +1,208 @@
+/** The figures of a report, as elements of its page. */
+import { createElement as h, Fragment, type ReactElement } from "react"
+import { ends, ticks } from "../Axis.ts"
+import { axis as axisText } from "../Format.ts"
+import type { PopulationView } from "../view/PopulationView.ts"
+import type { Mark } from "../view/OverviewView.ts"
+import type { Figure, Line } from "./FigureData.ts"
+
+const size = { width: 460, height: 190, left: 46, right: 10, top: 14, bottom: 24 }
+/** Characters that fit into one line. */
+const mostBesideTitle = 70
+const lineHeight = 14
+const inner = { width: size.width - size.left - size.right, height: size.height - size.top - size.bottom }
+
+/** The figure with its title and the names of its curves, for a page with the report's {@link style}. */
+export const lines = (figure: Figure): ReactElement =>
+  h(
+    "figure",
+    { key: figure.title },
+    h(
+      "figcaption",
+      null,
+      h("b", null, figure.title),
+      figure.curves.length > 1
+        ? figure.curves.map(({ label, tone }) => h("span", { key: label, className: `key ${tone}` }, label))
+        : null
+    ),
+    drawing(figure)
+  )
+
+/** The figure alone; with the names of its curves, for a file of its own. */
+export const drawing = (
+  { curves, format = axisText, fromZero = false, marks = [], most = Infinity, steps, title }: Figure,
+  alone?: { readonly xmlns: string; readonly style: string }
+): ReactElement => {
+  const known = curves.flatMap(({ band = [], values }) => [...values, ...band.flatMap((ends) => ends ?? [])])
+  const values = known.filter((value) => value !== null)
+  const [low, high] = values.length === 0 ? [0, 1] : ends(Math.min(...values), Math.max(...values), { fromZero, most })
+  const first = steps[0] ?? 0
+  const last = steps.at(-1) ?? 1
+  const x = (step: number) => round(size.left + (inner.width * (step - first)) / Math.max(1, last - first))
+  const y = (value: number) => round(size.top + inner.height * (1 - (value - low) / (high - low)))
+  const above = alone === undefined ? 0 : headingHeight(title, curves)
+  return h(
+    "svg",
+    {
+      xmlns: alone?.xmlns,
+      viewBox: `0 ${-above} ${size.width} ${size.height + above}`,
+      role: "img",
+      "aria-label": title
+    },
+    alone === undefined ? null : heading(title, curves, alone.style),
+    shown(marks, first, last).map(({ kind, step }, index) =>
+      h("line", {
+        key: index,
+        className: `mark ${kind}`,
+        x1: x(step),
+        x2: x(step),
+        y1: size.top,
+        y2: size.top + inner.height
+      })
+    ),
+    ticks(low, high).map((value) =>
+      h(
+        "g",
+        { key: value },
+        h("line", { className: "grid", x1: size.left, x2: size.width - size.right, y1: y(value), y2: y(value) }),
+        h("text", { x: size.left - 6, y: y(value) + 4, textAnchor: "end" }, format(value))
+      )
+    ),
+    ticks(first, last)
+      .filter((step) => Number.isInteger(step))
+      .map((step) => h("text", { key: `step ${step}`, x: x(step), y: size.height - 6, textAnchor: "middle" }, step)),
+    curves.map(({ band, label, tone }) =>
+      band === undefined
+        ? null
+        : h("polygon", { key: label, className: `band ${tone}`, points: area(band, steps, x, y) })
+    ),
+    curves.map(({ label, tone, values }) =>
+      h("polyline", {
+        key: label,
+        className: `curve ${tone}`,
+        points: values
+          .flatMap((value, index) => (value === null ? [] : [`${x(steps[index] ?? 0)},${y(value)}`]))
+          .join(" ")
+      })
+    )
+  )
+}
+
+const isListed = (title: string, curves: Figure["curves"]): boolean =>
+  [title, ...curves.map(({ label }) => label)].join("  ").length > mostBesideTitle
+
+const headingHeight = (title: string, curves: Figure["curves"]): number =>
+  18 + (isListed(title, curves) ? lineHeight * curves.length : 0)
+
+/** The title with the names of the curves: beside it, or below it where they are long. */
+const heading = (title: string, curves: Figure["curves"], style: string): ReactElement => {
+  const first = 14 - headingHeight(title, curves)
+  return h(
+    Fragment,
+    null,
+    h("style", { dangerouslySetInnerHTML: { __html: style } }),
+    h("text", { x: 4, y: first, className: "title" }, title),
+    isListed(title, curves)
+      ? curves.map(({ label, tone }, index) =>
+          h("text", { key: label, x: 4, y: first + lineHeight * (index + 1), className: `name ${tone}` }, label)
+        )
+      : h(
+          "text",
+          { x: size.width - size.right, y: first, textAnchor: "end" },
+          curves.map(({ label, tone }, index) =>
+            h("tspan", { key: label, className: `name ${tone}`, dx: index === 0 ? 0 : 12 }, label)
+          )
+        )
+  )
+}
+
+const area = (
+  band: NonNullable<Line["band"]>,
+  steps: ReadonlyArray<number>,
+  x: (step: number) => number,
+  y: (value: number) => number
+): string => {
+  const known = band.flatMap((ends, index) => (ends === null ? [] : [{ at: x(steps[index] ?? 0), ends }]))
+  const upper = known.map(({ at, ends }) => `${at},${y(ends[1])}`)
+  const lower = known.map(({ at, ends }) => `${at},${y(ends[0])}`)
+  return [...upper, ...lower.toReversed()].join(" ")
+}
+
+/** Probabilities stacked to 100 %, a band for each instruction in the colour `hue`. */
+export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => number): ReactElement => {
+  const width = 620
+  const across = width - size.left - size.right
+  const step = across / Math.max(1, steps.length)
+  const base = steps.map(() => 0)
+  const y = (share: number) => round(size.top + inner.height * (1 - share))
+  const shapes = lives.map(({ from, id, probabilities }) => {
+    const upper: Array<string> = []
+    const lower: Array<string> = []
+    for (const [offset, probability] of probabilities.entries()) {
+      const index = from + offset
+      const low = base[index] ?? 0
+      const high = low + (probability ?? 0)
+      base[index] = high
+      const left = round(size.left + step * index)
+      const right = round(size.left + step * (index + 1))
+      upper.push(`${left},${y(high)}`, `${right},${y(high)}`)
+      lower.unshift(`${right},${y(low)}`, `${left},${y(low)}`)
+    }
+    return h(
+      "polygon",
+      { key: id, points: [...upper, ...lower].join(" "), fill: `hsl(${hue(id)} 45% 60%)` },
+      h("title", null, id)
+    )
+  })
+  return h(
+    "figure",
+    { className: "wide" },
+    h("figcaption", null, h("b", null, "Probability of being drawn, by instruction")),
+    h(
+      "svg",
+      {
+        viewBox: `0 0 ${width} ${size.height}`,
+        role: "img",
+        "aria-label": "Probability of being drawn, by instruction"
+      },
+      [0, 0.5, 1].map((share) =>
+        h("text", { key: share, x: size.left - 6, y: y(share) + 4, textAnchor: "end" }, `${100 * share} %`)
+      ),
+      shapes,
+      ticks(steps[0] ?? 0, steps.at(-1) ?? 1)
+        .filter((one) => Number.isInteger(one))
+        .map((one) =>
+          h(
+            "text",
+            {
+              key: `step ${one}`,
+              x: size.left + step * (one - (steps[0] ?? 0) + 0.5),
+              y: size.height - 6,
+              textAnchor: "middle"
+            },
+            one
+          )
+        )
+    )
+  )
+}
+
+/** A share with its interval on a scale from 0 to 1. */
+export const interval = (mean: number, [low, high]: readonly [number, number]): ReactElement =>
+  h(
+    "svg",
+    { className: "interval", viewBox: "0 0 200 14", "aria-hidden": true },
+    h("line", { className: "grid", x1: 0, x2: 200, y1: 7, y2: 7 }),
+    h("rect", { className: "range", x: 200 * low, width: Math.max(1, 200 * (high - low)), y: 4, height: 6, rx: 3 }),
+    h("rect", { className: "mean", x: 200 * mean - 1.5, width: 3, y: 0, height: 14, rx: 1 })
+  )
+
+/** The decisions within the steps of a figure; only evolutions if there are many. */
+const shown = (marks: ReadonlyArray<Mark>, first: number, last: number): ReadonlyArray<Mark> => {
+  const within = marks.filter(({ step }) => step >= first && step <= last)
+  return within.length > mostMarks ? within.filter(({ kind }) => kind === "evolve") : within
+}
+
+const mostMarks = 40
+
+const round = (value: number): number => Math.round(value * 10) / 10
