@@ -42,8 +42,14 @@ export const Identities = Schema.Struct({
 })
 export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
+/** Strategies with the statistics that they use, as their services have them. A run folds these itself. */
+export interface Complete extends Strategies {
+  readonly valuation: InstructionValue.Valuation
+  readonly buffer: ReplayBuffer.Memory
+}
+
 /** The strategies that an algorithm names. */
-export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
+export const ofAlgorithm = (algorithm: Algorithm): Complete => ({
   valuation:
     algorithm.population.average === "questions"
       ? InstructionValue.compare

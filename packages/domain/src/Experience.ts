@@ -14,6 +14,27 @@ export const Experience = Schema.Struct({
 })
 export interface Experience extends Schema.Schema.Type<typeof Experience> {}
 
+/** An experience of one's own; `dataSource` is by default one for all questions. */
+export interface Options {
+  readonly id: string
+  readonly instruction: string
+  readonly question: string
+  readonly dataSource?: string
+  readonly step: number
+  readonly reward: number
+}
+
+/** An experience by plain ids. Throws a schema error on an empty id, and on a reward outside [0, 1]. */
+export const make = ({ dataSource = "questions", id, instruction, question, reward, step }: Options): Experience =>
+  Experience.make({
+    trajectoryId: TrajectoryId.make(id),
+    instructionId: InstructionId.make(instruction),
+    questionId: QuestionId.make(question),
+    dataSource,
+    step,
+    reward
+  })
+
 /** A low-reward experience with its texts, as a proposer sees it. */
 export const Failure = Schema.Struct({
   trajectoryId: TrajectoryId,

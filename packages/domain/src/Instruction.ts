@@ -34,6 +34,34 @@ export const Instruction = Schema.Struct({
 })
 export interface Instruction extends Schema.Schema.Type<typeof Instruction> {}
 
+/** Of an instruction of one's own: its id, its parent if it is a revision of one, and the step after which it joins, by default 0. */
+export interface Options {
+  readonly id: string
+  readonly parent?: Instruction
+  readonly bornAt?: number
+}
+
+/**
+ * An instruction. Throws a schema error on an empty id or text.
+ *
+ * @example
+ * ```ts
+ * import { Instruction } from "@inspo/domain"
+ *
+ * const seed = Instruction.make("Answer in one word.", { id: "i0" })
+ * Instruction.make("Look it up, then answer in one word.", { id: "i1", parent: seed, bornAt: 3 }).generation // 1
+ * ```
+ */
+export const make = (content: Content, { bornAt = 0, id, parent }: Options): Instruction =>
+  Instruction.make({
+    ...ofContent(content),
+    id: InstructionId.make(id),
+    generation: parent === undefined ? 0 : parent.generation + 1,
+    parent: parent?.id ?? null,
+    origin: parent === undefined ? "seed" : "proposed",
+    bornAt
+  })
+
 /** A proposed instruction text that has not been verified yet, with its proposer's reason. */
 export const Candidate = Schema.Struct({
   text: Schema.NonEmptyString,

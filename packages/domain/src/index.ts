@@ -1,3 +1,4 @@
+export * as Attempt from "./Attempt.ts"
 export * as Experience from "./Experience.ts"
 export * as Group from "./Group.ts"
 export * as Instruction from "./Instruction.ts"

@@ -2,8 +2,8 @@
  * Arranges the groups of a unit of time into blocks: what several instructions earned on the same question or, without shared
  * questions, in the same stratum of the same unit of time. What a block has in common cancels in its differences.
  */
-import { Array as Arr, Schema } from "effect"
-import { InstructionId } from "@inspo/domain/Instruction"
+import * as Arr from "effect/Array"
+import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 
 /** The rewards of one instruction on one question: `low` and `high` are their sums with 0 and 1 for each missing one. */
@@ -29,14 +29,13 @@ export interface Cell {
 export type Block = ReadonlyArray<Cell>
 
 /** Groups of one instruction that wait for a rival: how many, and the sums of their means. */
-export const Waiting = Schema.Struct({
-  instruction: InstructionId,
-  groups: Schema.Finite,
-  samples: Schema.Finite,
-  low: Schema.Finite,
-  high: Schema.Finite
-})
-export interface Waiting extends Schema.Schema.Type<typeof Waiting> {}
+export interface Waiting {
+  readonly instruction: InstructionId
+  readonly groups: number
+  readonly samples: number
+  readonly low: number
+  readonly high: number
+}
 
 /**
  * The blocks of a unit of time, and the groups that wait for a later one. A question asked under several instructions is a

@@ -6,21 +6,20 @@
  *   that a member is the best. It allocates rollouts and chooses the incumbent; it guarantees nothing.
  * - For each member a betting e-process against "it is the best". Whatever is called certain follows from it.
  */
-import { Schema } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as RandomStream from "@inspo/domain/RandomStream"
-import { type Block, type Cell, Waiting } from "./Blocks.ts"
+import type { Block, Cell, Waiting } from "./Blocks.ts"
 import { cholesky, inverse, type Matrix, solve, type Vector } from "./internal/Cholesky.ts"
-
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-const Numbers = Schema.Array(Schema.Finite)
 
 /**
  * What is expected before rewards are known: means that spread by `spread` variances of a sample, and newcomers that differ from
  * the incumbent by `newcomer`, give or take `deviation`.
  */
-export const Prior = Schema.Struct({ spread: Schema.Finite, newcomer: Schema.Finite, deviation: Schema.Finite })
-export interface Prior extends Schema.Schema.Type<typeof Prior> {}
+export interface Prior {
+  readonly spread: number
+  readonly newcomer: number
+  readonly deviation: number
+}
 
 /** Of runs and served populations: newcomers are 2 points below the incumbent they were written from, give or take 5. */
 export const defaultPrior: Prior = { spread: 0.01, newcomer: -0.02, deviation: 0.05 }
@@ -32,21 +31,20 @@ export const defaultPrior: Prior = { spread: 0.01, newcomer: -0.02, deviation: 0
  * {@link bets}, since `generation` began. `chances` is P(best). `incumbent` is the member that is returned, by place; -1 without members.
  * `prior` is there if it is not the default one.
  */
-export const Comparison = Schema.Struct({
-  precision: Schema.Array(Numbers),
-  weighted: Numbers,
-  squares: Schema.Finite,
-  freedom: Schema.Finite,
-  samples: Schema.Finite,
-  sum: Schema.Finite,
-  exponents: Schema.Array(Numbers),
-  generation: Count,
-  chances: Numbers,
-  incumbent: Schema.Int,
-  waiting: Schema.Array(Waiting),
-  prior: Schema.optionalKey(Prior)
-})
-export interface Comparison extends Schema.Schema.Type<typeof Comparison> {}
+export interface Comparison {
+  readonly precision: ReadonlyArray<ReadonlyArray<number>>
+  readonly weighted: ReadonlyArray<number>
+  readonly squares: number
+  readonly freedom: number
+  readonly samples: number
+  readonly sum: number
+  readonly exponents: ReadonlyArray<ReadonlyArray<number>>
+  readonly generation: number
+  readonly chances: ReadonlyArray<number>
+  readonly incumbent: number
+  readonly waiting: ReadonlyArray<Waiting>
+  readonly prior?: Prior
+}
 
 /** Without members. */
 export const empty: Comparison = {

@@ -1,7 +1,7 @@
 /** How much better one member is than another, within questions. */
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Comparison from "./Comparison.ts"
-import { ids, missingShares, type Population } from "./Population.ts"
+import { ids, missingShares, type Population } from "./Members.ts"
 
 /**
  * The expected reward of one member minus that of another, with its 95 % interval by the Gaussian model of

@@ -1,6 +1,6 @@
-import { Order } from "effect"
+import * as Order from "effect/Order"
 import * as Invariant from "@inspo/domain/Invariant"
-import type { Member, Population, Value } from "./Population.ts"
+import type { Member, Population, Value } from "./Members.ts"
 
 /** Sorts the members, best first, by the given values. Every member needs a value. */
 export type Ranking = (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>

@@ -20,10 +20,10 @@ export interface Strategy {
   readonly verificationQuestions: (buffer: Contents, request: VerificationRequest) => ReadonlyArray<QuestionId>
 }
 
-/** The strategy that draws from the experiences of a run. */
-export class ReplayBuffer extends Context.Service<ReplayBuffer, Strategy>()("@inspo/replay-buffer/ReplayBuffer") {}
+/** A memory of experiences, and what is drawn from it. */
+export class ReplayBuffer extends Context.Service<ReplayBuffer, Memory>()("@inspo/replay-buffer/ReplayBuffer") {}
 
-/** A strategy with the memory it draws from. A run keeps its own memory, of the capacity in its config. */
+/** A strategy with the memory it draws from. A run folds its memory itself, with the capacity in its config. */
 export interface Memory extends Strategy {
   /**
    * Adds the experiences of step `step` and removes those beyond the capacity. Throws `InvalidInput` unless the step is
@@ -94,8 +94,9 @@ export const latest = (options: LatestOptions): Memory =>
  */
 export const own = (options: OwnOptions): Memory => make({ ...options, failures: "own", questions: "distinct" })
 
-/** Any combination of options. */
-export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Choices): Memory => {
+/** Any combination of options; by default as {@link own}, with 5 steps and 10 experiences of a question. */
+export const make = (choices: Partial<Choices> = {}): Memory => {
+  const { capacitySteps, failures, perQuestionCap, questions } = { ...defaults, ...choices }
   assertCount("ReplayBuffer.make", "capacitySteps", capacitySteps, 1)
   if (perQuestionCap !== null) assertCount("ReplayBuffer.make", "perQuestionCap", perQuestionCap, 1)
   return {
@@ -106,8 +107,11 @@ export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Cho
   }
 }
 
+const defaults: Choices = { capacitySteps: 5, perQuestionCap: 10, failures: "own", questions: "distinct" }
+
 /** Provides {@link make}. */
-export const layer = (choices: Choices): Layer.Layer<ReplayBuffer> => Layer.succeed(ReplayBuffer, make(choices))
+export const layer = (choices: Partial<Choices> = {}): Layer.Layer<ReplayBuffer> =>
+  Layer.succeed(ReplayBuffer, make(choices))
 
 /** The capacity of a buffer. */
 export type Capacity = Pick<Choices, "capacitySteps" | "perQuestionCap">

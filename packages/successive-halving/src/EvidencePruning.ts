@@ -2,14 +2,17 @@
 import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Comparison from "@inspo/population/Comparison"
-import { ids, incumbent, type Member, type Population } from "@inspo/population/Population"
-import { Order } from "effect"
-import { recordWith, type Strategy } from "./SuccessiveHalving.ts"
+import { ids, incumbent, type Member, type Population } from "@inspo/population/Members"
+import * as Order from "effect/Order"
+import { recordWith, type Strategy } from "./Halving.ts"
 
-/** `delta` is the risk over the whole life, above 0 and below 1; `parents` is N_parent, the fewest members that a pruning leaves. */
+/**
+ * `delta` is the risk over the whole life, above 0 and below 1, by default 0.05; `parents` is N_parent, the fewest members that a
+ * pruning leaves, by default 1.
+ */
 export interface Options {
-  readonly delta: number
-  readonly parents: number
+  readonly delta?: number
+  readonly parents?: number
 }
 
 /**
@@ -28,7 +31,7 @@ export interface Options {
  * EvidencePruning.make({ delta: 0.05, parents: 1 }).identity.name // "evidence"
  * ```
  */
-export const make = ({ delta, parents: least }: Options): Strategy => {
+export const make = ({ delta = 0.05, parents: least = 1 }: Options = {}): Strategy => {
   assertCount(where, "parents", least, 1)
   if (!(delta > 0 && delta < 1)) refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
   return {

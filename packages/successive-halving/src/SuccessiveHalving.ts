@@ -1,173 +1,44 @@
-/** Which members are pruned, and which become parents. */
-import { Context, Schema } from "effect"
-import { assertCount, refuse } from "@inspo/domain/InvalidInput"
+/** The functions of `Halving`, the schemas of what they compute, and the service of a pruning rule. */
+import { Context, Layer, Schema } from "effect"
 import { InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import type { Identity } from "@inspo/domain/Strategy"
-import { ids, type Member, type Population, type Value } from "@inspo/population/Population"
-import * as Ranking from "@inspo/population/Ranking"
+import * as EvidencePruning from "./EvidencePruning.ts"
+import type * as Halving from "./Halving.ts"
 
-/**
- * Why an instruction was removed.
- *
- * - `bottom-half`: it ranked in the bottom half
- * - `worse`: it is certainly not the best of its population
- * - `forced`: it made room for newcomers, whatever the evidence
- */
+export * from "./Halving.ts"
+
+/** The pruning rule of a run. */
+export class SuccessiveHalving extends Context.Service<SuccessiveHalving, Halving.Strategy>()(
+  "@inspo/successive-halving/SuccessiveHalving"
+) {}
+
+/** Provides a rule; by default {@link EvidencePruning} at a risk of 5 %. */
+export const layer = (rule: Halving.Strategy = EvidencePruning.make()): Layer.Layer<SuccessiveHalving> =>
+  Layer.succeed(SuccessiveHalving, rule)
+
+/** The schema of {@link Halving.PruneReason}. */
 export const PruneReason = Schema.Literals(["bottom-half", "worse", "forced"])
-export type PruneReason = typeof PruneReason.Type
+export type PruneReason = Halving.PruneReason
 
-/**
- * A removed instruction, with the value it was ranked by. `certainty`, in [0, 1], is one minus the p-value of "it is the best
- * of the population"; absent if the rule computes none.
- */
+/** The schema of {@link Halving.Pruned}. */
 export const Pruned = Schema.Struct({
   id: InstructionId,
   value: Schema.Finite,
   reason: PruneReason,
   certainty: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 })
-export interface Pruned extends Schema.Schema.Type<typeof Pruned> {}
+export type Pruned = Halving.Pruned
 
-/**
- * The outcome of a pruning: `kept` best first, `pruned` worst first, and which of the kept were `spared`: the rule would
- * have pruned them, but they are protected.
- */
+/** The schema of {@link Halving.Pruning}. */
 export const Pruning = Schema.Struct({
   kept: Schema.Array(InstructionId),
   pruned: Schema.Array(Pruned),
   spared: Schema.Array(InstructionId)
 })
-export interface Pruning extends Schema.Schema.Type<typeof Pruning> {}
+export type Pruning = Halving.Pruning
 
-/**
- * A pruning rule. Pure; `values` ranks the members, with one for each: W_{t-1} as in the paper, else W_t. A protected member
- * is never pruned. Options out of range throw `InvalidInput`.
- */
-export interface Strategy {
-  readonly identity: Identity
-  readonly prune: (
-    population: Population,
-    values: ReadonlyArray<Value>,
-    protectedIds?: ReadonlySet<InstructionId>
-  ) => Pruning
-  /** The top N_parent, best first: the parents of the next generation. */
-  readonly parents: (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
-  /** Members that make no room for newcomers, besides parents. */
-  readonly kept: (population: Population) => ReadonlyArray<InstructionId>
-  /** The most newcomers of an evolution, after the `latest` one. */
-  readonly newcomers: (population: Population, latest: Entrants | null) => number
-  /**
-   * The members that newcomers replace, worst first: none of `staying`, and no more than are needed for `size` members.
-   * Halving replaces all others.
-   */
-  readonly replaced: (
-    population: Population,
-    values: ReadonlyArray<Value>,
-    staying: ReadonlySet<InstructionId>,
-    size: number
-  ) => ReadonlyArray<Pruned>
-}
-
-/** The newcomers of an evolution, for so many places. */
+/** The schema of {@link Halving.Entrants}. */
 export const Entrants = Schema.Struct({
   places: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   ids: Schema.Array(InstructionId)
 })
-export interface Entrants extends Schema.Schema.Type<typeof Entrants> {}
-
-/** The pruning rule of a run. */
-export class SuccessiveHalving extends Context.Service<SuccessiveHalving, Strategy>()(
-  "@inspo/successive-halving/SuccessiveHalving"
-) {}
-
-/**
- * `parents` is N_parent, at least 1: a pruning leaves at least that many members, and at least `floor`. `ties` overrides how
- * the rule ranks equals.
- */
-export interface BottomHalfOptions {
-  readonly parents: number
-  readonly floor?: number
-  readonly ties?: Ranking.Ties
-}
-
-/**
- * As in the paper: prunes ⌊size / 2⌋ of the current population, never below N_parent (7 → 4 → 2 → 1). Ties keep
- * the order of the population.
- */
-export const bottomHalf = (options: BottomHalfOptions): Strategy =>
-  halving(options, {
-    name: "bottom-half",
-    parameters: {}
-  })
-
-/**
- * The other reading of "the bottom N/2": N stays the initial size of the population, so that each pruning removes
- * ⌊N / 2⌋, never below N_parent (7 → 4 → 1). `size` is N, at least 1. Ties keep the order of the population.
- */
-export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly size: number }): Strategy => {
-  assertCount(where, "size", size, 1)
-  return halving(options, {
-    name: "fixed-half",
-    parameters: { size },
-    quota: Math.floor(size / 2)
-  })
-}
-
-/** Records removed members, each with the value it was ranked by, and its certainty if the rule computes one. */
-export const recordWith = (values: ReadonlyArray<Value>) => {
-  const valueOf = new Map(values.map(({ id, value }) => [id, value]))
-  return (id: InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
-    id,
-    value: Invariant.get(valueOf, id, "value"),
-    reason,
-    ...(certainty === undefined ? {} : { certainty })
-  })
-}
-
-interface Rule extends Identity {
-  /** The most members to prune; by default half of those present. */
-  readonly quota?: number
-}
-
-const halving = ({ floor = 0, parents: least, ties = "order" }: BottomHalfOptions, rule: Rule): Strategy => {
-  assertCount(where, "parents", least, 1)
-  assertCount(where, "floor", floor, 0)
-  const rank = Ranking.byTies[ties]
-  return {
-    identity: { name: rule.name, parameters: { parents: least, floor, ties, ...rule.parameters } },
-    prune: (population, values, protectedIds = none) => {
-      const ranked = rank(population, values).map(({ instruction }) => instruction.id)
-      const size = ranked.length
-      const quota = Math.max(0, Math.min(rule.quota ?? Math.floor(size / 2), size - Math.max(least, floor)))
-      const bottom = ranked.slice(size - quota)
-      const record = recordWith(values)
-      return {
-        kept: ranked.filter((id, place) => place < size - quota || protectedIds.has(id)),
-        pruned: bottom
-          .filter((id) => !protectedIds.has(id))
-          .toReversed()
-          .map((id) => record(id, "bottom-half")),
-        spared: bottom.filter((id) => protectedIds.has(id))
-      }
-    },
-    parents: (population, values) => rank(population, values).slice(0, least),
-    kept: () => [],
-    newcomers: () => Infinity,
-    replaced: (population, values, staying) => {
-      const present = new Set(ids(population))
-      for (const id of staying)
-        if (!present.has(id)) refuse({ where, field: "staying", value: id, expected: "the id of a member" })
-      const record = recordWith(values)
-      return rank(population, values)
-        .map(({ instruction }) => instruction.id)
-        .filter((id) => !staying.has(id))
-        .toReversed()
-        .map((id) => record(id, "forced"))
-    }
-  }
-}
-
-const where = "SuccessiveHalving"
-
-const none: ReadonlySet<InstructionId> = new Set()
+export type Entrants = Halving.Entrants

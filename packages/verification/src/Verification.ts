@@ -1,5 +1,5 @@
 /** Which candidates may join the population. */
-import { Array as Arr, Context, Order, Schema } from "effect"
+import { Array as Arr, Context, Layer, Order, Schema } from "effect"
 import { assertRewards, refuse } from "@inspo/domain/InvalidInput"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { Identity } from "@inspo/domain/Strategy"
@@ -52,6 +52,9 @@ export interface Strategy {
 /** The verification rule of a run. */
 export class Verification extends Context.Service<Verification, Strategy>()("@inspo/verification/Verification") {}
 
+/** Provides a rule; by default {@link rerunParent}. */
+export const layer = (rule: Strategy = rerunParent()): Layer.Layer<Verification> => Layer.succeed(Verification, rule)
+
 /** `parent` says whether the parent is rolled out too; `rollouts` counts all trajectories, one per question each. */
 export interface Plan {
   readonly parent: boolean
@@ -95,17 +98,20 @@ export interface Progress {
   readonly verified: ReadonlyArray<Pick<Verdict, "accepted">>
 }
 
-/** `rounds` is the largest number of rounds; with `fill` the best rejected candidates take the places left after them. */
+/**
+ * `rounds` is the largest number of rounds, by default 1; with `fill` the best rejected candidates take the places left after
+ * them.
+ */
 export interface Options {
-  readonly rounds: number
-  readonly fill: boolean
+  readonly rounds?: number
+  readonly fill?: boolean
 }
 
 /**
  * As in the paper (lines 15-20): a candidate passes if its mean is at least the parent's stored mean. That mean
  * is biased low when the questions come from a buffer that prefers failures. Ranked by mean, across rounds too.
  */
-export const storedBaseline = (options: Options): Strategy => ({
+export const storedBaseline = (options: Options = {}): Strategy => ({
   ...common("stored-baseline", options, { parent: false }),
   judge: (evidence) => {
     assertEvidence(evidence)
@@ -118,7 +124,7 @@ export const storedBaseline = (options: Options): Strategy => ({
  * passes if it is not worse on the questions it was asked. Ranked by the difference to the parent, since every round asks
  * other questions.
  */
-export const rerunParent = (options: Options): Strategy => ({
+export const rerunParent = (options: Options = {}): Strategy => ({
   ...common("rerun-parent", options, { parent: true }),
   judge: (evidence) => {
     assertEvidence(evidence)
@@ -131,7 +137,7 @@ export const rerunParent = (options: Options): Strategy => ({
 })
 
 /** The control without verification: nothing is rolled out and every candidate passes, in order of proposal. */
-export const untried = (options: Options): Strategy => ({
+export const untried = (options: Options = {}): Strategy => ({
   ...common("untried", options, { parent: false }),
   plan: () => ({ parent: false, rollouts: 0 }),
   judge: ({ candidates }) =>
@@ -149,7 +155,7 @@ export const untried = (options: Options): Strategy => ({
 
 const common = (
   name: string,
-  { fill, rounds }: Options,
+  { fill = false, rounds = 1 }: Options,
   { parent }: Pick<Plan, "parent">
 ): Omit<Strategy, "judge"> => ({
   identity: { name, parameters: { rounds, fill } },

@@ -4,11 +4,8 @@ export const codeBlocks = (markdown: string, language: string): ReadonlyArray<st
     found === language ? [code] : []
   )
 
-/** The programs of a README, in TypeScript or JavaScript. */
-export const examplesOf = (readme: string): ReadonlyArray<string> => [
-  ...codeBlocks(readme, "ts"),
-  ...codeBlocks(readme, "js")
-]
+/** The programs of a README. */
+export const examplesOf = (readme: string): ReadonlyArray<string> => codeBlocks(readme, "ts")
 
 /** The lines of code of an example: blank lines and what it prints do not count. */
 export const linesOfCode = (code: string): number =>

@@ -1,0 +1,214 @@
+/**
+ * A population: its members with the evidence about them. Pure functions that load neither schemas nor services; the schemas are in
+ * `Population`.
+ */
+import * as Option from "effect/Option"
+import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { refuse } from "@inspo/domain/InvalidInput"
+import * as Comparison from "./Comparison.ts"
+
+/**
+ * The observation of an instruction in one step: the mean reward over all its trajectories in that step (r̄ of Eq. 6), and the
+ * number of trajectories and groups behind it.
+ */
+export interface WindowEntry {
+  readonly step: number
+  readonly mean: number
+  readonly trajectories: number
+  readonly groups: number
+}
+
+/**
+ * The sums of the mean rewards of `groups` groups, plus 1/2 for one assumed group before the first: `low` with 0 for every
+ * missing reward, `high` with 1. They are equal if none is missing.
+ */
+export interface Bounds {
+  readonly groups: number
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * The statistics of an instruction since it joined, of a size that does not grow with the run; kept by `resetWindows`.
+ * `groups` counts those with a reward, `bounds` all of them.
+ */
+export interface Lifetime {
+  readonly groups: number
+  readonly trajectories: number
+  readonly rewardSum: number
+  readonly bounds: Bounds
+}
+
+/**
+ * Mean reward of a candidate on its verification set, the number of groups behind it, and, if it was compared, the rival and
+ * the rival's mean.
+ */
+export interface Verification {
+  readonly mean: number
+  readonly groups: number
+  readonly rival: { readonly id: InstructionId; readonly mean: number } | null
+}
+
+/**
+ * An instruction of the population with the evidence for it.
+ *
+ * `window` holds the steps that `value` averages, oldest first. `value` is null until the instruction is sampled, and
+ * again after a reset. `stale` means that the value is older than the window. `verification` is null for an instruction that
+ * joined unverified.
+ */
+export interface Member {
+  readonly instruction: Instruction
+  readonly window: ReadonlyArray<WindowEntry>
+  readonly value: number | null
+  readonly stale: boolean
+  readonly lifetime: Lifetime
+  readonly verification: Verification | null
+}
+
+/** The members in the order in which they joined, the last observed step, 0 before any, and how the members compare. */
+export interface Population {
+  readonly members: ReadonlyArray<Member>
+  readonly step: number
+  readonly comparison: Comparison.Comparison
+}
+
+/** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */
+export interface Value {
+  readonly id: InstructionId
+  readonly value: number
+  readonly chance?: number
+}
+
+/** The lifetime of an instruction that was never sampled. */
+export const unobserved: Lifetime = {
+  groups: 0,
+  trajectories: 0,
+  rewardSum: 0,
+  bounds: { groups: 0, low: 1 / 2, high: 1 / 2 }
+}
+
+/** An instruction about to join, with its verification score if it has one. */
+export interface Newcomer {
+  readonly instruction: Instruction
+  readonly verification?: Verification | null
+}
+
+/**
+ * The population before the first step, without evidence about any instruction. Texts become instructions with the ids `i0`, `i1`, …:
+ * the first is the seed, the others are variants of it. Throws `InvalidInput` on an empty text, and on an id that occurs twice.
+ */
+export const make = (instructions: ReadonlyArray<Instruction | string>, prior?: Comparison.Prior): Population =>
+  add(
+    { members: [], step: 0, comparison: { ...Comparison.empty, ...(prior === undefined ? {} : { prior }) } },
+    instructions.map((one, place) => ({ instruction: typeof one === "string" ? initial(one, place) : one }))
+  )
+
+const initial = (text: string, place: number): Instruction => {
+  if (text.trim() === "")
+    refuse({ where: "Population.make", field: `instructions[${place}]`, value: "empty", expected: "a text" })
+  return {
+    id: idOf(place),
+    text,
+    generation: 0,
+    parent: null,
+    origin: place === 0 ? "seed" : "variant",
+    bornAt: 0
+  }
+}
+
+const idOf = (place: number): InstructionId => {
+  const id: string = `i${place}`
+  return isId(id) ? id : refuse({ where: "Population.make", field: "id", value: id, expected: "a text" })
+}
+
+const isId = (id: string): id is InstructionId => id !== ""
+
+/**
+ * Adds newcomers as one entry, after the present members and without evidence. Throws `InvalidInput` on the id of a member.
+ */
+export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>): Population => {
+  if (newcomers.length === 0) return population
+  const present = new Set(ids(population))
+  const members = newcomers.map(({ instruction, verification = null }): Member => {
+    const { id } = instruction
+    if (present.has(id))
+      refuse({ where: "Population.add", field: "newcomer", value: id, expected: "an id that is not a member's" })
+    present.add(id)
+    return { instruction, window: [], value: null, stale: false, lifetime: unobserved, verification }
+  })
+  const all = [...population.members, ...members]
+  return {
+    ...population,
+    members: all,
+    comparison: Comparison.enter(population.comparison, newcomers.length, {
+      missing: missingShares(all),
+      step: population.step
+    })
+  }
+}
+
+/** The share of each member's rewards that are missing, in [0, 1]. */
+export const missingShares = (members: ReadonlyArray<Pick<Member, "lifetime">>): ReadonlyArray<number> =>
+  members.map(({ lifetime: { bounds } }) => (bounds.groups === 0 ? 0 : (bounds.high - bounds.low) / bounds.groups))
+
+/** Removes the named members and the evidence about them. Throws `InvalidInput` on an id that is not a member's. */
+export const remove = (population: Population, dropped: Iterable<InstructionId>): Population => {
+  const dropping = new Set(dropped)
+  const present = new Set(ids(population))
+  for (const id of dropping)
+    if (!present.has(id)) refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
+  const members = population.members.filter(({ instruction }) => !dropping.has(instruction.id))
+  return {
+    ...population,
+    members,
+    comparison: Comparison.leave(population.comparison, ids(population), dropping, {
+      missing: missingShares(members),
+      step: population.step
+    })
+  }
+}
+
+/** Resets the windows and values of all members, parents included, as every evolution does; lifetime records stay. */
+export const resetWindows = (population: Population): Population => ({
+  ...population,
+  members: population.members.map((member) => ({ ...member, window: [], value: null, stale: false }))
+})
+
+/** The instructions of the members, in order of entry. */
+export const instructions = (population: Population): ReadonlyArray<Instruction> =>
+  population.members.map((member) => member.instruction)
+
+/** The ids of the members, in order of entry. */
+export const ids = (population: Population): ReadonlyArray<InstructionId> =>
+  population.members.map((member) => member.instruction.id)
+
+/** The member with this id, if there is one. */
+export const find = (population: Population, id: InstructionId): Option.Option<Member> =>
+  Option.fromNullishOr(population.members.find((member) => member.instruction.id === id))
+
+/** The best member by the comparison, if there is a member. */
+export const incumbent = ({ comparison, members }: Population): Member | undefined => members[comparison.incumbent]
+
+/** Mean reward over all trajectories since the instruction joined; none before the first. */
+export const lifetimeMean = (member: Member): Option.Option<number> =>
+  member.lifetime.trajectories === 0
+    ? Option.none()
+    : Option.some(member.lifetime.rewardSum / member.lifetime.trajectories)
+
+/**
+ * The line of descent of an instruction: its oldest known ancestor first, itself last; empty when the id is unknown.
+ *
+ * `instructions` are all instructions of the run, since ancestors may have been pruned.
+ */
+export const lineage = (instructions: Iterable<Instruction>, id: InstructionId): ReadonlyArray<Instruction> => {
+  const known = new Map(Array.from(instructions, (instruction) => [instruction.id, instruction]))
+  const line: Array<Instruction> = []
+  let current = known.get(id)
+  while (current !== undefined) {
+    line.unshift(current)
+    // Visited instructions are removed, so that this ends even for a circular record.
+    known.delete(current.id)
+    current = current.parent === null ? undefined : known.get(current.parent)
+  }
+  return line
+}

@@ -1,0 +1,163 @@
+/** Which members are pruned, and which become parents. Pure functions that load neither schemas nor services. */
+import { assertCount, refuse } from "@inspo/domain/InvalidInput"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import * as Invariant from "@inspo/domain/Invariant"
+import type { Identity } from "@inspo/domain/Strategy"
+import { ids, type Member, type Population, type Value } from "@inspo/population/Members"
+import * as Ranking from "@inspo/population/Ranking"
+
+/**
+ * Why an instruction was removed.
+ *
+ * - `bottom-half`: it ranked in the bottom half
+ * - `worse`: it is certainly not the best of its population
+ * - `forced`: it made room for newcomers, whatever the evidence
+ */
+export type PruneReason = "bottom-half" | "worse" | "forced"
+
+/**
+ * A removed instruction, with the value it was ranked by. `certainty`, in [0, 1], is one minus the p-value of "it is the best
+ * of the population"; absent if the rule computes none.
+ */
+export interface Pruned {
+  readonly id: InstructionId
+  readonly value: number
+  readonly reason: PruneReason
+  readonly certainty?: number
+}
+
+/**
+ * The outcome of a pruning: `kept` best first, `pruned` worst first, and which of the kept were `spared`: the rule would
+ * have pruned them, but they are protected.
+ */
+export interface Pruning {
+  readonly kept: ReadonlyArray<InstructionId>
+  readonly pruned: ReadonlyArray<Pruned>
+  readonly spared: ReadonlyArray<InstructionId>
+}
+
+/**
+ * A pruning rule. Pure; `values` ranks the members, with one for each: W_{t-1} as in the paper, else W_t. A protected member
+ * is never pruned. Options out of range throw `InvalidInput`.
+ */
+export interface Strategy {
+  readonly identity: Identity
+  readonly prune: (
+    population: Population,
+    values: ReadonlyArray<Value>,
+    protectedIds?: ReadonlySet<InstructionId>
+  ) => Pruning
+  /** The top N_parent, best first: the parents of the next generation. */
+  readonly parents: (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
+  /** Members that make no room for newcomers, besides parents. */
+  readonly kept: (population: Population) => ReadonlyArray<InstructionId>
+  /** The most newcomers of an evolution, after the `latest` one. */
+  readonly newcomers: (population: Population, latest: Entrants | null) => number
+  /**
+   * The members that newcomers replace, worst first: none of `staying`, and no more than are needed for `size` members.
+   * Halving replaces all others.
+   */
+  readonly replaced: (
+    population: Population,
+    values: ReadonlyArray<Value>,
+    staying: ReadonlySet<InstructionId>,
+    size: number
+  ) => ReadonlyArray<Pruned>
+}
+
+/** The newcomers of an evolution, for so many places. */
+export interface Entrants {
+  readonly places: number
+  readonly ids: ReadonlyArray<InstructionId>
+}
+
+/**
+ * `parents` is N_parent, at least 1, which is the default: a pruning leaves at least that many members, and at least `floor`. `ties` overrides how
+ * the rule ranks equals.
+ */
+export interface BottomHalfOptions {
+  readonly parents?: number
+  readonly floor?: number
+  readonly ties?: Ranking.Ties
+}
+
+/**
+ * As in the paper: prunes ⌊size / 2⌋ of the current population, never below N_parent (7 → 4 → 2 → 1). Ties keep
+ * the order of the population.
+ */
+export const bottomHalf = (options: BottomHalfOptions = {}): Strategy =>
+  halving(options, {
+    name: "bottom-half",
+    parameters: {}
+  })
+
+/**
+ * The other reading of "the bottom N/2": N stays the initial size of the population, so that each pruning removes
+ * ⌊N / 2⌋, never below N_parent (7 → 4 → 1). `size` is N, at least 1. Ties keep the order of the population.
+ */
+export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly size: number }): Strategy => {
+  assertCount(where, "size", size, 1)
+  return halving(options, {
+    name: "fixed-half",
+    parameters: { size },
+    quota: Math.floor(size / 2)
+  })
+}
+
+/** Records removed members, each with the value it was ranked by, and its certainty if the rule computes one. */
+export const recordWith = (values: ReadonlyArray<Value>) => {
+  const valueOf = new Map(values.map(({ id, value }) => [id, value]))
+  return (id: InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
+    id,
+    value: Invariant.get(valueOf, id, "value"),
+    reason,
+    ...(certainty === undefined ? {} : { certainty })
+  })
+}
+
+interface Rule extends Identity {
+  /** The most members to prune; by default half of those present. */
+  readonly quota?: number
+}
+
+const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOptions, rule: Rule): Strategy => {
+  assertCount(where, "parents", least, 1)
+  assertCount(where, "floor", floor, 0)
+  const rank = Ranking.byTies[ties]
+  return {
+    identity: { name: rule.name, parameters: { parents: least, floor, ties, ...rule.parameters } },
+    prune: (population, values, protectedIds = none) => {
+      const ranked = rank(population, values).map(({ instruction }) => instruction.id)
+      const size = ranked.length
+      const quota = Math.max(0, Math.min(rule.quota ?? Math.floor(size / 2), size - Math.max(least, floor)))
+      const bottom = ranked.slice(size - quota)
+      const record = recordWith(values)
+      return {
+        kept: ranked.filter((id, place) => place < size - quota || protectedIds.has(id)),
+        pruned: bottom
+          .filter((id) => !protectedIds.has(id))
+          .toReversed()
+          .map((id) => record(id, "bottom-half")),
+        spared: bottom.filter((id) => protectedIds.has(id))
+      }
+    },
+    parents: (population, values) => rank(population, values).slice(0, least),
+    kept: () => [],
+    newcomers: () => Infinity,
+    replaced: (population, values, staying) => {
+      const present = new Set(ids(population))
+      for (const id of staying)
+        if (!present.has(id)) refuse({ where, field: "staying", value: id, expected: "the id of a member" })
+      const record = recordWith(values)
+      return rank(population, values)
+        .map(({ instruction }) => instruction.id)
+        .filter((id) => !staying.has(id))
+        .toReversed()
+        .map((id) => record(id, "forced"))
+    }
+  }
+}
+
+const where = "SuccessiveHalving"
+
+const none: ReadonlySet<InstructionId> = new Set()
