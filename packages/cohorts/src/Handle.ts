@@ -2,7 +2,8 @@
 import { type Candidate, type Content, contentOf, type InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { chooseParents, refill } from "@inspo/evolution"
 import { instructionId, isAlive } from "@inspo/evolution/State"
-import { Array as Arr, HashMap, Result } from "effect"
+import { refuse as invalid } from "@inspo/domain/InvalidInput"
+import { Array as Arr, HashMap, Predicate, Result, Schema, SchemaIssue } from "effect"
 import { apply, begin } from "./Apply.ts"
 import { type Archive, closedIndex } from "./Archive.ts"
 import { type Answer, type Command, refuse, type Refused } from "./Command.ts"
@@ -11,7 +12,7 @@ import { context } from "./internal/Evolving.ts"
 import * as Leasing from "./internal/Leasing.ts"
 import * as Rewarding from "./internal/Rewarding.ts"
 import { next } from "./Next.ts"
-import type { Settings } from "./Settings.ts"
+import { Settings } from "./Settings.ts"
 import { cohort, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
@@ -22,11 +23,12 @@ export interface Handled {
   readonly answer: Answer
 }
 
-/** A new population: the seed, then variants of it, none of which is a newcomer. */
+/** A new population: the seed, then variants of it, none of which is a newcomer. Throws `InvalidInput` on settings out of range. */
 export const create = (
   settings: Settings,
   contents: Arr.NonEmptyReadonlyArray<Content>
 ): { readonly state: State; readonly events: readonly [EventOf<"Created">] } => {
+  assertSettings(settings)
   const event: EventOf<"Created"> = {
     _tag: "Created",
     settings,
@@ -41,6 +43,22 @@ export const create = (
   }
   return { state: begin(event), events: [event] }
 }
+
+const assertSettings = (settings: Settings): void => {
+  const found = decodeSettings(settings)
+  if (Result.isSuccess(found)) return
+  const [issue] = SchemaIssue.makeFormatterStandardSchemaV1()(found.failure.issue).issues
+  const path = (issue?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
+  const [expected = ""] = (issue?.message ?? "another value").split(", got ")
+  invalid({
+    where: "cohorts.create",
+    field: path.map(String).join("."),
+    value: path.reduce<unknown>((value, key) => (Predicate.hasProperty(value, key) ? value[key] : value), settings),
+    expected: expected.replace(/^Expected /u, "")
+  })
+}
+
+const decodeSettings = Schema.decodeUnknownResult(Schema.toType(Settings))
 
 /**
  * Handles a command and everything that follows from it at its time. Events that are due by time come first, so that a

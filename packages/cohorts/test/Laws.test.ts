@@ -620,7 +620,7 @@ describe("the incumbent", () => {
           last = incumbent.id
         }
       }),
-      { numRuns: 60 }
+      { numRuns: 200 }
     )
     assert.isAbove(changes, 0)
   })

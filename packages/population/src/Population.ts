@@ -35,7 +35,7 @@ export const Verification = Schema.Struct({
 })
 export type Verification = Members.Verification
 
-/** The schema of {@link Members.Member}. */
+/** The schema of {@link Members.Member}: its window is in order, and a value without one is null or stale. */
 export const Member = Schema.Struct({
   instruction: Instruction,
   window: Schema.Array(WindowEntry),
@@ -43,7 +43,13 @@ export const Member = Schema.Struct({
   stale: Schema.Boolean,
   lifetime: Lifetime,
   verification: Schema.NullOr(Verification)
-})
+}).check(
+  Schema.makeFilter(({ stale, value, window }) => {
+    if (window.some(({ step }, place) => place > 0 && step <= (window[place - 1]?.step ?? -Infinity)))
+      return "a window whose steps increase"
+    return (window.length > 0 ? value !== null && !stale : stale === (value !== null)) || "a value of its window"
+  })
+)
 export type Member = Members.Member
 
 const Comparison = Schema.Struct({
@@ -69,8 +75,21 @@ const Comparison = Schema.Struct({
   prior: Schema.optionalKey(Schema.Struct({ spread: Schema.Finite, newcomer: Schema.Finite, deviation: Schema.Finite }))
 })
 
-/** The schema of {@link Members.Population}. */
-export const Population = Schema.Struct({ members: Schema.Array(Member), step: Count, comparison: Comparison })
+/**
+ * The schema of {@link Members.Population}: members have different ids and no observation after `step`, and the comparison has one
+ * row, number and chance for each.
+ */
+export const Population = Schema.Struct({ members: Schema.Array(Member), step: Count, comparison: Comparison }).check(
+  Schema.makeFilter(({ comparison, members, step }) => {
+    const size = members.length
+    const { chances, exponents, incumbent, precision, weighted } = comparison
+    if (new Set(members.map(({ instruction }) => instruction.id)).size < size) return "members with different ids"
+    if (members.some(({ window }) => (window.at(-1)?.step ?? step) > step)) return "no window after the last step"
+    if ([precision, weighted, exponents, chances, ...precision].some(({ length }) => length !== size))
+      return "a comparison of as many as there are members"
+    return (size === 0 ? incumbent === -1 : incumbent >= 0 && incumbent < size) || "an incumbent among the members"
+  })
+)
 export type Population = Members.Population
 
 /** The schema of {@link Members.Value}. */

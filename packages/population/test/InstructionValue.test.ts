@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { InstructionId } from "@inspo/domain/Instruction"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import { InstructionValue, Population } from "@inspo/population"
 import { History, instruction, instructions, mean, stepMeans, toGroups, Window } from "./Histories.ts"
 
@@ -228,6 +228,48 @@ for (const [name, make] of [
       assert.deepStrictEqual(Schema.decodeSync(codec)(text), population)
     })
   })
+
+describe("the schema of a population", () => {
+  const decode = Schema.decodeUnknownResult(Population.Population)
+  const damages: Readonly<Record<string, (population: Population.Population) => unknown>> = {
+    "members with different ids": (one) => ({ ...one, members: one.members.map(() => one.members[0]) }),
+    "no window after the last step": (one) => ({ ...one, step: 0 }),
+    "a comparison of as many": ({ comparison, ...one }) => ({
+      ...one,
+      comparison: { ...comparison, chances: comparison.chances.slice(1) }
+    }),
+    "an incumbent among the members": ({ comparison, ...one }) => ({
+      ...one,
+      comparison: { ...comparison, incumbent: one.members.length }
+    }),
+    "a window whose steps increase": (one) => ({
+      ...one,
+      members: one.members.map((member) => ({ ...member, window: member.window.toReversed() }))
+    }),
+    "a value of its window": (one) => ({
+      ...one,
+      members: one.members.map((member) => ({ ...member, window: [], stale: false }))
+    })
+  }
+  const everyMember = [0, 1, 2, 3] as const
+  const observed = observeAll(InstructionValue.make(), [
+    everyMember.map((member) => ({ member, rewards: [1] })),
+    everyMember.map((member) => ({ member, rewards: [0] }))
+  ])
+
+  it.each(Object.keys(damages))("refuses what no function makes: it expects %s", (expected) => {
+    const found = decode(damages[expected]?.(observed))
+    assert.include(Result.isFailure(found) ? found.failure.message : "accepted", expected)
+  })
+
+  it.prop("accepts what the functions make", { history: History, window: Window }, ({ history, window }) => {
+    const valuation = InstructionValue.make({ window })
+    const grown = observeAll(valuation, history)
+    const smaller = Population.remove(grown, [instruction(1).id, instruction(2).id])
+    for (const one of [grown, smaller, Population.resetWindows(smaller), Population.make([])])
+      assert.isTrue(Result.isSuccess(decode(one)))
+  })
+})
 
 describe("layer", () => {
   it.effect("provides the strategy of its options", () =>

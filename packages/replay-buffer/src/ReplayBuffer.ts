@@ -8,7 +8,13 @@ import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
 
 /** The remembered experiences, oldest step first, within a step in order of arrival. */
-export const Contents = Schema.Struct({ experiences: Schema.Array(Experience) })
+export const Contents = Schema.Struct({
+  experiences: Schema.Array(Experience).check(
+    Schema.makeFilter((all) => all.every(({ step }, place) => step >= (all[place - 1]?.step ?? step)), {
+      expected: "experiences in the order of their steps"
+    })
+  )
+})
 export interface Contents extends Schema.Schema.Type<typeof Contents> {}
 
 /** Draws from a buffer. Pure: the same contents, seed and path give the same draw. */

@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { create, Settings } from "@inspo/cohorts"
+
+const online = Settings.online(1)
+
+describe("a new population", () => {
+  it.each([
+    ["risk", { ...online, risk: 7 }, "7"],
+    ["risk", { ...online, risk: 0 }, "0"],
+    ["risk", { ...online, risk: NaN }, "NaN"],
+    ["rewardRange", { ...online, rewardRange: [1, 0] as const }, "[1,0]"],
+    ["sampler.newcomerShare", { ...online, sampler: { ...online.sampler, newcomerShare: -1 } }, "-1"],
+    ["population.size", { ...online, population: { size: 0, parents: 1 } }, "0"],
+    ["sealAfterSeconds", { ...online, sealAfterSeconds: -60 }, "-60"]
+  ] as const)("is refused with %s out of range, by name and value", (field, settings, value) => {
+    assert.throws(() => create(settings, ["Be brief."]), new RegExp(`^cohorts.create: ${field} is .*; expected `, "u"))
+    try {
+      create(settings, ["Be brief."])
+    } catch (error) {
+      assert.include(String(error), value)
+    }
+  })
+
+  it("begins with the settings of both profiles", () => {
+    for (const settings of [online, Settings.trainer(1)])
+      assert.deepStrictEqual(create(settings, ["Be brief."]).state.settings, settings)
+  })
+})
