@@ -2,6 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { type Attempt, Reward } from "@inspo/reward"
 import * as CommandReward from "@inspo/reward/CommandReward"
+import { RewardLaws } from "@inspo/reward/testing"
 import { type Duration, Effect, Layer } from "effect"
 
 const attempt = (answer: string): Attempt.Attempt => ({
@@ -31,6 +32,11 @@ const outcomes = Effect.fnUntraced(function* (answers: ReadonlyArray<string>, la
 })
 
 describe("a command reward", () => {
+  const exact = node(`for (const row of rows) console.log(Number(row.golden_answers.includes(row.answer)))`)
+  const score: Reward.Interface["score"] = (attempt) =>
+    Reward.use((reward) => reward.score(attempt)).pipe(Effect.provide(exact))
+  for (const { check, name } of RewardLaws.laws({ score }, { runs: 3 })) it.live(name, () => check)
+
   it.live("scores what is asked at once in one process, in order", () =>
     Effect.gen(function* () {
       const answers = Array.from({ length: 300 }, (_, index) => `answer ${index}`)

@@ -10,7 +10,7 @@ import { createInterface } from "node:readline"
 import { afterAll, beforeAll } from "vitest"
 import { Journal, type JournalError } from "../src/index.ts"
 import { layer, type Options, remove } from "../src/postgres.ts"
-import { journalLaws } from "./support/JournalLaws.ts"
+import { JournalLaws } from "../src/testing.ts"
 import { type PostgresServer, start, unavailable } from "./support/PostgresServer.ts"
 import { raceForOne } from "./support/Race.ts"
 
@@ -69,7 +69,8 @@ describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `
   }, 60_000)
   afterAll(() => server.stop())
 
-  journalLaws(Layer.unwrap(Effect.sync(() => at({ run: newRun(), mode: "create" }))), 5)
+  const fresh = Layer.unwrap(Effect.sync(() => at({ run: newRun(), mode: "create" })))
+  for (const { check, name } of JournalLaws.laws(fresh, { runs: 5 })) it.effect(name, () => check)
 
   describe("one writer", () => {
     it.effect("is all there is, while other machines read", () =>

@@ -1,8 +1,9 @@
 import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "@inspo/domain/Experience"
-import { Array, Data, Effect, Ref, Schema, Stream } from "effect"
-import { LanguageModel, type Response } from "effect/ai"
+import { ScriptedModel } from "@inspo/reflection/testing"
+import { Array, Data, Effect, Schema } from "effect"
+import { LanguageModel } from "effect/ai"
 import {
   CandidateLint,
   type ModelAnswer,
@@ -20,35 +21,8 @@ const good = (word: string) => `${parent} Remember to ${word}.`
 const ins = (...texts: ReadonlyArray<string>) =>
   texts.map((text, index) => `<ins_${index + 1}>${text}</ins_${index + 1}>`).join("\n")
 
-interface Said {
-  readonly text?: string
-  readonly thoughts?: string
-  readonly reason?: Response.FinishReason
-}
-
 /** A model that says one thing after the other, and what it was asked, message by message. */
-const modelOf = Effect.fnUntraced(function* (replies: ReadonlyArray<Said>) {
-  const asked = yield* Ref.make<ReadonlyArray<ReadonlyArray<string>>>([])
-  const model = yield* LanguageModel.make({
-    generateText: ({ prompt }) =>
-      Effect.gen(function* () {
-        const messages = prompt.content.map((message) =>
-          typeof message.content === "string"
-            ? message.content
-            : message.content.map((part) => (part.type === "text" ? part.text : "")).join("")
-        )
-        const { reason = "stop", text = "", thoughts = "" } = replies[(yield* Ref.get(asked)).length] ?? {}
-        yield* Ref.update(asked, (all) => [...all, messages])
-        return [
-          { type: "reasoning" as const, text: thoughts },
-          { type: "text" as const, text },
-          { type: "finish" as const, reason, usage: { inputTokens: { total: 100 }, outputTokens: { total: 10 } } }
-        ]
-      }),
-    streamText: () => Stream.empty
-  })
-  return { model, asked: Ref.get(asked) }
-})
+const modelOf = (replies: ReadonlyArray<ScriptedModel.Said>) => ScriptedModel.make((_, call) => replies[call] ?? {})
 
 const options: ModelProposer.Options = {
   kind: "reflection",
@@ -74,7 +48,7 @@ const rules = {
 }
 
 const propose = Effect.fnUntraced(function* <E = never>(
-  replies: ReadonlyArray<Said>,
+  replies: ReadonlyArray<ScriptedModel.Said>,
   changed: Partial<ProposeRequest<E>> = {},
   changedOptions: Partial<ModelProposer.Options> = {}
 ) {

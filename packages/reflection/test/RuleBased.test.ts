@@ -90,14 +90,12 @@ describe.each([
       })
   )
 
-  it.effect("answers the same to the same request, and otherwise on another stream or seed", () =>
+  it.effect("answers otherwise on another stream or seed", () =>
     Effect.gen(function* () {
       const one = yield* propose(layer)
-      assert.deepStrictEqual(yield* propose(layer), one)
       assert.notDeepEqual(yield* propose(layer, { stream: ["proposal", 15, 2] }), one)
       assert.notDeepEqual(yield* propose(layer, { seed: 2 }), one)
       const first = yield* initial(layer)
-      assert.deepStrictEqual(yield* initial(layer), first)
       assert.notDeepEqual(yield* initial(layer, { seed: 2 }), first)
     })
   )

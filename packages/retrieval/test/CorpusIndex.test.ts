@@ -3,8 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import * as Bm25 from "@inspo/retrieval/Bm25"
 import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
 import { Question } from "@inspo/domain"
+import { Corpora, SearchLaws } from "@inspo/retrieval/testing"
 import { Effect, Fiber, FileSystem, Path, Ref, Schema } from "effect"
-import { Queries, Texts, toPassages, toQueries } from "./Corpora.ts"
 
 const rows = (passages: ReadonlyArray<Question.Passage>) =>
   passages.map((passage) => `${JSON.stringify({ id: passage.id, contents: Question.contentsOf(passage) })}\n`).join("")
@@ -24,13 +24,17 @@ const fixture = [
 ]
 
 layer(NodeServices.layer)("make", (it) => {
+  const open = (passages: ReadonlyArray<Question.Passage>) =>
+    Effect.flatMap(corpusOf(rows(passages)), (corpus) => CorpusIndex.make({ corpus }))
+  for (const { check, name } of SearchLaws.laws(open, { runs: 20 })) it.effect(name, () => check)
+
   it.effect.prop(
     "finds what a search in memory finds, also when the index is found on disk and words are left out",
-    [Texts, Queries, Schema.Literals([1, 5, 200_000])],
+    [Corpora.Texts, Corpora.Queries, Schema.Literals([1, 5, 200_000])],
     ([drawn, drawnQueries, postingsPerQuery]) =>
       Effect.gen(function* () {
-        const passages = toPassages(drawn)
-        const queries = toQueries(drawnQueries)
+        const passages = Corpora.toPassages(drawn)
+        const queries = Corpora.toQueries(drawnQueries)
         const corpus = yield* corpusOf(`\uFEFF\n${rows(passages)}\n\n`)
         const inMemory = yield* Bm25.make(passages, { postingsPerQuery })
         const expected = yield* inMemory.search(queries, 3)

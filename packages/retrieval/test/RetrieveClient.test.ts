@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SearchError } from "@inspo/retrieval"
+import type { Question } from "@inspo/domain"
+import { Search, SearchError } from "@inspo/retrieval"
 import * as Bm25 from "@inspo/retrieval/Bm25"
 import { make, type Options } from "@inspo/retrieval/RetrieveClient"
 import * as Server from "@inspo/retrieval/Server"
+import { Corpora, SearchLaws } from "@inspo/retrieval/testing"
 import { Array as Arr, Effect, Fiber, Layer, Ref, Schema } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse, HttpRouter } from "effect/http"
 import { TestClock } from "effect/testing"
-import { Queries, Texts, toPassages, toQueries } from "./Corpora.ts"
-import { Search } from "@inspo/retrieval"
 
 interface Asked {
   readonly queries: ReadonlyArray<string>
@@ -224,38 +224,42 @@ describe("make", () => {
   )
 })
 
+/** A client of a server of this search. */
+const served = Effect.fnUntraced(function* (search: Search.Interface) {
+  const { handler, dispose } = HttpRouter.toWebHandler(
+    Server.layer({ topK: 3 }).pipe(Layer.provide(Layer.succeed(Search)(search)), Layer.provideMerge(HttpRouter.layer)),
+    { disableLogger: true }
+  )
+  yield* Effect.addFinalizer(() => Effect.promise(dispose))
+  const client = HttpClient.make((request, url) =>
+    Effect.promise(() =>
+      handler(
+        new Request(url, {
+          method: "POST",
+          headers: { ...request.headers },
+          body: request.body._tag === "Uint8Array" ? request.body.body.slice() : null
+        })
+      )
+    ).pipe(Effect.map((response) => HttpClientResponse.fromWeb(request, response)))
+  )
+  return yield* make({ url: "http://retriever", batchSize: 2 }).pipe(
+    Effect.provideService(HttpClient.HttpClient, client)
+  )
+})
+
 describe("client and server", () => {
   it.effect.prop(
     "find what a search in the same process finds",
-    [Texts, Queries, Schema.Int.check(Schema.isBetween({ minimum: -1, maximum: 5 }))],
+    [Corpora.Texts, Corpora.Queries, Schema.Int.check(Schema.isBetween({ minimum: -1, maximum: 5 }))],
     ([drawn, drawnQueries, topK]) =>
       Effect.gen(function* () {
-        const passages = toPassages(drawn)
-        const queries = toQueries(drawnQueries)
-        const here = yield* Bm25.make(passages)
-        const { handler, dispose } = HttpRouter.toWebHandler(
-          Server.layer({ topK: 3 }).pipe(
-            Layer.provide(Layer.succeed(Search)(here)),
-            Layer.provideMerge(HttpRouter.layer)
-          ),
-          { disableLogger: true }
-        )
-        yield* Effect.addFinalizer(() => Effect.promise(dispose))
-        const client = HttpClient.make((request, url) =>
-          Effect.promise(() =>
-            handler(
-              new Request(url, {
-                method: "POST",
-                headers: { ...request.headers },
-                body: request.body._tag === "Uint8Array" ? request.body.body.slice() : null
-              })
-            )
-          ).pipe(Effect.map((response) => HttpClientResponse.fromWeb(request, response)))
-        )
-        const there = yield* make({ url: "http://retriever", batchSize: 2 }).pipe(
-          Effect.provideService(HttpClient.HttpClient, client)
-        )
+        const queries = Corpora.toQueries(drawnQueries)
+        const here = yield* Bm25.make(Corpora.toPassages(drawn))
+        const there = yield* served(here)
         assert.deepStrictEqual(yield* there.search(queries, topK), yield* here.search(queries, topK))
       }).pipe(Effect.scoped)
   )
+
+  const open = (passages: ReadonlyArray<Question.Passage>) => Effect.flatMap(Bm25.make(passages), served)
+  for (const { check, name } of SearchLaws.laws(open)) it.effect(name, () => check)
 })

@@ -95,7 +95,7 @@ export const assign = (
   { questions, seed, shares: inAnyOrder, step }: Omit<Request, "values"> & { readonly shares: ReadonlyArray<Share> }
 ): ReadonlyArray<ReadonlyArray<InstructionId>> => {
   const shares = inAnyOrder.toSorted(byId)
-  if (shares.length === 0) return questions.map(() => [])
+  if (shares.length === 0 || questions.length === 0) return questions.map(() => [])
   const stream = RandomStream.make(seed, ["assignment", step])
   if (sharing?._tag === "Samples") return questions.flatMap(() => systematic(stream, shares, 1, sharing.samples))
   if (sharing !== undefined && sharing.instructionsPerQuestion > 1)

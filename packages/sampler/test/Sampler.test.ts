@@ -124,14 +124,6 @@ for (const [name, make] of [
       }
     })
 
-    it.prop("equal requests give equal assignments, and so do reordered values", [Input], ([input]) => {
-      const sampler = make(input)
-      const request = toRequest(input)
-      const assignment = sampler.assign(request)
-      assert.deepStrictEqual(sampler.assign(request), assignment)
-      assert.deepStrictEqual(sampler.assign({ ...request, values: request.values.toReversed() }), assignment)
-    })
-
     it.prop("steps and seeds have their own streams", [Schema.Int, Schema.Int], ([seed, step]) => {
       const sampler = make({ temperature: 1 })
       const request = toRequest({
@@ -144,12 +136,6 @@ for (const [name, make] of [
       const assignment = sampler.assign(request)
       assert.notDeepEqual(sampler.assign({ ...request, step: step + 1 }), assignment)
       assert.notDeepEqual(sampler.assign({ ...request, seed: seed + 1 }), assignment)
-    })
-
-    it("without values nothing is assigned", () => {
-      const sampler = make({ temperature: 1 })
-      const request = toRequest({ seed: 1, step: 1, values: [0], temperature: 1, sources: ["nq"] })
-      assert.deepStrictEqual(sampler.assign({ ...request, values: [] }), [[]])
     })
 
     it("each question gets each instruction with the probability of Eq. 4", () => {
@@ -293,17 +279,6 @@ describe("several instructions on a question", () => {
     }
   )
 
-  it.prop("ignore the order of values", [Shared], ([input]) => {
-    const request = sharedRequest(input)
-    for (const sharing of sharings(input.draws)) {
-      const sampler = shared(input, sharing)
-      assert.deepStrictEqual(
-        sampler.assign({ ...request, values: request.values.toReversed() }),
-        sampler.assign(request)
-      )
-    }
-  })
-
   const population: typeof Shared.Type = {
     seed: 11,
     rule: "thompson",
@@ -379,11 +354,6 @@ describe("distinct instructions for one question", () => {
     }
   })
 })
-
-const sharings = (draws: number): ReadonlyArray<Sampler.Sharing> => [
-  { _tag: "Groups", instructionsPerQuestion: draws },
-  { _tag: "Samples", samples: draws }
-]
 
 /** Within four and a half standard errors of a frequency. */
 const assertFrequency = (found: number, expected: number) =>

@@ -73,17 +73,6 @@ const rules = (options: typeof Options.Type) => [
 ]
 
 describe("prune", () => {
-  it.prop("keeps and prunes exactly the population, each member once", [Entries, Options], ([entries, options]) => {
-    for (const rule of rules(options)) {
-      const { kept, pruned, spared } = prune(rule, entries, options.steps)
-      assert.sameMembers(
-        [...kept, ...pruned.map((one) => one.id)],
-        entries.map((_, index) => id(index))
-      )
-      assert.includeMembers([...kept], [...spared])
-    }
-  })
-
   it.prop("drops ⌊size / 2⌋, clamped to N_parent", [Entries, Options], ([entries, { parents }]) => {
     const size = entries.length
     const { pruned } = prune(SuccessiveHalving.bottomHalf({ parents }), entries)

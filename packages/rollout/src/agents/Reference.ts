@@ -18,7 +18,8 @@ export const agent: Agent = {
   sharesCalls: false,
   scoredTurns: "all",
   answerScope: "searchr1",
-  maximumTokens: ToolLoop.maximumTokens,
+  // Its context rolls on, so an episode may be longer.
+  maximumTokens: (limits) => ToolLoop.maximumTokens(limits),
   make: ({ config, toolTexts: tools }) =>
     function* (conversation) {
       const { instruction, question } = conversation.episode

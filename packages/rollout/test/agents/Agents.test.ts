@@ -87,21 +87,6 @@ describe("Every agent", () => {
       }),
     { arbitrary: { runs: 400 } }
   )
-
-  it.effect.prop(
-    "does not notice other episodes",
-    { agent: KeepingAgent, episodes: between(2, 5) },
-    ({ agent, episodes }) =>
-      Effect.gen(function* () {
-        const script = (prompt: string, { seed }: { readonly seed: string }) =>
-          prompt.length % 3 === 0
-            ? `<think> Sentence ${seed}. </think><search> x${prompt.length}</search>`
-            : "<answer> y</answer>"
-        const together = yield* play(script, { config: { agent }, episodes })
-        const alone = yield* play(script, { config: { agent } })
-        assert.deepStrictEqual(together.trajectories[0], alone.trajectories[0])
-      })
-  )
 })
 
 describe("direct", () => {

@@ -1,0 +1,1 @@
+export * as Law from "./testing/Law.ts"

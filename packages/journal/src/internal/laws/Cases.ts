@@ -1,0 +1,30 @@
+/** What the laws of a journal are tried with. */
+import { Effect, Layer, Schema } from "effect"
+import { Journal } from "../../Journal.ts"
+
+/** Names that sort, quote and encode in different ways. */
+const Name = Schema.Literals(["a", "B", "é", "sample", "step/10", "step/2", "𝒳"])
+
+export const Event = Schema.Struct({ type: Name, step: Schema.Int, payload: Schema.Json })
+
+export const Put = Schema.Struct({
+  kind: Schema.Literals(["x", "y"]),
+  step: Schema.Literals([0, 1, 2]),
+  rows: Schema.Array(Schema.Struct({ key: Name, value: Schema.Json }))
+})
+
+/** What JSON makes of a value: `-0` becomes `0`. */
+export const throughJson = <A>(value: A): A => JSON.parse(JSON.stringify(value))
+
+/** A journal of its own for each case. */
+export const within =
+  <E, R>(fresh: Layer.Layer<Journal, E, R>) =>
+  <A, F>(use: (journal: Journal.Interface) => Effect.Effect<A, F>): Effect.Effect<A, E | F, R> =>
+    Journal.use(use).pipe(Effect.provide(Layer.fresh(fresh), { local: true }))
+
+/** The error of an operation that has to be refused. */
+export const refused = <E>(operation: Effect.Effect<unknown, E>): Effect.Effect<E, Error> =>
+  operation.pipe(
+    Effect.flip,
+    Effect.mapError(() => new Error("an operation that has to be refused succeeds"))
+  )

@@ -1,0 +1,1 @@
+export * as JournalLaws from "./testing/JournalLaws.ts"

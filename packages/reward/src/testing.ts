@@ -1,0 +1,1 @@
+export * as RewardLaws from "./testing/RewardLaws.ts"

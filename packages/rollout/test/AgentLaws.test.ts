@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Law } from "@inspo/domain/testing"
+import { ActionParser, type Agent, AgentName } from "@inspo/rollout"
+import { fromConfig } from "@inspo/rollout/agents/Agents"
+import * as ToolLoop from "@inspo/rollout/agents/ToolLoop"
+import { AgentLaws } from "@inspo/rollout/testing"
+import { Effect } from "effect"
+
+describe.each(AgentName.literals)("the agent %s", (agent) => {
+  for (const { check, name } of AgentLaws.laws(fromConfig({ agent }), { config: { agent } }))
+    it.effect(name, () => check)
+})
+
+const agent: Agent = { tools: ToolLoop.agent.tools, make: ToolLoop.agent.make }
+const grammar = ActionParser.grammar(["search"])
+
+/** For each law an agent that breaks it, and no other. */
+const bugs: Readonly<Record<string, Agent>> = {
+  "an episode ends, and nothing is thrown": {
+    ...agent,
+    make: (environment) => {
+      const loop = ToolLoop.loop(environment, { maxTurns: 2, grammar: () => grammar })
+      return function* (conversation) {
+        const { content, kind } = yield* conversation.turn(grammar)
+        // Searches until it finds something.
+        while (kind === "search") yield* conversation.call("search", content)
+        return yield* loop(conversation)
+      }
+    }
+  },
+  "an episode takes no more tokens than the agent says": { ...agent, maximumTokens: () => 100 },
+  "only tools that the agent names are called": { ...agent, tools: () => [] },
+  "an episode is the same each time, alone and among others": {
+    ...agent,
+    make: (environment) => {
+      let started = 0
+      return (conversation) => {
+        const maxTurns = started++ === 0 ? 1 : 0
+        return ToolLoop.loop(environment, { maxTurns, grammar: () => grammar })(conversation)
+      }
+    }
+  },
+  "an episode is answered where its last turn is an answer": {
+    ...agent,
+    make: (environment) => {
+      const loop = ToolLoop.loop(environment, { maxTurns: 2, grammar: () => grammar })
+      return function* (conversation) {
+        const ending = yield* loop(conversation)
+        return ending === "turns-exhausted" ? "answered" : ending
+      }
+    }
+  }
+}
+
+describe("the laws of an agent find a planted bug", () => {
+  it.effect.each(AgentLaws.laws(agent).map(({ name }) => name))("%s", (name) =>
+    Effect.gen(function* () {
+      const bug = bugs[name] ?? assert.fail("no bug is planted")
+      const found = (yield* Law.broken(AgentLaws.laws(bug))).map(({ law }) => law)
+      // Without an end no episode shows anything else.
+      assert.deepStrictEqual(name === "an episode ends, and nothing is thrown" ? found.slice(0, 1) : found, [name])
+    })
+  )
+})

@@ -1,0 +1,1 @@
+export * as SamplerLaws from "./testing/SamplerLaws.ts"

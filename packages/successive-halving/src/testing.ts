@@ -1,0 +1,1 @@
+export * as PruningLaws from "./testing/PruningLaws.ts"

@@ -1,0 +1,1 @@
+export * as VerificationLaws from "./testing/VerificationLaws.ts"
