@@ -355,11 +355,6 @@ describe("distinct instructions for one question", () => {
   })
 })
 
-const sharings = (draws: number): ReadonlyArray<Sampler.Sharing> => [
-  { _tag: "Groups", instructionsPerQuestion: draws },
-  { _tag: "Samples", samples: draws }
-]
-
 /** Within four and a half standard errors of a frequency. */
 const assertFrequency = (found: number, expected: number) =>
   assert.approximately(found, expected, 4.5 * Math.sqrt((expected * Math.max(0, 1 - expected)) / 4000) + 1e-9)
