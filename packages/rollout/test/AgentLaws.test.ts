@@ -40,7 +40,7 @@ const bugs: Readonly<Record<string, Agent>> = {
       }
     }
   },
-  "an episode is answered where its last turn is an answer": {
+  "an answered episode ends with an answer": {
     ...agent,
     make: (environment) => {
       const loop = ToolLoop.loop(environment, { maxTurns: 2, grammar: () => grammar })
