@@ -23,7 +23,7 @@ const bugs: Readonly<Record<string, Agent>> = {
       return function* (conversation) {
         const { content, kind } = yield* conversation.turn(grammar)
         // Searches until it finds something.
-        while (kind === "search") yield* conversation.call("search", content)
+        if (kind === "search") for (;;) yield* conversation.call("search", content)
         return yield* loop(conversation)
       }
     }

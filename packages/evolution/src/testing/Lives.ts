@@ -1,7 +1,7 @@
 /** Lives of a population: what it meets, unit of time by unit of time, and the events that follow. */
 import type { Instruction } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
-import * as InstructionValue from "@inspo/population/InstructionValue"
+import type * as InstructionValue from "@inspo/population/InstructionValue"
 import * as Population from "@inspo/population/Population"
 import { Arbitrary, Schema } from "effect"
 import * as Apply from "../Apply.ts"
