@@ -1,32 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { pathToFileURL } from "node:url"
 import { it } from "@effect/vitest"
-import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { laws } from "@inspo/engine/testing/EngineLaws"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
 import { Effect, Layer } from "effect"
-import { blocksOf } from "./support/Documents.ts"
+import { moduleOf } from "./support/Modules.ts"
 import type { OwnEngine } from "./support/OwnEngine.ts"
-
-/** The module of the page, as it is written there. */
-const page = Effect.acquireUseRelease(
-  Effect.sync(() => mkdtempSync(join(import.meta.dirname, ".own-engine-"))),
-  (folder) =>
-    Effect.promise(async () => {
-      const [block] = blocksOf("docs/how-to/own-engine.md")
-      const file = join(folder, "engine.ts")
-      writeFileSync(file, block?.code ?? "")
-      const module: OwnEngine = await import(pathToFileURL(file).href)
-      return module
-    }),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
-)
 
 /** The engine of the page over the sampler of a small model. */
 const engine = Layer.unwrap(
   Effect.gen(function* () {
     const { profile, sample, tokenizer } = yield* TabularEngine.make
-    const { layer } = yield* page
+    const { layer } = yield* moduleOf<OwnEngine>("docs/how-to/own-engine.md")
     return layer(
       {
         contextLength: profile.contextLength,

@@ -97,6 +97,7 @@ const conversation = inFile("packages/rollout/src/internal/TokenConversation.ts"
 const recording = inFile("packages/rollout/src/Recording.ts")
 const scoring = inFile("packages/rollout/src/internal/Scoring.ts")
 const toolLoop = inFile("packages/rollout/src/agents/ToolLoop.ts")
+const referenceAgent = inFile("packages/rollout/src/agents/Reference.ts")
 const datums = inFile("packages/engine-tinker/src/internal/client/Datums.ts")
 const backpressure = inFile("packages/engine-tinker/src/internal/client/Backpressure.ts")
 const futures = inFile("packages/engine-tinker/src/internal/server/Futures.ts")
@@ -296,6 +297,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   sampler("const order = stream.shuffle(shares)", "const order = shares", "only neighbours meet on a question"),
   samplerShares("return chance + floor", "return chance", "an instruction that is never the best is never asked"),
+  sampler(" || questions.length === 0", "", "no question gets a list of draws"),
   sampler("Math.ceil(end - offset)", "Math.floor(end - offset)", "a draw is lost"),
 
   stream(
@@ -651,6 +653,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   recording('(turn.observation ?? "") + text', "text", "a later observation replaces an earlier one"),
   scoring("isAction === 1 ? logprob : 0", "logprob", "observations get log-probabilities"),
+  referenceAgent(
+    "(limits) => ToolLoop.maximumTokens(limits)",
+    "ToolLoop.maximumTokens",
+    "its context does not roll on"
+  ),
   toolLoop("turns.length > maxTurns", "turns.length >= maxTurns", "the last turn is not sampled"),
   toolLoop(
     'return canShow ? null : "context-exhausted"',

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
-import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { laws } from "@inspo/engine/testing/EngineLaws"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { Effect, Layer } from "effect"

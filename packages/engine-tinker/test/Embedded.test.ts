@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
-import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { laws } from "@inspo/engine/testing/EngineLaws"
 import { Effect, Layer } from "effect"
 import * as Embedded from "./support/Embedded.ts"
 

@@ -1,7 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, it } from "@effect/vitest"
-import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { laws } from "@inspo/engine/testing/EngineLaws"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import * as Profile from "../src/Profile.ts"

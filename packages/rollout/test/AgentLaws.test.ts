@@ -26,7 +26,7 @@ const bugs: Readonly<Record<string, Agent>> = {
       return function* (conversation) {
         const { content, kind } = yield* conversation.turn(grammar)
         // Searches until it finds something.
-        while (kind === "search") yield* conversation.call("search", content)
+        if (kind === "search") for (;;) yield* conversation.call("search", content)
         return yield* loop(conversation)
       }
     }
@@ -43,7 +43,7 @@ const bugs: Readonly<Record<string, Agent>> = {
       }
     }
   },
-  "an episode is answered where its last turn is an answer": {
+  "an answered episode ends with an answer": {
     ...agent,
     make: (environment) => {
       const loop = ToolLoop.loop(environment, { maxTurns: 2, grammar: () => grammar })

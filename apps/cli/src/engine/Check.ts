@@ -1,6 +1,6 @@
 import { isChatAddress, noChatPolicy } from "@inspo/config/Inconsistency"
 import { Engine, type EngineProfile } from "@inspo/engine"
-import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { laws } from "@inspo/engine/testing/EngineLaws"
 import { DateTime, Effect, Option, Path } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -94,12 +94,7 @@ const examine = Effect.fnUntraced(function* (tolerance: number) {
     const reason = skipped(profile)
     return Effect.match(check, {
       onSuccess: (): Finding => ({ law: name, holds: true, skipped: reason !== null, reason }),
-      onFailure: (error): Finding => ({
-        law: name,
-        holds: false,
-        skipped: false,
-        reason: error._tag === "LawBroken" ? error.reason : error.message
-      })
+      onFailure: ({ reason }): Finding => ({ law: name, holds: false, skipped: false, reason })
     })
   })
   return { profile, findings }

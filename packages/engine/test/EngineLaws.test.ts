@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
-import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { laws } from "@inspo/engine/testing/EngineLaws"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
 import { Effect, Layer } from "effect"
 
@@ -109,7 +109,7 @@ const holds = (name: string, mutation: Mutation = (engine) => engine) =>
     Effect.match({ onSuccess: () => "holds", onFailure: (error) => error._tag })
   )
 
-describe("EngineConformance", () => {
+describe("EngineLaws", () => {
   for (const { name } of laws()) {
     it.effect(`an engine without a fault: ${name}`, () =>
       Effect.gen(function* () {

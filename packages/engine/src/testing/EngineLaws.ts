@@ -1,12 +1,13 @@
-import { checkpointLaws } from "../internal/conformance/CheckpointLaws.ts"
-import type { Law } from "../internal/conformance/Law.ts"
-import { samplingLaws } from "../internal/conformance/SamplingLaws.ts"
-import { scoringLaws } from "../internal/conformance/ScoringLaws.ts"
-import { trainingLaws } from "../internal/conformance/TrainingLaws.ts"
+/** The laws of every engine. */
+import { checkpointLaws } from "../internal/laws/CheckpointLaws.ts"
+import type { EngineLaw } from "../internal/laws/Law.ts"
+import { samplingLaws } from "../internal/laws/SamplingLaws.ts"
+import { scoringLaws } from "../internal/laws/ScoringLaws.ts"
+import { trainingLaws } from "../internal/laws/TrainingLaws.ts"
 
-export { type Law, LawBroken } from "../internal/conformance/Law.ts"
+export type { EngineLaw } from "../internal/laws/Law.ts"
 
-export interface ConformanceOptions {
+export interface Options {
   /** Largest difference between log-probabilities that should be equal; by default 1e-5. */
   readonly tolerance?: number
   /** Tokens sampled per sequence; by default 16. */
@@ -23,12 +24,12 @@ export interface ConformanceOptions {
  * ```ts
  * import { it } from "@effect/vitest"
  * import type { Engine } from "@inspo/engine"
- * import { laws } from "@inspo/engine/conformance/EngineConformance"
+ * import { EngineLaws } from "@inspo/engine/testing"
  * import type { Layer } from "effect"
  *
  * const conforms = (layer: Layer.Layer<Engine>) =>
  *   it.layer(layer)("Engine", (it) => {
- *     for (const { name, check } of laws()) it.effect(name, () => check)
+ *     for (const { name, check } of EngineLaws.laws()) it.effect(name, () => check)
  *   })
  * ```
  */
@@ -36,7 +37,7 @@ export const laws = ({
   tolerance = 1e-5,
   maxTokens = 16,
   learningRate = 1e-3
-}: ConformanceOptions = {}): ReadonlyArray<Law> =>
+}: Options = {}): ReadonlyArray<EngineLaw> =>
   [...samplingLaws, ...scoringLaws, ...trainingLaws, ...checkpointLaws].map((lawOf) =>
     lawOf({ tolerance, maxTokens, learningRate })
   )

@@ -1,25 +1,14 @@
-import { Effect, Schema } from "effect"
+import { Law } from "@inspo/domain/testing"
+import { Effect } from "effect"
 import { Engine, type EngineError, type EngineProfile } from "../../Engine.ts"
 
 /** A property of every engine; `check` leaves the engine's weights unchanged. */
-export interface Law {
-  readonly name: string
-  readonly check: Effect.Effect<void, EngineError | LawBroken, Engine>
+export interface EngineLaw extends Law.Law<Engine> {
   /** Why the law is skipped for an engine with this profile; null if it applies. */
   readonly skipped: (profile: EngineProfile) => string | null
 }
 
-/** An engine breaks a law. */
-export class LawBroken extends Schema.TaggedError<LawBroken>()("LawBroken", {
-  law: Schema.String,
-  reason: Schema.String
-}) {
-  override get message() {
-    return `${this.law}: ${this.reason}`
-  }
-}
-
-/** The settings of the checks; see `ConformanceOptions`. */
+/** The settings of the checks; see `EngineLaws.Options`. */
 export interface Settings {
   readonly tolerance: number
   readonly maxTokens: number
@@ -27,28 +16,33 @@ export interface Settings {
 }
 
 /** A law with given settings. */
-export type LawOf = (settings: Settings) => Law
+export type LawOf = (settings: Settings) => EngineLaw
 
 type Check = (
   engine: Engine.Interface,
   expect: Expect,
   settings: Settings
-) => Effect.Effect<void, EngineError | LawBroken>
+) => Effect.Effect<void, EngineError | Law.LawBroken>
 
-type Expect = (holds: boolean, reason: string) => Effect.Effect<void, LawBroken>
+type Expect = (holds: boolean, reason: string) => Effect.Effect<void, Law.LawBroken>
 
 export const law =
-  (name: string, check: Check, skipped: Law["skipped"] = () => null): LawOf =>
+  (name: string, check: Check, skipped: EngineLaw["skipped"] = () => null): LawOf =>
   (settings) => ({
     name,
     skipped,
     check: Effect.gen(function* () {
       const engine = yield* Engine
-      const expect: Expect = (holds, reason) =>
-        holds ? Effect.void : Effect.fail(new LawBroken({ law: name, reason }))
+      const expect: Expect = (holds, reason) => (holds ? Effect.void : Effect.fail(broken(name, reason)))
       if (skipped(engine.profile) === null) yield* check(engine, expect, settings)
-    }).pipe(Effect.withSpan("EngineConformance.law", { attributes: { name } }))
+    }).pipe(
+      Effect.mapError((error) => (error._tag === "LawBroken" ? error : broken(name, error.message))),
+      Effect.withSpan("EngineLaws.law", { attributes: { name } })
+    )
   })
+
+const broken = (law: string, reason: string): Law.LawBroken =>
+  new Law.LawBroken({ law, reason, counterexample: null, replay: null })
 
 /** A law about equal samples. */
 export const deterministicLaw = (name: string, check: Check): LawOf =>

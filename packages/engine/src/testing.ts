@@ -1,0 +1,2 @@
+export * as EngineLaws from "./testing/EngineLaws.ts"
+export * as TabularEngine from "./testing/TabularEngine.ts"

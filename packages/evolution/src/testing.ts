@@ -1,0 +1,2 @@
+export * as EvolutionLaws from "./testing/EvolutionLaws.ts"
+export * as Lives from "./testing/Lives.ts"
