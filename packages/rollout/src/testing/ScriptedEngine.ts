@@ -24,7 +24,7 @@ export interface Options {
  *
  * @example
  * ```ts
- * import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+ * import { ScriptedEngine } from "@inspo/rollout/testing"
  *
  * const engine = ScriptedEngine.layer((prompt) =>
  *   prompt.endsWith("</information>") ? "<answer> Ostrel Bay</answer>" : "<search> Marlen Tovik</search>"
