@@ -37,7 +37,7 @@ describe.each(
       [host.strategies.halving.identity.name, host.strategies.verification.identity.name, host.parents, host] as const
   )
 )("%s and %s, parents: %d", (_, __, ___, host) => {
-  for (const { check, name } of EvolutionLaws.laws(host, { runs: 60 })) it.effect(name, () => check)
+  for (const { check, name } of EvolutionLaws.laws(host, { runs: 40 })) it.effect(name, () => check)
 })
 
 const right: Strategies = {

@@ -18,10 +18,14 @@ import { type Evidence, type Strategy, Verdict } from "../Verification.ts"
  * for (const { check, name } of VerificationLaws.laws(rule)) it.effect(name, () => check)
  * ```
  */
-export const laws = (
-  { judge, needsRound, plan, refill }: Pick<Strategy, "judge" | "needsRound" | "plan" | "refill">,
-  options?: Law.Options
-): ReadonlyArray<Law.Law> => [
+export const laws = (rule: Rule, options?: Law.Options): ReadonlyArray<Law.Law> => [
+  ...judgingLaws(rule, options),
+  ...placingLaws(rule, options)
+]
+
+type Rule = Pick<Strategy, "judge" | "needsRound" | "plan" | "refill">
+
+const judgingLaws = ({ judge, plan }: Rule, options: Law.Options | undefined): ReadonlyArray<Law.Law> => [
   Law.forAll(
     "a verification takes at most one rollout of each candidate and the parent on each question",
     Arbitrary.schema(Schema.Struct({ candidates: Count, questions: Count })),
@@ -73,8 +77,10 @@ export const laws = (
         !accepted || after[place]?.accepted === true,
         `candidate ${place} is accepted, but not with higher scores`
       )
-  }),
+  })
+]
 
+const placingLaws = ({ needsRound, refill }: Rule, options: Law.Options | undefined): ReadonlyArray<Law.Law> => [
   Law.forAll("places go to accepted candidates first, best first, and are counted", refills, options, (request) => {
     const { chosen, shortfall } = refill(request)
     const { places, verified } = request
