@@ -6,18 +6,17 @@ import { Layer } from "effect"
 /** Each prune removes only the worst member; the included rules remove up to half of the population. */
 export const dropTheLast = (parents: number): SuccessiveHalving.Strategy => ({
   // Choose parents, and the members that newcomers replace, as usual.
-  ...SuccessiveHalving.bottomHalf({ parents }),
+  ...SuccessiveHalving.bottomHalf({ parents, ties: "evidence" }),
   identity: { name: "drop-the-last", parameters: { parents } },
-  prune: (population, values) => {
+  prune: (population, values, protectedIds = new Set()) => {
     const valueOf = new Map(values.map(({ id, value }) => [id, value]))
     const ranked = Ranking.explored(population, values).map(({ instruction }) => instruction.id)
-    const size = Math.max(parents, ranked.length - 1)
+    const last = ranked.slice(Math.max(parents, ranked.length - 1))
+    const removed = last.filter((id) => !protectedIds.has(id))
     return {
-      kept: ranked.slice(0, size),
-      pruned: ranked
-        .slice(size)
-        .map((id) => ({ id, value: Invariant.get(valueOf, id, "value"), reason: "bottom-half" })),
-      spared: []
+      kept: ranked.filter((id) => !removed.includes(id)),
+      pruned: removed.map((id) => ({ id, value: Invariant.get(valueOf, id, "value"), reason: "bottom-half" })),
+      spared: last.filter((id) => protectedIds.has(id))
     }
   }
 })
