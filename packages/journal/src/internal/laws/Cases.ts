@@ -1,5 +1,6 @@
 /** What the laws of a journal are tried with. */
-import { Effect, Layer, Schema } from "effect"
+import { Law } from "@inspo/domain/testing"
+import { Effect, Layer, Result, Schema } from "effect"
 import { Journal } from "../../Journal.ts"
 
 /** Names that sort, quote and encode in different ways. */
@@ -23,8 +24,8 @@ export const within =
     Journal.use(use).pipe(Effect.provide(Layer.fresh(fresh), { local: true }))
 
 /** The error of an operation that has to be refused. */
-export const refused = <E>(operation: Effect.Effect<unknown, E>): Effect.Effect<E, Error> =>
-  operation.pipe(
-    Effect.flip,
-    Effect.mapError(() => new Error("an operation that has to be refused succeeds"))
-  )
+export const refused = <E>(operation: Effect.Effect<unknown, E>): Effect.Effect<E> =>
+  Effect.map(Effect.result(operation), (outcome) => {
+    Law.expect(Result.isFailure(outcome), "an operation that has to be refused succeeds")
+    return outcome.failure
+  })
