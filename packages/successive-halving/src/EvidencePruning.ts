@@ -40,10 +40,11 @@ export const make = ({ delta = 0.05, parents: least = 1 }: Options = {}): Strate
       const ranked = rank(population)
       const record = recordWith(values)
       const doubts = doubtsOf(population)
-      const worse = ranked
-        .toReversed()
-        .filter(({ instruction: { id } }) => (doubts.get(id) ?? 1) <= delta && !protectedIds.has(id))
-      const pruned = worse.slice(0, Math.max(0, ranked.length - least)).map(({ instruction: { id } }) => id)
+      const worse = ranked.toReversed().filter(({ instruction: { id } }) => (doubts.get(id) ?? 1) <= delta)
+      const pruned = worse
+        .map(({ instruction: { id } }) => id)
+        .filter((id) => !protectedIds.has(id))
+        .slice(0, Math.max(0, ranked.length - least))
       const leaving = new Set(pruned)
       return {
         pruned: pruned.map((id) => record(id, "worse", 1 - (doubts.get(id) ?? 1))),

@@ -28,7 +28,7 @@ export interface Pruned {
 
 /**
  * The outcome of a pruning: `kept` best first, `pruned` worst first, and which of the kept were `spared`: the rule would
- * have pruned them, but they are protected.
+ * have pruned them, but they are protected, or as many members are to stay.
  */
 export interface Pruning {
   readonly kept: ReadonlyArray<InstructionId>

@@ -69,13 +69,19 @@ describe("prune", () => {
       const { kept, pruned, spared } = EvidencePruning.make(options).prune(population, values, protectedIds)
       const refuted = rankOf(members, options.incumbent)
         .toReversed()
-        .filter((index) => isRefuted(members, options, index) && !protectedIds.has(id(index)))
-      const most = Math.max(0, members.length - options.parents)
+        .filter((index) => isRefuted(members, options, index))
+        .map(id)
+      const leaving = refuted
+        .filter((one) => !protectedIds.has(one))
+        .slice(0, Math.max(0, members.length - options.parents))
       assert.deepStrictEqual(
         pruned.map((one) => one.id),
-        refuted.slice(0, most).map(id)
+        leaving
       )
-      assert.deepStrictEqual(spared, refuted.slice(most).map(id))
+      assert.deepStrictEqual(
+        spared,
+        refuted.filter((one) => !leaving.includes(one))
+      )
       assert.sameMembers(
         [...kept, ...pruned.map((one) => one.id)],
         members.map((_, index) => id(index))
