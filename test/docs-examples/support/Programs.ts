@@ -8,7 +8,7 @@ import { type Block, blocks } from "./Documents.ts"
 /** A block of TypeScript, from a document or a docstring; `name` is that of its file, without the ending. */
 export interface Program extends Block {
   readonly name: string
-  /** Whether it also runs: all do, but those that declare what the reader has, and those that call a hosted model. */
+  /** Whether it also runs: all do, but those that declare what the reader has, call a hosted model, or are tests. */
   readonly runs: boolean
   /** Whether it says that it throws. */
   readonly throws: boolean
@@ -34,7 +34,7 @@ export const programs: ReadonlyArray<Program> = [...blocks, ...sources.flatMap(d
     // Programs in a clone import what others import from npm.
     code: block.code.replaceAll(/"\.\/packages\/([\w-]+)\/src\/index\.ts"/gu, '"@inspo/$1"'),
     name: block.place.replaceAll(/[^\w]+/gu, "-"),
-    runs: !/^declare |from "@ai-sdk\//mu.test(block.code),
+    runs: !/^declare |from "(?:@ai-sdk\/|@effect\/vitest")/mu.test(block.code),
     throws: /\/\/ throws\b/u.test(block.code)
   }))
 

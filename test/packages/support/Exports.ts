@@ -26,8 +26,10 @@ export const exportsOf = (one: Package): Exports => {
 /** Exported so that TypeScript can name the types that programs infer from documented modules. */
 const forTypes = [
   "@inspo/cohorts/State",
+  "@inspo/domain/testing/Law",
   "@inspo/evolve/EventFile",
   "@inspo/http/server/Guard",
+  "@inspo/reward/Attempt",
   "@inspo/reward/RewardFunction",
   "@inspo/rollout/ActionParser",
   "@inspo/rollout/Tool",
