@@ -22,8 +22,6 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from weights import dequantized
 
-CONTEXT = 2048
-
 
 @dataclass
 class Asked:
@@ -32,6 +30,7 @@ class Asked:
     prompt: list[int]
     most: int
     temperature: float
+    top_p: float
     seed: int
     stop: list[str]
     tokens: list[int] = field(default_factory=list)
@@ -85,11 +84,12 @@ def sample(model, words, batch: list[Asked]) -> None:
         [torch.rand(max(one.most for one in batch), generator=torch.Generator().manual_seed(one.seed)) for one in batch]
     ).to(device)
     heat = torch.tensor([max(one.temperature, 1e-6) for one in batch], device=device)
+    top_p = torch.tensor([one.top_p for one in batch], device=device)
     going = list(range(len(batch)))
     for step in range(draws.shape[1]):
         logits = read.logits[:, -1].float()
         rows = torch.tensor(going, device=device)
-        shares = (logits / heat[rows, None]).softmax(-1).cumsum(-1)
+        shares = nucleus((logits / heat[rows, None]).softmax(-1), top_p[rows, None]).cumsum(-1)
         tokens = torch.searchsorted(shares, draws[rows, step, None] * shares[:, -1:], right=True)
         tokens = tokens.clamp(max=logits.shape[1] - 1)
         logprobs = (logits / heat[rows, None]).log_softmax(-1).gather(1, tokens)[:, 0].tolist()
@@ -118,6 +118,15 @@ def sample(model, words, batch: list[Asked]) -> None:
         )
 
 
+def nucleus(shares: torch.Tensor, top_p: torch.Tensor) -> torch.Tensor:
+    """The likeliest tokens that together have `top_p`, each with its share."""
+    if bool((top_p >= 1).all()):
+        return shares
+    ordered, order = shares.sort(-1, descending=True)
+    ordered[ordered.cumsum(-1) - ordered >= top_p] = 0
+    return torch.zeros_like(shares).scatter(-1, order, ordered)
+
+
 def work(model, words, waiting: "queue.Queue[Asked]", most: int) -> None:
     """Answers what waits, in batches."""
     while True:
@@ -136,26 +145,26 @@ def work(model, words, waiting: "queue.Queue[Asked]", most: int) -> None:
             one.ready.set()
 
 
-def handler(name: str, waiting: "queue.Queue[Asked]"):
+def handler(name: str, context: int, waiting: "queue.Queue[Asked]"):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self.send(200, {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "vllm", "max_model_len": CONTEXT}]})
+            self.send(200, {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "vllm", "max_model_len": context}]})
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            # Everything else that inspo sends is neutral: a policy is sampled from all tokens.
-            if request.get("prompt_logprobs") is not None or request.get("top_p", 1) != 1:
-                return self.send(400, {"error": "there is no top_p and there are no log-probabilities of prompts here"})
+            if request.get("prompt_logprobs") is not None:
+                return self.send(400, {"error": "there are no log-probabilities of prompts here"})
             count, seed = request.get("n") or 1, request.get("seed") or 0
-            if len(request["prompt"]) + request["max_tokens"] > CONTEXT:
-                return self.send(400, {"error": f"the prompt and max_tokens have more than {CONTEXT} tokens"})
+            if len(request["prompt"]) + request["max_tokens"] > context:
+                return self.send(400, {"error": f"the prompt and max_tokens have more than {context} tokens"})
             asked = [
                 Asked(
                     prompt=request["prompt"],
                     most=request["max_tokens"],
                     temperature=request.get("temperature", 1),
+                    top_p=request.get("top_p", 1),
                     seed=(seed + 7919 * at) % 2**63,
                     stop=request.get("stop") or [],
                 )
@@ -210,7 +219,7 @@ def main() -> None:
     words = AutoTokenizer.from_pretrained(directory)
     waiting: "queue.Queue[Asked]" = queue.Queue()
     threading.Thread(target=work, args=(model.to(given.device).eval(), words, waiting, given.batch), daemon=True).start()
-    server = Server(("127.0.0.1", given.port), handler(source.stem, waiting))
+    server = Server(("127.0.0.1", given.port), handler(source.stem, model.config.max_position_embeddings, waiting))
     print(f"{source.stem} on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
