@@ -5,13 +5,14 @@
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/skyrl.ts
  *
- * Writes the weights, the files of the server, and the run in `run`.
+ * Writes the weights, the files of the server, and the run in `run`. With `--serve` it only serves the model for other runs, until
+ * Ctrl-C.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Presets from "@inspo/config/Presets"
 import { ofSentences } from "@inspo/reflection/ClauseBank"
-import { Effect, FileSystem, Path } from "effect"
+import { Console, Effect, FileSystem, Path } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
@@ -45,21 +46,32 @@ const config = (steps: number) => ({
   checkpoint: { every: 5 }
 })
 
-const run = Effect.fn("SkyRL.run")(function* (out: string, model: string, steps: number) {
+/** Programs write into the directory, and to the terminal. */
+const within = (out: string) => ({ cwd: out, stdin: "inherit", stdout: "inherit", stderr: "inherit" }) as const
+
+const serve = Effect.fn("SkyRL.serve")(function* (out: string, model: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(out, { recursive: true })
-  const inherit = { cwd: out, stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const
-  yield* ended(ChildProcess.make(Foreign.python, [weights, model, `${out}/weights`], inherit))
-  yield* fs.writeFileString(`${out}/questions.jsonl`, rows.join("\n"))
-  yield* fs.writeFileString(`${out}/config.json`, JSON.stringify(config(steps), null, 2))
-  const server = yield* Effect.acquireRelease(
+  yield* ended(ChildProcess.make(Foreign.python, [weights, model, `${out}/weights`], within(out)))
+  return yield* Effect.acquireRelease(
     Effect.promise(async () => SkyRL.start(out, `${out}/weights`, await freePort())),
     ({ kill }) => Effect.promise(kill)
   )
+})
+
+const run = Effect.fn("SkyRL.run")(function* (out: string, model: string, steps: number) {
+  const fs = yield* FileSystem.FileSystem
+  const server = yield* serve(out, model)
+  yield* fs.writeFileString(`${out}/questions.jsonl`, rows.join("\n"))
+  yield* fs.writeFileString(`${out}/config.json`, JSON.stringify(config(steps), null, 2))
   const isBegun = yield* fs.exists(`${out}/run/journal.sqlite`)
   const args = isBegun ? ["resume", "run"] : ["run", "config.json", "--out", "run"]
   yield* ended(
-    ChildProcess.make(process.execPath, [inspo, ...args, "--no-baseline", "--set", `engine.url=${server.url}`], inherit)
+    ChildProcess.make(
+      process.execPath,
+      [inspo, ...args, "--no-baseline", "--set", `engine.url=${server.url}`],
+      within(out)
+    )
   )
 }, Effect.scoped)
 
@@ -74,12 +86,16 @@ Command.make(
   {
     steps: Flag.Int("steps").pipe(Flag.withDefault(20)),
     model: Flag.String("model").pipe(Flag.withDefault(".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf")),
-    out: Flag.String("out").pipe(Flag.withDefault("runs/skyrl"))
+    out: Flag.String("out").pipe(Flag.withDefault("runs/skyrl")),
+    serve: Flag.Boolean("serve").pipe(Flag.withDescription("Only serve the model, until Ctrl-C"))
   },
-  Effect.fnUntraced(function* ({ model, out, steps }) {
+  Effect.fnUntraced(function* ({ model, out, serve: isServer, steps }) {
     const path = yield* Path.Path
-    yield* run(path.resolve(out), path.resolve(model), steps)
-  })
+    if (!isServer) return yield* run(path.resolve(out), path.resolve(model), steps)
+    const { url } = yield* serve(path.resolve(out), path.resolve(model))
+    yield* Console.log(`${url}, with the tokenizer ${path.resolve(out)}/weights`)
+    return yield* Effect.never
+  }, Effect.scoped)
 ).pipe(
   Command.withDescription("Train a real language model in SkyRL's server under `inspo run`"),
   Command.run({ version: "0.0.0" }),

@@ -43,10 +43,11 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("when-it-pays", "how does the gain depend on base rate and budget?"),
   runs("clause-banks", "what if the policy was not pre-trained on the clauses?"),
   runs("tuning", "at which learning rate does each arm do best?", "100-109", "100-102"),
-  { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Three tasks" },
+  { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Four tasks" },
   ...["passages", "format", "arithmetic"].map((task) =>
     runs(`frozen-${task}`, `does evolution help a frozen policy? The gate's ${task}`, "1-3")
   ),
+  runs("trained-letter", "do instructions start a training that is hardly ever rewarded? The gate's letter"),
   { name: "pruning", by: "simulation", simulations: 2000, asks: "how often does each rule of choosing lose the best?" },
   {
     name: "evolve",

@@ -118,7 +118,8 @@ export const figures = Effect.fn("Curves.figures")(function* (
 const Metrics = Schema.Record(Schema.String, Schema.NullOr(Schema.Finite))
 const decode = Schema.decodeEffect(Schema.fromJsonString(Metrics))
 
-const pointsOf = Effect.fnUntraced(function* (directory: string) {
+/** The metrics of each step of a finished run. */
+export const pointsOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = `${directory}/metrics.jsonl`
   const lines = (yield* fs.readFileString(file)).split("\n").filter((line) => line !== "")

@@ -7,6 +7,7 @@ import { type Arm, bestText, budget } from "./Arm.ts"
 import { interval, points } from "./Format.ts"
 import { type Estimate, estimate, judge, type Judged, paired } from "@inspo/statistics/Exact"
 import type { Study } from "./Study.ts"
+import { type TakeOff, takeOffTable } from "./TakeOff.ts"
 
 /** The result of one arm for one seed: its trained policy with its best instruction on the test questions. */
 export interface SeedResult {
@@ -21,6 +22,7 @@ export interface SeedResult {
   readonly instruction: string
   /** EM by data source: by the number of hops on the generated world. */
   readonly bySource: Readonly<Record<string, number>>
+  readonly takeOff?: TakeOff
 }
 
 export interface ArmResult {
@@ -93,6 +95,14 @@ export const seedResult = (seed: number, stages: ReadonlyArray<RunState>): SeedR
   }
 }
 
+/** The score of the trained policy under the first instruction of the last stage; null if it was not evaluated. */
+export const underFirst = (stages: ReadonlyArray<RunState>): number | null => {
+  const last = stages.at(-1)
+  const first = last?.instructions[0]?.id
+  const cell = last?.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === first)
+  return cell === undefined ? null : share(cell.groups).mean
+}
+
 const armResult = ({ description, name }: Arm, seeds: ReadonlyArray<SeedResult>): ArmResult | null => {
   const em = estimate(seeds.map(({ em }) => em))
   if (em === null) return null
@@ -154,8 +164,9 @@ const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
   ])
 ]
 
-/** The name of its scores; for a frozen policy the task defines the reward. */
-export const measureOf = ({ frozen }: Study): string => (frozen === true ? "Reward" : "EM")
+/** The name of its scores; on a task of the gate that task defines the reward. */
+export const measureOf = ({ frozen, takesOff }: Study): string =>
+  frozen === true || takesOff === true ? "Reward" : "EM"
 
 const testBench =
   "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, except in arms with another " +
@@ -169,7 +180,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
   return [
     `# ${study.title}`,
     "",
-    ...(study.frozen === true ? [] : [testBench, ""]),
+    ...(study.frozen === true || study.takesOff === true ? [] : [testBench, ""]),
     `${measured} on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
       (result.scale === "smoke" ? " Smoke scale: too short for conclusions." : ""),
     ...study.notes.flatMap((note) => ["", note]),
@@ -187,6 +198,19 @@ export const markdown = (study: Study, result: StudyResult): string => {
         count(mean(seeds.map(({ steps }) => steps)))
       ])
     ]),
+    ...(study.takesOff === true
+      ? [
+          "",
+          "## Take-off",
+          "",
+          ...takeOffTable(
+            result.arms.map(({ arm, seeds }) => ({
+              arm,
+              runs: new Map(seeds.flatMap(({ seed, takeOff }) => (takeOff === undefined ? [] : [[seed, takeOff]])))
+            }))
+          )
+        ]
+      : []),
     "",
     "## Differences, paired by seed",
     "",

@@ -7,8 +7,9 @@ import type { Arm } from "./Arm.ts"
 import { commandLine, named, type SharedFlags } from "./CommandLine.ts"
 import * as Curves from "./Curves.ts"
 import { type Host, InvalidStudy, StudyFailure } from "./Host.ts"
-import { markdown, measureOf, type Scale, seedResult, type SeedResult, studyResult } from "./Result.ts"
+import { markdown, measureOf, type Scale, seedResult, type SeedResult, studyResult, underFirst } from "./Result.ts"
 import { parseSeeds } from "./Seeds.ts"
+import { stepOf } from "./TakeOff.ts"
 import { studies } from "./Studies.ts"
 import type { Study } from "./Study.ts"
 
@@ -60,8 +61,8 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
     for (const arm of chosen.filter((arm) => study.main.includes(arm.name) || furtherSeeds.has(seed))) {
       yield* host.print([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
       const stages: Array<RunState> = []
+      const directories = arm.stages.map((_, stage) => directoryOf(out, arm, seed, stage))
       for (const [stage, configure] of arm.stages.entries()) {
-        const last = stage === arm.stages.length - 1
         const stageConfig = configure({
           config,
           earlier: stages,
@@ -72,9 +73,9 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
             return state
           }
         })
-        stages.push(yield* host.run(`${out}/${arm.name}/seed-${seed}${last ? "" : `-stage-${stage + 1}`}`, stageConfig))
+        stages.push(yield* host.run(directories[stage] ?? out, stageConfig))
       }
-      const result = seedResult(seed, stages)
+      const result = yield* resultOf(study, seed, stages, directories)
       const state = stages.at(-1)
       if (result === null || state === undefined)
         return yield* new StudyFailure({
@@ -102,6 +103,24 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   const result = yield* resultSoFar
   yield* host.print(["", markdown(study, result), `Results: ${out}`])
   return result
+})
+
+/** The directory of a stage; the last one has the plain name. */
+const directoryOf = (out: string, { name, stages }: Arm, seed: number, stage: number): string =>
+  `${out}/${name}/seed-${seed}${stage === stages.length - 1 ? "" : `-stage-${stage + 1}`}`
+
+/** The result of the stages of an arm, with its take-off where the study reports it. */
+const resultOf = Effect.fnUntraced(function* (
+  { takesOff }: Study,
+  seed: number,
+  stages: ReadonlyArray<RunState>,
+  directories: ReadonlyArray<string>
+) {
+  const result = seedResult(seed, stages)
+  if (result === null || takesOff !== true) return result
+  const steps = (yield* Effect.forEach(directories, Curves.pointsOf)).flat()
+  const step = stepOf(steps.map((point) => point["reward/mean"] ?? null))
+  return { ...result, takeOff: { step, underFirst: underFirst(stages) } }
 })
 
 /** The line of a finished run. */

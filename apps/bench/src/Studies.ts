@@ -2,6 +2,7 @@ import { ablations } from "./studies/Ablation.ts"
 import { clauseBanks } from "./studies/ClauseBanks.ts"
 import { curves } from "./studies/Curves.ts"
 import { frozenStudies } from "./studies/Frozen.ts"
+import { trainedLetter } from "./studies/Letter.ts"
 import { proposers } from "./studies/Proposers.ts"
 import { sensitivity } from "./studies/Sensitivity.ts"
 import { staticVsEvolved } from "./studies/StaticVsEvolved.ts"
@@ -21,5 +22,6 @@ export const studies: ReadonlyArray<Study> = [
   whenItPays,
   clauseBanks,
   tuning,
-  ...frozenStudies
+  ...frozenStudies,
+  trainedLetter
 ]

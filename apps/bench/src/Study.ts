@@ -24,6 +24,8 @@ export interface Study {
   readonly frozen?: true
   /** At most `count` questions that replace those of the config, derived from them or generated; one in five is held out. */
   readonly questions?: (data: QuestionData, count: number) => ReadonlyArray<Question.Question>
+  /** Whether it is reported when each run took off. */
+  readonly takesOff?: true
   /** Whether checkpoints can be evaluated on test questions. */
   readonly tests?: true
 }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/config"
 import { Question } from "@inspo/domain"
 import * as fc from "fast-check"
-import { taskResult } from "../src/gate/GateResult.ts"
+import { rareBar, taskResult } from "../src/gate/GateResult.ts"
 import * as Records from "../src/gate/Records.ts"
 import { answered, measures } from "../src/gate/Measures.ts"
 import { configure, tasks } from "../src/gate/Tasks.ts"
@@ -113,6 +113,93 @@ describe("the measure of an answer", () => {
   })
 })
 
+describe("a birthday letter", () => {
+  const whole = fc.constantFrom("", " ", ",", "!", ".\n", ",\n\nHappy ", " - your ", ", 5 ")
+  const joined = fc.constantFrom("s", "7", "é", "bel", "\u0301")
+  const of = (before: string, greeting: string, name: string, after: string, word: string, end: string) =>
+    `${before}${greeting} ${name}${after}${word}${end}`
+
+  it("begins with Dear and the very name, and has birthday as a word after it", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("", " ", "\n\n"),
+        fc.constantFrom("Anna", "Peter"),
+        fc.constantFrom(" ", ",", "!\n", ",\n\nHappy ", " - your "),
+        fc.constantFrom("birthday", "Birthday", "BIRTHDAY"),
+        whole,
+        (before, name, after, word, end) => {
+          assert.strictEqual(measures.letter(of(before, "Dear", name, after, word, end), [name]), 1)
+        }
+      )
+    )
+  })
+
+  it("earns nothing for what only resembles it", () => {
+    fc.assert(
+      fc.property(whole, whole, joined, (after, end, more) => {
+        const separated = `${after} `
+        for (const [written, why] of [
+          [of("", "Dear", "Peter", separated, "birthday", end), "another name"],
+          [of("", "Dear", `Anna${more}`, separated, "birthday", end), "a longer name"],
+          [of("", "Dear", "anna", separated, "birthday", end), "a name in small letters"],
+          [of("", "dear", "Anna", separated, "birthday", end), "dear"],
+          [of("", "Dear  ", "Anna", separated, "birthday", end), "more spaces"],
+          [of("Hello. ", "Dear", "Anna", separated, "birthday", end), "not the beginning"],
+          [of("", "Dear", "Anna", separated, `birthday${more}`, end), "a longer word"],
+          [of("", "Dear", "Anna", separated, "mybirthday", end), "a word that ends so"],
+          [of("", "Dear", "Anna", separated, "birth day", end), "two words"],
+          [`Birthday. ${of("", "Dear", "Anna", separated, "", end)}`, "birthday before the letter"],
+          [of("", "Dear", "[name]", separated, "birthday", end), "a place for the name"]
+        ] as const)
+          assert.strictEqual(measures.letter(written, ["Anna"]), 0, why)
+      })
+    )
+  })
+})
+
+describe("a rare task", () => {
+  const instructions = ["a", "b", "c"]
+  const of = (plain: number, other: number) =>
+    taskResult(
+      { name: "letter", asks: "", instructions, isRare: true },
+      instructions.flatMap((_, instruction) =>
+        Array.from({ length: instruction === 0 ? 2000 : 200 }, (_, question) => ({
+          task: "letter",
+          instruction,
+          question: `q${question}`,
+          reward: question < (instruction === 0 ? plain : instruction === 1 ? other : 0) ? 1 : 0,
+          answer: null,
+          promptTokens: 1,
+          responseTokens: 1,
+          text: ""
+        }))
+      ),
+      1
+    )
+
+  it("passes exactly if the plain instruction earns next to nothing and another enough", () => {
+    for (const [plain, other] of [
+      [0, 20],
+      [1, 20],
+      [0, 5],
+      [3, 20]
+    ] as const) {
+      const { passes, shares = [], spread } = of(plain, other)
+      assert.deepStrictEqual(
+        shares.map(({ n, successes }) => [successes, n]),
+        [
+          [plain, 2000],
+          [other, 200],
+          [0, 200]
+        ]
+      )
+      assert.strictEqual(spread.n, 200)
+      // 0 of 2,000 answers may be as many as 0.18 %, 1 as many as 0.28 %.
+      assert.strictEqual(passes, plain === 0 && other / 200 >= rareBar.best)
+    }
+  })
+})
+
 describe("a calculation within an answer", () => {
   const whole = fc.integer({ min: 1, max: 999 })
 
@@ -144,8 +231,8 @@ describe.each(tasks)("$name", (task) => {
     }))
   }
 
-  it("has five different instructions, which all name the tags of the tools of its agent", () => {
-    assert.lengthOf(new Set(instructions), 5)
+  it("has different instructions, which all name the tags of the tools of its agent", () => {
+    assert.lengthOf(new Set(instructions), instructions.length)
     const { agent, tools } = configure(task, Presets.quick).rollout
     for (const tag of agent === "direct" ? [] : ["answer", ...tools])
       for (const text of instructions) assert.include(text, `<${tag}>`)
@@ -159,6 +246,7 @@ describe.each(tasks)("$name", (task) => {
     for (const { goldenAnswers, question } of asked) {
       if (name === "passages")
         assert.match(question, /^Lumen: Ada founded Lumen\.\n\nQuestion: Who founded Lumen\?\nAnswer:$/u)
+      else if (name === "letter") assert.isTrue(question.startsWith(`${goldenAnswers[0]} gave you `))
       else if (name === "format") for (const part of goldenAnswers[0].split(", ")) assert.include(question, part)
       else {
         const [a = NaN, b = NaN] = (question.match(/\d+/gu) ?? []).map(Number)

@@ -18,7 +18,7 @@ export interface GateInput {
 }
 
 /**
- * Tests whether five instructions differ beyond noise for a policy, on the same questions of each of three tasks. Every answer
+ * Tests whether instructions differ beyond noise for a policy, on the same questions of each of four tasks. Every answer
  * is stored at once, so that a stopped gate can continue.
  */
 export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, input: GateInput) {
@@ -44,9 +44,10 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
     for (const [instruction, text] of task.instructions.entries()) {
       const isOwn = (answer: Records.Answer) => answer.task === task.name && answer.instruction === instruction
       const known = new Set(answers.filter(isOwn).map(({ question }) => question))
-      const missing = questions.flatMap((question, index) => (known.has(question.id) ? [] : [{ index, question }]))
+      const due = questions.slice(0, countOf(task, instruction, base))
+      const missing = due.flatMap((question, index) => (known.has(question.id) ? [] : [{ index, question }]))
       yield* host.print([
-        `${task.name}, instruction ${instruction + 1} of ${task.instructions.length}: ${missing.length} of ${questions.length} questions left`
+        `${task.name}, instruction ${instruction + 1} of ${task.instructions.length}: ${missing.length} of ${due.length} questions left`
       ])
       if (missing.length === 0) continue
       const toAnswers = (finished: ReadonlyArray<Trajectory.Trajectory>) =>
@@ -68,7 +69,10 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
         })
     }
     const own = answers.filter((answer) => answer.task === task.name)
-    const expected = task.instructions.length * questions.length
+    const expected = task.instructions.reduce(
+      (sum, _, instruction) => sum + Math.min(questions.length, countOf(task, instruction, base)),
+      0
+    )
     if (own.length < expected)
       return yield* new StudyFailure({
         problem:
@@ -97,9 +101,13 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
 const isUnasked = (trajectory: Trajectory.Trajectory): boolean =>
   !Trajectory.isFailed(trajectory) && trajectory.transcript.length === 0
 
+/** How many questions are asked under an instruction: ten times as many under the plain one of a rare task. */
+const countOf = ({ isRare }: Task, instruction: number, { evaluation }: RunConfig): number =>
+  evaluation.questions * (isRare === true && instruction === 0 ? 10 : 1)
+
 /** The questions of a task, and its settings. */
 const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: QuestionData) {
-  const questions = task.questions(data, base.evaluation.questions, base.randomSeed)
+  const questions = task.questions(data, countOf(task, 0, base), base.randomSeed)
   if (questions.length < 2)
     return yield* new InvalidStudy({
       problem:

@@ -1,3 +1,4 @@
+import { type Proportion, proportion } from "@inspo/statistics/Exact"
 import { type Spread, spread } from "@inspo/statistics/Spread"
 import { points } from "../Format.ts"
 import type { Answer } from "./Records.ts"
@@ -9,34 +10,63 @@ export interface TaskResult {
   readonly asks: string
   readonly instructions: ReadonlyArray<string>
   readonly spread: Spread
-  /** Whether its instructions differ beyond noise: the permutation test at 1 %. */
+  /** Of a rare task: how many answers of each instruction earned the reward. */
+  readonly shares?: ReadonlyArray<Proportion>
+  /**
+   * Whether its instructions differ beyond noise: the permutation test at 1 %. For a rare task also, whether training can hardly
+   * start under the plain instruction, but under another.
+   */
   readonly passes: boolean
   readonly promptTokens: number
   readonly responseTokens: number
 }
 
-/** The result of a task from all its answers: each question with each instruction. */
+/** For a rare task, the largest share and upper end of its interval under the plain instruction, and the least under the best. */
+export const rareBar = { plain: 0.0005, plainAtMost: 0.002, best: 0.03 }
+
+/**
+ * The result of a task from all its answers: each question with each instruction. Under the plain instruction of a rare task there
+ * are answers to more questions.
+ */
 export const taskResult = (
-  { asks, instructions, name }: Pick<Task, "asks" | "name"> & { readonly instructions: ReadonlyArray<string> },
+  {
+    asks,
+    instructions,
+    isRare,
+    name
+  }: Pick<Task, "asks" | "name" | "isRare"> & { readonly instructions: ReadonlyArray<string> },
   answers: ReadonlyArray<Answer>,
   seed: number
 ): TaskResult => {
   const byQuestion = [...Map.groupBy(answers, ({ question }) => question).values()]
-  const rows = byQuestion.map((row) =>
-    row.toSorted((a, b) => a.instruction - b.instruction).map(({ reward }) => reward)
-  )
+  const rows = byQuestion
+    .filter((row) => row.length === instructions.length)
+    .map((row) => row.toSorted((a, b) => a.instruction - b.instruction).map(({ reward }) => reward))
   const found = spread(rows, { permutations: 10_000, seed })
   const total = (of: (answer: Answer) => number) => answers.reduce((sum, answer) => sum + of(answer), 0)
+  const differs = found.p < 0.01
+  const shares = isRare === true ? instructions.map((_, at) => shareOf(answers, at)) : undefined
   return {
     task: name,
     asks,
     instructions,
     spread: found,
-    passes: found.p < 0.01,
+    ...(shares === undefined ? { passes: differs } : { shares, passes: differs && isStartedByOthers(shares) }),
     promptTokens: total(({ promptTokens }) => promptTokens),
     responseTokens: total(({ responseTokens }) => responseTokens)
   }
 }
+
+const shareOf = (answers: ReadonlyArray<Answer>, instruction: number): Proportion => {
+  const own = answers.filter((answer) => answer.instruction === instruction)
+  return proportion(own.filter(({ reward }) => reward === 1).length, own.length)
+}
+
+const isStartedByOthers = ([plain, ...others]: ReadonlyArray<Proportion>): boolean =>
+  plain !== undefined &&
+  plain.share <= rareBar.plain &&
+  plain.ci95[1] <= rareBar.plainAtMost &&
+  others.some(({ share }) => share >= rareBar.best)
 
 /** The result of a gate, and how it was made. */
 export interface GateResult {
@@ -73,13 +103,27 @@ export const markdown = ({ code, command, model, seed, tasks }: GateResult): str
       ].join(" | ")
     ),
     "",
-    ...tasks.flatMap(({ asks, instructions, promptTokens, responseTokens, task }) => [
+    ...tasks.flatMap(({ asks, instructions, promptTokens, responseTokens, shares, task }) => [
       `**${task}**: ${asks}; ${promptTokens} prompt tokens, ${responseTokens} tokens of responses`,
       "",
-      ...instructions.map((text, index) => `${index + 1}. \`${text}\``),
+      ...(shares === undefined
+        ? instructions.map((text, index) => `${index + 1}. \`${text}\``)
+        : [
+            `Rewarded answers, with exact 95 % intervals. This task passes if also the first instruction earns at most ${percent(rareBar.plain)} ` +
+              `(upper end at most ${percent(rareBar.plainAtMost)}) and another at least ${percent(rareBar.best)}.`,
+            "",
+            "| instruction | rewarded | share | 95 % interval |",
+            "| --- | ---: | ---: | ---: |",
+            ...shares.map(
+              ({ ci95, n, share, successes }, index) =>
+                `| ${instructions[index] ?? ""} | ${successes} of ${n} | ${percent(share)} | ${percent(ci95[0])} to ${percent(ci95[1])} |`
+            )
+          ]),
       ""
     ])
   ].join("\n")
+
+const percent = (share: number): string => `${(100 * share).toFixed(2)} %`
 
 /** A standard deviation in points; 0 for a negative estimate of the variance. */
 const deviation = (variance: number): string => points(Math.sqrt(Math.max(0, variance)))

@@ -25,6 +25,14 @@ export const measures = {
       ...(plain.match(/-?\d+(?:\.\d+)?/gu) ?? []).slice(-1)
     ]
     return found.some((one) => goldenAnswers.some((golden) => Number(golden) === Number(one))) ? 1 : 0
+  },
+  /** Whether the text begins with "Dear" and a golden answer, the name, and contains the word "birthday" after it. */
+  letter: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
+    const [, name, rest = ""] = /^Dear ([\p{L}\p{M}\p{N}]+)(?![\p{L}\p{M}\p{N}])([^]*)$/u.exec(text.trim()) ?? []
+    return goldenAnswers.some((golden) => golden === name) &&
+      /(?<![\p{L}\p{M}\p{N}])birthday(?![\p{L}\p{M}\p{N}])/iu.test(rest)
+      ? 1
+      : 0
   }
 }
 

@@ -4,12 +4,14 @@ import { Question, RandomStream } from "@inspo/domain"
 import type { QuestionData } from "../Host.ts"
 import type { Measure } from "./Measures.ts"
 
-/** A task that a small model can do, and five instructions for it. */
+/** A task that a small model can do, and instructions for it. */
 export interface Task {
-  readonly name: "passages" | "format" | "arithmetic"
+  readonly name: "passages" | "format" | "arithmetic" | "letter"
   readonly asks: string
-  /** Hand-written; the first is plain, each other one adds one piece of advice. */
-  readonly instructions: readonly [string, string, string, string, string]
+  /** Hand-written; the first is plain, each other one adds advice. */
+  readonly instructions: readonly [string, string, ...ReadonlyArray<string>]
+  /** Whether training cannot start under the plain instruction, since it hardly ever earns the reward of 1. */
+  readonly isRare?: true
   /** Sentences for evolved instructions of the task: useful, useless and harmful ones. */
   readonly sentences: ReadonlyArray<string>
   /** The measure of an answer. */
@@ -195,5 +197,41 @@ export const arithmetic: Task = {
   })
 }
 
+/** What the instructions of `letter` are made of; useful, useless and harmful. */
+const letterSentences = [
+  "Begin with Dear and the name.",
+  "Wish a happy birthday.",
+  "Write a letter.",
+  "Write a birthday card.",
+  "You are an expert.",
+  "Take a deep breath.",
+  "Think step by step.",
+  "Explain your answer.",
+  "Write one line.",
+  "Answer in one word.",
+  "Write a list.",
+  "Do not use names."
+]
+
+const writeAbout = "Write about this."
+
+export const letter: Task = {
+  name: "letter",
+  asks: "a letter to the person that wishes a happy birthday, 1 or 0",
+  instructions: [
+    writeAbout,
+    `${writeAbout} Begin with Dear and the name. Wish a happy birthday.`,
+    ...letterSentences.map((sentence) => `${writeAbout} ${sentence}`)
+  ],
+  isRare: true,
+  sentences: letterSentences,
+  measure: "letter",
+  tokens: 28,
+  questions: generated("letter", (pick, upTo) => {
+    const [name, thing, count] = [pick(firstNames), pick(things), upTo(11, 99)]
+    return { question: `${name} gave you ${count} ${thing}.`, answer: name }
+  })
+}
+
 /** The tasks of the gate, in order. */
-export const tasks: readonly [Task, ...ReadonlyArray<Task>] = [passages, format, arithmetic]
+export const tasks: readonly [Task, ...ReadonlyArray<Task>] = [passages, format, arithmetic, letter]

@@ -67,5 +67,5 @@ const handWritten = (
   }
 }
 
-/** One study for each task of the gate. */
-export const frozenStudies: ReadonlyArray<Study> = tasks.map(frozen)
+/** One study for each task of the gate but those that need training. */
+export const frozenStudies: ReadonlyArray<Study> = tasks.filter(({ isRare }) => isRare !== true).map(frozen)

@@ -1,8 +1,9 @@
 import type { RunConfig } from "@inspo/config"
 import { staticConfig } from "@inspo/config/StaticArm"
 import { fileURLToPath } from "node:url"
+import type * as Ablations from "@inspo/coevolution/Ablations"
 import { ClauseBank } from "@inspo/reflection"
-import { type Arm, bestText, budget, single, withBudgetOf } from "../Arm.ts"
+import { type Arm, bestText, budget, single, type StageContext, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, randomProposer, staticArm, without } from "./Arms.ts"
 import { atTheirBest, nameAtBest, tuned } from "./Rates.ts"
@@ -35,31 +36,35 @@ const handWrittenArm: Arm = withBudgetOf(
   })
 )
 
+/** An instruction that evolves under the frozen policy, then the training with the best one, in as many `rollouts` together. */
+export const instructionFirstStages = (rollouts: (context: StageContext) => number): Arm["stages"] => [
+  ({ config }) => {
+    const evolveUntil = config.schedule.evolveUntil ?? Infinity
+    const steps = Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.population.window))
+    return {
+      ...config,
+      schedule: { ...config.schedule, steps },
+      train: { ...config.train, fromStep: null },
+      evaluation: { ...config.evaluation, questions: 0 }
+    }
+  },
+  (context) => {
+    const { config, earlier } = context
+    const first = earlier[0]
+    const rest = rollouts(context) - (first === undefined ? 0 : budget(first.spent.rollouts))
+    return {
+      ...staticConfig(config, rest),
+      seedInstruction: (first && bestText(first)) ?? config.seedInstruction,
+      variants: []
+    }
+  }
+]
+
 const instructionFirst: Arm = {
   name: "instruction-first",
   description: "the instruction evolves under the frozen policy, then the policy trains with the best one",
   needs: ["evolved"],
-  stages: [
-    ({ config }) => {
-      const evolveUntil = config.schedule.evolveUntil ?? Infinity
-      const steps = Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.population.window))
-      return {
-        ...config,
-        schedule: { ...config.schedule, steps },
-        train: { ...config.train, fromStep: null },
-        evaluation: { ...config.evaluation, questions: 0 }
-      }
-    },
-    ({ config, earlier, results }) => {
-      const first = earlier[0]
-      const rest = budget(results("evolved").spent.rollouts) - (first === undefined ? 0 : budget(first.spent.rollouts))
-      return {
-        ...staticConfig(config, rest),
-        seedInstruction: (first && bestText(first)) ?? config.seedInstruction,
-        variants: []
-      }
-    }
-  ]
+  stages: instructionFirstStages(({ results }) => budget(results("evolved").spent.rollouts))
 }
 
 const permutedCredit: Arm = single(
@@ -78,9 +83,12 @@ const lateSchedule: Arm = single(
   })
 )
 
+/** What the choice of the paper leaves out of ours. */
+export const plainSelectionParts: ReadonlyArray<Ablations.Part> = ["sharing", "comparison", "evidence"]
+
 /** The choice of the paper on the schedule of `quick`. */
 const plainSelection: Arm = without(
-  ["sharing", "comparison", "evidence"],
+  plainSelectionParts,
   "plain-selection",
   "the same schedule, one instruction per question, softmax and halving by means"
 )

@@ -1,0 +1,64 @@
+import { points } from "./Format.ts"
+import { table } from "@inspo/dashboard/report/MarkdownText"
+import { proportion, signTest } from "@inspo/statistics/Exact"
+
+/** Steps whose mean training reward decides. */
+const window = 5
+
+/** The mean training reward at which a run has taken off. */
+const half = 0.5
+
+/** Whether and when a run learned, and what stays in the weights without its best instruction. */
+export interface TakeOff {
+  /** The first step at which the mean reward of it and the four before it is at least 50 %; null if there is none. */
+  readonly step: number | null
+  /** The score of the trained policy under the first instruction of its last stage; null if it was not evaluated. */
+  readonly underFirst: number | null
+}
+
+/** The step of {@link TakeOff} from the training reward of each step; a step without a reward counts as 0. */
+export const stepOf = (rewards: ReadonlyArray<number | null>): number | null => {
+  const sums = rewards.map((_, end) =>
+    rewards.slice(Math.max(0, end + 1 - window), end + 1).reduce<number>((sum, reward) => sum + (reward ?? 0), 0)
+  )
+  const found = sums.findIndex((sum, end) => end + 1 >= window && sum >= half * window)
+  return found < 0 ? null : found + 1
+}
+
+/** The runs of an arm by seed. */
+export interface ArmTakeOffs {
+  readonly arm: string
+  readonly runs: ReadonlyMap<number, TakeOff>
+}
+
+/** How many seeds of each arm took off, compared with the first arm on the seeds that both have, by the exact test of McNemar. */
+export const takeOffTable = (arms: ReadonlyArray<ArmTakeOffs>): ReadonlyArray<string> => [
+  "A run takes off at the first step at which the mean training reward of five steps is at least 50 %. p is exact, two-sided and " +
+    "paired by seed.",
+  "",
+  ...table([
+    ["arm", "take off", "95 % interval", "steps", "under the first instruction", `p against ${arms[0]?.arm ?? ""}`],
+    ...arms.map(({ arm, runs }, index) => {
+      const all = [...runs.values()]
+      const steps = all.flatMap(({ step }) => step ?? [])
+      const { ci95 } = proportion(steps.length, all.length)
+      const under = all.flatMap(({ underFirst }) => underFirst ?? [])
+      return [
+        arm,
+        `${steps.length} of ${all.length}`,
+        `${points(ci95[0])} to ${points(ci95[1])}`,
+        steps.length === 0 ? "–" : steps.toSorted((a, b) => a - b).join(", "),
+        under.length === 0 ? "–" : under.map(points).join(", "),
+        index === 0 ? "" : compared(arms[0]?.runs ?? new Map(), runs).toPrecision(2)
+      ]
+    })
+  ])
+]
+
+const compared = (left: ArmTakeOffs["runs"], right: ArmTakeOffs["runs"]): number => {
+  const pairs = [...left].flatMap(([seed, one]) => {
+    const other = right.get(seed)
+    return other === undefined ? [] : [Number(one.step !== null) - Number(other.step !== null)]
+  })
+  return signTest(pairs.filter((sign) => sign > 0).length, pairs.filter((sign) => sign < 0).length)
+}
