@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, it } from "@effect/vitest"
-import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { EngineLaws } from "@inspo/engine/testing"
 import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, Layer, Schedule } from "effect"
@@ -53,7 +53,7 @@ describe.skipIf(Foreign.problem !== null)("the sampler of the studies", () => {
         const { folder, url } = yield* serving
         const tokenizer = yield* HuggingFaceTokenizer.read(folder)
         const context = yield* Layer.build(CompletionsEngine.layer({ url, tokenizer }))
-        for (const { check } of laws()) yield* Effect.provideContext(check, context)
+        for (const { check } of EngineLaws.laws()) yield* Effect.provideContext(check, context)
       }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])),
     300_000
   )
