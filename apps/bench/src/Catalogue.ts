@@ -47,7 +47,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   ...["passages", "format", "arithmetic"].map((task) =>
     runs(`frozen-${task}`, `does evolution help a frozen policy? The gate's ${task}`, "1-3")
   ),
-  runs("trained-letter", "do instructions start a training that is hardly ever rewarded? The gate's letter"),
+  runs("trained-letter", "can instructions start a training of rare rewards?"),
   { name: "pruning", by: "simulation", simulations: 2000, asks: "how often does each rule of choosing lose the best?" },
   {
     name: "evolve",
