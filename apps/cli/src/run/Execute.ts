@@ -15,7 +15,7 @@ import * as Lost from "../runDirectory/Lost.ts"
 import { noted } from "../runDirectory/Spent.ts"
 import { appendTiming, timing } from "../runDirectory/Timings.ts"
 import { traces } from "../runDirectory/Traces.ts"
-import { appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
+import { appender, appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
 
 export interface ExecuteOptions {
   readonly directory: string
@@ -60,13 +60,13 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
 
   return yield* Effect.gen(function* () {
     const engine = yield* Engine
-    const { current, journal, onEvent } = yield* begin(options, engine.profile)
+    const { appendMetrics, current, journal, onEvent } = yield* begin(options, engine.profile)
 
     const record = Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
       // The other events stay in the journal: a session may be of any length.
       const { collected, plan } = yield* Ref.updateAndGet(current, stepAfter(event))
       if (event._tag === "StepTrained" && plan !== null && collected !== null)
-        yield* appendFile(files.metrics, jsonLines([Projection.metricsRow(plan, collected, event.metrics, state)]))
+        yield* appendMetrics(jsonLines([Projection.metricsRow(plan, collected, event.metrics, state)]))
       const seconds = ((yield* Clock.currentTimeMillis) - options.launchedAt) / 1000
       const { spent, step } = state
       yield* appendTiming(
@@ -124,10 +124,12 @@ const begin = Effect.fnUntraced(function* (
     yield* Lost.setAside(directory, lost, launchedAt)
   }
   const journal = yield* noted(stored, directory, past.length)
-  yield* replaceFile(filesOf(directory).metrics, jsonLines(Projection.metrics({ algorithm: config }, past)))
+  const { metrics } = filesOf(directory)
+  yield* replaceFile(metrics, jsonLines(Projection.metrics({ algorithm: config }, past)))
+  const appendMetrics = yield* appender(metrics)
   const nothing: Step = { plan: null, collected: null }
   const current = yield* Ref.make(past.reduce((step, event) => stepAfter(event)(step), nothing))
-  return { current, journal, onEvent: yield* follow(profile, past) }
+  return { appendMetrics, current, journal, onEvent: yield* follow(profile, past) }
 })
 
 /** What the metrics row of a step needs before the step is trained. */

@@ -1,4 +1,4 @@
-import { Array as Arr, Effect, FileSystem, Schema } from "effect"
+import { Array as Arr, Effect, FileSystem, type PlatformError, Schema } from "effect"
 import { fileFailure } from "../Failure.ts"
 
 /** Writes a whole file or leaves the old one: first beside it, then in its place. */
@@ -22,6 +22,19 @@ export const appendFile = Effect.fnUntraced(
   },
   (writing, file) => Effect.mapError(writing, (cause) => fileFailure(file, "written", cause))
 )
+
+/**
+ * Opens a file for appending until the scope ends, and returns the function that appends. After `replaceFile`, only what
+ * was opened since writes to the new file: a writer that was frozen and replaced by another one cannot add to it.
+ */
+export const appender = Effect.fnUntraced(function* (file: string) {
+  const failed = (cause: PlatformError.PlatformError) => fileFailure(file, "written", cause)
+  const fs = yield* FileSystem.FileSystem
+  const handle = yield* Effect.mapError(fs.open(file, { flag: "a" }), failed)
+  return (text: string) => Effect.mapError(handle.writeAll(encoder.encode(text)), failed)
+})
+
+const encoder = new TextEncoder()
 
 /** Decodes the JSON lines of a file, none where there is no file; a line that a crash cut off is left out. */
 export const readJsonLines = <A>(file: string, row: Schema.ConstraintDecoder<A>) => {

@@ -77,25 +77,26 @@ describe("a session", () => {
           if (event.step === 3) yield* assertForgotten(first)
         })
       )
-      const { errors, metrics } = filesOf(broken)
+      const { errors, timings } = filesOf(broken)
 
       // A disk that is full from the second plan on.
       const full = yield* Effect.flip(
         sessionIn(config, broken, "create", (event) =>
           Effect.sync(() => {
             if (event._tag !== "StepPlanned" || event.step !== 2) return
-            rmSync(metrics)
-            symlinkSync("/dev/full", metrics)
+            rmSync(timings)
+            symlinkSync("/dev/full", timings)
           })
         )
       )
       assert(full instanceof CommandFailure)
       assert.strictEqual(
         full.message,
-        `${metrics} cannot be written (ENOSPC: no space left on device). The disk is full: make room there and try again; ` +
+        `${timings} cannot be written (ENOSPC: no space left on device). The disk is full: make room there and try again; ` +
           "a run that has begun continues with `inspo resume`."
       )
 
+      rmSync(timings)
       const bug = new TypeError("no such field")
       const died = yield* Effect.exit(
         sessionIn(config, broken, "open", (event) => (event._tag === "StepPlanned" ? Effect.die(bug) : Effect.void))
