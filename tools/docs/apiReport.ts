@@ -12,8 +12,11 @@ export const file = join(root, "docs/api.txt")
 /** The report, from what was built. */
 export const report = (): string => {
   const promised = promisedPackages()
-  const reported = packages.filter(({ name }) => promised.has(name))
-  return `${note}\n\n${reported.map(ofPackage).join("\n")}`
+  const own = packages
+    .filter(({ name }) => promised.has(name))
+    .flatMap((one) => modulesOfApi(one).map((module) => ofModule(one, module)))
+  const others = packages.filter(({ name }) => !promised.has(name))
+  return [`${note}\n`, ...own, ...exportedAgain(others, own.join("\n"))].join("\n")
 }
 
 const note =
@@ -27,10 +30,18 @@ const promisedPackages = (): ReadonlySet<string> => {
   )
 }
 
-const ofPackage = (one: Package): string =>
-  modulesOfApi(one)
-    .map((module) => `# ${one.manifest.name}/${module}\n${declarations(read(one, module)).join("\n")}\n`)
-    .join("\n")
+const ofModule = (one: Package, module: string): string =>
+  `# ${one.manifest.name}/${module}\n${declarations(read(one, module)).join("\n")}\n`
+
+/** The modules of packages that a text exports again: what is promised of an export includes what it leads to. */
+const exportedAgain = (others: ReadonlyArray<Package>, text: string): ReadonlyArray<string> => {
+  const exported = new Set([...text.matchAll(/^export .* from "(@inspo\/[^"]+)"/gmu)].map(([, name]) => name))
+  return others.flatMap((one) =>
+    modulesOfApi(one)
+      .filter((module) => exported.has(`${one.manifest.name}/${module}`))
+      .map((module) => ofModule(one, module))
+  )
+}
 
 const declarations = (text: string): ReadonlyArray<string> => {
   const bare = withoutComments(text)

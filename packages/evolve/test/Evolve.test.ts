@@ -26,6 +26,35 @@ const messageOf = async (promise: Promise<unknown>): Promise<string> => {
   return error instanceof Error ? error.message : String(error)
 }
 
+interface Crash {
+  readonly signal: AbortSignal
+  /** Kills the search when its time has come: the agent has answered, so no call is in flight. */
+  readonly beforeScore: (scoring: AbortSignal) => Promise<void>
+}
+
+/** The result of a search that is killed after each number of scores and started again, until it ends. */
+const afterCrashes = async (
+  crashes: ReadonlyArray<number>,
+  search: (crash: Crash) => Promise<EvolveResult<string, Case>>
+): Promise<EvolveResult<string, Case> | null> => {
+  let result: EvolveResult<string, Case> | null = null
+  for (const after of [...crashes, Infinity]) {
+    let left = after
+    const stop = new AbortController()
+    const beforeScore: Crash["beforeScore"] = async (scoring) => {
+      if (left-- > 0) return
+      stop.abort(new Error("killed"))
+      await new Promise((_, reject) => scoring.addEventListener("abort", () => reject(new Error("aborted"))))
+    }
+    try {
+      result = await search({ signal: stop.signal, beforeScore })
+    } catch (error) {
+      assert.isTrue(after < Infinity && error instanceof Error && error.message === "killed", String(error))
+    }
+  }
+  return result
+}
+
 describe("evolve", () => {
   it("returns a prompt that held-out cases show to be better", async () => {
     const phases: Array<string> = []
@@ -89,21 +118,14 @@ describe("evolve", () => {
         const file = join(directory, `resume-${crashes.join("-")}.jsonl`)
         await rm(file, { force: true })
         const asked = new Map<string, number>()
-        let result: EvolveResult<string, Case> | null = null
-        for (const after of [...crashes, Infinity]) {
-          let left = after
-          const stop = new AbortController()
-          const run = evolve({
+        const result = await afterCrashes(crashes, ({ beforeScore, signal }) =>
+          evolve({
             ...options(120),
             concurrency: 1,
             file,
-            signal: stop.signal,
-            // The agent has answered, so no call is in flight.
-            score: async (output, _, { signal }) => {
-              if (left-- <= 0) {
-                stop.abort(new Error("killed"))
-                await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))))
-              }
+            signal,
+            score: async (output, _, context) => {
+              await beforeScore(context.signal)
               return Number(output === "right")
             },
             agent: (prompt, one) => {
@@ -112,12 +134,7 @@ describe("evolve", () => {
               return succeeds(prompt, one) ? "right" : "wrong"
             }
           })
-          try {
-            result = await run
-          } catch (error) {
-            assert.isTrue(after < Infinity && error instanceof Error && error.message === "killed", String(error))
-          }
-        }
+        )
         assert.strictEqual(result?.calls, whole.calls)
         assert.strictEqual(result?.prompt, whole.prompt)
         assert.deepStrictEqual(result?.tried, whole.tried)
@@ -140,22 +157,16 @@ describe("evolve", () => {
           const file = join(directory, `scores-${randomSeed}-${noise}-${crashes.join("-")}.jsonl`)
           await rm(file, { force: true })
           const scored = new Map<string, Array<number>>()
-          let result: EvolveResult<string, Case> | null = null
-          for (const after of [...crashes, Infinity]) {
-            let left = after
-            const stop = new AbortController()
-            const run = evolve({
+          const result = await afterCrashes(crashes, ({ beforeScore, signal }) =>
+            evolve({
               ...options(120),
               randomSeed,
               file,
               concurrency: 1,
-              signal: stop.signal,
+              signal,
               agent: (prompt, one) => `${succeeds(prompt, one) ? "right" : "wrong"} ${one.id} ${prompt}`,
-              score: async (output, _, { signal }) => {
-                if (left-- <= 0) {
-                  stop.abort(new Error("killed"))
-                  await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))))
-                }
+              score: async (output, _, context) => {
+                await beforeScore(context.signal)
                 const before = scored.get(output) ?? []
                 const isWrong = chance("judge", randomSeed, output, before.length) < noise
                 const score = Number(output.startsWith("right") !== isWrong)
@@ -163,12 +174,7 @@ describe("evolve", () => {
                 return score
               }
             })
-            try {
-              result = await run
-            } catch (error) {
-              assert.isTrue(after < Infinity && error instanceof Error && error.message === "killed", String(error))
-            }
-          }
+          )
           const again = [...scored.values()].filter(({ length }) => length > 1)
           if (noise === 0) assert.isAtMost(again.length, 8)
           const differs = again.some(([first, ...others]) => others.some((one) => one !== first))

@@ -1,9 +1,12 @@
+import type { ChatMessage, ToolCall, ToolDefinition } from "@inspo/domain/Chat"
 import { Context, type Duration, Effect, Layer, type Redacted, Result, Schema, Stream } from "effect"
 import { AiError, LanguageModel, type Prompt, type Response } from "effect/ai"
 import type { HttpClient } from "effect/http"
 import * as Server from "./internal/Server.ts"
 import * as ServerFault from "./internal/ServerFault.ts"
 import type { ProposerErrorKind } from "./Proposer.ts"
+
+export type { ChatMessage, ToolCall, ToolDefinition, ToolResult } from "@inspo/domain/Chat"
 
 /**
  * What distinguishes one protocol of language models from another: addresses, headers and bodies. {@link make} does the rest, so a
@@ -46,38 +49,6 @@ export interface TextRequest {
 /** One message of a conversation as plain text. */
 export interface Message {
   readonly role: "system" | "user" | "assistant"
-  readonly text: string
-}
-
-/**
- * One message of a conversation with tools. The results of the assistant's calls follow its message together, in the order of
- * the calls.
- */
-export type ChatMessage =
-  | (Message & { readonly calls?: ReadonlyArray<ToolCall> })
-  | { readonly role: "tool"; readonly results: ReadonlyArray<ToolResult> }
-
-/** A tool that a model may call; `parameters` is the JSON schema of an object. */
-export interface ToolDefinition {
-  readonly name: string
-  readonly description: string
-  readonly parameters: Schema.JsonObject
-}
-
-/**
- * A call of a tool. `input` is what the model wrote: usually an object, a text where that was no JSON. `signature` is a text
- * that the provider wants back with the call.
- */
-export interface ToolCall {
-  readonly id: string
-  readonly name: string
-  readonly input: Schema.Json
-  readonly signature?: string
-}
-
-/** What a tool replied to a call. */
-export interface ToolResult {
-  readonly call: ToolCall
   readonly text: string
 }
 

@@ -1,4 +1,4 @@
-export { Spent } from "@inspo/domain"
+export * as Spent from "@inspo/domain/Spent"
 export * as CandidateLint from "./CandidateLint.ts"
 export * as CandidateParser from "./CandidateParser.ts"
 export * as ClauseBank from "./ClauseBank.ts"

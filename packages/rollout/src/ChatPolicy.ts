@@ -1,6 +1,9 @@
+import { type ChatMessage, ToolCall, type ToolDefinition } from "@inspo/domain/Chat"
 import { nothing, Spent } from "@inspo/domain/Spent"
 import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { Context, Effect, Layer, Schema } from "effect"
+
+export { type ChatMessage, ToolCall, type ToolDefinition, type ToolResult } from "@inspo/domain/Chat"
 
 /**
  * A chat model as a frozen policy: it takes messages and gives text. A rollout over it (`@inspo/rollout/ChatRollout`) needs
@@ -82,42 +85,6 @@ export const layer = ({
 export interface ChatRequest {
   readonly messages: ReadonlyArray<ChatMessage>
   readonly tools: ReadonlyArray<ToolDefinition>
-}
-
-/**
- * One message of a conversation. The results of the assistant's calls follow its message together, in the order of the calls.
- */
-export type ChatMessage =
-  | {
-      readonly role: "system" | "user" | "assistant"
-      readonly text: string
-      readonly calls?: ReadonlyArray<ToolCall>
-    }
-  | { readonly role: "tool"; readonly results: ReadonlyArray<ToolResult> }
-
-/** A tool as it is offered to a chat model; `parameters` is the JSON schema of an object. */
-export interface ToolDefinition {
-  readonly name: string
-  readonly description: string
-  readonly parameters: Schema.JsonObject
-}
-
-/**
- * A tool call in the provider's form. `input` is what the model wrote, which need not fit the tool. `signature` is a text that
- * the provider wants back with the call.
- */
-export const ToolCall = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  input: Schema.Json,
-  signature: Schema.optionalKey(Schema.String)
-})
-export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
-
-/** What a tool replied to a call. */
-export interface ToolResult {
-  readonly call: ToolCall
-  readonly text: string
 }
 
 /**

@@ -75,8 +75,12 @@ export const within = (countTokens: (text: string) => number, text: string, limi
   return fits(longest) ? cutTo(longest) : null
 }
 
+const opening = "<information>"
+
+const closing = "</information>"
+
 /** An observation without a text, the shortest that there is. */
-export const empty = "<information></information>"
+export const empty: string = `${opening}${closing}`
 
 /** The text between the tags of an observation. */
 export const unwrapped = (shown: string): string => shown.slice(opening.length, -closing.length).trim()
@@ -114,10 +118,6 @@ const observe = (tokenizer: Tokenizer, shown: string): Observation => {
   const text = observed(shown)
   return { text, tokens: tokenizer.encode(text) }
 }
-
-const opening = "<information>"
-
-const closing = "</information>"
 
 const observed = (shown: string): string => `${opening}${shown}${closing}`
 

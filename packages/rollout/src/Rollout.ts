@@ -70,7 +70,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   const { profile, tokenizer } = engine
   const setup = yield* Setup.make(config, options, Observation.envelope(tokenizer))
   const { call } = setup
-  const refusal = setup.agent.native === true ? withoutToolCalls : setup.refusal
+  const refusal = setup.agent.native === true ? withoutToolCalls() : setup.refusal
   const begin = Running.make(setup.agent, { ...setup, tokenizer, contextLength: profile.contextLength })
   const sample = Sampling.make(engine)
   const score = Scoring.make(setup.score, setup.scoredTurns)
@@ -107,9 +107,10 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   return Rollout.of({ collect })
 })
 
-const withoutToolCalls = new RolloutError({
-  field: "agent",
-  value: "tool-calls",
-  expected: "another agent, because an engine samples tokens and has no tool calls",
-  remedy: "set it to search-r1, or use a chat model"
-})
+const withoutToolCalls = () =>
+  new RolloutError({
+    field: "agent",
+    value: "tool-calls",
+    expected: "another agent, because an engine samples tokens and has no tool calls",
+    remedy: "set it to search-r1, or use a chat model"
+  })

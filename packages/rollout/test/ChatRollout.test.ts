@@ -279,7 +279,7 @@ describe("A policy with native tool calls", () => {
     })
   )
 
-  it.effect("is told that a tool does not exist, and may go on", () =>
+  it.effect("is shown that a tool does not exist, and can continue", () =>
     Effect.gen(function* () {
       const { trajectories } = yield* chat(
         (asked) =>

@@ -6,7 +6,7 @@ import { refuse } from "@inspo/domain/InvalidInput"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
 import type { Value } from "@inspo/population/Members"
-import type { Share } from "./Choose.ts"
+import type * as Choose from "./Choose.ts"
 import * as Shares from "./Shares.ts"
 
 /** How instructions are drawn. Pure: the same request gives the same assignment. */
@@ -92,7 +92,12 @@ const defaults: Choices = { rule: "thompson", temperature: 0.2, assignment: "str
 /** The draws of each question by given shares, which sum to 1: as {@link make} does by those of its rule. */
 export const assign = (
   { assignment, sharing }: Pick<Choices, "assignment" | "sharing">,
-  { questions, seed, shares: inAnyOrder, step }: Omit<Request, "values"> & { readonly shares: ReadonlyArray<Share> }
+  {
+    questions,
+    seed,
+    shares: inAnyOrder,
+    step
+  }: Omit<Request, "values"> & { readonly shares: ReadonlyArray<Choose.Share> }
 ): ReadonlyArray<ReadonlyArray<InstructionId>> => {
   const shares = inAnyOrder.toSorted(byId)
   if (shares.length === 0 || questions.length === 0) return questions.map(() => [])
@@ -113,12 +118,7 @@ export const distinct = ({
   path,
   seed,
   shares
-}: {
-  readonly seed: number
-  readonly path: RandomStream.StreamPath
-  readonly shares: ReadonlyArray<Share>
-  readonly instructionsPerQuestion: number
-}): ReadonlyArray<Share> => {
+}: Choose.Request & { readonly instructionsPerQuestion: number }): ReadonlyArray<Choose.Share> => {
   const draws = expectedDraws(
     shares.map(({ probability }) => probability),
     instructionsPerQuestion
@@ -154,7 +154,7 @@ const askedOf = (shares: ReadonlyArray<number>, questions: number, instructionsP
 
 const asGroups = (
   stream: RandomStream.RandomStream,
-  shares: ReadonlyArray<Share>,
+  shares: ReadonlyArray<Choose.Share>,
   questions: number,
   instructionsPerQuestion: number
 ): ReadonlyArray<ReadonlyArray<InstructionId>> => {
@@ -173,7 +173,7 @@ const asGroups = (
  */
 const systematic = (
   stream: RandomStream.RandomStream,
-  shares: ReadonlyArray<Share>,
+  shares: ReadonlyArray<Choose.Share>,
   questions: number,
   total: number
 ): ReadonlyArray<ReadonlyArray<InstructionId>> => {
@@ -196,7 +196,7 @@ const systematic = (
 /** Maps a point of [0, 1) to the instruction whose share of the interval contains it. */
 type Quantile = (point: number) => ReadonlyArray<InstructionId>
 
-const quantile = (shares: ReadonlyArray<Share>): Quantile => {
+const quantile = (shares: ReadonlyArray<Choose.Share>): Quantile => {
   const ends = Arr.scan(shares, 0, (end, { probability }) => end + probability).slice(1)
   // Rounding may leave the last end slightly below 1: the last instruction with a share takes the rest.
   const last = shares.findLastIndex(({ probability }) => probability > 0)

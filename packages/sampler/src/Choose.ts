@@ -9,6 +9,13 @@ export interface Share {
   readonly probability: number
 }
 
+/** The shares to draw from. The `path` of `seed` names the draw. */
+export interface Request {
+  readonly seed: number
+  readonly path: RandomStream.StreamPath
+  readonly shares: ReadonlyArray<Share>
+}
+
 /**
  * Draws from the stream `path` of `seed`, independent of the order of `shares`. Throws `InvalidInput` unless they sum to 1.
  *
@@ -21,15 +28,7 @@ export interface Share {
  * Choose.choose({ seed: 7, path: ["lease", "train/12", "q5"], shares }) // { id, probability }
  * ```
  */
-export const choose = ({
-  path,
-  seed,
-  shares
-}: {
-  readonly seed: number
-  readonly path: RandomStream.StreamPath
-  readonly shares: ReadonlyArray<Share>
-}): Share => {
+export const choose = ({ path, seed, shares }: Request): Share => {
   const possible = shares.filter(({ probability }) => probability > 0).toSorted(byId)
   const total = possible.reduce((sum, { probability }) => sum + probability, 0)
   const last = possible.at(-1)

@@ -6,7 +6,7 @@ import type { RunRecord } from "../RunRecord.ts"
 import type { ComparisonView, DifferenceView } from "../view/ComparisonView.ts"
 import type { RunView } from "../view/RunView.ts"
 import { bestInstruction, cells } from "./Overview.ts"
-import { settings } from "./Settings.ts"
+import { differing, settings } from "./Settings.ts"
 
 /** A run to compare. */
 export interface ComparedRun {
@@ -28,7 +28,7 @@ export const comparison = (compared: ReadonlyArray<ComparedRun>): ComparisonView
       difference: index === 0 || first === undefined ? null : difference(first.record, record),
       best: shownBest(record)
     })),
-    settings: differingSettings(compared)
+    settings: differing(compared.map(({ record }) => settings(record.config, record.state.strategies)))
   }
 }
 
@@ -54,12 +54,4 @@ const finalScores = (record: RunRecord): ReadonlyMap<string, number> => {
   const best = bestInstruction(record)?.id
   const found = record.state.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === best)
   return new Map(found?.groups.map((group) => [group.questionId, Group.meanReward(group)]))
-}
-
-const differingSettings = (compared: ReadonlyArray<ComparedRun>): ComparisonView["settings"] => {
-  const all = compared.map(({ record }) => settings(record.config, record.state.strategies))
-  const names = new Set(all.flatMap((one) => Object.keys(one)))
-  return [...names]
-    .map((name) => ({ name, values: all.map((one) => one[name] ?? null) }))
-    .filter(({ values }) => new Set(values).size > 1)
 }

@@ -2,7 +2,7 @@ import type { Identities } from "@inspo/coevolution/Strategies"
 import { algorithmOf, type RunConfig } from "@inspo/config"
 import { tQuantile } from "@inspo/statistics/Exact"
 import type { SettingsView } from "../view/SettingsView.ts"
-import { settings } from "./Settings.ts"
+import { differing, settings } from "./Settings.ts"
 
 /** A run with its settings. */
 export interface Configured {
@@ -13,16 +13,12 @@ export interface Configured {
 
 /** The settings in which runs differ, and the groups of runs that differ in their random seed alone. */
 export const runSettings = (runs: ReadonlyArray<Configured>): SettingsView => {
-  const all = runs.map(({ config, strategies }) => settings(config, strategies))
-  const names = new Set(all.flatMap((one) => Object.keys(one)))
   const groups = runs.map(groupOf)
   const numbers = new Map([...new Set(groups)].map((group, place) => [group, place]))
   const sizes = [...Map.groupBy(groups, (group) => group).values()].map(({ length }) => length)
   return {
     runs: runs.map(({ id }) => id),
-    settings: [...names]
-      .map((name) => ({ name, values: all.map((one) => one[name] ?? null) }))
-      .filter(({ values }) => new Set(values).size > 1),
+    settings: differing(runs.map(({ config, strategies }) => settings(config, strategies))),
     groups: groups.map((group) => numbers.get(group) ?? 0),
     quantiles: Array.from({ length: Math.max(1, ...sizes) - 1 }, (_, place) => tQuantile(0.95, place + 1))
   }

@@ -19,6 +19,14 @@ export const settings = (
     )
   ])
 
+/** The settings that are not the same in all runs, with the value of each run; null where a run does not have one. */
+export const differing = (
+  all: ReadonlyArray<Readonly<Record<string, string>>>
+): ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<string | null> }> =>
+  [...new Set(all.flatMap((one) => Object.keys(one)))]
+    .map((name) => ({ name, values: all.map((one) => one[name] ?? null) }))
+    .filter(({ values }) => new Set(values).size > 1)
+
 const leaves = (path: string, value: unknown): ReadonlyArray<readonly [name: string, value: string]> => {
   if (!Predicate.isObject(value) || Array.isArray(value))
     return [[path, PlainText.escape(typeof value === "string" ? value : JSON.stringify(value))]]

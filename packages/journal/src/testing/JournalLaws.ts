@@ -2,6 +2,7 @@
 import type { Law } from "@inspo/domain/testing"
 import type { Layer } from "effect"
 import type { Journal } from "../Journal.ts"
+import { within } from "../internal/laws/Cases.ts"
 import { commitLaws } from "../internal/laws/CommitLaws.ts"
 import { eventLaws } from "../internal/laws/EventLaws.ts"
 import { ledgerLaws } from "../internal/laws/LedgerLaws.ts"
@@ -20,5 +21,7 @@ import { recordLaws } from "../internal/laws/RecordLaws.ts"
  * for (const { check, name } of JournalLaws.laws(layerMemory)) it.effect(name, () => check)
  * ```
  */
-export const laws = <E, R>(fresh: Layer.Layer<Journal, E, R>, options?: Law.Options): ReadonlyArray<Law.Law<R>> =>
-  [eventLaws, recordLaws, commitLaws, ledgerLaws].flatMap((lawsOf) => lawsOf(fresh, options))
+export const laws = <E, R>(fresh: Layer.Layer<Journal, E, R>, options?: Law.Options): ReadonlyArray<Law.Law<R>> => {
+  const use = within(fresh)
+  return [eventLaws, recordLaws, commitLaws, ledgerLaws].flatMap((lawsOf) => lawsOf(use, options))
+}

@@ -17,11 +17,16 @@ export const Put = Schema.Struct({
 /** What JSON makes of a value: `-0` becomes `0`. */
 export const throughJson = <A>(value: A): A => JSON.parse(JSON.stringify(value))
 
-/** A journal of its own for each case. */
+/** Runs one case with a journal of its own. */
+export type Use<E, R> = <A, F>(
+  withJournal: (journal: Journal.Interface) => Effect.Effect<A, F>
+) => Effect.Effect<A, E | F, R>
+
+/** Makes the journal of each case by this layer. */
 export const within =
-  <E, R>(fresh: Layer.Layer<Journal, E, R>) =>
-  <A, F>(use: (journal: Journal.Interface) => Effect.Effect<A, F>): Effect.Effect<A, E | F, R> =>
-    Journal.use(use).pipe(Effect.provide(Layer.fresh(fresh), { local: true }))
+  <E, R>(fresh: Layer.Layer<Journal, E, R>): Use<E, R> =>
+  (withJournal) =>
+    Journal.use(withJournal).pipe(Effect.provide(Layer.fresh(fresh), { local: true }))
 
 /** The error of an operation that has to be refused. */
 export const refused = <E>(operation: Effect.Effect<unknown, E>): Effect.Effect<E> =>

@@ -1,14 +1,10 @@
 /** The law of commits. */
 import { Law } from "@inspo/domain/testing"
-import { Arbitrary, Effect, type Layer, Schema } from "effect"
+import { Arbitrary, Effect, Schema } from "effect"
 import type { Journal } from "../../Journal.ts"
-import { Event, Put, within } from "./Cases.ts"
+import { Event, Put, type Use } from "./Cases.ts"
 
-export const commitLaws = <E, R>(
-  fresh: Layer.Layer<Journal, E, R>,
-  options: Law.Options | undefined
-): ReadonlyArray<Law.Law<R>> => {
-  const use = within(fresh)
+export const commitLaws = <E, R>(use: Use<E, R>, options: Law.Options | undefined): ReadonlyArray<Law.Law<R>> => {
   const contents = (journal: Journal.Interface) =>
     Effect.all([journal.read, journal.listRecords("x"), journal.listRecords("y")])
   return [

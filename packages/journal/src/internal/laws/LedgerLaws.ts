@@ -1,75 +1,67 @@
 /** Laws of the ledger. */
 import { Law } from "@inspo/domain/testing"
-import { Arbitrary, Effect, type Layer, Schema } from "effect"
+import { Arbitrary, Effect, Schema } from "effect"
 import type { Expense, Journal, LedgerEntry } from "../../Journal.ts"
-import { refused, within } from "./Cases.ts"
+import { refused, type Use } from "./Cases.ts"
 
-export const ledgerLaws = <E, R>(
-  fresh: Layer.Layer<Journal, E, R>,
-  options: Law.Options | undefined
-): ReadonlyArray<Law.Law<R>> => {
-  const use = within(fresh)
-  return [
-    Law.forAll(
-      "the ledger sums every amount by phase, and the redone part apart",
-      Arbitrary.schema(Schema.Array(Charge)),
-      options,
-      (charges) =>
-        use((journal) =>
-          Effect.gen(function* () {
-            for (const entry of charges) yield* journal.charge(entry)
-            const booked = charges.map((entry) => ({ ...entry, open: false, amounts: entry }))
-            Law.same(yield* journal.ledger, totals(booked), "the ledger")
-          })
-        )
-    ),
-
-    Law.forAll(
-      "the ledger counts what is reserved until it is settled, what is settled once, and a key that comes again as redone",
-      Arbitrary.schema(
-        Schema.Tuple([Schema.Array(Schema.Array(Reserved)), Schema.Array(Schema.Struct(Spent)), Charge])
-      ),
-      options,
-      (drawn) => use((journal) => reservedAndSettled(journal, drawn))
-    ),
-
-    Law.once("a reservation is settled once, and all of a batch or none", () => use(settledOnce)),
-
-    Law.once("the ledger takes thousands of reservations and settlements at once", () =>
+export const ledgerLaws = <E, R>(use: Use<E, R>, options: Law.Options | undefined): ReadonlyArray<Law.Law<R>> => [
+  Law.forAll(
+    "the ledger sums every amount by phase, and the redone part apart",
+    Arbitrary.schema(Schema.Array(Charge)),
+    options,
+    (charges) =>
       use((journal) =>
         Effect.gen(function* () {
-          const ids = yield* journal.reserve(
-            Array.from({ length: 2560 }, (_, index) => ({ ...one, phase: "rollout", key: `${index}` }))
-          )
-          Law.same(ids.length, 2560, "the number of ids")
-          yield* journal.settle(ids.map((id) => ({ ...one, tokens: 2, id })))
-          const [total] = yield* journal.ledger
-          const spent = sum(ids.map(() => ({ ...one, tokens: 2 })))
-          Law.same(total, { phase: "rollout", ...spent, redone: sum([]), open: sum([]) }, "the total")
+          for (const entry of charges) yield* journal.charge(entry)
+          const booked = charges.map((entry) => ({ ...entry, open: false, amounts: entry }))
+          Law.same(yield* journal.ledger, totals(booked), "the ledger")
         })
       )
-    ),
+  ),
 
-    Law.once("an amount that cannot be spent is refused", () =>
-      Effect.forEach(wrong, (amount) =>
-        use((journal) =>
-          Effect.gen(function* () {
-            const entry: LedgerEntry = { ...one, phase: "rollout", redone: false }
-            for (const operation of [
-              journal.charge({ ...entry, ...amount }),
-              journal.reserve([{ ...one, phase: "rollout", key: "k", ...amount }])
-            ]) {
-              const { message, reason } = yield* refused(operation)
-              Law.same(reason, "invalid", "the reason")
-              for (const field of Object.keys(amount))
-                Law.expect(message.includes(field), `the message does not name ${field}: ${message}`)
-            }
-          })
+  Law.forAll(
+    "the ledger counts what is reserved until it is settled, what is settled once, and a key that comes again as redone",
+    Arbitrary.schema(Schema.Tuple([Schema.Array(Schema.Array(Reserved)), Schema.Array(Schema.Struct(Spent)), Charge])),
+    options,
+    (drawn) => use((journal) => reservedAndSettled(journal, drawn))
+  ),
+
+  Law.once("a reservation is settled once, and all of a batch or none", () => use(settledOnce)),
+
+  Law.once("the ledger takes thousands of reservations and settlements at once", () =>
+    use((journal) =>
+      Effect.gen(function* () {
+        const ids = yield* journal.reserve(
+          Array.from({ length: 2560 }, (_, index) => ({ ...one, phase: "rollout", key: `${index}` }))
         )
+        Law.same(ids.length, 2560, "the number of ids")
+        yield* journal.settle(ids.map((id) => ({ ...one, tokens: 2, id })))
+        const [total] = yield* journal.ledger
+        const spent = sum(ids.map(() => ({ ...one, tokens: 2 })))
+        Law.same(total, { phase: "rollout", ...spent, redone: sum([]), open: sum([]) }, "the total")
+      })
+    )
+  ),
+
+  Law.once("an amount that cannot be spent is refused", () =>
+    Effect.forEach(wrong, (amount) =>
+      use((journal) =>
+        Effect.gen(function* () {
+          const entry: LedgerEntry = { ...one, phase: "rollout", redone: false }
+          for (const operation of [
+            journal.charge({ ...entry, ...amount }),
+            journal.reserve([{ ...one, phase: "rollout", key: "k", ...amount }])
+          ]) {
+            const { message, reason } = yield* refused(operation)
+            Law.same(reason, "invalid", "the reason")
+            for (const field of Object.keys(amount))
+              Law.expect(message.includes(field), `the message does not name ${field}: ${message}`)
+          }
+        })
       )
     )
-  ]
-}
+  )
+]
 
 const Spent = {
   rollouts: Schema.Literals([0, 1, 300]),

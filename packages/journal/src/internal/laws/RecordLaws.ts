@@ -1,63 +1,57 @@
 /** Laws of records. */
 import { Law } from "@inspo/domain/testing"
-import { Arbitrary, Effect, type Layer, Option, Schema } from "effect"
+import { Arbitrary, Effect, Option, Schema } from "effect"
 import type { Journal } from "../../Journal.ts"
-import { Put, refused, throughJson, within } from "./Cases.ts"
+import { Put, refused, throughJson, type Use } from "./Cases.ts"
 
-export const recordLaws = <E, R>(
-  fresh: Layer.Layer<Journal, E, R>,
-  options: Law.Options | undefined
-): ReadonlyArray<Law.Law<R>> => {
-  const use = within(fresh)
-  return [
-    Law.forAll(
-      "records keep the first answer to a key and are listed by step and key",
-      Arbitrary.schema(Puts),
-      options,
-      (puts) => use((journal) => keptAndListed(journal, puts))
+export const recordLaws = <E, R>(use: Use<E, R>, options: Law.Options | undefined): ReadonlyArray<Law.Law<R>> => [
+  Law.forAll(
+    "records keep the first answer to a key and are listed by step and key",
+    Arbitrary.schema(Puts),
+    options,
+    (puts) => use((journal) => keptAndListed(journal, puts))
+  ),
+
+  Law.forAll(
+    "records are forgotten by step and by the beginning of their key, and no others",
+    Arbitrary.schema(
+      Schema.Struct({
+        puts: Puts,
+        before: Schema.Literals([0, 1, 2, 3]),
+        prefixes: Schema.Array(Schema.Literals(["step/", "é", "𝒳", "none"]))
+      })
     ),
+    options,
+    (deletion) => use((journal) => forgotten(journal, deletion))
+  ),
 
-    Law.forAll(
-      "records are forgotten by step and by the beginning of their key, and no others",
-      Arbitrary.schema(
-        Schema.Struct({
-          puts: Puts,
-          before: Schema.Literals([0, 1, 2, 3]),
-          prefixes: Schema.Array(Schema.Literals(["step/", "é", "𝒳", "none"]))
-        })
-      ),
-      options,
-      (deletion) => use((journal) => forgotten(journal, deletion))
-    ),
-
-    Law.once("records are stored and found by the thousand", () =>
-      use((journal) =>
-        Effect.gen(function* () {
-          const rows = Array.from({ length: 1201 }, (_, index) => ({ key: `k${index}`, value: index }))
-          yield* journal.putRecords("many", 0, rows)
-          const keys = rows.map(({ key }) => key)
-          const expected = rows.map(({ key, value }) => [key, value])
-          Law.same([...(yield* journal.getRecords("many", keys))], expected, "the records")
-        })
-      )
-    ),
-
-    Law.once("records are stored all or none", () =>
-      use((journal) =>
-        Effect.gen(function* () {
-          const rows = [
-            { key: "a", value: 1 },
-            { key: "b", value: undefined }
-          ]
-          const { message, reason } = yield* refused(journal.putRecords("sample", 0, rows))
-          Law.same(reason, "invalid", "the reason")
-          Law.expect(message.includes("sample b"), `the message is ${message}`)
-          Law.same(yield* journal.listRecords("sample"), [], "the records")
-        })
-      )
+  Law.once("records are stored and found by the thousand", () =>
+    use((journal) =>
+      Effect.gen(function* () {
+        const rows = Array.from({ length: 1201 }, (_, index) => ({ key: `k${index}`, value: index }))
+        yield* journal.putRecords("many", 0, rows)
+        const keys = rows.map(({ key }) => key)
+        const expected = rows.map(({ key, value }) => [key, value])
+        Law.same([...(yield* journal.getRecords("many", keys))], expected, "the records")
+      })
     )
-  ]
-}
+  ),
+
+  Law.once("records are stored all or none", () =>
+    use((journal) =>
+      Effect.gen(function* () {
+        const rows = [
+          { key: "a", value: 1 },
+          { key: "b", value: undefined }
+        ]
+        const { message, reason } = yield* refused(journal.putRecords("sample", 0, rows))
+        Law.same(reason, "invalid", "the reason")
+        Law.expect(message.includes("sample b"), `the message is ${message}`)
+        Law.same(yield* journal.listRecords("sample"), [], "the records")
+      })
+    )
+  )
+]
 
 const Puts = Schema.Array(Put)
 type Puts = typeof Puts.Type
