@@ -1,4 +1,5 @@
 export * as Attempt from "./Attempt.ts"
+export * as Checked from "./Checked.ts"
 export * as Experience from "./Experience.ts"
 export * as Group from "./Group.ts"
 export * as Instruction from "./Instruction.ts"
