@@ -65,7 +65,8 @@ export interface Choices {
  */
 export const make = (choices: Partial<Choices> = {}): Strategy => {
   const { assignment, rule, sharing, temperature } = { ...defaults, ...choices }
-  if (rule === "softmax") Shares.assertTemperature(temperature)
+  // Refuses the temperature here rather than at the first draw.
+  if (rule === "softmax") Shares.softmax([], temperature)
   if (sharing?._tag === "Samples") assertCount("Sampler.make", "samples", sharing.samples, 1)
   if (sharing?._tag === "Groups")
     assertCount("Sampler.make", "instructionsPerQuestion", sharing.instructionsPerQuestion, 1)

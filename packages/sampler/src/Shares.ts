@@ -14,7 +14,8 @@ import type { Value } from "@inspo/population/Population"
  * ```
  */
 export const softmax = (values: ReadonlyArray<number>, temperature: number): ReadonlyArray<number> => {
-  assertTemperature(temperature)
+  if (!(temperature > 0 && temperature < Infinity))
+    refuse({ where: "Shares", field: "temperature", value: temperature, expected: "a finite number above 0" })
   for (const [index, value] of values.entries())
     if (!Number.isFinite(value))
       refuse({ where: "Shares", field: `values[${index}]`, value, expected: "a finite number" })
@@ -22,12 +23,6 @@ export const softmax = (values: ReadonlyArray<number>, temperature: number): Rea
   const scores = values.map((value) => Math.exp((value - largest) / temperature))
   const total = scores.reduce((a, b) => a + b, 0)
   return scores.map((score) => score / total)
-}
-
-/** Refuses a temperature that is not finite and above 0. */
-export const assertTemperature = (temperature: number): void => {
-  if (!(temperature > 0 && temperature < Infinity))
-    refuse({ where: "Shares", field: "temperature", value: temperature, expected: "a finite number above 0" })
 }
 
 /**
