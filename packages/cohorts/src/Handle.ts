@@ -2,8 +2,8 @@
 import { type Candidate, type Content, contentOf, type InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { chooseParents, refill } from "@inspo/evolution"
 import { instructionId, isAlive } from "@inspo/evolution/State"
-import { refuse as invalid } from "@inspo/domain/InvalidInput"
-import { Array as Arr, HashMap, Predicate, Result, Schema, SchemaIssue } from "effect"
+import * as Checked from "@inspo/domain/Checked"
+import { Array as Arr, HashMap, Result } from "effect"
 import { apply, begin } from "./Apply.ts"
 import { type Archive, closedIndex } from "./Archive.ts"
 import { type Answer, type Command, refuse, type Refused } from "./Command.ts"
@@ -28,7 +28,7 @@ export const create = (
   settings: Settings,
   contents: Arr.NonEmptyReadonlyArray<Content>
 ): { readonly state: State; readonly events: readonly [EventOf<"Created">] } => {
-  assertSettings(settings)
+  checked(settings)
   const event: EventOf<"Created"> = {
     _tag: "Created",
     settings,
@@ -44,21 +44,7 @@ export const create = (
   return { state: begin(event), events: [event] }
 }
 
-const assertSettings = (settings: Settings): void => {
-  const found = decodeSettings(settings)
-  if (Result.isSuccess(found)) return
-  const [issue] = SchemaIssue.makeFormatterStandardSchemaV1()(found.failure.issue).issues
-  const path = (issue?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
-  const [expected = ""] = (issue?.message ?? "another value").split(", got ")
-  invalid({
-    where: "cohorts.create",
-    field: path.map(String).join("."),
-    value: path.reduce<unknown>((value, key) => (Predicate.hasProperty(value, key) ? value[key] : value), settings),
-    expected: expected.replace(/^Expected /u, "")
-  })
-}
-
-const decodeSettings = Schema.decodeUnknownResult(Schema.toType(Settings))
+const checked = Checked.by("cohorts.create", Settings)
 
 /**
  * Handles a command and everything that follows from it at its time. Events that are due by time come first, so that a

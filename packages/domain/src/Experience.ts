@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Checked from "./Checked.ts"
 import { InstructionId } from "./Instruction.ts"
 import { QuestionId } from "./Question.ts"
 import { Reward, TrajectoryId, Turn } from "./Trajectory.ts"
@@ -24,16 +25,11 @@ export interface Options {
   readonly reward: number
 }
 
-/** An experience by plain ids. Throws a schema error on an empty id, and on a reward outside [0, 1]. */
+/** An experience by plain ids. Throws `InvalidInput` on an empty id, and on a reward outside [0, 1]. */
 export const make = ({ dataSource = "questions", id, instruction, question, reward, step }: Options): Experience =>
-  Experience.make({
-    trajectoryId: TrajectoryId.make(id),
-    instructionId: InstructionId.make(instruction),
-    questionId: QuestionId.make(question),
-    dataSource,
-    step,
-    reward
-  })
+  checked({ trajectoryId: id, instructionId: instruction, questionId: question, dataSource, step, reward })
+
+const checked = Checked.by("Experience.make", Experience)
 
 /** A low-reward experience with its texts, as a proposer sees it. */
 export const Failure = Schema.Struct({

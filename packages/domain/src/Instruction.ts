@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Checked from "./Checked.ts"
 
 /** Identifies one instruction within a run, such as `i0` for the seed. */
 export const InstructionId = Schema.NonEmptyString.pipe(Schema.brand("InstructionId"))
@@ -42,7 +43,7 @@ export interface Options {
 }
 
 /**
- * An instruction. Throws a schema error on an empty id or text.
+ * An instruction. Throws `InvalidInput` on an empty id or text, and on a `bornAt` that is not a whole number of at least 0.
  *
  * @example
  * ```ts
@@ -53,14 +54,16 @@ export interface Options {
  * ```
  */
 export const make = (content: Content, { bornAt = 0, id, parent }: Options): Instruction =>
-  Instruction.make({
+  checked({
     ...ofContent(content),
-    id: InstructionId.make(id),
+    id,
     generation: parent === undefined ? 0 : parent.generation + 1,
     parent: parent?.id ?? null,
     origin: parent === undefined ? "seed" : "proposed",
     bornAt
   })
+
+const checked = Checked.by("Instruction.make", Instruction)
 
 /** A proposed instruction text that has not been verified yet, with its proposer's reason. */
 export const Candidate = Schema.Struct({

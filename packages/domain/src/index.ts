@@ -1,5 +1,6 @@
 export * as Attempt from "./Attempt.ts"
 export * as Chat from "./Chat.ts"
+export * as Checked from "./Checked.ts"
 export * as Experience from "./Experience.ts"
 export * as Group from "./Group.ts"
 export * as Instruction from "./Instruction.ts"

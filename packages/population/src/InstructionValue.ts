@@ -1,5 +1,7 @@
 /** The functions of `Values`, and the service that computes the values of instructions. */
 import { Context, Layer } from "effect"
+import { attempt } from "@inspo/domain/Attempt"
+import type { InvalidInput } from "@inspo/domain/InvalidInput"
 import { type Choices, make, type Valuation } from "./Values.ts"
 
 export * from "./Values.ts"
@@ -9,6 +11,9 @@ export class InstructionValue extends Context.Service<InstructionValue, Valuatio
   "@inspo/population/InstructionValue"
 ) {}
 
-/** Provides {@link make}. */
-export const layer = (choices: Partial<Choices> = {}): Layer.Layer<InstructionValue> =>
-  Layer.succeed(InstructionValue, make(choices))
+/** Provides {@link make}. Fails with `InvalidInput` on options out of range. */
+export const layer = (choices: Partial<Choices> = {}): Layer.Layer<InstructionValue, InvalidInput> =>
+  Layer.effect(
+    InstructionValue,
+    attempt(() => make(choices))
+  )

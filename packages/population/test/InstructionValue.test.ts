@@ -282,6 +282,16 @@ describe("layer", () => {
       assert.deepStrictEqual(identity, { name: "moving-average", parameters: choices })
     }).pipe(Effect.provide(InstructionValue.layer(choices)))
   )
+
+  it.effect("fails on a window out of range, without a defect", () =>
+    Effect.gen(function* () {
+      for (const window of [0, -1, 1.5, NaN]) {
+        const layer = InstructionValue.layer({ window })
+        const refused = yield* Effect.flip(Effect.provide(InstructionValue.InstructionValue, layer))
+        assert.include(refused, { _tag: "InvalidInput", field: "window" })
+      }
+    })
+  )
 })
 
 const choices = { window: 4, average: "window", span: "draws", unseen: "mean", ties: "order", best: "value" } as const

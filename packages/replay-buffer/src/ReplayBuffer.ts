@@ -1,7 +1,8 @@
 /** The rollouts that a run remembers: failures to reflect on, and questions to verify candidates on. */
 import { Array as Arr, Context, Layer, Option, Order, Schema } from "effect"
 import { Experience } from "@inspo/domain/Experience"
-import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
+import { attempt } from "@inspo/domain/Attempt"
+import { assertCount, assertRewards, type InvalidInput, refuse } from "@inspo/domain/InvalidInput"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import * as RandomStream from "@inspo/domain/RandomStream"
@@ -115,9 +116,12 @@ export const make = (choices: Partial<Choices> = {}): Memory => {
 
 const defaults: Choices = { capacitySteps: 5, perQuestionCap: 10, failures: "own", questions: "distinct" }
 
-/** Provides {@link make}. */
-export const layer = (choices: Partial<Choices> = {}): Layer.Layer<ReplayBuffer> =>
-  Layer.succeed(ReplayBuffer, make(choices))
+/** Provides {@link make}. Fails with `InvalidInput` on options out of range. */
+export const layer = (choices: Partial<Choices> = {}): Layer.Layer<ReplayBuffer, InvalidInput> =>
+  Layer.effect(
+    ReplayBuffer,
+    attempt(() => make(choices))
+  )
 
 /** The capacity of a buffer. */
 export type Capacity = Pick<Choices, "capacitySteps" | "perQuestionCap">

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Effect, Option, Schema } from "effect"
+import { Arbitrary, Array as Arr, Effect, Option, Result, Schema } from "effect"
 import * as fc from "fast-check"
 import type { Experience } from "@inspo/domain/Experience"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { TrajectoryId } from "@inspo/domain/Trajectory"
 import { ReplayBuffer } from "@inspo/replay-buffer"
+import { Buffers } from "@inspo/replay-buffer/testing"
 
 const AnyRow = Schema.Struct({
   instruction: Schema.Literals([0, 1]),
@@ -362,6 +363,25 @@ describe("ReplayBuffer", () => {
     })
 })
 
+describe("the schema of a buffer", () => {
+  it.prop("accepts every generated buffer, and keeps it through JSON", [Buffers.arbitrary], ([buffer]) => {
+    const codec = Schema.fromJsonString(ReplayBuffer.Contents)
+    assert.deepStrictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(buffer)), buffer)
+  })
+
+  it.prop("refuses steps out of order", [Buffers.arbitrary], ([{ experiences }]) => {
+    const found = Schema.decodeUnknownResult(ReplayBuffer.Contents)({ experiences: experiences.toReversed() })
+    assert.strictEqual(Result.isSuccess(found), new Set(steps(experiences)).size <= 1)
+  })
+
+  it.effect("is generated without discards", () =>
+    Effect.gen(function* () {
+      const found = yield* Arbitrary.checkEffect(Buffers.arbitrary, () => true, { runs: 300, seed: "1" })
+      assert.include(found, { _tag: "Passed", discards: 0 })
+    })
+  )
+})
+
 describe("layer", () => {
   const choices = { capacitySteps: 1, perQuestionCap: 2, failures: "own", questions: "distinct" } as const
 
@@ -373,6 +393,15 @@ describe("layer", () => {
       assert.deepStrictEqual(failures(buffer, request), ReplayBuffer.make(choices).failures(buffer, request))
       assert.deepStrictEqual(identity, { name: "ring", parameters: choices })
     }).pipe(Effect.provide(ReplayBuffer.layer(choices)))
+  )
+
+  it.effect("fails on options out of range, without a defect", () =>
+    Effect.gen(function* () {
+      for (const wrong of [{ capacitySteps: 0 }, { perQuestionCap: -1 }, { capacitySteps: NaN }]) {
+        const refused = yield* Effect.flip(Effect.provide(ReplayBuffer.ReplayBuffer, ReplayBuffer.layer(wrong)))
+        assert.include(refused, { _tag: "InvalidInput", where: "ReplayBuffer.make" })
+      }
+    })
   )
 })
 

@@ -2,7 +2,7 @@
 import * as Arr from "effect/Array"
 import * as Order from "effect/Order"
 import type { InstructionId } from "@inspo/domain/Instruction"
-import { refuse } from "@inspo/domain/InvalidInput"
+import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
 import type { Value } from "@inspo/population/Members"
@@ -49,7 +49,8 @@ export interface Choices {
 }
 
 /**
- * Draws by the shares of `rule`; by default Thompson shares, stratified.
+ * Draws by the shares of `rule`; by default Thompson shares, stratified. Throws `InvalidInput` on a temperature that softmax
+ * cannot use, and on fewer than one instruction or sample for a question.
  *
  * With one draw for each question (the paper), `stratified` draws by systematic sampling within a data source, so that each
  * instruction gets its expected number of groups rounded down or up, and easy and hard sources affect all equally. The
@@ -64,6 +65,11 @@ export interface Choices {
  */
 export const make = (choices: Partial<Choices> = {}): Strategy => {
   const { assignment, rule, sharing, temperature } = { ...defaults, ...choices }
+  // Refuses the temperature here rather than at the first draw.
+  if (rule === "softmax") Shares.softmax([], temperature)
+  if (sharing?._tag === "Samples") assertCount("Sampler.make", "samples", sharing.samples, 1)
+  if (sharing?._tag === "Groups")
+    assertCount("Sampler.make", "instructionsPerQuestion", sharing.instructionsPerQuestion, 1)
   const sharesOf = (values: ReadonlyArray<Value>): ReadonlyArray<number> =>
     rule === "thompson"
       ? Shares.thompson(values)

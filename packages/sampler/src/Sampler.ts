@@ -1,5 +1,7 @@
 /** The functions of `Assign`, and the service that assigns instructions to questions. */
 import { Context, Layer, Schema } from "effect"
+import { attempt } from "@inspo/domain/Attempt"
+import type { InvalidInput } from "@inspo/domain/InvalidInput"
 import { type Choices, make, type Strategy } from "./Assign.ts"
 
 export * from "./Assign.ts"
@@ -7,8 +9,12 @@ export * from "./Assign.ts"
 /** The strategy by which a run assigns its questions. */
 export class Sampler extends Context.Service<Sampler, Strategy>()("@inspo/sampler/Sampler") {}
 
-/** Provides {@link make}. */
-export const layer = (choices: Partial<Choices> = {}): Layer.Layer<Sampler> => Layer.succeed(Sampler, make(choices))
+/** Provides {@link make}. Fails with `InvalidInput` on options out of range. */
+export const layer = (choices: Partial<Choices> = {}): Layer.Layer<Sampler, InvalidInput> =>
+  Layer.effect(
+    Sampler,
+    attempt(() => make(choices))
+  )
 
 /** The schema of {@link Assign.Rule}. */
 export const Rule = Schema.Literals(["softmax", "thompson"])

@@ -372,6 +372,20 @@ describe("layer", () => {
     }).pipe(Effect.provide(Sampler.layer(choices)))
   )
 
+  it.effect("fails on options out of range, without a defect", () =>
+    Effect.gen(function* () {
+      const wrong: ReadonlyArray<Partial<Sampler.Choices>> = [
+        ...[0, -1, NaN, Infinity].map((temperature) => ({ rule: "softmax" as const, temperature })),
+        { sharing: { _tag: "Groups", instructionsPerQuestion: 0 } },
+        { sharing: { _tag: "Samples", samples: 0.5 } }
+      ]
+      for (const choices of wrong) {
+        const refused = yield* Effect.flip(Effect.provide(Sampler.Sampler, Sampler.layer(choices)))
+        assert.strictEqual(refused._tag, "InvalidInput")
+      }
+    })
+  )
+
   it("names what decides its draws", () => {
     const named = (more: Partial<Sampler.Choices>) => Sampler.make({ ...choices, rule: "thompson", ...more }).identity
     assert.deepStrictEqual(named({}), { name: "thompson", parameters: { assignment: "stratified" } })

@@ -1,0 +1,38 @@
+/** Values that a schema accepts, refused like any other argument of the core. */
+import { Predicate, Result, Schema, SchemaIssue } from "effect"
+import { refuse } from "./InvalidInput.ts"
+
+/**
+ * A check of decoded values: gives the value back, and throws `InvalidInput` with the first field that `schema` refuses. `where`
+ * names the function that was given the value.
+ *
+ * @example
+ * ```ts
+ * import { Checked, Trajectory } from "@inspo/domain"
+ * import { Schema } from "effect"
+ *
+ * const scored = Checked.by("score", Schema.Struct({ reward: Trajectory.Reward }))
+ * console.log(scored({ reward: 0.5 }).reward) // 0.5
+ * ```
+ */
+export const by = <A>(where: string, schema: Schema.Schema<A>): ((value: unknown) => A) => {
+  const decode = Schema.decodeUnknownResult(Schema.toType(schema))
+  return (value) => {
+    const found = decode(value)
+    return Result.isSuccess(found) ? found.success : refuseBy(where, value, found.failure.issue)
+  }
+}
+
+const refuseBy = (where: string, given: unknown, issue: SchemaIssue.Issue): never => {
+  const [first] = format(issue).issues
+  const path = (first?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
+  const [expected = ""] = (first?.message ?? "another value").split(", got ")
+  return refuse({
+    where,
+    field: path.map(String).join("."),
+    value: path.reduce<unknown>((value, key) => (Predicate.hasProperty(value, key) ? value[key] : value), given),
+    expected: expected.replace(/^Expected /u, "")
+  })
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()

@@ -1,0 +1,1 @@
+export * as Buffers from "./testing/Buffers.ts"
