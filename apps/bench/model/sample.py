@@ -46,7 +46,8 @@ def grouped(module, query, key, value, mask, scaling=None, **rest):
         return sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, **rest)
     count, heads, _, size = query.shape
     shared = key.shape[1]
-    scores = (query.reshape(count, shared, heads // shared, size) @ key.transpose(2, 3)) * scaling
+    # Keys first: a product that needs them transposed would copy them.
+    scores = (key @ query.reshape(count, shared, heads // shared, size).transpose(2, 3)).transpose(2, 3) * scaling
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
     return (scores.float().softmax(-1).to(query.dtype) @ value).reshape(count, 1, heads, size), None
@@ -74,12 +75,10 @@ def sample(model, words, batch: list[Asked]) -> None:
     mask, rest = mask.to(device), rest.to(device)
     cache = None
     if shared > 0:
-        cache = model(input_ids=torch.tensor([prompts[0][:shared]], device=device), use_cache=True, logits_to_keep=1).past_key_values
+        cache = model.model(input_ids=torch.tensor([prompts[0][:shared]], device=device), use_cache=True).past_key_values
         cache.batch_repeat_interleave(len(batch))
     places = (mask.cumsum(1) - 1).clamp(min=0)[:, shared:]
-    read = model(
-        input_ids=rest, attention_mask=mask, position_ids=places, past_key_values=cache, use_cache=True, logits_to_keep=1
-    )
+    read = model.model(input_ids=rest, attention_mask=mask, position_ids=places, past_key_values=cache, use_cache=True)
     draws = torch.stack(
         [torch.rand(max(one.most for one in batch), generator=torch.Generator().manual_seed(one.seed)) for one in batch]
     ).to(device)
@@ -87,12 +86,12 @@ def sample(model, words, batch: list[Asked]) -> None:
     top_p = torch.tensor([one.top_p for one in batch], device=device)
     going = list(range(len(batch)))
     for step in range(draws.shape[1]):
-        logits = read.logits[:, -1].float()
+        logits = model.lm_head(read.last_hidden_state[:, -1]).float()
         rows = torch.tensor(going, device=device)
         shares = nucleus((logits / heat[rows, None]).softmax(-1), top_p[rows, None]).cumsum(-1)
         tokens = torch.searchsorted(shares, draws[rows, step, None] * shares[:, -1:], right=True)
         tokens = tokens.clamp(max=logits.shape[1] - 1)
-        logprobs = (logits / heat[rows, None]).log_softmax(-1).gather(1, tokens)[:, 0].tolist()
+        logprobs = logits.log_softmax(-1).gather(1, tokens)[:, 0].tolist()
         kept = []
         for at, (row, token, logprob) in enumerate(zip(going, tokens[:, 0].tolist(), logprobs, strict=True)):
             one = batch[row]
@@ -109,7 +108,7 @@ def sample(model, words, batch: list[Asked]) -> None:
             read.past_key_values.batch_select_indices(chosen)
             tokens, mask, going = tokens[chosen], mask[chosen], [going[at] for at in kept]
         mask = torch.cat([mask, mask.new_ones((len(going), 1))], 1)
-        read = model(
+        read = model.model(
             input_ids=tokens,
             attention_mask=mask,
             position_ids=mask.sum(1, keepdim=True) - 1,
