@@ -2,7 +2,7 @@ import { Group } from "@inspo/domain"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { share } from "@inspo/dashboard/projection/Scores"
 import { count, duration } from "@inspo/dashboard/Format"
-import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
+import { inline, table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
 import { type Arm, bestText, budget } from "./Arm.ts"
 import { interval, points } from "./Format.ts"
 import { type Estimate, estimate, judge, type Judged, paired } from "@inspo/statistics/Exact"
@@ -172,6 +172,33 @@ const testBench =
   "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, except in arms with another " +
   "description. The numbers show that the loop finds the useful clauses; they do not predict the gain of large models."
 
+/** Every run of a study of take-offs. */
+const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> =>
+  markdownTable([
+    [
+      "arm",
+      "seed",
+      "takes off at",
+      measured,
+      "95 % interval",
+      "under the first instruction",
+      "SHA-256 of the weights",
+      "instruction"
+    ],
+    ...arms.flatMap(({ arm, seeds }) =>
+      seeds.map((run) => [
+        arm,
+        String(run.seed),
+        String(run.takeOff?.step ?? "–"),
+        points(run.em),
+        interval(run),
+        run.takeOff?.underFirst == null ? "–" : points(run.takeOff.underFirst),
+        run.takeOff?.weights.slice(0, 16) ?? "",
+        inline(run.instruction)
+      ])
+    )
+  ])
+
 /** The result as a Markdown page. */
 export const markdown = (study: Study, result: StudyResult): string => {
   const sources = [...new Set(result.arms.flatMap(({ bySource }) => Object.keys(bySource)))].toSorted()
@@ -208,7 +235,11 @@ export const markdown = (study: Study, result: StudyResult): string => {
               arm,
               runs: new Map(seeds.flatMap(({ seed, takeOff }) => (takeOff === undefined ? [] : [[seed, takeOff]])))
             }))
-          )
+          ),
+          "",
+          "## Runs",
+          "",
+          ...runTable(measured, result.arms)
         ]
       : []),
     "",

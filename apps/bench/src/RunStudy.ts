@@ -120,7 +120,8 @@ const resultOf = Effect.fnUntraced(function* (
   if (result === null || takesOff !== true) return result
   const steps = (yield* Effect.forEach(directories, Curves.pointsOf)).flat()
   const step = stepOf(steps.map((point) => point["reward/mean"] ?? null))
-  return { ...result, takeOff: { step, underFirst: underFirst(stages) } }
+  const weights = stages.at(-1)?.checkpoints.at(-1)?.checkpoint.hash ?? ""
+  return { ...result, takeOff: { step, underFirst: underFirst(stages), weights } }
 })
 
 /** The line of a finished run. */

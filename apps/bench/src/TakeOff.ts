@@ -14,6 +14,8 @@ export interface TakeOff {
   readonly step: number | null
   /** The score of the trained policy under the first instruction of its last stage; null if it was not evaluated. */
   readonly underFirst: number | null
+  /** The hash of the trained weights as the engine states it; empty where it states none. */
+  readonly weights: string
 }
 
 /** The step of {@link TakeOff} from the training reward of each step; a step without a reward counts as 0. */
