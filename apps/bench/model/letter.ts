@@ -5,7 +5,8 @@
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/letter.ts --seeds 1-10
  *
- * With `--device cuda --servers 10` it takes one GPU. Writes the runs of seed N in `OUT/seed-N`, and `OUT/trained-letter.md`.
+ * With `--device cuda --servers 10` it takes one GPU. Writes the runs of seed N in `OUT/seed-N`, `OUT/trained-letter.md`
+ * and `OUT/reward.svg`.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -14,7 +15,7 @@ import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import * as Foreign from "../../../test/compatibility/support/Foreign.ts"
-import { markdown, studyResult, type StudyResult } from "../src/Result.ts"
+import { markdown, rewardFigure, studyResult, type StudyResult } from "../src/Result.ts"
 import { parseSeeds } from "../src/Seeds.ts"
 import { trainedLetter } from "../src/studies/Letter.ts"
 
@@ -104,6 +105,7 @@ const collect = Effect.fn("Letter.collect")(function* (out: string, seeds: Arr.N
   )
   yield* fs.writeFileString(`${out}/trained-letter.json`, `${JSON.stringify(result, null, 2)}\n`)
   yield* fs.writeFileString(`${out}/trained-letter.md`, markdown(trainedLetter, result))
+  yield* fs.writeFileString(`${out}/reward.svg`, rewardFigure(result))
   yield* Console.log(`Results: ${out}/trained-letter.md`)
 })
 

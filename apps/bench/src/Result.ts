@@ -4,6 +4,7 @@ import { share } from "@inspo/dashboard/projection/Scores"
 import { count, duration } from "@inspo/dashboard/Format"
 import { inline, table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
 import { type Arm, bestText, budget } from "./Arm.ts"
+import * as Curves from "./Curves.ts"
 import { interval, points } from "./Format.ts"
 import { type Estimate, estimate, judge, type Judged, paired } from "@inspo/statistics/Exact"
 import type { Study } from "./Study.ts"
@@ -172,6 +173,13 @@ const testBench =
   "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, except in arms with another " +
   "description. The numbers show that the loop finds the useful clauses; they do not predict the gain of large models."
 
+/** The training reward of each arm of a study of take-offs. */
+export const rewardFigure = ({ arms }: Pick<StudyResult, "arms">): string =>
+  Curves.figure(
+    "Training reward",
+    arms.map(({ arm, seeds }) => ({ arm, courses: seeds.map(({ takeOff }) => takeOff?.rewards ?? []) }))
+  )
+
 /** Every run of a study of take-offs. */
 const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> =>
   markdownTable([
@@ -182,6 +190,7 @@ const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArr
       measured,
       "95 % interval",
       "under the first instruction",
+      "time",
       "SHA-256 of the weights",
       "instruction"
     ],
@@ -193,6 +202,7 @@ const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArr
         points(run.em),
         interval(run),
         run.takeOff?.underFirst == null ? "–" : points(run.takeOff.underFirst),
+        duration(run.takeOff?.seconds ?? 0),
         run.takeOff?.weights.slice(0, 16) ?? "",
         inline(run.instruction)
       ])

@@ -36,7 +36,7 @@ describe("the table of take-offs", () => {
       runs: new Map(
         Array.from({ length: 10 }, (_, seed) => [
           seed,
-          { step: off.includes(seed) ? 7 : null, underFirst: 0, weights: "" }
+          { step: off.includes(seed) ? 7 : null, rewards: [], seconds: 0, underFirst: 0, weights: "" }
         ])
       )
     })
