@@ -14,7 +14,7 @@ describe.skipIf(Foreign.problem !== null)("the sampler of the studies", () => {
     () =>
       Effect.gen(function* () {
         const folder = yield* tinyModel
-        const url = yield* serving("sample.py", ["--model", folder], "v1/models")
+        const url = yield* serving("sample.py", ["--model", folder])
         const tokenizer = yield* HuggingFaceTokenizer.read(folder)
         const context = yield* Layer.build(CompletionsEngine.layer({ url, tokenizer }))
         for (const { check } of EngineLaws.laws()) yield* Effect.provideContext(check, context)

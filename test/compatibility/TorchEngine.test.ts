@@ -17,11 +17,8 @@ describe.skipIf(Foreign.problem !== null)("the trainer of the studies", () => {
     () =>
       Effect.gen(function* () {
         const folder = yield* tinyModel
-        const url = yield* serving(
-          "engine.py",
-          ["--model", folder, "--out", join(folder, "served"), "--dtype", "float32"],
-          "api/v1/healthz"
-        )
+        const args = ["--model", folder, "--out", join(folder, "served"), "--dtype", "float32"]
+        const url = yield* serving("engine.py", args)
         const tokenizer = yield* HuggingFaceTokenizer.read(folder)
         const context = yield* Layer.build(TinkerEngine.layer({ url, tokenizer }))
         for (const { check } of EngineLaws.laws({ tolerance: 1e-4 })) yield* Effect.provideContext(check, context)

@@ -11,21 +11,17 @@ and survive a restart.
 
 import argparse
 import hashlib
-import json
 import queue
 import threading
 import traceback
 import uuid
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import torch
 from peft import LoraConfig, get_peft_model
-from safetensors.torch import load_file, save_file
-from sample import Asked, Server, sample
-from transformers import AutoModelForCausalLM, AutoTokenizer
-from weights import dequantized
+from safetensors.torch import load_file, save
+from sample import JsonHandler, Server, continuations, load, sample
 
 ALPHA = 32
 # Tokens of a micro-batch, padding included.
@@ -46,13 +42,11 @@ class Trainer:
     """The model with its adapter, gradients and optimizer, which one thread uses."""
 
     def __init__(self, source: Path, out: Path, rank: int, device: str, dtype: str):
-        directory = source if source.is_dir() else dequantized(source, out / "weights")
-        self.words = AutoTokenizer.from_pretrained(directory)
-        base = AutoModelForCausalLM.from_pretrained(directory, dtype=getattr(torch, dtype), attn_implementation="grouped")
+        base, self.words = load(source, out / "weights", getattr(torch, dtype))
         lora = LoraConfig(r=rank, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM")
-        self.model = get_peft_model(base.to(device), lora).eval()
-        self.base = self.model.get_base_model()
-        self.adapter = {name: one for name, one in self.model.named_parameters() if one.requires_grad}
+        model = get_peft_model(base.to(device), lora).eval()
+        self.base = model.get_base_model()
+        self.adapter = {name: one for name, one in model.named_parameters() if one.requires_grad}
         for one in self.adapter.values():
             one.data = one.data.float()
         self.context = base.config.max_position_embeddings
@@ -75,7 +69,9 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(self.adapter.values(), lr=0.0)
 
     def sample(self, jobs: list[Job]) -> None:
-        asked = [continuations(job.body) for job in jobs]
+        asked = [
+            continuations(tokens_of(job.body["prompt"]), job.body.get("num_samples", 1), job.body["sampling_params"]) for job in jobs
+        ]
         sample(self.base, self.words, [one for several in asked for one in several])
         for job, several in zip(jobs, asked, strict=True):
             job.result = {
@@ -98,11 +94,11 @@ class Trainer:
         if trains and kind != "ppo":
             raise ValueError(f"loss_fn is {kind}, expected ppo")
         datums = [Datum.read(one) for one in given["data"]]
-        order = sorted(range(len(datums)), key=lambda at: len(datums[at].tokens))
-        while order:
-            count = max(1, MICRO_BATCH // len(datums[order[-1]].tokens))
-            order, batch = order[:-count], [datums[at] for at in order[-count:]]
-            self.batch(batch, trains, bounds)
+        rest = sorted(datums, key=lambda one: len(one.tokens))
+        while rest:
+            count = max(1, MICRO_BATCH // len(rest[-1].tokens))
+            self.batch(rest[-count:], trains, bounds)
+            rest = rest[:-count]
         return {
             "loss_fn_output_type": "scalar",
             "loss_fn_outputs": [{"logprobs": tensor(one.found)} for one in datums],
@@ -149,17 +145,17 @@ class Trainer:
         return {"metrics": {"grad_norm": norm.item()}}
 
     def save_weights(self, body: dict) -> dict:
-        name = body["path"]
-        target = self.checkpoints / self.id / name
+        uri = f"tinker://{self.id}/weights/{body['path']}"
+        target = self.directory(uri)
         if target.exists():
-            raise ValueError(f"the checkpoint {name} exists")
-        made = target.with_name(f"{name}.part")
+            raise ValueError(f"the checkpoint {body['path']} exists")
+        made = target.with_name(f"{target.name}.part")
         made.mkdir(parents=True, exist_ok=True)
-        save_file({key: one.detach().cpu().contiguous() for key, one in self.adapter.items()}, made / "adapter.safetensors")
+        adapter = save({key: one.detach().cpu().contiguous() for key, one in self.adapter.items()})
+        (made / "adapter.safetensors").write_bytes(adapter)
         torch.save(self.optimizer.state_dict(), made / "optimizer.pt")
         made.rename(target)
-        adapter = (target / "adapter.safetensors").read_bytes()
-        return {"path": f"tinker://{self.id}/weights/{name}", "hash": hashlib.sha256(adapter).hexdigest()}
+        return {"path": uri, "hash": hashlib.sha256(adapter).hexdigest()}
 
     def load_weights(self, body: dict) -> dict:
         source = self.directory(body["path"])
@@ -192,7 +188,7 @@ class Datum:
 
     @staticmethod
     def read(given: dict) -> "Datum":
-        tokens = [token for chunk in given["model_input"]["chunks"] for token in chunk["tokens"]]
+        tokens = tokens_of(given["model_input"])
         inputs = {name: one["data"] for name, one in given["loss_fn_inputs"].items()}
         targets, nothing = inputs.pop("target_tokens"), [0.0] * len(tokens)
         return Datum(
@@ -209,20 +205,8 @@ def tensor(values: list[float]) -> dict:
     return {"data": values, "dtype": "float32", "shape": [len(values)]}
 
 
-def continuations(body: dict) -> list[Asked]:
-    asked = body["sampling_params"]
-    stop = asked.get("stop") or []
-    return [
-        Asked(
-            prompt=[token for chunk in body["prompt"]["chunks"] for token in chunk["tokens"]],
-            most=asked["max_tokens"],
-            temperature=asked.get("temperature", 1),
-            top_p=asked.get("top_p", 1),
-            seed=(asked.get("seed", 0) + 7919 * at) % 2**63,
-            stop=[stop] if isinstance(stop, str) else stop,
-        )
-        for at in range(body.get("num_samples", 1))
-    ]
+def tokens_of(given: dict) -> list[int]:
+    return [token for chunk in given["chunks"] for token in chunk["tokens"]]
 
 
 def work(trainer: Trainer, waiting: "queue.Queue[Job]") -> None:
@@ -272,16 +256,14 @@ FUTURES = (
 def handler(name: str, trainer: Trainer, waiting: "queue.Queue[Job]"):
     jobs: dict[str, Job] = {}
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             if self.path == "/api/v1/healthz":
                 return self.send(200, {"status": "ready"})
             self.send(200, {"supported_models": [{"model_name": name, "max_context_length": trainer.context}]})
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.read()
             path = self.path.removeprefix("/api/v1/")
             if path == "retrieve_future":
                 return self.retrieve(body["request_id"])
@@ -308,17 +290,6 @@ def handler(name: str, trainer: Trainer, waiting: "queue.Queue[Job]"):
             if not job.done.wait(30):
                 return self.send(200, {"type": "try_again", "request_id": request_id, "queue_state": "active"})
             self.send(200, job.result)
-
-        def send(self, status: int, body: dict) -> None:
-            text = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *_) -> None:
-            pass
 
     return Handler
 

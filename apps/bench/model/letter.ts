@@ -10,17 +10,17 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Array as Arr, Console, Effect, FileSystem, Path, Pool, Stream } from "effect"
+import { Array as Arr, Console, Effect, FileSystem, Path, Pool } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
-import * as Foreign from "../../../test/compatibility/support/Foreign.ts"
+import * as Torch from "../../../test/compatibility/support/Torch.ts"
 import { markdown, rewardFigure, studyResult, type StudyResult } from "../src/Result.ts"
 import { parseSeeds } from "../src/Seeds.ts"
 import { trainedLetter } from "../src/studies/Letter.ts"
+import { ended, writeWeights } from "./Programs.ts"
 
 const inspo = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
-const program = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /** The settings of the study that its arms do not set. */
 const settings = [
@@ -44,43 +44,25 @@ interface Options {
   readonly set: ReadonlyArray<string>
 }
 
-/** Starts a server on a free port, which ends with the scope; one thread each, since several run side by side. */
-const serve = Effect.fn("Letter.serve")(function* (server: number, { device, dtype, out, weights }: Options) {
-  const flags = {
-    "--model": weights,
-    "--out": `${out}/server-${server}`,
-    "--port": "0",
-    "--device": device,
-    "--dtype": dtype
-  }
-  const { stdout } = yield* ChildProcess.make(Foreign.python, [program("engine.py"), ...Object.entries(flags).flat()], {
-    stderr: "inherit",
-    detached: false
-  })
-  const lines = yield* stdout.pipe(Stream.decodeText(), Stream.splitLines, Stream.take(1), Stream.runCollect)
-  const url = /http:\S+/u.exec(lines[0] ?? "")?.[0]
-  return url === undefined ? yield* Effect.fail("The server ended before it was ready, see above.") : url
-})
+/** A server with one thread, since several run side by side. */
+const serve = (server: number, { device, dtype, out, weights }: Options) => {
+  const flags = { "--model": weights, "--out": `${out}/server-${server}`, "--device": device, "--dtype": dtype }
+  return Torch.serving("engine.py", Object.entries(flags).flat())
+}
 
 /** The runs of one seed. */
 const runSeed = Effect.fn("Letter.runSeed")(function* (seed: number, url: string, options: Options) {
   const sets = [...settings, `engine.url=${url}`, `engine.tokenizer=${options.weights}`, ...options.set]
   const flags = { "--arms": options.arms, "--seeds": `${seed}`, "--out": directoryOf(options.out, seed) }
-  const { exitCode } = yield* ChildProcess.make(
-    process.execPath,
-    [
-      inspo,
-      "bench",
-      "trained-letter",
-      "--quiet",
-      ...Object.entries(flags).flat(),
-      ...sets.flatMap((one) => ["--set", one])
-    ],
-    { stdin: "inherit", stdout: "ignore", stderr: "inherit", detached: false }
-  )
-  const code = yield* exitCode
-  if (code !== 0)
-    return yield* Effect.fail(`Seed ${seed} failed with exit code ${code}, see above. Repeat the command.`)
+  const bench = ["bench", "trained-letter", "--quiet", ...Object.entries(flags).flat()]
+  yield* ended(
+    ChildProcess.make(process.execPath, [inspo, ...bench, ...sets.flatMap((one) => ["--set", one])], {
+      stdin: "inherit",
+      stdout: "ignore",
+      stderr: "inherit",
+      detached: false
+    })
+  ).pipe(Effect.tapError(() => Console.error(`seed ${seed} failed`)))
   yield* Console.log(`seed ${seed} is finished`)
 })
 
@@ -131,16 +113,7 @@ Command.make(
     // A directory is served as it is; the weights of a file are written out once for all servers.
     const isDirectory = (yield* fs.stat(model)).type === "Directory"
     const options: Options = { ...flags, out, weights: isDirectory ? path.resolve(model) : `${out}/weights` }
-    if (!isDirectory) {
-      const written = yield* ChildProcess.make(
-        Foreign.python,
-        [program("weights.py"), path.resolve(model), options.weights],
-        {
-          stderr: "inherit"
-        }
-      )
-      if ((yield* written.exitCode) !== 0) return yield* Effect.fail("The weights could not be written, see above.")
-    }
+    if (!isDirectory) yield* writeWeights(path.resolve(model), options.weights)
     let started = 0
     const pool = yield* Pool.make({ acquire: Effect.suspend(() => serve(started++, options)), size: servers })
     yield* Effect.forEach(

@@ -177,7 +177,10 @@ const testBench =
 export const rewardFigure = ({ arms }: Pick<StudyResult, "arms">): string =>
   Curves.figure(
     "Training reward",
-    arms.map(({ arm, seeds }) => ({ arm, courses: seeds.map(({ takeOff }) => takeOff?.rewards ?? []) }))
+    arms.map(({ arm, seeds }) => ({
+      arm,
+      courses: seeds.flatMap(({ takeOff }) => (takeOff === undefined ? [] : [takeOff.rewards]))
+    }))
   )
 
 /** Every run of a study of take-offs. */
@@ -195,17 +198,23 @@ const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArr
       "instruction"
     ],
     ...arms.flatMap(({ arm, seeds }) =>
-      seeds.map((run) => [
-        arm,
-        String(run.seed),
-        String(run.takeOff?.step ?? "–"),
-        points(run.em),
-        interval(run),
-        run.takeOff?.underFirst == null ? "–" : points(run.takeOff.underFirst),
-        duration(run.takeOff?.seconds ?? 0),
-        run.takeOff?.weights.slice(0, 16) ?? "",
-        inline(run.instruction)
-      ])
+      seeds.flatMap(({ takeOff, ...run }) =>
+        takeOff === undefined
+          ? []
+          : [
+              [
+                arm,
+                String(run.seed),
+                String(takeOff.step ?? "–"),
+                points(run.em),
+                interval(run),
+                takeOff.underFirst === null ? "–" : points(takeOff.underFirst),
+                duration(takeOff.seconds),
+                takeOff.weights.slice(0, 16),
+                inline(run.instruction)
+              ]
+            ]
+      )
     )
   ])
 
