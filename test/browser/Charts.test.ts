@@ -317,3 +317,61 @@ suite("charts", () => {
       }
   })
 })
+
+suite("groups of seeds", () => {
+  it("have curves of means with intervals on one axis, which are chosen and kept in the address", async () => {
+    for (const [width, theme] of [
+      [1440, "light"],
+      [390, "dark"]
+    ] as const) {
+      const watched = await open(browser, address("?group=seeds&smooth=1"), { width, theme })
+      const { page } = watched
+      await page.waitForSelector(`${grid} canvas`)
+      assert.include(await page.textContent("main"), "of 24, with its shortest run.")
+      await page.getByRole("button", { name: /^Options of Training reward/u }).click()
+      const [head = "", ...rows] = (await saved(page, "CSV")).toString().trim().split("\r\n")
+      await page.keyboard.press("Escape")
+      assert.strictEqual(head.split(",").length, 7)
+      const { series } = await ask(
+        `runs=${seeds.map((seed) => `size3-seed${seed}`).join(",")}&metrics=reward/mean&x=step`
+      )
+      const place = head.split(",").findIndex((name) => name.includes("=3 "))
+      for (const [index, row] of rows.entries()) {
+        const values = series.map((one) => one.values["reward/mean"]?.[index] ?? Number.NaN)
+        const cells = row.split(",").map(Number)
+        const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+        assert.closeTo(cells[place] ?? -1, mean, 1e-12)
+        // Student's 97.5 % quantile of two degrees of freedom.
+        const deviation = Math.hypot(...values.map((value) => value - mean)) / Math.sqrt(2)
+        const half = (4.302_652_729_911_275 * deviation) / Math.sqrt(3)
+        assert.closeTo(cells[place + 1] ?? -1, Math.max(0, mean - half), 1e-9)
+        assert.closeTo(cells[place + 2] ?? -1, Math.min(1, mean + half), 1e-9)
+      }
+      assert.strictEqual(rows.length, 24)
+      assert.deepStrictEqual(await violations(page), [])
+      assert.isAtMost(await overflow(page), 0)
+      await page.getByLabel("Draw rollout.groupSize=4").uncheck()
+      await until(page, `location.href.includes("draw=size3-seed")`)
+      await page.reload()
+      await page.waitForSelector(`${grid} canvas`)
+      assert.isFalse(await page.getByLabel("Draw rollout.groupSize=4").isChecked())
+      assertClean(watched)
+      await page.close()
+    }
+  })
+
+  it("are those of the runs that the filter shows, by time too", async () => {
+    const found = async (filter: string) => {
+      const { series } = await ask(
+        `runs=size4-seed1&metrics=reward/mean&smooth=1&x=time&filter=${encodeURIComponent(filter)}`
+      )
+      return series[0]
+    }
+    const all = await found("")
+    const finished = await found("finished")
+    assert.isBelow(all?.steps.length ?? 99, 24)
+    assert.strictEqual(finished?.steps.length, 24)
+    assert.isAbove(finished?.x.at(-1) ?? 0, all?.x.at(-1) ?? Infinity)
+    assert.isUndefined(await found("size3"))
+  })
+})
