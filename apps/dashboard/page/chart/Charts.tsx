@@ -260,6 +260,9 @@ export const ChartMenu = ({ children, figure }: { readonly figure: Figure; reado
 /** Metrics that are listed at once. */
 const mostListed = 60
 
+/** Metrics of one view: their names have to fit an address. */
+const mostChosen = 30
+
 const MetricPicker = ({
   chosen,
   legend,
@@ -287,7 +290,12 @@ const MetricPicker = ({
         {found.slice(0, mostListed).map((name) => (
           <li key={name}>
             <label className="check">
-              <input type="checkbox" checked={chosen.includes(name)} onChange={() => onToggle(name)} />
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                disabled={chosen.length >= mostChosen && !chosen.includes(name)}
+                onChange={() => onToggle(name)}
+              />
               {metric(name).title} <span className="muted mono small">{name}</span>
             </label>
           </li>
@@ -297,6 +305,7 @@ const MetricPicker = ({
         {found.length > mostListed
           ? `${plural(found.length - mostListed, "more metric")}: type a part of the name`
           : plural(found.length, "metric")}
+        {chosen.length >= mostChosen && `; at most ${mostChosen} can be chosen`}
       </p>
     </fieldset>
   )
