@@ -42,7 +42,11 @@ export const build = Effect.tryPromise({
         emptyOutDir: true,
         chunkSizeWarningLimit: 2000,
         modulePreload: { polyfill: false },
-        rolldownOptions: { input: pages.map((page) => `${sources}/${page}`) }
+        rolldownOptions: {
+          input: pages.map((page) => `${sources}/${page}`),
+          // No module relies on a getter that does something when it is loaded: 3 kB less of unused code.
+          treeshake: { propertyReadSideEffects: false }
+        }
       }
     })
   },

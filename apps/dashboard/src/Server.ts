@@ -90,7 +90,7 @@ const page = (root: string, index = "index.html") =>
 const compressed = (types: RegExp) =>
   HttpRouter.middleware(
     Effect.map(HttpPlatform.HttpPlatform, (platform) => {
-      const compress = HttpMiddleware.compression({ compressible: (type) => types.test(type) })
+      const compress = HttpMiddleware.compression({ compressible: (type) => types.test(type), levels: { br: 5 } })
       return (answer) => Effect.provideService(compress(answer), HttpPlatform.HttpPlatform, platform)
     }),
     { global: true }

@@ -42,7 +42,8 @@ const source = (journal: RunSource["journal"]): RunSource => ({
   journal,
   questions: Effect.succeed(new Map()),
   notes: Effect.succeed({ baseline: null, wallSeconds: null, degraded: [] }),
-  written: Effect.succeed({ version: null, at: null, alive: null })
+  written: Effect.succeed({ version: null, at: null, alive: null }),
+  seconds: Effect.succeed(new Map())
 })
 
 const broken = new JournalError({ reason: "corrupt", file: "x", sequence: 3, detail: "the event is missing" })
