@@ -24,6 +24,8 @@ export interface Shape {
 export interface SyntheticRun {
   readonly directory: string
   readonly events: number
+  /** The number of events up to the end of a step. */
+  readonly endOf: (step: number) => number
   /** Appends events up to the `end`-th, with the trajectories they tell of. */
   readonly write: (end: number) => Promise<void>
   readonly close: () => Promise<void>
@@ -57,11 +59,9 @@ export const syntheticRun = async (directory: string, shape: Shape): Promise<Syn
         }
       })
     )
-  return { directory, events: events.length, write, close: () => runtime.dispose() }
+  const endOf = (step: number) => 1 + events.findLastIndex((event) => "step" in event && event.step === step)
+  return { directory, events: events.length, endOf, write, close: () => runtime.dispose() }
 }
-
-/** The position behind the event that ends the step. */
-export const endOfStep = (events: number, steps: number, step: number): number => Math.round((events * step) / steps)
 
 const configOf = (directory: string, { groupSize, questionsPerStep, steps, text = "" }: Shape): RunConfig => ({
   ...Presets.paper,

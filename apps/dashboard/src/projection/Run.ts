@@ -75,6 +75,8 @@ const result = ({ state }: RunRecord): number | null => {
   return found === undefined || found.groups.length === 0 ? null : share(found.groups).mean
 }
 
-/** At most `coursePoints` of the values: means of equal stretches. */
+/** At most `coursePoints` of the values: means of equal stretches, rounded for the curve. */
 const thinned = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
-  Arr.chunksOf(values, Math.max(1, Math.ceil(values.length / coursePoints))).map((own) => mean(own) ?? 0)
+  Arr.chunksOf(values, Math.max(1, Math.ceil(values.length / coursePoints))).map((own) =>
+    Number((mean(own) ?? 0).toFixed(3))
+  )
