@@ -65,7 +65,16 @@ export const distinction = (parent: string | null, text: string, most: number): 
   const removed = of("removed")
   const difference = parent === null ? text : added !== "" ? added : removed !== "" ? `− ${removed}` : "the same words"
   const line = difference.replaceAll(/\s+/gu, " ").trim()
-  return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line
+  return line === "" ? "no words" : shortened(line, most)
+}
+
+/** A text in at most `most` characters, up to a whole word where that is not much less; an ellipsis stands for the rest. */
+export const shortened = (text: string, most: number): string => {
+  if (text.length <= most) return text
+  const cut = text.replace(/…$/u, "").slice(0, most - 1)
+  const words = cut.replace(/\s+\S*$/u, "")
+  // Never half of a character of two code units.
+  return `${(words.length > most / 2 ? words : cut).replace(/[\uD800-\uDBFF]$/u, "").trimEnd()}…`
 }
 
 /** The most removed and added words of a diff; without this limit very long texts would take minutes. */

@@ -4,6 +4,7 @@ import type { RunState } from "@inspo/coevolution/RunState"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import type { RunConfig } from "@inspo/config"
 import { count, duration, percent, points } from "@inspo/dashboard/Format"
+import { labels, names } from "@inspo/dashboard/Names"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
 import { Strategy } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
@@ -122,32 +123,37 @@ export const files: ReadonlyArray<readonly [name: string, content: string]> = [
 /** What the best instruction adds and removes, written by `shown`, and what that does. */
 const changes = (report: RunReport, shown: (text: string) => string): ReadonlyArray<string> => {
   const { bestInstruction, seedInstruction } = report.summary
-  if (seedInstruction.id === bestInstruction.id) return [nothingLearned(report.summary)]
+  const named = labels(names(report.instructions))
+  const label = (id: string) => shown(named(id))
+  if (seedInstruction.id === bestInstruction.id) return [nothingLearned(report.summary, label)]
   const { added, removed } = change(seedInstruction.text, bestInstruction.text)
   return [
-    ...evidence(report.summary),
+    ...evidence(report.summary, label),
     ...(added.length === 0 ? [] : [`Added: ${shown(added.join(" "))}`]),
     ...(removed.length === 0 ? [] : [`Removed: ${shown(removed.join(" "))}`]),
     ...(["before", "after"] as const).flatMap((policy) => effect(policy, report))
   ]
 }
 
-const nothingLearned = ({ unproven }: Pick<Summary, "unproven">): string =>
+const nothingLearned = ({ unproven }: Pick<Summary, "unproven">, label: (id: string) => string): string =>
   unproven === null
     ? "Nothing was learned: the seed instruction is still the best one."
-    : `Nothing was learned: ${unproven} ended with the highest value, but it has no verification or lifetime mean above ` +
+    : `Nothing was learned: ${label(unproven)} ended with the highest value, but it has no verification or lifetime mean above ` +
       "the seed's. Use the seed instruction."
 
-const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">): ReadonlyArray<string> => {
+const evidence = (
+  { evidence, unproven }: Pick<Summary, "evidence" | "unproven">,
+  label: (id: string) => string
+): ReadonlyArray<string> => {
   if (unproven !== null)
     return [
-      `Warning: nothing was learned that could be shown. ${unproven} has the highest value, but no verification or ` +
+      `Warning: nothing was learned that could be shown. ${label(unproven)} has the highest value, but no verification or ` +
         "lifetime mean above the seed's; evaluation.instruction: proven keeps the seed in such a case."
     ]
   if (evidence === null) return []
   const { difference, instruction, lower, rival, step, upper } = evidence
   return [
-    `Evidence: within the same questions ${instruction} is ${points(difference)} points [${points(lower)}, ${points(upper)}] better than ${rival} ` +
+    `Evidence: within the same questions ${label(instruction)} is ${points(difference)} points [${points(lower)}, ${points(upper)}] better than ${label(rival)} ` +
       `(step ${step}).`
   ]
 }

@@ -54,7 +54,7 @@ const summary: Summary = {
 const report: RunReport.RunReport = {
   summary,
   config: Presets.quick,
-  instructions: [instruction(0), instruction(7)],
+  instructions: [{ ...instruction(0), text: summary.seedInstruction.text }, instruction(7)],
   unknownWords: { words: 100, unknown: 90, tokens: 1000, spelled: 900 },
   program: "npx pnpm@12 inspo"
 }
@@ -87,7 +87,7 @@ describe("text", () => {
         .replaceAll(/\s+/gu, " ")
     assert.include(
       textWith({}),
-      "Evidence: within the same questions i7 is +10.0 points [+5.0, +15.0] better than i0 (step 60)."
+      "Evidence: within the same questions i7 “Search for one entity at a time.” is +10.0 points [+5.0, +15.0] better than i0 (seed) (step 60)."
     )
     const seed = { ...summary.seedInstruction, generation: 0 }
     const none = { learned: false, evidence: null }
@@ -98,7 +98,7 @@ describe("text", () => {
     )
     assert.include(
       textWith({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
-      `${nothing}i7 ended with the highest value, but it has no verification or lifetime mean above the seed's.`
+      `${nothing}i7 “Search for one entity at a time.” ended with the highest value, but it has no verification or lifetime mean above the seed's.`
     )
     assert.include(
       textWith({ ...none, unproven: instruction(7).id }),

@@ -11,6 +11,7 @@ import { LineChart, type LineChartProps } from "../chart/LineChart.tsx"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Diff } from "../part/Diff.tsx"
+import { Names } from "../part/Names.tsx"
 import {
   Card,
   Empty,
@@ -33,7 +34,7 @@ export const Overview = ({ run }: { readonly run: RunView }) => {
   const { data, problem } = useOverview(run.id, versionOf(run))
   if (data === null) return <Pending problem={problem} />
   return (
-    <>
+    <Names value={data.names}>
       <h1 className="hidden">Overview of {run.name}</h1>
       {problem !== null && <Problem>{problem}</Problem>}
       {data.degraded.map((line) => (
@@ -53,7 +54,7 @@ export const Overview = ({ run }: { readonly run: RunView }) => {
         <BestInstruction run={run} overview={data} />
       </div>
       <Settings settings={data.settings} />
-    </>
+    </Names>
   )
 }
 
@@ -255,8 +256,7 @@ const resultColumns = (measure: string): ReadonlyArray<Column<ResultRow>> => [
     "",
     ({ id, note, role }) => (
       <>
-        {role} {id !== null && <InstructionName id={id} />}
-        <span className="muted">{note}</span>
+        {id === null ? role : <InstructionName id={id} />} <span className="muted">{note}</span>
       </>
     )
   ],

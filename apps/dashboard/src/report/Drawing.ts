@@ -128,8 +128,11 @@ const area = (
   return [...upper, ...lower.toReversed()].join(" ")
 }
 
-/** Probabilities stacked to 100 %, a band for each instruction in the colour `hue`. */
-export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => number): ReactElement => {
+/** Probabilities stacked to 100 %, a band for each instruction in the colour `hue`, with its `label` as a tooltip. */
+export const bands = (
+  { lives, steps }: PopulationView,
+  { hue, label }: { readonly hue: (id: string) => number; readonly label: (id: string) => string }
+): ReactElement => {
   const width = 620
   const across = width - size.left - size.right
   const step = across / Math.max(1, steps.length)
@@ -151,7 +154,7 @@ export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => num
     return h(
       "polygon",
       { key: id, points: [...upper, ...lower].join(" "), fill: `hsl(${hue(id)} 45% 60%)` },
-      h("title", null, id)
+      h("title", null, label(id))
     )
   })
   return h(

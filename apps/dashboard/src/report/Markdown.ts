@@ -2,6 +2,7 @@
 import { Array as Arr } from "effect"
 import { count, percent, points, quantity } from "../Format.ts"
 import { mean } from "../Means.ts"
+import { labels } from "../Names.ts"
 import { lineage } from "../projection/Lineage.ts"
 import { population } from "../projection/Population.ts"
 import type { RunRecord } from "../RunRecord.ts"
@@ -35,6 +36,7 @@ export const progress = ({ rows }: RunRecord): ReadonlyArray<string> => {
 /** How the instructions compare within questions; empty before the first step. */
 export const compared = (record: RunRecord): ReadonlyArray<string> => {
   const { lives, verdict } = population(record)
+  const label = labels(record.names)
   if (verdict === "") return []
   return [
     "## How the instructions compare",
@@ -47,7 +49,7 @@ export const compared = (record: RunRecord): ReadonlyArray<string> => {
       chance === null
         ? []
         : [
-            `| ${id} | ${count(groups)} | ${percent(chance, 0)} | ` +
+            `| ${inline(label(id))} | ${count(groups)} | ${percent(chance, 0)} | ` +
               `${difference === null ? "–" : `${points(difference.mean)} [${points(difference.lower)}, ${points(difference.upper)}]`} |`
           ]
     ),
@@ -59,15 +61,16 @@ export const compared = (record: RunRecord): ReadonlyArray<string> => {
 export const lineageOfBest = (record: RunRecord): ReadonlyArray<string> => {
   const { best, evolutions, nodes } = lineage(record)
   const line = ancestors(nodes, best)
+  const label = (id: string | null | undefined) => inline(labels(record.names)(id ?? ""))
   if (line.length < 2) return []
   return [
-    `## From ${line[0]?.id ?? ""} to ${best ?? ""}`,
+    `## From ${label(line[0]?.id)} to ${label(best)}`,
     "",
     ...line.slice(1).flatMap((node, index) => {
       const parent = line[index]
       const critique = node.evolution === null ? "" : (evolutions[node.evolution]?.critique ?? "")
       return [
-        `### ${parent?.id ?? ""} → ${node.id ?? ""}, after step ${node.step}`,
+        `### ${label(parent?.id)} → ${label(node.id)}, after step ${node.step}`,
         "",
         ...(critique === "" ? [] : [`> ${inline(critique)}`, ""]),
         diff(parent?.text ?? "", node.text),

@@ -4,6 +4,7 @@ import { measure } from "@inspo/reward/RewardConfig"
 import { createElement as h, Fragment, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { capital, compact, count, dollars, duration, interval, percent, plural, points, quantity } from "../Format.ts"
+import { labels } from "../Names.ts"
 import { movingMean, movingSteps } from "../Means.ts"
 import { cost } from "../projection/Cost.ts"
 import { lineage } from "../projection/Lineage.ts"
@@ -42,6 +43,7 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
   const run = Run.run({ id: name, name }, record, unwritten, 0)
   const view = overview(run, record, notes)
   const tree = lineage(record)
+  const label = labels(record.names)
   const page = h(
     "html",
     { lang: "en" },
@@ -60,13 +62,13 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
       null,
       h("h1", null, `Report of the run ${name}`),
       muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
-      h("p", { className: "lead" }, summary(view)),
+      h("p", { className: "lead" }, summary(view, label)),
       view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
-      result(view),
-      bestInstruction(view),
+      result(view, label),
+      bestInstruction(view, label),
       curves(view),
-      probabilities(population(record)),
-      lineageOfBest(tree),
+      probabilities(population(record), label),
+      lineageOfBest(tree, label),
       everyInstruction(tree),
       costs(cost(record, ledger, notes), view),
       section(
@@ -85,6 +87,9 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
   return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
 
+/** Writes an instruction with its name. */
+type Label = (id: string) => string
+
 /** The questions of the training and its reward. */
 const task = ({ config: { data, reward } }: RunRecord): string =>
   `${data.questions === null ? "generated world" : (data.questions.split(/[/\\]/u).at(-1) ?? data.questions)}, ${measure(reward)}`
@@ -92,7 +97,7 @@ const task = ({ config: { data, reward } }: RunRecord): string =>
 /** A report has no times, so that equal runs have equal reports. */
 const unwritten = { version: null, at: null, alive: null }
 
-const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView): string => {
+const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView, label: Label): string => {
   const before = cellOf(cells, "before", "seed")
   const after = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
   const progress = `Seed ${run.seed ?? "–"}, ${run.step} of ${run.steps ?? "–"} steps, ${plural(run.born, "instruction")}.`
@@ -106,7 +111,9 @@ const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView): s
   const which =
     seed !== null && best !== null && seed.id === best.id
       ? "with the seed instruction, which is still the best one"
-      : `with ${best?.id ?? "the best instruction"}`
+      : best === null
+        ? "with the best instruction"
+        : `with ${label(best.id)}`
   const against =
     baseline === null ? "" : ` The seed alone, trained with the same budget, reaches ${percent(baseline.em)}.`
   return (
@@ -115,7 +122,7 @@ const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView): s
   )
 }
 
-const result = (view: OverviewView): ReactNode => {
+const result = (view: OverviewView, label: Label): ReactNode => {
   const { cells, trained } = view
   if (cells.length === 0) return null
   const name = capital(trained.measure)
@@ -125,7 +132,7 @@ const result = (view: OverviewView): ReactNode => {
     table(
       resultRows(view),
       [
-        ["Policy, instruction", "", ({ id, policy, role }) => `${policy}, ${role}${id === null ? "" : ` ${id}`}`],
+        ["Policy, instruction", "", ({ id, policy, role }) => `${policy}, ${id === null ? role : label(id)}`],
         [name, "num", ({ mean }) => percent(mean)],
         ["95 % interval", "num", ({ ci95 }) => interval(ci95, percent)],
         ["0 to 100 %", "", ({ ci95, mean }) => Drawing.interval(mean, ci95)],
@@ -150,11 +157,11 @@ const result = (view: OverviewView): ReactNode => {
   )
 }
 
-const bestInstruction = ({ best, run, seed }: OverviewView): ReactNode =>
+const bestInstruction = ({ best, run, seed }: OverviewView, label: Label): ReactNode =>
   best === null || seed === null
     ? null
     : section(
-        `${run.status === "finished" ? "Best" : "Leading"} instruction: ${best.id}`,
+        `${run.status === "finished" ? "Best" : "Leading"} instruction: ${label(best.id)}`,
         h("p", { className: "text" }, best.text),
         best.id === seed.id
           ? muted("It is identical to the seed.")
@@ -214,22 +221,24 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
   )
 }
 
-const probabilities = (view: PopulationView): ReactNode =>
-  view.steps.length === 0 ? null : section("Population", h("p", null, view.verdict), Drawing.bands(view, hue))
+const probabilities = (view: PopulationView, label: Label): ReactNode =>
+  view.steps.length === 0
+    ? null
+    : section("Population", h("p", null, view.verdict), Drawing.bands(view, { hue, label }))
 
 /** The best instruction with its ancestors: the changes of each, and why it was proposed. */
-const lineageOfBest = ({ best, evolutions, nodes }: LineageView): ReactNode => {
+const lineageOfBest = ({ best, evolutions, nodes }: LineageView, label: Label): ReactNode => {
   const line = ancestors(nodes, best)
   if (line.length < 2) return null
   return section(
-    `From ${line[0]?.id ?? ""} to ${best ?? ""}`,
+    `From ${label(line[0]?.id ?? "")} to ${label(best ?? "")}`,
     ...line.slice(1).map((node, index) => {
       const parent = line[index]
       const evolution = node.evolution === null ? undefined : evolutions[node.evolution]
       return h(
         "article",
         null,
-        h("h3", null, `${parent?.id ?? ""} → ${node.id ?? ""}, after step ${node.step}`),
+        h("h3", null, `${label(parent?.id ?? "")} → ${label(node.id ?? "")}, after step ${node.step}`),
         evolution === undefined || evolution.critique === ""
           ? null
           : h(

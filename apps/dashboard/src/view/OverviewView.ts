@@ -43,6 +43,10 @@ export const cellOf = (
   role: CellView["role"]
 ): CellView | undefined => cells.find((cell) => cell.policy === policy && cell.role === role)
 
+/** The names of instructions by id: what distinguishes each from its parent. */
+export const Names = Schema.Record(Schema.String, Schema.String)
+export type Names = typeof Names.Type
+
 /** The static-instruction arm at the same budget. */
 export const BaselineView = Schema.Struct({ em: Schema.Finite, ci95: Interval, rollouts: Schema.Int })
 export interface BaselineView extends Schema.Schema.Type<typeof BaselineView> {}
@@ -77,6 +81,7 @@ export const OverviewView = Schema.Struct({
   validations: Schema.Array(ValidationView),
   cells: Schema.Array(CellView),
   baseline: Schema.NullOr(BaselineView),
+  names: Names,
   seed: Schema.NullOr(InstructionView),
   best: Schema.NullOr(InstructionView),
   /** Failures that did not end the run, a line for each part. */
