@@ -71,10 +71,14 @@ export const distinction = (parent: string | null, text: string, most: number): 
 /** A text in at most `most` characters, up to a whole word where that is not much less; an ellipsis stands for the rest. */
 export const shortened = (text: string, most: number): string => {
   if (text.length <= most) return text
-  const cut = text.replace(/…$/u, "").slice(0, most - 1)
+  const cut = text.replace(/…$/u, "").slice(0, most)
   const words = cut.replace(/\s+\S*$/u, "")
+  if (words !== cut && words.length > most / 2) return `${words}…`
   // Never half of a character of two code units.
-  return `${(words.length > most / 2 ? words : cut).replace(/[\uD800-\uDBFF]$/u, "").trimEnd()}…`
+  return `${cut
+    .slice(0, most - 1)
+    .replace(/[\uD800-\uDBFF]$/u, "")
+    .trimEnd()}…`
 }
 
 /** The most removed and added words of a diff; without this limit very long texts would take minutes. */

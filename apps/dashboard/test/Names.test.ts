@@ -12,7 +12,7 @@ const Family = Schema.Array(Schema.Struct({ words: Words, parent: Schema.Int, is
 const familyOf = (members: typeof Family.Type) =>
   members.map(({ isLong, parent, words }, place) => ({
     id: `i${place}`,
-    text: `Answer the question. ${isLong ? "Look up each name that the question mentions and " : ""}${words.join(" ")}`,
+    text: `Answer the question. ${isLong ? "Look up each name in every question and " : ""}${words.join(" ")}`,
     parent: place === 0 ? null : `i${Math.abs(parent) % place}`
   }))
 
