@@ -3,7 +3,8 @@ import * as Degradation from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import type { RunConfig } from "@inspo/config"
-import { count, duration, percent, points } from "@inspo/dashboard/Format"
+import { count, duration, percent, plural, points } from "@inspo/dashboard/Format"
+import { gain } from "@inspo/dashboard/Gains"
 import { labels, names } from "@inspo/dashboard/Names"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
 import { Strategy } from "@inspo/domain"
@@ -131,7 +132,7 @@ const changes = (report: RunReport, shown: (text: string) => string): ReadonlyAr
     ...evidence(report.summary, label),
     ...(added.length === 0 ? [] : [`Added: ${shown(added.join(" "))}`]),
     ...(removed.length === 0 ? [] : [`Removed: ${shown(removed.join(" "))}`]),
-    ...(["before", "after"] as const).flatMap((policy) => effect(policy, report))
+    ...effects(report)
   ]
 }
 
@@ -158,20 +159,36 @@ const evidence = (
   ]
 }
 
-const effect = (policy: Cell["policy"], { config, summary }: RunReport): ReadonlyArray<string> => {
-  const seed = cell(summary, policy, "seed")
-  const best = cell(summary, policy, "best")
-  if (seed === undefined || best === undefined) return []
+/** What training changes under the seed, and what the best instruction changes before and after it. */
+const effects = (report: RunReport): ReadonlyArray<string> => {
+  const found = (policy: Cell["policy"], instruction: Cell["instruction"]) => cell(report.summary, policy, instruction)
+  const [seed, trained] = [found("before", "seed"), found("after", "seed")]
   return [
-    `Effect ${policy} training: ${measure(config.reward)} ${percent(seed.em)} → ${percent(best.em)} (${points(best.em - seed.em)} points), ` +
-      `tool calls ${seed.toolCalls.toFixed(2)} → ${best.toolCalls.toFixed(2)} per question.`
+    ...effect("training, with the seed instruction", report, seed, trained),
+    ...effect("the best instruction, before training", report, seed, found("before", "best")),
+    ...effect("the best instruction, after training", report, trained, found("after", "best"))
   ]
 }
+
+const effect = (
+  cause: string,
+  { config }: RunReport,
+  from: Cell | undefined,
+  to: Cell | undefined
+): ReadonlyArray<string> =>
+  from === undefined || to === undefined
+    ? []
+    : [
+        `Effect of ${cause}: ${measure(config.reward)} ${percent(from.em)} → ${percent(to.em)} (${gain(estimated(to), estimated(from))}), ` +
+          `tool calls ${from.toolCalls.toFixed(2)} → ${to.toolCalls.toFixed(2)} per question.`
+      ]
+
+const estimated = ({ ci95, em }: Cell) => ({ mean: em, ci95 })
 
 const resultTitle = ({ evaluation }: Summary): string => `Held-out questions (n = ${evaluation[0]?.n ?? 0})`
 
 const budget = ({ rollouts, steps }: Summary): string =>
-  `${steps} steps, ${count(rollouts.train)} training, ${count(rollouts.verification)} verification and ` +
+  `${plural(steps, "step")}, ${count(rollouts.train)} training, ${count(rollouts.verification)} verification and ` +
   `${count(rollouts.evaluation)} evaluation rollouts`
 
 const resultRows = ({ config, summary }: RunReport): ReadonlyArray<ReadonlyArray<string>> => [
@@ -198,7 +215,7 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
     ...(baseline === null
       ? []
       : [
-          `Static baseline: the seed instruction alone, trained on ${count(baseline.rollouts)} rollouts where this run ` +
+          `Static baseline: the seed instruction alone, trained on ${plural(baseline.rollouts, "rollout")} where this run ` +
             `spent ${count(summary.rollouts.train + summary.rollouts.verification)} on training and verification; ${
               baseline.source === "run"
                 ? "trained in this run (baseline/)."

@@ -71,7 +71,7 @@ describe("text", () => {
     "Seed instruction (i0)",
     "Best instruction (i7, generation 2)",
     "Added: Search for one entity at a time.",
-    "EM 40.0 % → 50.0 % (+10.0 points)",
+    "EM 40.0 % → 50.0 % (+10.0",
     "before training, best",
     "[46.0 %, 54.0 %]",
     "static baseline",
@@ -89,6 +89,11 @@ describe("text", () => {
       textWith({}),
       "Evidence: within the same questions i7 “Search for one entity at a time.” is +10.0 points [+5.0, +15.0] better than i0 (seed) (step 60)."
     )
+    for (const cause of ["training, with the seed instruction", "the best instruction, after training"])
+      assert.match(
+        textWith({}),
+        new RegExp(String.raw`Effect of ${cause}: EM [\d.]+ % → [\d.]+ % \([+−][\d.]+ points \[[+−]`, "u")
+      )
     const seed = { ...summary.seedInstruction, generation: 0 }
     const none = { learned: false, evidence: null }
     const nothing = "Nothing was learned: "
@@ -151,7 +156,7 @@ describe("both", () => {
     const scored = { ...report, config, summary: { ...summary, measure: "f1" } }
     for (const page of [RunReport.text(scored, 80).join("\n"), RunReport.markdown(scored)]) {
       assert.notMatch(page, /\bEM\b/u)
-      assert.include(page, "F1 40.0 % → 50.0 % (+10.0 points)")
+      assert.include(page, "F1 40.0 % → 50.0 % (+10.0")
     }
   })
 })

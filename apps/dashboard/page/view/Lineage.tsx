@@ -154,7 +154,7 @@ const Facts = ({
       {children.length > 0 && <Fact name="Children">{links(children)}</Fact>}
       {node.groups > 0 && (
         <Fact name="Mean training reward">
-          {percent(node.mean)} <span className="muted">over {node.groups} groups</span>
+          {percent(node.mean)} <span className="muted">over {plural(node.groups, "group")}</span>
         </Fact>
       )}
       {node.value !== null && <Fact name="Last value">{percent(node.value)}</Fact>}
@@ -196,8 +196,10 @@ const VerificationCard = ({
         {parentMean === null ? "" : ` · ${points(mean - parentMean)} points compared with the parent`}
         {evolution === undefined || evolution.rollouts === null
           ? ""
-          : ` · round ${evolution.round} used ${evolution.rollouts} rollouts for ${plural(evolution.candidates, "candidate")}`}
-        {evolution === undefined || evolution.rejected === 0 ? "" : `, ${evolution.rejected} more were malformed`}
+          : ` · round ${evolution.round} used ${plural(evolution.rollouts, "rollout")} for ${plural(evolution.candidates, "candidate")}`}
+        {evolution === undefined || evolution.rejected === 0
+          ? ""
+          : `, ${evolution.rejected} more ${evolution.rejected === 1 ? "was" : "were"} malformed`}
       </p>
     </Card>
   )

@@ -1,9 +1,9 @@
-import { ofDifference } from "@inspo/statistics/Interval"
 import { useMemo } from "react"
 import { look } from "../../src/Curves.ts"
-import { axis, capital, compact, duration, interval, percent, plural, points, quantity } from "../../src/Format.ts"
+import { axis, capital, compact, duration, percent, plural, points, quantity } from "../../src/Format.ts"
+import { gain, gains } from "../../src/Gains.ts"
 import { mean, movingMean, movingSteps } from "../../src/Means.ts"
-import { type CellView, cellOf, type OverviewView } from "../../src/view/OverviewView.ts"
+import { cellOf, finalCells, type OverviewView } from "../../src/view/OverviewView.ts"
 import { type ResultRow, resultRows } from "../../src/view/ResultRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../../src/view/Titles.ts"
@@ -83,7 +83,7 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
             ? run.status === "finished"
               ? "not evaluated"
               : "after the last step"
-            : `${gains(cells, best)}n = ${best.n}`
+            : `${gainsOf(cells)}n = ${best.n}`
         }
       >
         {percent(best?.mean)}
@@ -94,7 +94,7 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
           note={
             best === undefined
               ? "same budget, only the seed"
-              : `co-evolved ${against(best, { mean: baseline.em, ...baseline })}`
+              : `co-evolved ${gain(best, { mean: baseline.em, ...baseline })}`
           }
         >
           {percent(baseline.em)}
@@ -332,17 +332,7 @@ const single = (series: OverviewView["series"], name: string) => [
   { label: name, values: series[name] ?? [], colour: "var(--accent)" }
 ]
 
-type Estimated = Pick<CellView, "mean" | "ci95">
-
-/** A difference in points with its 95 % interval. */
-const against = (one: Estimated, other: Estimated): string =>
-  `${points(one.mean - other.mean)} points ${interval(ofDifference(one, other), points)}`
-
-/** The gain of training under the seed, and that of the best instruction after training; each changes one thing. */
-const gains = (cells: OverviewView["cells"], best: CellView): string => {
-  const before = cellOf(cells, "before", "seed")
-  const after = cellOf(cells, "after", "seed")
-  if (before === undefined || after === undefined) return ""
-  const training = `training ${against(after, before)} · `
-  return best === after ? training : `${training}instruction ${against(best, after)} · `
-}
+const gainsOf = (cells: OverviewView["cells"]): string =>
+  gains(finalCells(cells))
+    .map(([of, gain]) => `${of} ${gain} · `)
+    .join("")

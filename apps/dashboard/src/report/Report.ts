@@ -3,7 +3,8 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"
 import { createElement as h, Fragment, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
-import { capital, compact, count, dollars, duration, interval, percent, plural, points, quantity } from "../Format.ts"
+import { capital, compact, count, dollars, duration, interval, percent, plural, quantity } from "../Format.ts"
+import { gain, gains } from "../Gains.ts"
 import { labels } from "../Names.ts"
 import { movingMean, movingSteps } from "../Means.ts"
 import { cost } from "../projection/Cost.ts"
@@ -16,7 +17,7 @@ import type { RunRecord } from "../RunRecord.ts"
 import { ancestors } from "../Tree.ts"
 import type { CostView } from "../view/CostView.ts"
 import type { LineageView } from "../view/LineageView.ts"
-import { cellOf, type OverviewView } from "../view/OverviewView.ts"
+import { cellOf, finalCells, type OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import { resultRows } from "../view/ResultRows.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../view/Titles.ts"
@@ -100,25 +101,29 @@ const unwritten = { version: null, at: null, alive: null }
 const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView, label: Label): string => {
   const before = cellOf(cells, "before", "seed")
   const after = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
-  const progress = `Seed ${run.seed ?? "–"}, ${run.step} of ${run.steps ?? "–"} steps, ${plural(run.born, "instruction")}.`
+  const steps = run.steps === null ? "" : ` of ${plural(run.steps, "step")}`
+  const progress = `Seed ${run.seed ?? "–"}, ${run.steps === null ? plural(run.step, "step") : run.step}${steps}, ${plural(run.born, "instruction")}.`
   if (before === undefined || after === undefined)
     return `${progress} ${run.status === "finished" ? "The run was not evaluated." : "The run is not finished."}`
-  const difference = after.mean - before.mean
-  const change =
-    difference === 0
-      ? "stayed at"
-      : `${difference > 0 ? "rose" : "fell"} from ${percent(before.mean)}, before training with the seed instruction, to`
+  const change = after.mean === before.mean ? "stayed at" : `${after.mean > before.mean ? "rose" : "fell"} to`
   const which =
     seed !== null && best !== null && seed.id === best.id
-      ? "with the seed instruction, which is still the best one"
+      ? "the seed instruction, which is still the best one"
       : best === null
-        ? "with the best instruction"
-        : `with ${label(best.id)}`
+        ? "the best instruction"
+        : label(best.id)
+  const each = gains(finalCells(cells)).map(
+    ([of, gain]) => `${of === "training" ? "training" : "the instruction"} ${gain}`
+  )
   const against =
-    baseline === null ? "" : ` The seed alone, trained with the same budget, reaches ${percent(baseline.em)}.`
+    baseline === null
+      ? ""
+      : ` The seed alone, trained with the same budget, reaches ${percent(baseline.em)}; the difference to it is ` +
+        `${gain(after, { mean: baseline.em, ...baseline })}.`
   return (
-    `${capital(trained.measure)} on ${count(after.n)} test questions ${change} ${percent(after.mean)}, ` +
-    `after training ${which} (${points(difference)} points).${against} ${progress}`
+    `${capital(trained.measure)} on ${plural(after.n, "test question")} was ${percent(before.mean)} before training with the seed instruction, and ` +
+    `${change} ${percent(after.mean)} after training with ${which}` +
+    `${each.length === 0 ? "" : `: ${each.join(", ")}`}.${against} ${progress}`
   )
 }
 
@@ -139,7 +144,7 @@ const result = (view: OverviewView, label: Label): ReactNode => {
         ["Tool calls", "num", ({ toolCalls }) => toolCalls]
       ],
       {
-        caption: `${count(cells[0]?.n ?? 0)} questions, one answer each. The intervals are Wilson's, over questions.`,
+        caption: `${plural(cells[0]?.n ?? 0, "question")}, one answer each. The intervals are Wilson's, over questions.`,
         isHeadline: ({ isHeadline }) => isHeadline
       }
     ),

@@ -2,6 +2,7 @@
 import { Instruction } from "@inspo/domain"
 import { Interval } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
+import type { Cells } from "../Gains.ts"
 import { RunView } from "./RunView.ts"
 
 /** A mean over questions, in [0, 1], with its 95 % interval. */
@@ -42,6 +43,13 @@ export const cellOf = (
   policy: CellView["policy"],
   role: CellView["role"]
 ): CellView | undefined => cells.find((cell) => cell.policy === policy && cell.role === role)
+
+/** The cells whose differences are the gains of training and of the best instruction. */
+export const finalCells = (cells: ReadonlyArray<CellView>): Cells<CellView> => ({
+  before: cellOf(cells, "before", "seed"),
+  after: cellOf(cells, "after", "seed"),
+  best: cellOf(cells, "after", "best")
+})
 
 /** The names of instructions by id: what distinguishes each from its parent. */
 export const Names = Schema.Record(Schema.String, Schema.String)

@@ -2,6 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import type { RunEvent } from "@inspo/coevolution"
 import { PlainText } from "@inspo/domain"
 import { Schema, Struct } from "effect"
+import { syntheticLog } from "../../../../packages/coevolution/test/support/SyntheticLog.ts"
+import { overview } from "../../src/projection/Overview.ts"
+import { population } from "../../src/projection/Population.ts"
+import * as Run from "../../src/projection/Run.ts"
 import * as Markdown from "../../src/report/Markdown.ts"
 import * as Report from "../../src/report/Report.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
@@ -19,12 +23,15 @@ const hostile = [
 
 const recordOf = (all: ReadonlyArray<RunEvent>) => RunRecord.observe(RunRecord.empty(config), all)
 
+const notes = { baseline: null, wallSeconds: 12, degraded: [] }
+const unwritten = { version: null, at: null, alive: null }
+
 const html = (record: RunRecord.RunRecord, name = "run") =>
   Report.html({
     name,
     record,
     ledger: [],
-    notes: { baseline: null, wallSeconds: 12, degraded: [] },
+    notes,
     commands: ["inspo run"],
     date: "2026-03-01"
   })
@@ -72,6 +79,31 @@ describe("Report.html", () => {
     assert.notMatch(document, /\bEM\b/u)
     for (const part of ["Training F1, n = ", "Validation F1", '<th scope="col" class="num">F1</th>'])
       assert.include(document, part)
+  })
+
+  it("has no plural after the number 1", () => {
+    const short = {
+      ...config,
+      schedule: { ...config.schedule, steps: 1, pruneEvery: 1, evolveEvery: 1, evolveUntil: 1 },
+      population: { ...config.population, size: 2, parents: 1 },
+      verification: { ...config.verification, samples: 1, rounds: 1 },
+      rollout: { ...config.rollout, groupSize: 1 },
+      train: { ...config.train, batchSize: 1, miniBatchSize: 1 },
+      evaluation: { ...config.evaluation, every: 1, questions: 1 }
+    }
+    const record = RunRecord.observe(RunRecord.empty(short), syntheticLog(short, 1))
+    const { verdict } = population(record)
+    const { marks } = overview(Run.run({ id: "one", name: "one" }, record, unwritten, 0), record, notes)
+    const all = [
+      html(record).replaceAll(/<[^>]*>/gu, " "),
+      ...Markdown.compared(record),
+      ...Markdown.progress(record),
+      ...Markdown.lineageOfBest(record),
+      verdict,
+      ...marks.map(({ text }) => text)
+    ]
+    assert.isNotEmpty(marks)
+    for (const text of all) assert.notMatch(text, /(?<![\d.,=-]\s?)\b1 [a-z]+s\b/u)
   })
 
   it("stays below 3 MB with very long texts", () => {
