@@ -53,52 +53,57 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
   ]
 }
 
-/** The report as a Markdown page with the settings and the commands that reproduce it. */
-export const markdown = (report: RunReport): string => {
+/** Sections that are made from the events of the run, as Markdown. */
+export interface Sections {
+  readonly head: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+  readonly best: ReadonlyArray<string>
+  readonly compared: ReadonlyArray<string>
+  readonly progress: ReadonlyArray<string>
+  readonly lineage: ReadonlyArray<string>
+}
+
+/** The report as a Markdown page: the result, and below it, folded, how it came about and the settings that reproduce it. */
+export const markdown = (report: RunReport, sections: Sections): string => {
   const { config, instructions, program, summary } = report
-  const { bestInstruction, runDir, seedInstruction } = summary
-  const { fenced, inline, table } = MarkdownText
+  const { runDir } = summary
+  const { fenced, folded, inline, table } = MarkdownText
   const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => [one, ""])
+  const titled = (title: string, lines: ReadonlyArray<string>) =>
+    lines.length === 0 ? [] : [`## ${title}`, "", ...lines, ""]
+  const label = labels(names(instructions))
   return [
-    `# Run of seed ${summary.randomSeed}`,
-    "",
-    ...table([
-      ["", "instruction"],
-      [`seed, ${seedInstruction.id}`, inline(seedInstruction.text)],
-      [`best, ${bestInstruction.id}, generation ${bestInstruction.generation}`, inline(bestInstruction.text)]
-    ]),
+    ...sections.head,
     "",
     ...spaced(degraded(summary.degradations).map(inline)),
+    ...titled("What got better, and what got worse", sections.changed),
+    ...titled(`Best instruction: ${inline(label(summary.bestInstruction.id))}`, sections.best),
     ...spaced(changes(report, inline)),
-    ...(summary.evaluation.length === 0 ? [] : [`## ${resultTitle(summary)}`, "", ...table(resultRows(report)), ""]),
+    ...titled(resultTitle(summary), summary.evaluation.length === 0 ? [] : table(resultRows(report))),
     ...spaced(notes(report)),
-    "## All instructions",
-    "",
-    ...table([
-      ["id", "born at step", "generation", "parent", "text"],
-      ...instructions.map((one) => [one.id, `${one.bornAt}`, `${one.generation}`, one.parent ?? "", inline(one.text)])
-    ]),
-    "",
-    "## Budget",
-    "",
-    `${budget(summary)}.`,
-    "",
-    "## Reproduce",
+    `${budget(summary)}. To reproduce it:`,
     "",
     ...fenced("", [`${program} run ${runDir}/config.json --out ${runDir}-again`]),
     "",
-    "## Strategies",
-    "",
-    ...table([
-      ["part", "decided by"],
-      ...Object.entries(summary.strategies).map(([part, strategy]) => [part, inline(Strategy.describe(strategy))])
-    ]),
-    "",
-    ...spaced(ownStrategies(config, summary.strategies).map(inline)),
-    "## Settings",
-    "",
-    ...fenced("yaml", stringify(config).trimEnd().split("\n")),
-    ""
+    ...folded("From the seed to the best instruction", sections.lineage),
+    ...folded("How the instructions compare", sections.compared),
+    ...folded("Progress by step", sections.progress),
+    ...folded(
+      `All ${plural(instructions.length, "instruction")}`,
+      table([
+        ["id", "born at step", "generation", "parent", "text"],
+        ...instructions.map((one) => [one.id, `${one.bornAt}`, `${one.generation}`, one.parent ?? "", inline(one.text)])
+      ])
+    ),
+    ...folded("Strategies and settings", [
+      ...table([
+        ["part", "decided by"],
+        ...Object.entries(summary.strategies).map(([part, strategy]) => [part, inline(Strategy.describe(strategy))])
+      ]),
+      "",
+      ...spaced(ownStrategies(config, summary.strategies).map(inline)),
+      ...fenced("yaml", stringify(config).trimEnd().split("\n"))
+    ])
   ].join("\n")
 }
 

@@ -59,6 +59,9 @@ const report: RunReport.RunReport = {
   program: "npx pnpm@12 inspo"
 }
 
+/** No sections of a record. */
+const none: RunReport.Sections = { head: [], changed: [], best: [], compared: [], progress: [], lineage: [] }
+
 describe("text", () => {
   const lines = RunReport.text(report, 80)
   const page = lines.join("\n")
@@ -126,7 +129,7 @@ describe("text", () => {
 
 describe("markdown", () => {
   it("holds the table, the settings and the command that reproduces it", () => {
-    const page = RunReport.markdown(report)
+    const page = RunReport.markdown(report, none)
     for (const part of [
       "| after training, best | 50.0 % | [46.0 %, 54.0 %] | 1.50 |",
       "steps: 65",
@@ -141,12 +144,12 @@ describe("degraded", () => {
   const degraded = { ...report, summary: { ...summary, degraded: true, degradations } }
 
   it("is shown before the result, on the terminal and on the page", () => {
-    for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded)]) {
+    for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded, none)]) {
       const at = page.indexOf("Degraded: proposer, 2 times since step 15: nobody")
       assert.isAtLeast(at, 0)
       assert.isBelow(at, page.indexOf("Added: "))
     }
-    assert.notInclude(RunReport.markdown(report), "Degraded")
+    assert.notInclude(RunReport.markdown(report, none), "Degraded")
   })
 })
 
@@ -154,7 +157,7 @@ describe("both", () => {
   it("call rewards by their name", () => {
     const config = { ...Presets.quick, reward: { ...Presets.quick.reward, kind: "f1" as const } }
     const scored = { ...report, config, summary: { ...summary, measure: "f1" } }
-    for (const page of [RunReport.text(scored, 80).join("\n"), RunReport.markdown(scored)]) {
+    for (const page of [RunReport.text(scored, 80).join("\n"), RunReport.markdown(scored, none)]) {
       assert.notMatch(page, /\bEM\b/u)
       assert.include(page, "F1 40.0 % → 50.0 % (+10.0")
     }

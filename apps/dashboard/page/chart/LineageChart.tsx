@@ -1,6 +1,6 @@
 import { useMemo } from "react"
 import type { LineageView, NodeView } from "../../src/view/LineageView.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { percent, plural } from "../../src/Format.ts"
 import { ancestors, inTreeOrder } from "../../src/Tree.ts"
 import { useLabels } from "../part/Names.tsx"

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react"
 import { percent } from "../../src/Format.ts"
 import type { LifeView, PopulationView } from "../../src/view/PopulationView.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { useLabels } from "../part/Names.tsx"
 import { InstructionName } from "../part/Parts.tsx"
 import { type Plot, StepChart } from "./StepChart.tsx"

@@ -1,4 +1,4 @@
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { useLabels } from "../part/Names.tsx"
 
 /** The line of an instruction in a chart over steps: a dot where it has one point. */

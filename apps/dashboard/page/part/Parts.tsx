@@ -4,7 +4,7 @@ import type { Interval } from "@inspo/statistics/Interval"
 import { percent } from "../../src/Format.ts"
 import type { Fate } from "../../src/view/PopulationView.ts"
 import type { RunStatus } from "../../src/view/RunView.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { useName } from "./Names.tsx"
 
 export const Card = ({

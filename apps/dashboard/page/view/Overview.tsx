@@ -83,7 +83,9 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
             ? run.status === "finished"
               ? "not evaluated"
               : "after the last step"
-            : `${gainsOf(cells)}n = ${best.n}`
+            : [...gains(finalCells(cells)).map((gain) => gain.join(" ")), `n = ${best.n}`].map((line) => (
+                <span key={line}>{line}</span>
+              ))
         }
       >
         {percent(best?.mean)}
@@ -331,8 +333,3 @@ const tableMetrics: ReadonlyArray<readonly [name: string, title: string, show: (
 const single = (series: OverviewView["series"], name: string) => [
   { label: name, values: series[name] ?? [], colour: "var(--accent)" }
 ]
-
-const gainsOf = (cells: OverviewView["cells"]): string =>
-  gains(finalCells(cells))
-    .map(([of, gain]) => `${of} ${gain} · `)
-    .join("")

@@ -5,7 +5,7 @@ import type { RunView } from "../../src/view/RunView.ts"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
 import { ValueLines } from "../chart/ValueLines.tsx"
 import { makeQuery } from "../Client.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Names } from "../part/Names.tsx"
 import { Card, Empty, FateBadge, InstructionName, MarkLegend, Pending } from "../part/Parts.tsx"
@@ -76,7 +76,7 @@ const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray
   ["Mean reward", "num", ({ mean }) => percent(mean)],
   ["P(best)", "num", ({ chance }) => percent(chance, 0)],
   [
-    "Against the seed, within questions",
+    "Against the seed, points",
     "num wide-only",
     ({ difference }) =>
       difference === null

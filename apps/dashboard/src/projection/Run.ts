@@ -35,6 +35,9 @@ export const unread = ({ id, name }: Named, problem: string | null): RunView => 
   version: null
 })
 
+/** When a run was written, for a report: it has no times, so that equal runs have equal reports. */
+export const unwritten: Written = { version: null, at: null, alive: null }
+
 /** The state of a run at the time `now`, in milliseconds since 1970. */
 export const run = ({ id, name }: Named, record: RunRecord, written: Written, now: number): RunView => {
   const { config, state } = record
