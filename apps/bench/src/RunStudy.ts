@@ -2,7 +2,7 @@ import { cpus, totalmem } from "node:os"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Clock, Effect, Option } from "effect"
-import { duration } from "@inspo/dashboard/Format"
+import { duration, percent } from "@inspo/dashboard/Format"
 import type { Arm } from "./Arm.ts"
 import { commandLine, named, type SharedFlags } from "./CommandLine.ts"
 import * as Curves from "./Curves.ts"
@@ -138,7 +138,7 @@ const resultOf = Effect.fnUntraced(function* <E, R>(
 
 /** The line of a finished run. */
 const line = (study: Study, { em, rollouts }: SeedResult, elapsed: number): string =>
-  `  ${measureOf(study)} ${em.toFixed(3)} after ${rollouts} rollouts; ${duration(elapsed)} so far`
+  `  ${measureOf(study)} ${percent(em)} after ${rollouts} rollouts; ${duration(elapsed)} so far`
 
 /** The config with the questions of the study, in a file and without search; unchanged if the study has none. */
 const withQuestions = Effect.fnUntraced(function* <E, R>(

@@ -27,7 +27,9 @@ export interface Shape {
 export interface SyntheticRun {
   readonly directory: string
   readonly events: number
-  /** Appends events up to the `end`-th, with the trajectories they tell of. */
+  /** The number of events up to the end of a step. */
+  readonly endOf: (step: number) => number
+  /** Appends events up to the `end`-th, with their trajectories. */
   readonly write: (end: number) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -63,7 +65,8 @@ export const syntheticRun = async (directory: string, shape: Shape): Promise<Syn
     )
     await appendFile(`${directory}/timings.jsonl`, timings.join(""))
   }
-  return { directory, events: events.length, write, close: () => runtime.dispose() }
+  const endOf = (step: number) => 1 + events.findLastIndex((event) => "step" in event && event.step === step)
+  return { directory, events: events.length, endOf, write, close: () => runtime.dispose() }
 }
 
 /** The line of an event in `timings.jsonl`: an event every 20 seconds, in two sessions. */
@@ -72,9 +75,6 @@ const timing = (event: string, step: number, number: number): string => {
   const session = Date.UTC(2026, 0, launched)
   return `${JSON.stringify({ session, seconds, event, step, rollouts: 0, rss: 0 })}\n`
 }
-
-/** The position behind the event that ends the step. */
-export const endOfStep = (events: number, steps: number, step: number): number => Math.round((events * step) / steps)
 
 const configOf = (
   directory: string,

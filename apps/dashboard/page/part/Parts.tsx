@@ -5,7 +5,8 @@ import { colourOf, type Look } from "../../src/Curves.ts"
 import { percent } from "../../src/Format.ts"
 import type { Fate } from "../../src/view/PopulationView.ts"
 import type { RunStatus } from "../../src/view/RunView.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
+import { useName } from "./Names.tsx"
 
 export const Card = ({
   actions,
@@ -152,13 +153,21 @@ export const Dot = ({ id }: { readonly id: string }) => (
   <i className="dot ink" style={instructionStyle(id)} aria-hidden="true" />
 )
 
-/** An instruction by its id and colour. */
-export const InstructionName = ({ id }: { readonly id: string }) => (
-  <span className="instruction-name">
-    <Dot id={id} />
-    {id}
-  </span>
-)
+/** An instruction by its colour, its id, and its name where it has one. */
+export const InstructionName = ({ id }: { readonly id: string }) => {
+  const name = useName(id)
+  return (
+    <span className="instruction-name">
+      <Dot id={id} />
+      {id}
+      {name !== undefined && (
+        <bdi className="name" title={name}>
+          {name}
+        </bdi>
+      )}
+    </span>
+  )
+}
 
 export const FateBadge = ({ fate }: { readonly fate: Fate }) => <span className={`badge fate-${fate}`}>{fate}</span>
 

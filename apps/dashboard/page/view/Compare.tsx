@@ -159,7 +159,7 @@ const columns: ReadonlyArray<Column<ComparedRunView>> = [
   ],
   ["n", "num wide-only", (compared) => bestCell(compared)?.n ?? "–"],
   [
-    "Paired difference",
+    "Paired difference, points",
     "num",
     ({ difference }, index) =>
       difference === null

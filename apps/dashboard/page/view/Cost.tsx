@@ -1,5 +1,5 @@
 import { useMemo } from "react"
-import { compact, count, dollars, duration, percent } from "../../src/Format.ts"
+import { compact, count, dollars, duration, percent, plural } from "../../src/Format.ts"
 import type { Figure } from "../../src/report/FigureData.ts"
 import type { Amounts, CostView, PhaseView } from "../../src/view/CostView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
@@ -95,7 +95,7 @@ const columns = (ledger: CostView["ledger"]): ReadonlyArray<Column<PhaseView>> =
     return [
       title,
       ledger.every((phase) => isEmpty(phase[kind])) ? "num wide-only" : "num",
-      (phase) => <span className="muted">{isEmpty(phase[kind]) ? "–" : `${count(phase[kind].rollouts)} rollouts`}</span>
+      (phase) => <span className="muted">{isEmpty(phase[kind]) ? "–" : plural(phase[kind].rollouts, "rollout")}</span>
     ]
   })
 ]

@@ -1,9 +1,9 @@
-import { ofDifference } from "@inspo/statistics/Interval"
 import { useMemo } from "react"
-import { capital, compact, count, duration, interval, percent, plural, points, quantity } from "../../src/Format.ts"
+import { capital, compact, count, duration, percent, plural, points, quantity } from "../../src/Format.ts"
+import { gain, gains } from "../../src/Gains.ts"
 import { mean, movingSteps } from "../../src/Means.ts"
 import { metric, type Metric } from "../../src/Metrics.ts"
-import { type CellView, cellOf, type OverviewView } from "../../src/view/OverviewView.ts"
+import { cellOf, finalCells, type OverviewView } from "../../src/view/OverviewView.ts"
 import { type ResultRow, resultRows } from "../../src/view/ResultRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../../src/view/Titles.ts"
@@ -12,6 +12,7 @@ import { useSeries } from "../chart/useSeries.ts"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Diff } from "../part/Diff.tsx"
+import { Names } from "../part/Names.tsx"
 import {
   Card,
   Empty,
@@ -34,7 +35,7 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
   const { data, problem } = useOverview(run.id, versionOf(run))
   if (data === null) return <Pending problem={problem} />
   return (
-    <>
+    <Names value={data.names}>
       <h1 className="hidden">Overview of {run.name}</h1>
       {problem !== null && <Problem>{problem}</Problem>}
       {data.degraded.map((line) => (
@@ -54,7 +55,7 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
         <BestInstruction run={run} overview={data} />
       </div>
       <Settings settings={data.settings} />
-    </>
+    </Names>
   )
 }
 
@@ -83,7 +84,9 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
             ? run.status === "finished"
               ? "not evaluated"
               : "after the last step"
-            : `${gains(cells, best)}n = ${best.n}`
+            : [...gains(finalCells(cells)).map((gain) => gain.join(" ")), `n = ${best.n}`].map((line) => (
+                <span key={line}>{line}</span>
+              ))
         }
       >
         {percent(best?.mean)}
@@ -94,7 +97,7 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
           note={
             best === undefined
               ? "same budget, only the seed"
-              : `co-evolved ${against(best, { mean: baseline.em, ...baseline })}`
+              : `co-evolved ${gain(best, { mean: baseline.em, ...baseline })}`
           }
         >
           {percent(baseline.em)}
@@ -231,8 +234,7 @@ const resultColumns = (measure: string): ReadonlyArray<Column<ResultRow>> => [
     "",
     ({ id, note, role }) => (
       <>
-        {role} {id !== null && <InstructionName id={id} />}
-        <span className="muted">{note}</span>
+        {id === null ? role : <InstructionName id={id} />} <span className="muted">{note}</span>
       </>
     )
   ],
@@ -282,18 +284,3 @@ const tableMetrics: ReadonlyArray<readonly [name: string, title: string, show: (
   ["clipfrac", "clipped", percent],
   ["inspo/population", "population", whole]
 ]
-
-type Estimated = Pick<CellView, "mean" | "ci95">
-
-/** A difference in points with its 95 % interval. */
-const against = (one: Estimated, other: Estimated): string =>
-  `${points(one.mean - other.mean)} points ${interval(ofDifference(one, other), points)}`
-
-/** The gain of training under the seed, and that of the best instruction after training; each changes one thing. */
-const gains = (cells: OverviewView["cells"], best: CellView): string => {
-  const before = cellOf(cells, "before", "seed")
-  const after = cellOf(cells, "after", "seed")
-  if (before === undefined || after === undefined) return ""
-  const training = `training ${against(after, before)} · `
-  return best === after ? training : `${training}instruction ${against(best, after)} · `
-}

@@ -1,7 +1,8 @@
 /** The figures of a report, as elements of its page. */
 import { createElement as h, Fragment, type ReactElement } from "react"
 import { ends, logEnds, logTicks, ticks } from "../Axis.ts"
-import { axis as axisText } from "../Format.ts"
+import { instructionStyle } from "../Colour.ts"
+import { axis as axisText, percent } from "../Format.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import type { Figure, Line } from "./FigureData.ts"
 
@@ -175,8 +176,8 @@ const area = (
   return [...upper, ...lower.toReversed()].join(" ")
 }
 
-/** Probabilities stacked to 100 %, a band for each instruction in the colour `hue`. */
-export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => number): ReactElement => {
+/** Probabilities stacked to 100 %, a band for each instruction; those that are drawn most at the end are named by `label`. */
+export const bands = ({ lives, steps }: PopulationView, label: (id: string) => string): ReactElement => {
   const width = 620
   const across = width - size.left - size.right
   const step = across / Math.max(1, steps.length)
@@ -197,14 +198,32 @@ export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => num
     }
     return h(
       "polygon",
-      { key: id, points: [...upper, ...lower].join(" "), fill: `hsl(${hue(id)} 45% 60%)` },
-      h("title", null, id)
+      { key: id, points: [...upper, ...lower].join(" "), className: "ribbon", style: instructionStyle(id) },
+      h("title", null, label(id))
     )
   })
   return h(
     "figure",
     { className: "wide" },
-    h("figcaption", null, h("b", null, "Probability of being drawn, by instruction")),
+    h(
+      "figcaption",
+      null,
+      h("b", null, "Probability of being drawn, by instruction"),
+      lives
+        .flatMap(({ from, id, probabilities }) => {
+          const probability = probabilities[steps.length - 1 - from]
+          return probability === null || probability === undefined ? [] : [{ id, probability }]
+        })
+        .toSorted((one, other) => other.probability - one.probability)
+        .slice(0, mostNamed)
+        .map(({ id, probability }) =>
+          h(
+            "span",
+            { key: id, className: "key ribbon", style: instructionStyle(id) },
+            `${label(id)} ${percent(probability, 0)}`
+          )
+        )
+    ),
     h(
       "svg",
       {
@@ -233,6 +252,9 @@ export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => num
     )
   )
 }
+
+/** Instructions in the legend of the bands. */
+const mostNamed = 5
 
 /** A share with its interval on a scale from 0 to 1. */
 export const interval = (mean: number, [low, high]: readonly [number, number]): ReactElement =>
