@@ -1,7 +1,7 @@
 import { useMemo } from "react"
 import { capital, compact, count, duration, percent, plural, points, quantity } from "../../src/Format.ts"
 import { gain, gains } from "../../src/Gains.ts"
-import { mean, movingSteps } from "../../src/Means.ts"
+import { movingSteps } from "../../src/Means.ts"
 import { metric, type Metric } from "../../src/Metrics.ts"
 import { cellOf, finalCells, type OverviewView } from "../../src/view/OverviewView.ts"
 import { type ResultRow, resultRows } from "../../src/view/ResultRows.ts"
@@ -60,22 +60,20 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
 }
 
 const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: OverviewView }) => {
-  const { baseline, cells, series, trained, wallSeconds } = overview
-  const rewards = (series["reward/mean"] ?? []).filter((value) => value !== null)
-  const early = mean(rewards.slice(0, movingSteps))
-  const late = mean(rewards.slice(-movingSteps))
+  const { baseline, cells, trained, wallSeconds } = overview
+  const { first, last } = trained
   const best = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
   return (
     <div className="tiles">
       <Tile
         label={`Training ${trained.measure}`}
         note={
-          early === null || late === null
+          first === null || last === null
             ? "no step yet"
-            : `${points(late - early)} points since the start · mean of ${movingSteps} steps`
+            : `${points(last - first)} points since the start · mean of ${movingSteps} steps`
         }
       >
-        {percent(late)}
+        {percent(last)}
       </Tile>
       <Tile
         label={`${capital(trained.measure)} on test questions`}
@@ -125,9 +123,8 @@ const Curves = ({
   readonly run: RunView
   readonly route: Route
 }) => {
-  const { marks, series, steps, trained, validations } = overview
-  const metric = (name: string) => series[name] ?? []
-  const sources = sourceMetrics(series)
+  const { marks, metrics, steps, trained, validations } = overview
+  const sources = sourceMetrics(metrics)
   const shown = useChartState(route, [
     ["reward/mean"],
     ...(sources.length === 0 ? [] : [sources]),
@@ -136,17 +133,20 @@ const Curves = ({
     ["response_length/mean"],
     ["prompt_length/mean"]
   ])
-  const updates = updateMetrics.filter((name) => metric(name).some((value) => value !== null)).map((name) => [name])
+  const updates = updateMetrics.filter((name) => metrics.includes(name)).map((name) => [name])
   const { data, problem } = useSeries(
     {
       labels: new Map([[run.id, run.name]]),
-      metrics: [...shown.charts, ...updates].flat(),
+      metrics: [...shown.charts.flat(), ...updates.flat(), ...tableMetrics.map(([name]) => name)],
       x: shown.state.x
     },
     versionOf(run)
   )
   const naming = useMemo(() => namingOf(trained, validations[0]?.n ?? 0), [trained, validations])
   if (data === null) return <Pending problem={problem} />
+  const own = data.series[0]
+  const places = new Map(own?.steps.map((step, place) => [step, place]))
+  const valueAt = (name: string, step: number) => own?.values[name]?.[places.get(step) ?? -1] ?? null
   const charts = {
     data,
     marks,
@@ -173,19 +173,15 @@ const Curves = ({
         <Table
           label="Metrics by step"
           columns={[
-            ["step", "num", (index) => steps[index]],
+            ["step", "num", (step) => step],
             ...tableMetrics.map(([name, title, show]): Column<number> => [
               title,
               "num",
-              (index) => show(metric(name)[index] ?? null)
+              (step) => show(valueAt(name, step))
             ]),
-            [
-              "decision",
-              "",
-              (index) => marks.flatMap(({ step, text }) => (step === steps[index] ? [text] : [])).join("; ")
-            ]
+            ["decision", "", (step) => marks.flatMap((mark) => (mark.step === step ? [mark.text] : [])).join("; ")]
           ]}
-          rows={steps.map((_, index) => index)}
+          rows={steps}
         />
       </Expander>
     </>

@@ -2,10 +2,9 @@
 import { type Estimated, ofDifference } from "@inspo/statistics/Interval"
 import { Group } from "@inspo/domain"
 import { decimals, interval, percent, points } from "../Format.ts"
-import { mean, movingSteps } from "../Means.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import { cellOf, type OverviewView } from "../view/OverviewView.ts"
-import { bestInstruction } from "./Overview.ts"
+import { bestInstruction, ends } from "./Overview.ts"
 
 /** A score with a difference whose interval excludes 0 is better or worse, else undecided. */
 export interface Change {
@@ -17,8 +16,10 @@ export interface Change {
 }
 
 /** The scores and the costs of an answer; empty if the run was not evaluated. */
-export const changes = (view: OverviewView): ReadonlyArray<Change> => {
-  const { cells, series, trained } = view
+export const changes = (
+  { rows }: Pick<RunRecord, "rows">,
+  { cells, trained }: Pick<OverviewView, "cells" | "trained">
+): ReadonlyArray<Change> => {
   const before = cellOf(cells, "before", "seed")
   const after = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
   if (before === undefined || after === undefined) return []
@@ -36,8 +37,7 @@ export const changes = (view: OverviewView): ReadonlyArray<Change> => {
         ["prompt tokens in training", "prompt_length/mean"]
       ] as const
     ).flatMap(([name, metric]) => {
-      const values = (series[metric] ?? []).filter((value) => value !== null)
-      const [first, last] = [mean(values.slice(0, movingSteps)), mean(values.slice(-movingSteps))]
+      const { first, last } = ends(rows, metric)
       return first === null || last === null ? [] : [cost(name, first, last)]
     })
   ]

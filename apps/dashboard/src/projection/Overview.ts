@@ -5,7 +5,7 @@ import type { Group, Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Option } from "effect"
-import { mean } from "../Means.ts"
+import { mean, movingSteps } from "../Means.ts"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { CellView, InstructionView, Names, OverviewView, TrainedView } from "../view/OverviewView.ts"
@@ -20,7 +20,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     run,
     settings: settings(config, state.strategies),
     steps: rows.map(({ step }) => step ?? 0),
-    series: series(rows),
+    metrics: metricsOf(rows),
     trained: trained(record),
     marks: marks(record),
     validations: validated.map(({ groups, instruction, step }) => ({
@@ -39,7 +39,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
   }
 }
 
-const trained = ({ batches, config }: RunRecord): TrainedView => {
+const trained = ({ batches, config, rows }: RunRecord): TrainedView => {
   const steps = batches.flatMap((batch) => (batch.purpose === "train" ? [batch.groups] : []))
   const answers = (groups: ReadonlyArray<Group.Group>) => groups.reduce((sum, { rewards }) => sum + rewards.length, 0)
   return {
@@ -47,7 +47,8 @@ const trained = ({ batches, config }: RunRecord): TrainedView => {
     answers: Object.fromEntries(
       [...Map.groupBy(steps.flat(), ({ dataSource }) => dataSource)].map(([source, own]) => [source, answers(own)])
     ),
-    perStep: answers(steps.flat()) / Math.max(1, steps.length)
+    perStep: answers(steps.flat()) / Math.max(1, steps.length),
+    ...ends(rows, "reward/mean")
   }
 }
 
@@ -55,15 +56,19 @@ const trained = ({ batches, config }: RunRecord): TrainedView => {
 export const namesOf = ({ names, state }: RunRecord): Names =>
   Object.fromEntries(state.instructions.map(({ id }) => [id, names.get(id) ?? id]))
 
-/** The metrics of all steps by name, without those of single instructions. */
-export const series = (rows: ReadonlyArray<MetricsRow>): OverviewView["series"] => {
-  const names = new Set(rows.flatMap((row) => Object.keys(row)))
-  names.delete("step")
-  return Object.fromEntries(
-    [...names]
-      .filter((name) => !/^inspo\/(?:best|prob|value)\//u.test(name))
-      .map((name) => [name, rows.map((row) => row[name] ?? null)])
+/** The names of the metrics of steps, without those of single instructions. */
+export const metricsOf = (rows: ReadonlyArray<MetricsRow>): ReadonlyArray<string> =>
+  [...new Set(rows.flatMap((row) => Object.keys(row)))].filter(
+    (name) => name !== "step" && !/^inspo\/(?:best|prob|value)\//u.test(name)
   )
+
+/** The means of a metric over the first and the last {@link movingSteps} steps that have it. */
+export const ends = (
+  rows: ReadonlyArray<MetricsRow>,
+  name: string
+): { readonly first: number | null; readonly last: number | null } => {
+  const values = rows.flatMap((row) => row[name] ?? [])
+  return { first: mean(values.slice(0, movingSteps)), last: mean(values.slice(-movingSteps)) }
 }
 
 /** The evaluated cells of the final table, in its order. */

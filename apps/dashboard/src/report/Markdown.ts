@@ -35,7 +35,7 @@ export const head = ({
 
 /** What got better and what got worse; empty if the run was not evaluated. */
 export const changed = (record: RunRecord, view: OverviewView): ReadonlyArray<string> => {
-  const all = changes(view)
+  const all = changes(record, view)
   const questions = turned(record)
   if (all.length === 0) return []
   return [

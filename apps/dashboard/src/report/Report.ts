@@ -65,10 +65,10 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
       muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
       h("p", { className: "lead" }, summary(view, label)),
       view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
-      whatChanged(changes(view), turned(record)),
+      whatChanged(changes(record, view), turned(record)),
       result(view, label),
       bestInstruction(view, label),
-      curves(view),
+      curves(record, view),
       probabilities(population(record), label),
       lineageOfBest(tree, label),
       everyInstruction(tree),
@@ -160,10 +160,10 @@ const whatChanged = (all: ReadonlyArray<Change>, questions: ReturnType<typeof tu
         )
       )
 
-const curves = ({ marks, series, steps, trained, validations }: OverviewView): ReactNode => {
+const curves = ({ rows }: RunRecord, { marks, metrics, steps, trained, validations }: OverviewView): ReactNode => {
   if (steps.length === 0) return null
-  const sources = sourceMetrics(series)
-  const metric = (name: string) => series[name] ?? []
+  const sources = sourceMetrics(metrics)
+  const metric = (name: string) => rows.map((row) => row[name] ?? null)
   const shares = { marks, steps, fromZero: true, most: 1, format: (value: number) => percent(value, 0) }
   const single = (title: string, name: string) =>
     Drawing.lines({ marks, steps, title, curves: [{ label: name, values: metric(name), tone: "accent" }] })

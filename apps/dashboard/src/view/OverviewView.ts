@@ -69,21 +69,23 @@ export interface InstructionView extends Schema.Schema.Type<typeof InstructionVi
 
 /**
  * The answers behind the training rewards: `measure` is the name of the reward, `answers` the number of answers by data source,
- * and `perStep` their mean number per step.
+ * `perStep` their mean number per step, and `first` and `last` the mean rewards of the first and the last `movingSteps` steps.
  */
 export const TrainedView = Schema.Struct({
   measure: Schema.String,
   answers: Schema.Record(Schema.String, Schema.Int),
-  perStep: Schema.Finite
+  perStep: Schema.Finite,
+  first: Schema.NullOr(Schema.Finite),
+  last: Schema.NullOr(Schema.Finite)
 })
 export interface TrainedView extends Schema.Schema.Type<typeof TrainedView> {}
 
-/** `series[name][i]` is the metric `name` of `metrics.jsonl` at `steps[i]`; null if the step does not have it. */
+/** `metrics` are the names of the metrics of the `steps`, without those of single instructions. */
 export const OverviewView = Schema.Struct({
   run: RunView,
   settings: Schema.Record(Schema.String, Schema.String),
   steps: Schema.Array(Schema.Int),
-  series: Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite))),
+  metrics: Schema.Array(Schema.String),
   trained: TrainedView,
   marks: Schema.Array(Mark),
   validations: Schema.Array(ValidationView),

@@ -28,7 +28,7 @@ describe("what changed", () => {
     [Right, Right],
     ([one, other]) => {
       const opposite = { better: "worse", worse: "better", undecided: "undecided" } as const
-      const result = (from: number, to: number) => changes(scored(from, to))[0]?.result ?? ""
+      const result = (from: number, to: number) => changes(record, scored(from, to))[0]?.result ?? ""
       assert.strictEqual(
         result(other, one),
         Object.entries(opposite).find(([name]) => name === result(one, other))?.[1]
