@@ -212,10 +212,10 @@ const differences = ({ spread, tellsApart }: Probe): string =>
 
 const conclusion = ({ possible, rolloutsNeeded, verdict }: Probe): string =>
   verdict === "undecided"
-    ? `Undecided (${possible.join(", ")}): ` +
+    ? `Undecided: ${possible.join(" or ")}. ` +
       (rolloutsNeeded === null
-        ? "not even as many rollouts as the run has, or as there are questions for, would decide."
-        : `about ${count(rolloutsNeeded)} more rollouts would decide.`)
+        ? "Not even as many rollouts as the run has, or as there are questions for, would decide."
+        : `About ${count(rolloutsNeeded)} more rollouts would decide.`)
     : `Verdict: ${verdict}. ${meanings[verdict]}`
 
 const meanings: Readonly<Record<Rule.Decision, string>> = {
