@@ -59,8 +59,8 @@ export const plan = Command.make(
     seed: flags.seed,
     probe: flags.optionalInteger(
       "probe",
-      "Also make up to N rollouts, half of them under the seed and half under the other first instructions, and report whether to " +
-        "evolve first, to evolve along or to train plainly"
+      "Also make up to N rollouts of the untrained policy under the first instructions, and report whether to evolve first, to evolve " +
+        "along or to train plainly"
     ),
     json: flags.json
   },
