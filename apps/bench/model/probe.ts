@@ -80,7 +80,11 @@ const { status } = spawnSync(
   process.execPath,
   [
     fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url)),
-    ...["plan", config, "--probe", probe, ...(flags.json ? ["--json"] : [])],
+    "plan",
+    config,
+    "--probe",
+    probe,
+    ...(flags.json ? ["--json"] : []),
     ...flags.set.flatMap((one) => ["--set", one])
   ],
   { stdio: "inherit" }
