@@ -147,9 +147,10 @@ const gaussian = 1e6
  * `most` times as much does not.
  */
 export const timesNeeded = (evidence: Evidence, most: number): number | null => {
-  for (let times = 1; times <= Math.max(1, most); times *= growth)
-    if (possible(scaled(evidence, times)).length === 1) return times
-  return null
+  const decides = (times: number) => possible(scaled(evidence, times)).length === 1
+  for (let times = 1; times < most; times *= growth) if (decides(times)) return times
+  const last = Math.max(1, most)
+  return decides(last) ? last : null
 }
 
 const growth = 1.1
@@ -174,6 +175,9 @@ const scaled = (evidence: Evidence, times: number): Evidence => {
 export const share = (groups: number, instructions: number, questions: number): number =>
   Math.min(questions, Math.floor(groups / instructions))
 
-/** Whether the rest of a probe is for the seed: where the policy trains, and the first half does not show that training starts. */
+/**
+ * Whether the rest of a probe is for the seed: where the policy trains, and the first half reaches less under the seed than training needs
+ * to start. To show that it does not start takes many groups.
+ */
 export const needsSeed = ({ runGroups, seed, trains }: Pick<Evidence, "runGroups" | "seed" | "trains">): boolean =>
-  trains && Exact.shareInterval(seed.reached, seed.groups, 0.95)[0] < startShare(runGroups)
+  trains && seed.reached / seed.groups < startShare(runGroups)
