@@ -60,7 +60,7 @@ describe("a run", { timeout: testTimeout, tags: "runs" }, () => {
     for (const file of ["metrics.jsonl", "candidates.json", "traces.jsonl", "best_instruction.txt"])
       assert.strictEqual(await read(`runs/stopped/${file}`), await read(`runs/whole/${file}`), file)
     assert.strictEqual((await read("runs/whole/metrics.jsonl")).trim().split("\n").length, 3)
-    assert.include(await read("runs/whole/report.md"), "## Settings")
+    assert.include(await read("runs/whole/report.md"), "Strategies and settings")
     assert.include(await readdir(join(cwd, "runs/whole/checkpoints")), "step-000000.safetensors")
 
     const shown = await inspo(["show", "runs/stopped", "--json"], { cwd })

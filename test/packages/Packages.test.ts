@@ -103,9 +103,8 @@ for (const { manifest, name, readme } of packages)
       assert.match(readme, /`docs\/laws\.md#[\w-]+`/u)
     })
 
-    it("has a README with one example of at most 18 lines that says what it prints", () => {
-      const [example = "", ...others] = examplesOf(readme)
-      assert.isEmpty(others)
+    it("has a README that begins with an example of at most 18 lines that says what it prints", () => {
+      const [example = ""] = examplesOf(readme)
       assert.include(example, `from "${manifest.name}`)
       assert.isAtMost(linesOfCode(example), 18)
       assert.isNotEmpty(promised(example))

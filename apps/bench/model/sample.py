@@ -46,7 +46,8 @@ def grouped(module, query, key, value, mask, scaling=None, **rest):
         return sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, **rest)
     count, heads, _, size = query.shape
     shared = key.shape[1]
-    scores = (query.reshape(count, shared, heads // shared, size) @ key.transpose(2, 3)) * scaling
+    # Keys first: a product that needs them transposed would copy them.
+    scores = (key @ query.reshape(count, shared, heads // shared, size).transpose(2, 3)).transpose(2, 3) * scaling
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
     return (scores.float().softmax(-1).to(query.dtype) @ value).reshape(count, 1, heads, size), None
@@ -74,12 +75,10 @@ def sample(model, words, batch: list[Asked]) -> None:
     mask, rest = mask.to(device), rest.to(device)
     cache = None
     if shared > 0:
-        cache = model(input_ids=torch.tensor([prompts[0][:shared]], device=device), use_cache=True, logits_to_keep=1).past_key_values
+        cache = model.model(input_ids=torch.tensor([prompts[0][:shared]], device=device), use_cache=True).past_key_values
         cache.batch_repeat_interleave(len(batch))
     places = (mask.cumsum(1) - 1).clamp(min=0)[:, shared:]
-    read = model(
-        input_ids=rest, attention_mask=mask, position_ids=places, past_key_values=cache, use_cache=True, logits_to_keep=1
-    )
+    read = model.model(input_ids=rest, attention_mask=mask, position_ids=places, past_key_values=cache, use_cache=True)
     draws = torch.stack(
         [torch.rand(max(one.most for one in batch), generator=torch.Generator().manual_seed(one.seed)) for one in batch]
     ).to(device)
@@ -87,12 +86,12 @@ def sample(model, words, batch: list[Asked]) -> None:
     top_p = torch.tensor([one.top_p for one in batch], device=device)
     going = list(range(len(batch)))
     for step in range(draws.shape[1]):
-        logits = read.logits[:, -1].float()
+        logits = model.lm_head(read.last_hidden_state[:, -1]).float()
         rows = torch.tensor(going, device=device)
         shares = nucleus((logits / heat[rows, None]).softmax(-1), top_p[rows, None]).cumsum(-1)
         tokens = torch.searchsorted(shares, draws[rows, step, None] * shares[:, -1:], right=True)
         tokens = tokens.clamp(max=logits.shape[1] - 1)
-        logprobs = (logits / heat[rows, None]).log_softmax(-1).gather(1, tokens)[:, 0].tolist()
+        logprobs = logits.log_softmax(-1).gather(1, tokens)[:, 0].tolist()
         kept = []
         for at, (row, token, logprob) in enumerate(zip(going, tokens[:, 0].tolist(), logprobs, strict=True)):
             one = batch[row]
@@ -109,7 +108,7 @@ def sample(model, words, batch: list[Asked]) -> None:
             read.past_key_values.batch_select_indices(chosen)
             tokens, mask, going = tokens[chosen], mask[chosen], [going[at] for at in kept]
         mask = torch.cat([mask, mask.new_ones((len(going), 1))], 1)
-        read = model(
+        read = model.model(
             input_ids=tokens,
             attention_mask=mask,
             position_ids=mask.sum(1, keepdim=True) - 1,
@@ -145,31 +144,54 @@ def work(model, words, waiting: "queue.Queue[Asked]", most: int) -> None:
             one.ready.set()
 
 
-def handler(name: str, context: int, waiting: "queue.Queue[Asked]"):
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class JsonHandler(BaseHTTPRequestHandler):
+    """Reads and sends bodies of JSON."""
 
+    protocol_version = "HTTP/1.1"
+
+    def read(self) -> dict:
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def send(self, status: int, body: dict) -> None:
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+def continuations(prompt: list[int], count: int, parameters: dict) -> list[Asked]:
+    """`count` continuations of a prompt, each with draws of its own."""
+    stop = parameters.get("stop") or []
+    return [
+        Asked(
+            prompt=prompt,
+            most=parameters["max_tokens"],
+            temperature=parameters.get("temperature", 1),
+            top_p=parameters.get("top_p", 1),
+            seed=((parameters.get("seed") or 0) + 7919 * at) % 2**63,
+            stop=[stop] if isinstance(stop, str) else stop,
+        )
+        for at in range(count)
+    ]
+
+
+def handler(name: str, context: int, waiting: "queue.Queue[Asked]"):
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             self.send(200, {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "vllm", "max_model_len": context}]})
 
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = self.read()
             if request.get("prompt_logprobs") is not None:
                 return self.send(400, {"error": "there are no log-probabilities of prompts here"})
-            count, seed = request.get("n") or 1, request.get("seed") or 0
             if len(request["prompt"]) + request["max_tokens"] > context:
                 return self.send(400, {"error": f"the prompt and max_tokens have more than {context} tokens"})
-            asked = [
-                Asked(
-                    prompt=request["prompt"],
-                    most=request["max_tokens"],
-                    temperature=request.get("temperature", 1),
-                    top_p=request.get("top_p", 1),
-                    seed=(seed + 7919 * at) % 2**63,
-                    stop=request.get("stop") or [],
-                )
-                for at in range(count)
-            ]
+            asked = continuations(request["prompt"], request.get("n") or 1, request)
             for one in asked:
                 waiting.put(one)
             for one in asked:
@@ -177,17 +199,6 @@ def handler(name: str, context: int, waiting: "queue.Queue[Asked]"):
             if failure := next((one.failure for one in asked if one.failure), None):
                 return self.send(500, {"error": failure})
             self.send(200, {"model": name, "choices": [choice(at, one) for at, one in enumerate(asked)]})
-
-        def send(self, status: int, body: dict) -> None:
-            text = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *_) -> None:
-            pass
 
     return Handler
 
@@ -206,6 +217,13 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
 
+def load(source: Path, weights: Path, dtype: torch.dtype):
+    """The model and its tokenizer, of a directory, or of a GGUF file whose weights are written to `weights`."""
+    directory = dequantized(source, weights)
+    model = AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, attn_implementation="grouped")
+    return model, AutoTokenizer.from_pretrained(directory)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True)
@@ -214,9 +232,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
     source = Path(given.model)
-    directory = source if source.is_dir() else dequantized(source, source.parent / "weights")
-    model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.bfloat16, attn_implementation="grouped")
-    words = AutoTokenizer.from_pretrained(directory)
+    model, words = load(source, source.parent / "weights", torch.bfloat16)
     waiting: "queue.Queue[Asked]" = queue.Queue()
     threading.Thread(target=work, args=(model.to(given.device).eval(), words, waiting, given.batch), daemon=True).start()
     server = Server(("127.0.0.1", given.port), handler(source.stem, model.config.max_position_embeddings, waiting))

@@ -17,12 +17,11 @@ import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { freePort } from "../../../test/cli/FreePort.ts"
-import * as Foreign from "../../../test/compatibility/support/Foreign.ts"
 import * as SkyRL from "../../../test/compatibility/support/SkyRL.ts"
 import { configure, format, scoring } from "../src/gate/Tasks.ts"
+import { ended, writeWeights } from "./Programs.ts"
 
 const inspo = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
-const weights = fileURLToPath(new URL("weights.py", import.meta.url))
 
 const rows = format
   .questions({ questions: [], passages: [] }, 600, 2)
@@ -52,7 +51,7 @@ const within = (out: string) => ({ cwd: out, stdin: "inherit", stdout: "inherit"
 const serve = Effect.fn("SkyRL.serve")(function* (out: string, model: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(out, { recursive: true })
-  yield* ended(ChildProcess.make(Foreign.python, [weights, model, `${out}/weights`], within(out)))
+  yield* writeWeights(model, `${out}/weights`)
   return yield* Effect.acquireRelease(
     Effect.promise(async () => SkyRL.start(out, `${out}/weights`, await freePort())),
     ({ kill }) => Effect.promise(kill)
@@ -74,12 +73,6 @@ const run = Effect.fn("SkyRL.run")(function* (out: string, model: string, steps:
     )
   )
 }, Effect.scoped)
-
-const ended = Effect.fnUntraced(function* (program: ChildProcess.Command) {
-  const code = yield* (yield* program).exitCode
-  if (code !== 0)
-    return yield* Effect.fail(`The program failed with exit code ${code}, see above. Repeat the command to continue.`)
-})
 
 Command.make(
   "skyrl",

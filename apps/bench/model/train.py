@@ -112,8 +112,7 @@ def most_drawn(url: str) -> str:
 
 def load(model: Path, out: Path):
     """Loads a directory of transformers, or a GGUF file, which is converted to such a directory once for all runs."""
-    if not model.is_dir():
-        model = dequantized(model, out.parent.parent / "weights")
+    model = dequantized(model, out.parent.parent / "weights")
     tokens = AutoTokenizer.from_pretrained(model, padding_side="left")
     return AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32), tokens
 

@@ -8,6 +8,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
 def dequantized(gguf: Path, directory: Path) -> Path:
+    """Returns `directory`, or the source where it is such a directory already."""
+    if gguf.is_dir():
+        return gguf
     if not directory.is_dir():
         made = directory.with_name(f"{directory.name}-{os.getpid()}")
         tokens = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)

@@ -14,6 +14,8 @@ export interface Host<E, R> {
    * Evaluated after the run, so that it cannot influence the run.
    */
   readonly test: (directory: string, questions: number) => Effect.Effect<ReadonlyArray<TestPoint>, E, R>
+  /** The wall time of a finished run, in seconds. */
+  readonly seconds: (directory: string) => Effect.Effect<number, E, R>
   /** The questions of a config, of all splits, with its passages. */
   readonly data: (config: RunConfig) => Effect.Effect<QuestionData, E, R>
   /**

@@ -2,8 +2,9 @@ import { Group } from "@inspo/domain"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { share } from "@inspo/dashboard/projection/Scores"
 import { count, duration } from "@inspo/dashboard/Format"
-import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
+import { inline, table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
 import { type Arm, bestText, budget } from "./Arm.ts"
+import * as Curves from "./Curves.ts"
 import { interval, points } from "./Format.ts"
 import { type Estimate, estimate, judge, type Judged, paired } from "@inspo/statistics/Exact"
 import type { Study } from "./Study.ts"
@@ -172,6 +173,51 @@ const testBench =
   "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, except in arms with another " +
   "description. The numbers show that the loop finds the useful clauses; they do not predict the gain of large models."
 
+/** The training reward of each arm of a study of take-offs. */
+export const rewardFigure = ({ arms }: Pick<StudyResult, "arms">): string =>
+  Curves.figure(
+    "Training reward",
+    arms.map(({ arm, seeds }) => ({
+      arm,
+      courses: seeds.flatMap(({ takeOff }) => (takeOff === undefined ? [] : [takeOff.rewards]))
+    }))
+  )
+
+/** Every run of a study of take-offs. */
+const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> =>
+  markdownTable([
+    [
+      "arm",
+      "seed",
+      "takes off at",
+      measured,
+      "95 % interval",
+      "under the first instruction",
+      "time",
+      "SHA-256 of the weights",
+      "instruction"
+    ],
+    ...arms.flatMap(({ arm, seeds }) =>
+      seeds.flatMap(({ takeOff, ...run }) =>
+        takeOff === undefined
+          ? []
+          : [
+              [
+                arm,
+                String(run.seed),
+                String(takeOff.step ?? "–"),
+                points(run.em),
+                interval(run),
+                takeOff.underFirst === null ? "–" : points(takeOff.underFirst),
+                duration(takeOff.seconds),
+                takeOff.weights.slice(0, 16),
+                inline(run.instruction)
+              ]
+            ]
+      )
+    )
+  ])
+
 /** The result as a Markdown page. */
 export const markdown = (study: Study, result: StudyResult): string => {
   const sources = [...new Set(result.arms.flatMap(({ bySource }) => Object.keys(bySource)))].toSorted()
@@ -208,7 +254,11 @@ export const markdown = (study: Study, result: StudyResult): string => {
               arm,
               runs: new Map(seeds.flatMap(({ seed, takeOff }) => (takeOff === undefined ? [] : [[seed, takeOff]])))
             }))
-          )
+          ),
+          "",
+          "## Runs",
+          "",
+          ...runTable(measured, result.arms)
         ]
       : []),
     "",

@@ -2,12 +2,21 @@ import { cpus, totalmem } from "node:os"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Clock, Effect, Option } from "effect"
-import { duration } from "@inspo/dashboard/Format"
+import { duration, percent } from "@inspo/dashboard/Format"
 import type { Arm } from "./Arm.ts"
 import { commandLine, named, type SharedFlags } from "./CommandLine.ts"
 import * as Curves from "./Curves.ts"
 import { type Host, InvalidStudy, StudyFailure } from "./Host.ts"
-import { markdown, measureOf, type Scale, seedResult, type SeedResult, studyResult, underFirst } from "./Result.ts"
+import {
+  markdown,
+  measureOf,
+  rewardFigure,
+  type Scale,
+  seedResult,
+  type SeedResult,
+  studyResult,
+  underFirst
+} from "./Result.ts"
 import { parseSeeds } from "./Seeds.ts"
 import { stepOf } from "./TakeOff.ts"
 import { studies } from "./Studies.ts"
@@ -75,7 +84,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
         })
         stages.push(yield* host.run(directories[stage] ?? out, stageConfig))
       }
-      const result = yield* resultOf(study, seed, stages, directories)
+      const result = yield* resultOf(host, study, seed, stages, directories)
       const state = stages.at(-1)
       if (result === null || state === undefined)
         return yield* new StudyFailure({
@@ -89,6 +98,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
       const partial = yield* resultSoFar
       yield* host.write(`${out}/${study.name}.json`, `${JSON.stringify(partial, null, 2)}\n`)
       yield* host.write(`${out}/${study.name}.md`, markdown(study, partial))
+      if (study.takesOff === true) yield* host.write(`${out}/reward.svg`, rewardFigure(partial))
     }
   }
   if (study.draws !== undefined) {
@@ -110,7 +120,8 @@ const directoryOf = (out: string, { name, stages }: Arm, seed: number, stage: nu
   `${out}/${name}/seed-${seed}${stage === stages.length - 1 ? "" : `-stage-${stage + 1}`}`
 
 /** The result of the stages of an arm, with its take-off where the study reports it. */
-const resultOf = Effect.fnUntraced(function* (
+const resultOf = Effect.fnUntraced(function* <E, R>(
+  host: Host<E, R>,
   { takesOff }: Study,
   seed: number,
   stages: ReadonlyArray<RunState>,
@@ -119,13 +130,15 @@ const resultOf = Effect.fnUntraced(function* (
   const result = seedResult(seed, stages)
   if (result === null || takesOff !== true) return result
   const steps = (yield* Effect.forEach(directories, Curves.pointsOf)).flat()
-  const step = stepOf(steps.map((point) => point["reward/mean"] ?? null))
-  return { ...result, takeOff: { step, underFirst: underFirst(stages) } }
+  const rewards = steps.map((point) => point["reward/mean"] ?? null)
+  const seconds = (yield* Effect.forEach(directories, host.seconds)).reduce((total, one) => total + one, 0)
+  const weights = stages.at(-1)?.checkpoints.at(-1)?.checkpoint.hash ?? ""
+  return { ...result, takeOff: { step: stepOf(rewards), rewards, seconds, underFirst: underFirst(stages), weights } }
 })
 
 /** The line of a finished run. */
 const line = (study: Study, { em, rollouts }: SeedResult, elapsed: number): string =>
-  `  ${measureOf(study)} ${em.toFixed(3)} after ${rollouts} rollouts; ${duration(elapsed)} so far`
+  `  ${measureOf(study)} ${percent(em)} after ${rollouts} rollouts; ${duration(elapsed)} so far`
 
 /** The config with the questions of the study, in a file and without search; unchanged if the study has none. */
 const withQuestions = Effect.fnUntraced(function* <E, R>(

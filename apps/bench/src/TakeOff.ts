@@ -12,8 +12,14 @@ const half = 0.5
 export interface TakeOff {
   /** The first step at which the mean reward of it and the four before it is at least 50 %; null if there is none. */
   readonly step: number | null
+  /** The mean training reward of each step of all stages; null where every rollout failed. */
+  readonly rewards: ReadonlyArray<number | null>
+  /** The wall time of all stages, in seconds. */
+  readonly seconds: number
   /** The score of the trained policy under the first instruction of its last stage; null if it was not evaluated. */
   readonly underFirst: number | null
+  /** The hash of the trained weights as the engine states it; empty where it states none. */
+  readonly weights: string
 }
 
 /** The step of {@link TakeOff} from the training reward of each step; a step without a reward counts as 0. */

@@ -19,6 +19,7 @@ const hostOf = (code: string, files: Map<string, string>, written: Array<string>
     print: () => Effect.void,
     config: never,
     run: never,
+    seconds: never,
     test: never,
     data: never,
     answer: never,

@@ -34,7 +34,10 @@ describe("the table of take-offs", () => {
     const arm = (name: string, off: ReadonlyArray<number>) => ({
       arm: name,
       runs: new Map(
-        Array.from({ length: 10 }, (_, seed) => [seed, { step: off.includes(seed) ? 7 : null, underFirst: 0 }])
+        Array.from({ length: 10 }, (_, seed) => [
+          seed,
+          { step: off.includes(seed) ? 7 : null, rewards: [], seconds: 0, underFirst: 0, weights: "" }
+        ])
       )
     })
     const seeds = [0, 1, 2, 3, 4, 5, 6, 7, 8]

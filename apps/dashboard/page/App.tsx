@@ -79,7 +79,7 @@ interface ViewProps {
 const View = ({ route, run, runs }: ViewProps) => {
   switch (route.view) {
     case "overview":
-      return <Overview run={run} />
+      return <Overview run={run} route={route} />
     case "population":
       return <Population run={run} />
     case "lineage":

@@ -3,10 +3,13 @@ import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../src/Api.ts"
+import { withDeltas } from "./Deltas.ts"
 import { type Ask, explainTransport, queryHooks } from "./Query.ts"
 
 const client = Effect.runSync(
-  HttpApiClient.make(Api, { baseUrl: window.location.origin }).pipe(Effect.provide(FetchHttpClient.layer))
+  HttpApiClient.make(Api, { baseUrl: window.location.origin, transformClient: withDeltas }).pipe(
+    Effect.provide(FetchHttpClient.layer)
+  )
 )
 
 /** Sends a request; fails with an `Error` whose message the page shows. */

@@ -33,6 +33,9 @@ const refresh = () =>
 /** Milliseconds without a message after which the connection counts as lost; the server sends one at least every 15 seconds. */
 const connectionTimeout = 40_000
 
+/** Milliseconds that a connection may take to open: a server that is being stopped can accept one and never answer. */
+const openingTimeout = 5000
+
 const connect = () => {
   const source = new EventSource("/api/changes")
   let watchdog = 0
@@ -45,19 +48,20 @@ const connect = () => {
     publish({ connected: false })
     window.setTimeout(connect, 1500)
   }
-  const restartWatchdog = () => {
+  const restartWatchdog = (timeout: number) => {
     window.clearTimeout(watchdog)
-    watchdog = window.setTimeout(reconnect, connectionTimeout)
+    watchdog = window.setTimeout(reconnect, timeout)
   }
   // A failed request is lost like the stream: nothing else would ask again before the next change.
   const update = () => void refresh().catch(reconnect)
+  restartWatchdog(openingTimeout)
   source.addEventListener("open", () => {
-    restartWatchdog()
+    restartWatchdog(connectionTimeout)
     update()
   })
   source.addEventListener("error", reconnect)
   source.addEventListener("message", ({ data }) => {
-    restartWatchdog()
+    restartWatchdog(connectionTimeout)
     const change = decode(data)
     if (change._tag === "Runs" || change._tag === "Searches") update()
     if (change._tag === "Run") {

@@ -1,5 +1,6 @@
 import type { Effect } from "effect"
 import { useEffect, useRef, useState } from "react"
+import * as Recent from "../src/Recent.ts"
 
 /** Sends a request to a server; the signal interrupts it. */
 export type Ask<Client> = <A, E>(request: (client: Client) => Effect.Effect<A, E>, signal?: AbortSignal) => Promise<A>
@@ -17,14 +18,8 @@ export interface Queried<A> {
 export const queryHooks =
   <Client>(ask: Ask<Client>) =>
   <Args, A, E>(request: (client: Client, args: Args) => Effect.Effect<A, E>) => {
-    const cache = new Map<string, A>()
+    const cache = Recent.make<A>(capacity)
     const cached = (key: string): A | null => cache.get(key) ?? null
-    const store = (key: string, data: A) => {
-      cache.delete(key)
-      cache.set(key, data)
-      const [oldest] = cache.keys()
-      if (cache.size > capacity && oldest !== undefined) cache.delete(oldest)
-    }
 
     return (args: Args, version: string): Queried<A> => {
       const key = JSON.stringify(args)
@@ -44,7 +39,7 @@ export const queryHooks =
           sent.current = { key, at: performance.now() }
           const next = await ask((client) => request(client, latest.current), abort.signal).then(
             (data) => {
-              store(key, data)
+              cache.set(key, data)
               return { key, data, problem: null }
             },
             (error: unknown) => ({

@@ -8,6 +8,7 @@ import { OverviewView } from "./view/OverviewView.ts"
 import { PopulationView } from "./view/PopulationView.ts"
 import { RunId, RunView } from "./view/RunView.ts"
 import { SearchDetail, SearchView } from "./view/SearchView.ts"
+import { SeriesQuery, SeriesView } from "./view/SeriesView.ts"
 import { SettingsView } from "./view/SettingsView.ts"
 import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
 
@@ -71,6 +72,7 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
       success: ComparisonView,
       error
     }),
+    HttpApiEndpoint.get("series", "/series", { query: SeriesQuery.fields, success: SeriesView, error }),
     HttpApiEndpoint.get("searches", "/searches", { success: Schema.Array(SearchView) }),
     HttpApiEndpoint.get("search", "/searches/:search", { params: { search: RunId }, success: SearchDetail, error }),
     HttpApiEndpoint.get("changes", "/changes", { success: HttpApiSchema.StreamSse({ data: Change }) })

@@ -1,4 +1,7 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { brotliCompress } from "node:zlib"
 import { Effect, FileSystem, Option, Schema } from "effect"
 
 /** The page could not be built. */
@@ -25,7 +28,10 @@ export const ensure = Effect.fn("Assets.ensure")(function* (onBuild: Effect.Effe
   yield* build
 })
 
-/** Builds the page, in about a second. */
+/** The folder, within that of the page, of its compressed files. */
+export const compressed = "compressed"
+
+/** Builds the page, in about two seconds. */
 export const build = Effect.tryPromise({
   try: async () => {
     const vite = await import("vite")
@@ -42,12 +48,27 @@ export const build = Effect.tryPromise({
         emptyOutDir: true,
         chunkSizeWarningLimit: 2000,
         modulePreload: { polyfill: false },
-        rolldownOptions: { input: pages.map((page) => `${sources}/${page}`) }
+        rolldownOptions: {
+          input: pages.map((page) => `${sources}/${page}`),
+          // No module relies on a getter that does something when it is loaded: 3 kB less of unused code.
+          treeshake: { propertyReadSideEffects: false }
+        }
       }
     })
+    await compress()
   },
   catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
 }).pipe(Effect.withSpan("Assets.build"))
+
+/** Compresses the scripts and styles once, more than a server does for each response. */
+const compress = async () => {
+  await mkdir(`${folder}/${compressed}/assets`, { recursive: true })
+  for (const name of await readdir(`${folder}/assets`))
+    await writeFile(
+      `${folder}/${compressed}/assets/${name}`,
+      await promisify(brotliCompress)(await readFile(`${folder}/assets/${name}`))
+    )
+}
 
 /** The page of runs, and the page of served populations. */
 const pages = ["index.html", "populations.html"]

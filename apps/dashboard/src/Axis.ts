@@ -33,3 +33,22 @@ export const ticks = (low: number, high: number, most = 5): ReadonlyArray<number
 export const distances: ReadonlyArray<number> = Array.from({ length: 30 }, (_, index) => index - 12).flatMap((power) =>
   [1, 2, 5].map((factor) => Number(`${factor}e${power}`))
 )
+
+/** The ends of a logarithmic axis for values between two positive ones, never equal, with some room. */
+export const logEnds = (low: number, high: number): [number, number] => {
+  const room = low < high ? (high / low) ** 0.08 : 2
+  return [low / room, high * room]
+}
+
+/** Round values between two positive ends of a logarithmic axis: powers of ten, with 2 and 5 times them over few decades. */
+export const logTicks = (low: number, high: number): ReadonlyArray<number> => {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))]
+  const decades = Math.log10(high) - Math.log10(low)
+  if (decades < 1) return ticks(low, high)
+  const every = Math.ceil(decades / 6)
+  const powers = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  return powers
+    .filter((power) => power % every === 0)
+    .flatMap((power) => (decades < 3 ? [1, 2, 5] : [1]).map((factor) => Number(`${factor}e${power}`)))
+    .filter((value) => value >= low && value <= high)
+}

@@ -32,6 +32,9 @@ export const quantity = (value: number | null | undefined): string => {
   return size >= 0.001 ? value.toFixed(4) : value.toExponential(1)
 }
 
+/** A number with two decimals, or with none from 100 on. */
+export const decimals = (value: number): string => value.toFixed(Math.abs(value) < 100 ? 2 : 0)
+
 /** A value on an axis, without needless digits. */
 export const axis = (value: number | null): string =>
   value === null ? "–" : Math.abs(value) >= 10_000 ? compact(value) : String(Number(value.toPrecision(3)))

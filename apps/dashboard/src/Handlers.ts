@@ -8,6 +8,7 @@ import { lineage } from "./projection/Lineage.ts"
 import { overview } from "./projection/Overview.ts"
 import { population } from "./projection/Population.ts"
 import { Runs, unreadable } from "./Runs.ts"
+import { series } from "./SeriesRequest.ts"
 import { Searches } from "./Searches.ts"
 import { Trajectories } from "./Trajectories.ts"
 
@@ -46,6 +47,7 @@ export const layer = HttpApiBuilder.group(
           )
         )
       }),
+      series: ({ query }) => series(runs, query),
       searches: () => searches.list,
       search: ({ params }) => searches.read(params.search),
       changes: () => Effect.succeed(Stream.merge(runs.changes, Stream.merge(searches.changes, beats)))

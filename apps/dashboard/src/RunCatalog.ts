@@ -34,6 +34,8 @@ export interface RunSource {
   /** Data of the run outside its journal. */
   readonly notes: Effect.Effect<RunNotes>
   readonly written: Effect.Effect<Written>
+  /** The seconds of work up to the end of each step, summed over sessions; without those steps of which it is not known. */
+  readonly seconds: Effect.Effect<ReadonlyMap<number, number>>
 }
 
 /** When the run was last written, without reading its journal. Times are in milliseconds since 1970; null if not known. */

@@ -5,6 +5,8 @@ import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as RunState from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import type { Group, Instruction, Trajectory } from "@inspo/domain"
+import * as PlainText from "@inspo/domain/PlainText"
+import { names } from "./Names.ts"
 import type { Purpose } from "./view/TrajectoryView.ts"
 
 /** The events of evolutions and prunings; they are few and small. */
@@ -50,6 +52,8 @@ export interface RunRecord {
   readonly lives: ReadonlyArray<LifeEvent>
   readonly batches: ReadonlyArray<Batch>
   readonly validated: ReadonlyArray<Extract<RunEvent, { readonly _tag: "Validated" }>>
+  /** The names of instructions and candidates by id. */
+  readonly names: ReadonlyMap<string, string>
   readonly plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | null
   readonly collected: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }> | null
 }
@@ -63,6 +67,7 @@ export const empty = (config: RunConfig): RunRecord => ({
   lives: [],
   batches: [],
   validated: [],
+  names: new Map(),
   plan: null,
   collected: null
 })
@@ -117,10 +122,26 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
     lives,
     batches,
     validated,
+    names: events.some(({ _tag }) => hasTexts(_tag))
+      ? names([...state.instructions, ...candidatesOf(lives)].map(named))
+      : record.names,
     plan,
     collected
   }
 }
+
+/** Whether events of this kind can contain new instructions or candidates. */
+const hasTexts = (tag: RunEvent["_tag"]): boolean =>
+  tag === "PopulationInitialised" || tag === "CandidatesProposed" || tag === "PopulationRefilled"
+
+const named = ({ id, parent, text }: Instruction.Instruction) => ({ id, parent, text: PlainText.escape(text) })
+
+const candidatesOf = (lives: ReadonlyArray<LifeEvent>): ReadonlyArray<Instruction.Instruction> =>
+  lives.flatMap((event) =>
+    event._tag === "CandidatesProposed"
+      ? event.candidates.map((candidate, place) => RunState.candidateInstruction(event, candidate, place))
+      : []
+  )
 
 const groups = (
   purpose: Groups["purpose"],

@@ -24,6 +24,10 @@ export const rows = (runs: ReadonlyArray<RunView>, known: SettingsView | null): 
   })
 }
 
+/** The rows of the list: those that a filter matches, with or without those within others. */
+export const listed = (all: ReadonlyArray<Row>, filter: string, withNested: boolean): ReadonlyArray<Row> =>
+  filtered(withNested ? all : outermost(all), filter)
+
 /** The rows without those of runs within the directory of another one, such as its baseline. */
 export const outermost = (all: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   const names = new Set(all.map(({ run }) => run.name))

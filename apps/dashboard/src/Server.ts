@@ -11,6 +11,8 @@ import {
 } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "./Api.ts"
+import * as Assets from "./Assets.ts"
+import * as Deltas from "./Deltas.ts"
 import * as Handlers from "./Handlers.ts"
 import type { RunCatalog } from "./RunCatalog.ts"
 import * as Runs from "./Runs.ts"
@@ -52,6 +54,7 @@ export const layer = (
       Layer.provide(Searches.layer({ search })),
       Layer.provide(Runs.layer({ poll, search }))
     ),
+    Deltas.layer,
     page(options.assets),
     compressed(/^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json|problem\+json)|image\/svg)/u),
     protectedBy(options)
@@ -77,20 +80,37 @@ export const layerPopulations = ({
 const page = (root: string, index = "index.html") =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const file = yield* HttpStaticServer.make({ root, index, cacheControl: "no-cache" })
+      const missing = HttpServerResponse.empty({ status: 404 })
+      const found = Effect.orElseSucceed(() => missing)
+      // The names of assets contain a hash of their content, so that browsers can keep them.
+      const cacheControl = "max-age=31536000, immutable"
+      const asset = yield* HttpStaticServer.make({ root, cacheControl })
+      const compressed = yield* HttpStaticServer.make({ root: `${root}/${Assets.compressed}`, cacheControl })
+      yield* router.add("GET", "/*", found(yield* HttpStaticServer.make({ root, index, cacheControl: "no-cache" })))
       yield* router.add(
         "GET",
-        "/*",
-        Effect.orElseSucceed(file, () => HttpServerResponse.empty({ status: 404 }))
+        "/assets/*",
+        Effect.gen(function* () {
+          const { headers } = yield* HttpServerRequest.HttpServerRequest
+          const isAccepted = /(?:^|,)\s*br\s*(?:,|$)/u.test(headers["accept-encoding"] ?? "")
+          if (!isAccepted) return yield* asset
+          return yield* Effect.map(compressed, encoded).pipe(Effect.catch(() => asset))
+        }).pipe(found)
       )
     })
   )
+
+const encoded = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(response, {
+    vary: "accept-encoding",
+    ...(response.status === 304 ? {} : { "content-encoding": "br" })
+  })
 
 /** Compresses responses of these types as the browser accepts; events are sent without delay. */
 const compressed = (types: RegExp) =>
   HttpRouter.middleware(
     Effect.map(HttpPlatform.HttpPlatform, (platform) => {
-      const compress = HttpMiddleware.compression({ compressible: (type) => types.test(type) })
+      const compress = HttpMiddleware.compression({ compressible: (type) => types.test(type), levels: { br: 6 } })
       return (answer) => Effect.provideService(compress(answer), HttpPlatform.HttpPlatform, platform)
     }),
     { global: true }

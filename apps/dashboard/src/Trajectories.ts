@@ -83,6 +83,7 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
         rows: rows.map((row) => lineOf(row, traces.get(row.id), indexed)),
         sources: indexed.index.sources,
         instructions: indexed.index.instructions,
+        names: Object.fromEntries(indexed.index.instructions.map((id) => [id, run.record.names.get(id) ?? id])),
         diagnosed: { done: failures.filter(({ id }) => diagnoses.has(id)).length, of: failures.length },
         modes: Projection.countModes(selected, diagnoses)
       }

@@ -53,6 +53,24 @@ export const wordDiff = (from: string, to: string): ReadonlyArray<Piece> => {
   return pieces
 }
 
+/** The changes, each between a few of the words around it; an ellipsis replaces the others. */
+export const abridged = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> =>
+  pieces.map((piece, index) => {
+    if (piece.kind !== "same") return piece
+    const parts = piece.text.split(/(?<=\s)(?=\S)/u)
+    const before = index === 0 ? 0 : context
+    const after = index === pieces.length - 1 ? 0 : context
+    return parts.length <= before + after + 1
+      ? piece
+      : {
+          kind: "same",
+          text: `${parts.slice(0, before).join("")}… ${after === 0 ? "" : parts.slice(-after).join("")}`
+        }
+  })
+
+/** Words around a change that show its place. */
+const context = 3
+
 /**
  * The difference of a text from its parent, in at most `most` characters: the added words, or else a minus and the removed
  * words. Without a parent, the start of the text.
@@ -65,7 +83,20 @@ export const distinction = (parent: string | null, text: string, most: number): 
   const removed = of("removed")
   const difference = parent === null ? text : added !== "" ? added : removed !== "" ? `− ${removed}` : "the same words"
   const line = difference.replaceAll(/\s+/gu, " ").trim()
-  return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line
+  return line === "" ? "no words" : shortened(line, most)
+}
+
+/** A text in at most `most` characters, up to a whole word where that is not much less; an ellipsis replaces the rest. */
+export const shortened = (text: string, most: number): string => {
+  if (text.length <= most) return text
+  const cut = text.replace(/…$/u, "").slice(0, most)
+  const words = cut.replace(/\s+\S*$/u, "")
+  if (words !== cut && words.length > most / 2) return `${words}…`
+  // Never half of a character of two code units.
+  return `${cut
+    .slice(0, most - 1)
+    .replace(/[\uD800-\uDBFF]$/u, "")
+    .trimEnd()}…`
 }
 
 /** The most removed and added words of a diff; without this limit very long texts would take minutes. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { distances, ends, ticks } from "../src/Axis.ts"
+import { distances, ends, logEnds, logTicks, ticks } from "../src/Axis.ts"
 import { percent } from "../src/Format.ts"
 
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
@@ -40,5 +40,20 @@ describe("the values of an axis", () => {
   it("are 1, 2 or 5 times a power of ten apart, so never 22.5 %", () => {
     assert.deepStrictEqual(ticks(0, 0.9), [0, 0.2, 0.4, 0.6, 0.8])
     for (const distance of distances) assert.match(distance.toExponential(), /^[125]e/u)
+  })
+})
+
+describe("a logarithmic axis", () => {
+  const Hundredths = Schema.Int.check(Schema.isBetween({ minimum: -900, maximum: 900 }))
+
+  it.prop("contains its values and has at least two round ones on it", [Hundredths, Hundredths], ([a, b]) => {
+    const [low, high] = [10 ** (Math.min(a, b) / 100), 10 ** (Math.max(a, b) / 100)]
+    const [bottom, top] = logEnds(low, high)
+    assert.isTrue(0 < bottom && bottom < low && high < top)
+    if (high / low < 1.2) return
+    const values = logTicks(bottom, top)
+    assert.isTrue(values.length >= 2 && values.length <= 11, values.join())
+    for (const value of values) assert.isTrue(value >= bottom && value <= top)
+    assert.strictEqual(new Set(values).size, values.length)
   })
 })

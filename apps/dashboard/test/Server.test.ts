@@ -1,7 +1,16 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { brotliDecompressSync, gunzipSync } from "node:zlib"
+import { brotliCompressSync, brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { RunEvent } from "@inspo/coevolution"
 import { RunEvent as RunEventSchema, versions } from "@inspo/coevolution/RunEvent"
@@ -42,7 +51,8 @@ const source = (journal: RunSource["journal"]): RunSource => ({
   journal,
   questions: Effect.succeed(new Map()),
   notes: Effect.succeed({ baseline: null, wallSeconds: null, degraded: [] }),
-  written: Effect.succeed({ version: null, at: null, alive: null })
+  written: Effect.succeed({ version: null, at: null, alive: null }),
+  seconds: Effect.succeed(new Map())
 })
 
 const broken = new JournalError({ reason: "corrupt", file: "x", sequence: 3, detail: "the event is missing" })
@@ -222,6 +232,37 @@ describe("the server of the dashboard", () => {
       assert.isNull(answer.headers.get("content-encoding"), path)
       await answer.body?.cancel()
     }
+  })
+
+  it("lets browsers keep assets, which are sent as they were compressed, and revalidate the rest", async () => {
+    const plain = "const asset = 1"
+    const small = brotliCompressSync(plain)
+    for (const [folder, content] of [
+      ["assets", plain],
+      ["compressed/assets", small]
+    ] as const) {
+      mkdirSync(join(assets, folder), { recursive: true })
+      writeFileSync(join(assets, folder, "kept-1.js"), content)
+    }
+    for (const [accepted, content] of [
+      ["gzip, deflate, br, zstd", small],
+      ["gzip;q=0, br;q=0", Buffer.from(plain)]
+    ] as const) {
+      const answer = await ask("/assets/kept-1.js", { "accept-encoding": accepted })
+      assert.include(answer.headers.get("cache-control"), "immutable")
+      assert.include(answer.headers.get("content-type"), "javascript")
+      assert.include(answer.headers.get("vary")?.toLowerCase(), "accept-encoding")
+      assert.strictEqual(answer.headers.get("content-encoding"), content === small ? "br" : null)
+      assert.isTrue(Buffer.from(await answer.arrayBuffer()).equals(content), accepted)
+    }
+    for (const path of ["/index.html", "/api/runs", "/api/runs/good/overview"]) {
+      const answer = await ask(path)
+      assert.strictEqual(answer.headers.get("cache-control"), "no-cache", path)
+      const etag = answer.headers.get("etag") ?? ""
+      assert.strictEqual((await ask(path, { "if-none-match": etag })).status, 304, path)
+    }
+    const missing = await ask("/assets/gone-1.js", { "accept-encoding": "br" })
+    assert.deepStrictEqual([missing.status, missing.headers.get("cache-control")], [404, null])
   })
 
   it("compares each of 20 selected runs", async () => {

@@ -179,7 +179,7 @@ describe("warnings", () => {
       { ...sound, population: { ...population, window: 2 } },
       50
     ],
-    ["distinguishes rewards that differ by 0.410 or more", { ...sound, train: { ...train, batchSize: 16 } }, 50],
+    ["distinguishes rewards that differ by 41.0 points or more", { ...sound, train: { ...train, batchSize: 16 } }, 50],
     [
       "evolveUntil is 40, but the run ends at step 20: 2 evolutions",
       { ...sound, schedule: { ...schedule, evolveUntil: 40 } },

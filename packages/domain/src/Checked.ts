@@ -1,5 +1,6 @@
 /** Values that a schema accepts, refused like any other argument of the core. */
-import { Predicate, Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema } from "effect"
+import { of as firstIssue } from "./FirstIssue.ts"
 import { refuse } from "./InvalidInput.ts"
 
 /**
@@ -19,20 +20,6 @@ export const by = <A>(where: string, schema: Schema.Schema<A>): ((value: unknown
   const decode = Schema.decodeUnknownResult(Schema.toType(schema))
   return (value) => {
     const found = decode(value)
-    return Result.isSuccess(found) ? found.success : refuseBy(where, value, found.failure.issue)
+    return Result.isSuccess(found) ? found.success : refuse({ where, ...firstIssue(found.failure.issue, value) })
   }
 }
-
-const refuseBy = (where: string, given: unknown, issue: SchemaIssue.Issue): never => {
-  const [first] = format(issue).issues
-  const path = (first?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
-  const [expected = ""] = (first?.message ?? "another value").split(", got ")
-  return refuse({
-    where,
-    field: path.map(String).join("."),
-    value: path.reduce<unknown>((value, key) => (Predicate.hasProperty(value, key) ? value[key] : value), given),
-    expected: expected.replace(/^Expected /u, "")
-  })
-}
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()

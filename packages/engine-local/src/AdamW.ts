@@ -48,7 +48,11 @@ export const tryUpdate = (
   return null
 }
 
-const isUsable = (values: Float32Array): boolean => values.every((value) => value < largest && value > -largest)
+const isUsable = (values: Float32Array): boolean => {
+  // An indexed loop: `every` calls a function for each value, which takes ten times as long.
+  for (let i = 0; i < values.length; i++) if (!(Math.abs(values[i] ?? 0) < largest)) return false
+  return true
+}
 
 /** The square of what is below is finite in 32 bits. */
 const largest = 2 ** 64

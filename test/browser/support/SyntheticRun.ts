@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises"
+import { appendFile, mkdir, writeFile } from "node:fs/promises"
 import type { RunEvent } from "@inspo/coevolution"
 import { Presets, RunConfig } from "@inspo/config"
 import * as RunState from "@inspo/coevolution/RunState"
@@ -18,13 +18,18 @@ export interface Shape {
   readonly tokens: number
   /** Put into every text that a model or a user writes. */
   readonly text?: string
+  readonly randomSeed?: number
+  /** Where the questions are kept: in the run directory, unless runs share them. */
+  readonly questions?: string
 }
 
 /** A run directory whose events are written bit by bit: what is not written yet is still to happen. */
 export interface SyntheticRun {
   readonly directory: string
   readonly events: number
-  /** Appends events up to the `end`-th, with the trajectories they tell of. */
+  /** The number of events up to the end of a step. */
+  readonly endOf: (step: number) => number
+  /** Appends events up to the `end`-th, with their trajectories. */
   readonly write: (end: number) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -38,12 +43,13 @@ export const syntheticRun = async (directory: string, shape: Shape): Promise<Syn
   await mkdir(directory, { recursive: true })
   const config = configOf(directory, shape)
   await writeFile(`${directory}/config.json`, JSON.stringify(Schema.encodeSync(RunConfig)(config)))
-  await writeFile(`${directory}/questions.jsonl`, questionRows(shape))
+  await writeFile(config.data.questions ?? "", questionRows(shape))
   const events = syntheticLog(config, questions).map(elaborator(shape))
   const runtime = ManagedRuntime.make(layer({ file: `${directory}/journal.sqlite`, mode: "create" }))
   let written = 0
-  const write = (end: number) =>
-    runtime.runPromise(
+  const write = async (end: number) => {
+    const timings: Array<string> = []
+    await runtime.runPromise(
       Effect.gen(function* () {
         const journal = yield* Journal
         for (const event of events.slice(written, end)) {
@@ -53,19 +59,37 @@ export const syntheticRun = async (directory: string, shape: Shape): Promise<Syn
           yield* journal.append([
             { type: event._tag, step, payload: { ...encode(event), version: versions[event._tag] } }
           ])
-          written++
+          timings.push(timing(event._tag, step, (written += 1)))
         }
       })
     )
-  return { directory, events: events.length, write, close: () => runtime.dispose() }
+    await appendFile(`${directory}/timings.jsonl`, timings.join(""))
+  }
+  const endOf = (step: number) => 1 + events.findLastIndex((event) => "step" in event && event.step === step)
+  return { directory, events: events.length, endOf, write, close: () => runtime.dispose() }
 }
 
-/** The position behind the event that ends the step. */
-export const endOfStep = (events: number, steps: number, step: number): number => Math.round((events * step) / steps)
+/** The line of an event in `timings.jsonl`: an event every 20 seconds, in two sessions. */
+const timing = (event: string, step: number, number: number): string => {
+  const [launched, seconds] = number < 20 ? [1, 20 * number] : [2, 20 * (number - 19)]
+  const session = Date.UTC(2026, 0, launched)
+  return `${JSON.stringify({ session, seconds, event, step, rollouts: 0, rss: 0 })}\n`
+}
 
-const configOf = (directory: string, { groupSize, questionsPerStep, steps, text = "" }: Shape): RunConfig => ({
+const configOf = (
+  directory: string,
+  {
+    groupSize,
+    questions = `${directory}/questions.jsonl`,
+    questionsPerStep,
+    randomSeed = Presets.paper.randomSeed,
+    steps,
+    text = ""
+  }: Shape
+): RunConfig => ({
   ...Presets.paper,
-  data: { ...Presets.paper.data, questions: `${directory}/questions.jsonl` },
+  randomSeed,
+  data: { ...Presets.paper.data, questions },
   seedInstruction: `Answer the question. ${text}`,
   variants: [],
   schedule: { ...Presets.paper.schedule, steps, pruneEvery: 5, evolveEvery: 15, evolveUntil: steps },

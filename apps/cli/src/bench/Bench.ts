@@ -22,6 +22,7 @@ import { UsageError } from "../Failure.ts"
 import { layerRollout } from "../layers.ts"
 import { findOrExecute } from "../run/FindOrExecute.ts"
 import { programName } from "../run/ProgramName.ts"
+import { wallSeconds } from "../runDirectory/Timings.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
@@ -122,6 +123,7 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
       const silent = { ...reporter, lines: () => Effect.void }
       return yield* findOrExecute({ directory, config, loaded, code, launchedAt, reporter: silent })
     }),
+    seconds: wallSeconds,
     test: (directory: string, questions: number) => Along.test(directory, questions, reporter),
     data: Effect.fnUntraced(function* (config: RunConfig) {
       const { data, passages } = yield* loadData(config)

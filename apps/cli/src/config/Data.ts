@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import { createHash } from "node:crypto"
 import type { RunData } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
@@ -71,7 +72,7 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
   if (train.length === 0 || (test.length === 0 && config.evaluation.questions > 0))
     return yield* new UsageError({
       problem:
-        `data.questions is ${questionFile}, which has ${questions.length} questions: ${train.length} to train on and ` +
+        `data.questions is ${questionFile}, which has ${plural(questions.length, "question")}: ${train.length} to train on and ` +
         `${test.length} to test on. Expected at least one of each. Add questions, or split them with inspo data split.`
     })
   if (splits.validation.length === 0 && config.evaluation.every > 0)

@@ -9,7 +9,7 @@ import { runNotes } from "../runDirectory/Outcome.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import * as Search from "../evolve/Stored.ts"
 import * as Trust from "../runDirectory/Trust.ts"
-import { lastEvent } from "../runDirectory/Timings.ts"
+import { lastEvent, stepSeconds } from "../runDirectory/Timings.ts"
 
 /** The runs and searches in and below directories: each that holds a config, or the events of a search, is one. */
 export const layer = (
@@ -116,7 +116,8 @@ const open = Effect.fnUntraced(
       journal: layerJournal(directory, config, "read-only"),
       questions: Effect.provideContext(questions, services),
       notes: Effect.provideContext(runNotes(directory), services),
-      written: Effect.provideContext(written(directory), services)
+      written: Effect.provideContext(written(directory), services),
+      seconds: Effect.provideContext(stepSeconds(directory), services)
     } satisfies RunSource
   },
   Effect.mapError(({ message }) => new CatalogError({ problem: message }))

@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import { SearchR1 } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"
 import { Effect, Option, Ref, Stream } from "effect"
@@ -25,5 +26,5 @@ export const convert = Effect.fn("Convert.convert")(function* ({ file, force, in
     )
   )
   const written = yield* Ref.get(count)
-  yield* Reporter.print(json, { file: out, questions: written }, () => [`${written} questions in ${out}`])
+  yield* Reporter.print(json, { file: out, questions: written }, () => [`${plural(written, "question")} in ${out}`])
 })

@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import { type DatasetError, SearchR1 } from "@inspo/datasets"
 import { Array as Arr, Effect, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
@@ -52,7 +53,7 @@ const page = (
   malformed: ReadonlyArray<DatasetError>,
   columns: number
 ): ReadonlyArray<string> => [
-  `${found.questions} questions in ${file}`,
+  `${plural(found.questions, "question")} in ${file}`,
   "",
   "sources",
   ...Object.entries(found.sources).flatMap(([source, parts]) =>

@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import { Sample, SearchR1 } from "@inspo/datasets"
 import type { Shares } from "@inspo/datasets/Shares"
 import { ClauseBank } from "@inspo/reflection"
@@ -36,6 +37,6 @@ export const split = Effect.fn("Split.split")(function* (input: SplitInput) {
     return Effect.as(replace(fileOf(part), write), { part, file: fileOf(part), questions: members.length })
   })
   yield* Reporter.print(json, { seed, parts: written }, () =>
-    written.map((part) => `${part.questions} questions in ${part.file}`)
+    written.map((part) => `${plural(part.questions, "question")} in ${part.file}`)
   )
 })

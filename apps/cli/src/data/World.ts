@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import { SearchR1, WorldQuestion } from "@inspo/datasets"
 import { Effect, Option, Path } from "effect"
 import { worldCounts } from "../config/Data.ts"
@@ -29,7 +30,7 @@ export const world = Effect.fn("World.world")(function* ({ force, json, out, ...
   yield* replace(files.corpus, (temporary) => SearchR1.writeCorpus(temporary, generated.passages))
   const counts = { questions: questions.length, passages: generated.passages.length }
   yield* Reporter.print(json, { ...files, counts }, () => [
-    `${counts.questions} questions in ${files.questions}`,
+    `${plural(counts.questions, "question")} in ${files.questions}`,
     `${counts.passages} passages in ${files.corpus}`
   ])
 })

@@ -1,4 +1,5 @@
 /** The verb `evolve`: a better prompt for a chat model, from test cases. */
+import { plural } from "@inspo/dashboard/Format"
 import { ProposerError } from "@inspo/reflection/Proposer"
 import type { Message } from "@inspo/reflection/Provider"
 import {
@@ -226,6 +227,8 @@ const failureOf = (cause: unknown, directory: string): UsageError | CommandFailu
 }
 
 const noteOf = (ends: Readonly<Record<"cut" | "refused", number>>, maxTokens: number): ReadonlyArray<string> => [
-  ...(ends.cut === 0 ? [] : [`${ends.cut} answers were cut at --max-tokens ${maxTokens}, and scored as they were.`]),
-  ...(ends.refused === 0 ? [] : [`${ends.refused} answers were refused by the model or its provider.`])
+  ...(ends.cut === 0
+    ? []
+    : [`${plural(ends.cut, "answer")} cut at --max-tokens ${maxTokens}, and scored like the others.`]),
+  ...(ends.refused === 0 ? [] : [`${plural(ends.refused, "answer")} refused by the model or its provider.`])
 ]

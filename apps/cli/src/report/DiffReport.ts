@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from "node:util"
 import * as PlainText from "@inspo/domain/PlainText"
-import { type Piece, wordDiff } from "@inspo/dashboard/WordDiff"
+import { abridged, type Piece, wordDiff } from "@inspo/dashboard/WordDiff"
 import { percent } from "@inspo/dashboard/Format"
 import { interval, table } from "../terminal/Text.ts"
 import type { Style } from "../terminal/Reporter.ts"
@@ -61,30 +61,12 @@ export const textLines = ({ from, pieces, to }: TextDifference, style: Style): R
 /** What changed alone, each change between a few of the words around it. */
 export const changeLines = (pieces: ReadonlyArray<Piece>, style: Style, indent: string): ReadonlyArray<string> => {
   if (pieces.every(({ kind }) => kind === "same")) return [`${indent}The same text.`]
-  const abridged = pieces.map((piece, index) =>
-    piece.kind === "same" ? abridge(piece, { isFirst: index === 0, isLast: index === pieces.length - 1 }) : piece
-  )
+  const shown = abridged(pieces)
   return fill(
-    abridged.flatMap((piece, index) => words(piece, abridged[index - 1], style.canColor)),
+    shown.flatMap((piece, index) => words(piece, shown[index - 1], style.canColor)),
     style.columns,
     indent
   )
-}
-
-/** Words around a change that show its place. */
-const context = 3
-
-/** The words next to a change, with an ellipsis for the others. */
-const abridge = (piece: Piece, { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean }): Piece => {
-  const parts = piece.text.split(/(?<=\s)(?=\S)/u)
-  const before = isFirst ? 0 : context
-  const after = isLast ? 0 : context
-  return parts.length <= before + after + 1
-    ? piece
-    : {
-        kind: "same",
-        text: `${parts.slice(0, before).join("")}… ${after === 0 ? "" : parts.slice(-after).join("")}`
-      }
 }
 
 export const runLines = (difference: RunDifference, style: Style): ReadonlyArray<string> => {

@@ -19,7 +19,7 @@ export const htmlReport = Effect.fn("HtmlReport.htmlReport")(function* (director
 })
 
 /** The day of the last change of what a run measured. */
-const dayOf = Effect.fnUntraced(function* (directory: string) {
+export const dayOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const files = filesOf(directory)
   const stats = yield* fs.stat(files.metrics).pipe(

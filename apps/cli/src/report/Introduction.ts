@@ -1,6 +1,6 @@
 import type { RunConfig } from "@inspo/config"
 import type { EngineProfile } from "@inspo/engine"
-import { count } from "@inspo/dashboard/Format"
+import { count, plural } from "@inspo/dashboard/Format"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"
 import { wrap } from "../terminal/Text.ts"
@@ -28,10 +28,12 @@ export const introduction = (
     ],
     [
       "schedule",
-      `${count(schedule.steps)} steps of ${train.batchSize} questions × ${rollout.groupSize} rollouts` +
+      `${plural(schedule.steps, "step")} of ${train.batchSize} questions × ${rollout.groupSize} rollouts` +
         (population.size > 1
-          ? `, ${population.size} instructions; ` +
-            (schedule.pruneEvery > 0 ? `prune every ${schedule.pruneEvery} steps` : "no pruning") +
+          ? `, ${plural(population.size, "instruction")}; ` +
+            (schedule.pruneEvery > 0
+              ? `prune every ${schedule.pruneEvery === 1 ? "step" : `${schedule.pruneEvery} steps`}`
+              : "no pruning") +
             (schedule.evolveEvery > 0
               ? `, evolve every ${schedule.evolveEvery}` +
                 (schedule.evolveUntil === null ? "" : ` until step ${schedule.evolveUntil}`)

@@ -1,6 +1,6 @@
 import type { Forecast } from "@inspo/coevolution/Plan"
 import type { RunConfig } from "@inspo/config"
-import { count, percent } from "@inspo/dashboard/Format"
+import { count, percent, plural } from "@inspo/dashboard/Format"
 import type { Check } from "../preflight/Check.ts"
 import type { PolicyPlan } from "./PolicyPlan.ts"
 import { paragraph, table, wrap } from "../terminal/Text.ts"
@@ -16,8 +16,8 @@ export const planLines = (
   const { bounds, evolutions, prunes, rollouts } = forecast
   return [
     ...wrap(
-      `${count(forecast.steps)} steps of ${config.train.batchSize} questions × ${config.rollout.groupSize} rollouts, ` +
-        `${config.population.size} instructions`,
+      `${plural(forecast.steps, "step")} of ${config.train.batchSize} questions × ${config.rollout.groupSize} rollouts, ` +
+        plural(config.population.size, "instruction"),
       columns
     ),
     "",

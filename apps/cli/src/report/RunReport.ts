@@ -3,7 +3,9 @@ import * as Degradation from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import type { RunConfig } from "@inspo/config"
-import { count, duration, percent, points } from "@inspo/dashboard/Format"
+import { count, duration, percent, plural, points } from "@inspo/dashboard/Format"
+import { gain } from "@inspo/dashboard/Gains"
+import { labels, names } from "@inspo/dashboard/Names"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
 import { Strategy } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
@@ -51,52 +53,57 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
   ]
 }
 
-/** The report as a Markdown page with the settings and the commands that reproduce it. */
-export const markdown = (report: RunReport): string => {
+/** Sections that are made from the events of the run, as Markdown. */
+export interface Sections {
+  readonly head: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+  readonly best: ReadonlyArray<string>
+  readonly compared: ReadonlyArray<string>
+  readonly progress: ReadonlyArray<string>
+  readonly lineage: ReadonlyArray<string>
+}
+
+/** The report as a Markdown page: the result, and below it, folded, how it came about and the settings that reproduce it. */
+export const markdown = (report: RunReport, sections: Sections): string => {
   const { config, instructions, program, summary } = report
-  const { bestInstruction, runDir, seedInstruction } = summary
-  const { fenced, inline, table } = MarkdownText
+  const { runDir } = summary
+  const { fenced, folded, inline, table } = MarkdownText
   const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => [one, ""])
+  const titled = (title: string, lines: ReadonlyArray<string>) =>
+    lines.length === 0 ? [] : [`## ${title}`, "", ...lines, ""]
+  const label = labels(names(instructions))
   return [
-    `# Run of seed ${summary.randomSeed}`,
-    "",
-    ...table([
-      ["", "instruction"],
-      [`seed, ${seedInstruction.id}`, inline(seedInstruction.text)],
-      [`best, ${bestInstruction.id}, generation ${bestInstruction.generation}`, inline(bestInstruction.text)]
-    ]),
+    ...sections.head,
     "",
     ...spaced(degraded(summary.degradations).map(inline)),
+    ...titled("What got better, and what got worse", sections.changed),
+    ...titled(`Best instruction: ${inline(label(summary.bestInstruction.id))}`, sections.best),
     ...spaced(changes(report, inline)),
-    ...(summary.evaluation.length === 0 ? [] : [`## ${resultTitle(summary)}`, "", ...table(resultRows(report)), ""]),
+    ...titled(resultTitle(summary), summary.evaluation.length === 0 ? [] : table(resultRows(report))),
     ...spaced(notes(report)),
-    "## All instructions",
-    "",
-    ...table([
-      ["id", "born at step", "generation", "parent", "text"],
-      ...instructions.map((one) => [one.id, `${one.bornAt}`, `${one.generation}`, one.parent ?? "", inline(one.text)])
-    ]),
-    "",
-    "## Budget",
-    "",
-    `${budget(summary)}.`,
-    "",
-    "## Reproduce",
+    `${budget(summary)}. To reproduce it:`,
     "",
     ...fenced("", [`${program} run ${runDir}/config.json --out ${runDir}-again`]),
     "",
-    "## Strategies",
-    "",
-    ...table([
-      ["part", "decided by"],
-      ...Object.entries(summary.strategies).map(([part, strategy]) => [part, inline(Strategy.describe(strategy))])
-    ]),
-    "",
-    ...spaced(ownStrategies(config, summary.strategies).map(inline)),
-    "## Settings",
-    "",
-    ...fenced("yaml", stringify(config).trimEnd().split("\n")),
-    ""
+    ...folded("From the seed to the best instruction", sections.lineage),
+    ...folded("How the instructions compare", sections.compared),
+    ...folded("Progress by step", sections.progress),
+    ...folded(
+      `All ${plural(instructions.length, "instruction")}`,
+      table([
+        ["id", "born at step", "generation", "parent", "text"],
+        ...instructions.map((one) => [one.id, `${one.bornAt}`, `${one.generation}`, one.parent ?? "", inline(one.text)])
+      ])
+    ),
+    ...folded("Strategies and settings", [
+      ...table([
+        ["part", "decided by"],
+        ...Object.entries(summary.strategies).map(([part, strategy]) => [part, inline(Strategy.describe(strategy))])
+      ]),
+      "",
+      ...spaced(ownStrategies(config, summary.strategies).map(inline)),
+      ...fenced("yaml", stringify(config).trimEnd().split("\n"))
+    ])
   ].join("\n")
 }
 
@@ -122,50 +129,71 @@ export const files: ReadonlyArray<readonly [name: string, content: string]> = [
 /** What the best instruction adds and removes, written by `shown`, and what that does. */
 const changes = (report: RunReport, shown: (text: string) => string): ReadonlyArray<string> => {
   const { bestInstruction, seedInstruction } = report.summary
-  if (seedInstruction.id === bestInstruction.id) return [nothingLearned(report.summary)]
+  const named = labels(names(report.instructions))
+  const label = (id: string) => shown(named(id))
+  if (seedInstruction.id === bestInstruction.id) return [nothingLearned(report.summary, label)]
   const { added, removed } = change(seedInstruction.text, bestInstruction.text)
   return [
-    ...evidence(report.summary),
+    ...evidence(report.summary, label),
     ...(added.length === 0 ? [] : [`Added: ${shown(added.join(" "))}`]),
     ...(removed.length === 0 ? [] : [`Removed: ${shown(removed.join(" "))}`]),
-    ...(["before", "after"] as const).flatMap((policy) => effect(policy, report))
+    ...effects(report)
   ]
 }
 
-const nothingLearned = ({ unproven }: Pick<Summary, "unproven">): string =>
+const nothingLearned = ({ unproven }: Pick<Summary, "unproven">, label: (id: string) => string): string =>
   unproven === null
     ? "Nothing was learned: the seed instruction is still the best one."
-    : `Nothing was learned: ${unproven} ended with the highest value, but it has no verification or lifetime mean above ` +
+    : `Nothing was learned: ${label(unproven)} ended with the highest value, but it has no verification or lifetime mean above ` +
       "the seed's. Use the seed instruction."
 
-const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">): ReadonlyArray<string> => {
+const evidence = (
+  { evidence, unproven }: Pick<Summary, "evidence" | "unproven">,
+  label: (id: string) => string
+): ReadonlyArray<string> => {
   if (unproven !== null)
     return [
-      `Warning: nothing was learned that could be shown. ${unproven} has the highest value, but no verification or ` +
+      `Warning: nothing was learned that could be shown. ${label(unproven)} has the highest value, but no verification or ` +
         "lifetime mean above the seed's; evaluation.instruction: proven keeps the seed in such a case."
     ]
   if (evidence === null) return []
   const { difference, instruction, lower, rival, step, upper } = evidence
   return [
-    `Evidence: within the same questions ${instruction} is ${points(difference)} points [${points(lower)}, ${points(upper)}] better than ${rival} ` +
+    `Evidence: within the same questions ${label(instruction)} is ${points(difference)} points [${points(lower)}, ${points(upper)}] better than ${label(rival)} ` +
       `(step ${step}).`
   ]
 }
 
-const effect = (policy: Cell["policy"], { config, summary }: RunReport): ReadonlyArray<string> => {
-  const seed = cell(summary, policy, "seed")
-  const best = cell(summary, policy, "best")
-  if (seed === undefined || best === undefined) return []
+/** What training changes under the seed, and what the best instruction changes before and after it. */
+const effects = (report: RunReport): ReadonlyArray<string> => {
+  const found = (policy: Cell["policy"], instruction: Cell["instruction"]) => cell(report.summary, policy, instruction)
+  const [seed, trained] = [found("before", "seed"), found("after", "seed")]
   return [
-    `Effect ${policy} training: ${measure(config.reward)} ${percent(seed.em)} → ${percent(best.em)} (${points(best.em - seed.em)} points), ` +
-      `tool calls ${seed.toolCalls.toFixed(2)} → ${best.toolCalls.toFixed(2)} per question.`
+    ...effect("training, with the seed instruction", report, seed, trained),
+    ...effect("the best instruction, before training", report, seed, found("before", "best")),
+    ...effect("the best instruction, after training", report, trained, found("after", "best"))
   ]
 }
+
+const effect = (
+  cause: string,
+  { config }: RunReport,
+  from: Cell | undefined,
+  to: Cell | undefined
+): ReadonlyArray<string> =>
+  from === undefined || to === undefined
+    ? []
+    : [
+        `Effect of ${cause}: ${measure(config.reward)} ${percent(from.em)} → ${percent(to.em)} (${gain(estimated(to), estimated(from))}), ` +
+          `tool calls ${from.toolCalls.toFixed(2)} → ${to.toolCalls.toFixed(2)} per question.`
+      ]
+
+const estimated = ({ ci95, em }: Cell) => ({ mean: em, ci95 })
 
 const resultTitle = ({ evaluation }: Summary): string => `Held-out questions (n = ${evaluation[0]?.n ?? 0})`
 
 const budget = ({ rollouts, steps }: Summary): string =>
-  `${steps} steps, ${count(rollouts.train)} training, ${count(rollouts.verification)} verification and ` +
+  `${plural(steps, "step")}, ${count(rollouts.train)} training, ${count(rollouts.verification)} verification and ` +
   `${count(rollouts.evaluation)} evaluation rollouts`
 
 const resultRows = ({ config, summary }: RunReport): ReadonlyArray<ReadonlyArray<string>> => [
@@ -192,7 +220,7 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
     ...(baseline === null
       ? []
       : [
-          `Static baseline: the seed instruction alone, trained on ${count(baseline.rollouts)} rollouts where this run ` +
+          `Static baseline: the seed instruction alone, trained on ${plural(baseline.rollouts, "rollout")} where this run ` +
             `spent ${count(summary.rollouts.train + summary.rollouts.verification)} on training and verification; ${
               baseline.source === "run"
                 ? "trained in this run (baseline/)."

@@ -1,12 +1,10 @@
-import { MarkdownReport, RunRecord } from "@inspo/dashboard"
 import { Console, Effect, Option } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { programName } from "../run/ProgramName.ts"
-import { readResult } from "../runDirectory/Outcome.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { htmlReport } from "./HtmlReport.ts"
-import * as RunReport from "./RunReport.ts"
+import { markdownReport } from "./MarkdownReport.ts"
 
 export interface ReportInput {
   readonly directory: string
@@ -28,23 +26,4 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
     )
   )
   return yield* Reporter.print(json, { report: file, bytes: Buffer.byteLength(text) }, () => [`Report: ${file}`])
-})
-
-/** The report of a finished run as Markdown, with its reward curve and the changes that led to its best instruction. */
-const markdownReport = Effect.fnUntraced(function* (directory: string, program: string) {
-  const { config, events, outcome, state, summary } = yield* readResult(directory)
-  if (summary === null)
-    return yield* new CommandFailure({
-      problem:
-        `The run in ${directory} is not finished: it is after step ${state.step} of ${config.schedule.steps}. ` +
-        `Continue it with \`${program} resume ${directory}\`, or use --report html for an unfinished run.`
-    })
-  const record = RunRecord.observe(RunRecord.empty(config), events)
-  const { instructions } = state
-  return [
-    RunReport.markdown({ summary, config, instructions, unknownWords: outcome.unknownWords, program }),
-    ...MarkdownReport.compared(record),
-    ...MarkdownReport.progress(record),
-    ...MarkdownReport.lineageOfBest(record)
-  ].join("\n")
 })

@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunEvent } from "@inspo/coevolution"
@@ -67,7 +68,10 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
   }
 
   const own = filesOf(directory).baseline
-  yield* reporter.lines(["", `Static baseline: the seed instruction alone for ${config.schedule.steps} steps`])
+  yield* reporter.lines([
+    "",
+    `Static baseline: the seed instruction alone for ${plural(config.schedule.steps, "step")}`
+  ])
   const trained = yield* findOrExecute({ ...options, directory: own, config })
   const evaluated = trained.evaluations.find(({ policy }) => policy === "after")
   if (evaluated === undefined)

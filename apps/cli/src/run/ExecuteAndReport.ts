@@ -88,9 +88,10 @@ export const executeAndReport = Effect.fn("ExecuteAndReport.executeAndReport")(f
     const files = filesOf(directory)
     yield* replaceFile(files.bestInstruction, `${summary.bestInstruction.text}\n`)
     const { htmlReport } = yield* Effect.promise(() => import("../report/HtmlReport.ts"))
+    const { markdownReport } = yield* Effect.promise(() => import("../report/MarkdownReport.ts"))
     yield* replaceFile(files.htmlReport, yield* htmlReport(directory, program))
     // Last, since a run with this file counts as reported.
-    yield* replaceFile(files.report, RunReport.markdown(report))
+    yield* replaceFile(files.report, yield* markdownReport(directory, program))
     yield* reporter.lines(RunReport.text(report, reporter.columns))
     return yield* options.json ? Console.log(encodeJson(summary)) : Effect.void
   }).pipe(

@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import { EventLog, Replay, Strategies } from "@inspo/coevolution"
 import { algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
@@ -44,7 +45,7 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
     const unchecked = hashes.other === 0 ? "" : `, ${hashes.other} have no state hash of this version`
     return [
       ...wrap(
-        `${events} events of ${state.step} steps match the committed ones, replayed in ${seconds.toFixed(1)} s: ` +
+        `${plural(events, "event")} of ${plural(state.step, "step")} match the committed ones, replayed in ${seconds.toFixed(1)} s: ` +
           `${hashes.equal} state hashes are equal${unchecked}.`,
         columns
       ),

@@ -1,3 +1,4 @@
+import { labels, names } from "@inspo/dashboard/Names"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Console, Effect, Schema, Struct } from "effect"
 import { costLines } from "../report/CostReport.ts"
@@ -45,7 +46,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
         ? [
             ...[
               `The run has finished step ${state.step} of ${config.schedule.steps}.`,
-              verdict(state),
+              verdict(state, labels(names(state.instructions))),
               ...RunReport.ownStrategies(config, strategies),
               ...RunReport.degraded(failed.degradations)
             ].flatMap((line) => wrap(line, columns)),

@@ -3,7 +3,7 @@ import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Clock, Effect, Option, Ref, Schedule, type Scope } from "effect"
-import { percent } from "@inspo/dashboard/Format"
+import { percent, plural } from "@inspo/dashboard/Format"
 import { degraded } from "../report/RunReport.ts"
 import { score } from "../report/Summary.ts"
 import { announce } from "../terminal/Announcement.ts"
@@ -90,7 +90,7 @@ const evaluated = (event: Extract<RunEvent, { readonly _tag: "Evaluated" }>, nam
   const { ci95, em, n, toolCalls } = score(event.groups)
   return wrap(
     `evaluated ${event.policy} training with ${event.instruction}: ${name} ${percent(em)} ${interval(ci95)} ` +
-      `on ${n} questions, ${toolCalls.toFixed(2)} tool calls each`,
+      `on ${plural(n, "question")}, ${toolCalls.toFixed(2)} tool calls each`,
     columns
   )
 }

@@ -1,4 +1,5 @@
 /** Work that the files of a run directory show and its journal does not: the end of the journal is lost. */
+import { plural } from "@inspo/dashboard/Format"
 import type { RunEvent } from "@inspo/coevolution"
 import type { LedgerEntry, LedgerTotal } from "@inspo/journal"
 import { Effect, Equal, FileSystem, Schema } from "effect"
@@ -110,9 +111,9 @@ const paid = (expenses: ReadonlyArray<LedgerEntry>): string => {
   const sum = (amount: "rollouts" | "tokens" | "calls" | "usd") =>
     expenses.reduce((total, expense) => total + expense[amount], 0)
   return [
-    `${sum("rollouts")} rollouts`,
-    `${sum("tokens")} tokens`,
-    ...(sum("calls") > 0 ? [`${sum("calls")} calls to language models`] : []),
+    plural(sum("rollouts"), "rollout"),
+    plural(sum("tokens"), "token"),
+    ...(sum("calls") > 0 ? [`${plural(sum("calls"), "call")} to language models`] : []),
     ...(sum("usd") > 0 ? [`${sum("usd").toFixed(4)} US dollars`] : [])
   ].join(", ")
 }

@@ -71,6 +71,23 @@ export const wallSeconds = Effect.fnUntraced(function* (directory: string) {
   return Math.round(10 * [...longest.values()].reduce((total, seconds) => total + seconds, 0)) / 10
 })
 
+/** The seconds of all sessions up to the policy update of each step; steps without a readable line are left out. */
+export const stepSeconds = Effect.fnUntraced(
+  function* (directory: string) {
+    const found = new Map<number, number>()
+    let [session, before, within] = [0, 0, 0]
+    for (const line of yield* read(directory)) {
+      if (line.session !== session) [session, before, within] = [line.session, before + within, 0]
+      within = Math.max(within, line.seconds)
+      if (line.event === "StepTrained") found.set(line.step, before + line.seconds)
+      // The steps after this one are repeated.
+      if (line.event === lostAccepted) for (const step of found.keys()) if (step > line.step) found.delete(step)
+    }
+    return found
+  },
+  Effect.orElseSucceed((): ReadonlyMap<number, number> => new Map())
+)
+
 const read = (directory: string) => readJsonLines(filesOf(directory).timings, Timing)
 
 /** When a run committed its last event, in milliseconds since 1970; null before the first one. */

@@ -1,7 +1,7 @@
 import { DatasetError } from "@inspo/datasets/DatasetError"
-import { PlainText, Trajectory } from "@inspo/domain"
+import { FirstIssue, PlainText, Trajectory } from "@inspo/domain"
 import type { Attempt } from "@inspo/reward"
-import { Predicate, Result, Schema, SchemaIssue } from "effect"
+import { Predicate, Result, Schema } from "effect"
 
 /** What a row gives to score: an answer, a solution that contains one, or the trace of a run. */
 export interface Row {
@@ -111,17 +111,12 @@ const parseObject = (file: string, line: number, text: string) =>
 const notAnObject = (file: string, line: number, text: string) =>
   misfit(file, line, null, clip(text), "one JSON object per line")
 
-const firstIssue = (file: string, line: number, row: unknown, error: Schema.SchemaError): DatasetError => {
-  const [issue] = formatIssues(error.issue).issues
-  const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key))
-  const value = path.reduce<unknown>((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), row)
-  const expected = (issue?.message ?? error.message).replace(/^Expected /u, "").replace(/, got .*$/su, "")
+const firstIssue = (file: string, line: number, row: unknown, { issue }: Schema.SchemaError): DatasetError => {
+  const { expected, field, value } = FirstIssue.of(issue, row)
   return value === undefined
-    ? misfit(file, line, path.join("."), "missing", "a value")
-    : misfit(file, line, path.join("."), PlainText.json(value, 80), expected)
+    ? misfit(file, line, field, "missing", "a value")
+    : misfit(file, line, field, PlainText.json(value, 80), expected)
 }
-
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const misfit = (file: string, line: number, field: string | null, value: string | null, expected: string) =>
   new DatasetError({ file, line, field, value, expected })

@@ -1,5 +1,5 @@
 /** Shows served populations in a terminal. */
-import { count, duration, plural } from "@inspo/dashboard/Format"
+import { count, duration, percent, plural } from "@inspo/dashboard/Format"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
 import * as View from "@inspo/serve/live/View"
@@ -33,7 +33,7 @@ const statusLines = (
 ): ReadonlyArray<string> => [
   ...paragraph(
     `${name}: ${state.replace("-", " ")}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
-      `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
+      `${plural(leases.given, "lease")}, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
       (horizonSeconds === null ? "" : `rewards count for ${duration(horizonSeconds)}; `) +
       `${spentUsd === null ? "spending unknown, as the proposer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
@@ -48,8 +48,8 @@ const statusLines = (
     ...members.map(({ chance, estimate, id, probability, standing, toSeed }) => [
       id,
       standing,
-      probability.toFixed(3),
-      chance.toFixed(3),
+      percent(probability),
+      percent(chance),
       figure(estimate.mean),
       figure(estimate.low),
       figure(estimate.high),
@@ -57,12 +57,13 @@ const statusLines = (
       figure(toSeed?.low ?? null),
       figure(toSeed?.high ?? null),
       count(estimate.samples),
-      estimate.missing.toFixed(3)
+      percent(estimate.missing)
     ])
   ])
 ]
 
-const figure = (value: number | null): string => (value === null ? "-" : value.toFixed(3))
+/** A reward on the scale of the population. */
+const figure = (value: number | null): string => (value === null ? "–" : value.toFixed(3))
 
 /** Shows the parent of each instruction, the difference between them, and why it was removed. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {

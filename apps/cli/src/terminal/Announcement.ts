@@ -95,7 +95,7 @@ const rejected = (
       `${some.length} because each ${isReason(reason) ? CandidateLint.description[reason] : PlainText.escape(reason)}`
   )
   return wrap(
-    `step ${step}: ${faults.length} of ${candidates.length + all.length} candidates rejected without a trial, ${why.join("; ")}`,
+    `step ${step}: ${faults.length} of ${plural(candidates.length + all.length, "candidate")} rejected without a trial, ${why.join("; ")}`,
     columns
   )
 }

@@ -1,3 +1,4 @@
+import { plural } from "@inspo/dashboard/Format"
 import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as Schedule from "@inspo/coevolution/Schedule"
@@ -109,7 +110,7 @@ const activityAfter = (event: RunEvent): string => {
     case "TrainingPlanned":
       return "training the policy"
     case "CandidatesProposed":
-      return `verifying ${event.candidates.length} candidates (round ${event.round})`
+      return `verifying ${plural(event.candidates.length, "candidate")} (round ${event.round})`
     case "CandidatesVerified":
       return "choosing among the candidates"
     case "Evaluated":

@@ -54,10 +54,13 @@ const summary: Summary = {
 const report: RunReport.RunReport = {
   summary,
   config: Presets.quick,
-  instructions: [instruction(0), instruction(7)],
+  instructions: [{ ...instruction(0), text: summary.seedInstruction.text }, instruction(7)],
   unknownWords: { words: 100, unknown: 90, tokens: 1000, spelled: 900 },
   program: "npx pnpm@12 inspo"
 }
+
+/** No sections of a record. */
+const none: RunReport.Sections = { head: [], changed: [], best: [], compared: [], progress: [], lineage: [] }
 
 describe("text", () => {
   const lines = RunReport.text(report, 80)
@@ -71,7 +74,7 @@ describe("text", () => {
     "Seed instruction (i0)",
     "Best instruction (i7, generation 2)",
     "Added: Search for one entity at a time.",
-    "EM 40.0 % → 50.0 % (+10.0 points)",
+    "EM 40.0 % → 50.0 % (+10.0",
     "before training, best",
     "[46.0 %, 54.0 %]",
     "static baseline",
@@ -87,8 +90,13 @@ describe("text", () => {
         .replaceAll(/\s+/gu, " ")
     assert.include(
       textWith({}),
-      "Evidence: within the same questions i7 is +10.0 points [+5.0, +15.0] better than i0 (step 60)."
+      "Evidence: within the same questions i7 “Search for one entity at a time.” is +10.0 points [+5.0, +15.0] better than i0 (seed) (step 60)."
     )
+    for (const cause of ["training, with the seed instruction", "the best instruction, after training"])
+      assert.match(
+        textWith({}),
+        new RegExp(String.raw`Effect of ${cause}: EM [\d.]+ % → [\d.]+ % \([+−][\d.]+ points \[[+−]`, "u")
+      )
     const seed = { ...summary.seedInstruction, generation: 0 }
     const none = { learned: false, evidence: null }
     const nothing = "Nothing was learned: "
@@ -98,7 +106,7 @@ describe("text", () => {
     )
     assert.include(
       textWith({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
-      `${nothing}i7 ended with the highest value, but it has no verification or lifetime mean above the seed's.`
+      `${nothing}i7 “Search for one entity at a time.” ended with the highest value, but it has no verification or lifetime mean above the seed's.`
     )
     assert.include(
       textWith({ ...none, unproven: instruction(7).id }),
@@ -121,7 +129,7 @@ describe("text", () => {
 
 describe("markdown", () => {
   it("holds the table, the settings and the command that reproduces it", () => {
-    const page = RunReport.markdown(report)
+    const page = RunReport.markdown(report, none)
     for (const part of [
       "| after training, best | 50.0 % | [46.0 %, 54.0 %] | 1.50 |",
       "steps: 65",
@@ -136,12 +144,12 @@ describe("degraded", () => {
   const degraded = { ...report, summary: { ...summary, degraded: true, degradations } }
 
   it("is shown before the result, on the terminal and on the page", () => {
-    for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded)]) {
+    for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded, none)]) {
       const at = page.indexOf("Degraded: proposer, 2 times since step 15: nobody")
       assert.isAtLeast(at, 0)
       assert.isBelow(at, page.indexOf("Added: "))
     }
-    assert.notInclude(RunReport.markdown(report), "Degraded")
+    assert.notInclude(RunReport.markdown(report, none), "Degraded")
   })
 })
 
@@ -149,9 +157,9 @@ describe("both", () => {
   it("call rewards by their name", () => {
     const config = { ...Presets.quick, reward: { ...Presets.quick.reward, kind: "f1" as const } }
     const scored = { ...report, config, summary: { ...summary, measure: "f1" } }
-    for (const page of [RunReport.text(scored, 80).join("\n"), RunReport.markdown(scored)]) {
+    for (const page of [RunReport.text(scored, 80).join("\n"), RunReport.markdown(scored, none)]) {
       assert.notMatch(page, /\bEM\b/u)
-      assert.include(page, "F1 40.0 % → 50.0 % (+10.0 points)")
+      assert.include(page, "F1 40.0 % → 50.0 % (+10.0")
     }
   })
 })

@@ -1,7 +1,7 @@
 import { points } from "../../src/Format.ts"
 import { ticks } from "../../src/Axis.ts"
 import type { Life, SearchCourse } from "../../src/view/SearchCourse.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { Dot } from "../part/Parts.tsx"
 import { type Plot, StepChart } from "./StepChart.tsx"
 import { ValueLine } from "./ValueLine.tsx"

@@ -1,60 +1,55 @@
-import { useEffect, useMemo, useRef, useState } from "react"
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react"
 import uPlot from "uplot"
-import { type Bounds, distances, ends } from "../../src/Axis.ts"
+import { distances, ends, logEnds, logTicks } from "../../src/Axis.ts"
+import { type Stretch, valueAt } from "../../src/Chart.ts"
+import { colourOf } from "../../src/Curves.ts"
+import { axis as axisText } from "../../src/Format.ts"
+import type { Figure, Line } from "../../src/report/FigureData.ts"
 import type { Mark } from "../../src/view/OverviewView.ts"
 import { CurveSwatch } from "../part/Parts.tsx"
 import { resolveColour, useTheme } from "../Theme.ts"
 
-export interface Curve {
-  readonly label: string
-  readonly values: ReadonlyArray<number | null>
-  /** A CSS colour. */
-  readonly colour: string
-  readonly width?: number
-  /** Lengths of drawn and empty stretches in pixels; none for a solid line. */
-  readonly dash?: ReadonlyArray<number>
-  /** Without a name beside the values, such as the end of an interval. */
-  readonly quiet?: boolean
-}
-
 export interface LineChartProps {
-  readonly title: string
-  readonly steps: ReadonlyArray<number>
-  readonly curves: ReadonlyArray<Curve>
-  readonly format: (value: number | null) => string
-  /** For the values of the axis; `format` when absent. */
-  readonly axisFormat?: (value: number | null) => string
-  readonly marks?: ReadonlyArray<Mark>
-  readonly range?: Bounds
+  readonly figure: Figure
   readonly height?: number
-  /** A step in a word. */
-  readonly unit?: string
+  /** The stretch of the horizontal axis that is shown; all of it when absent. */
+  readonly zoom?: Stretch | null
+  /** Called with the stretch that the user selects, or null to show everything. */
+  readonly onZoom?: (zoom: Stretch | null) => void
+  /** Beside the title. */
+  readonly menu?: ReactNode
 }
 
-/** Curves over steps. All charts of a page show the values of the step under the pointer. */
-export const LineChart = (props: LineChartProps) => {
-  const { curves, format, axisFormat = format, height = 190, marks = none, range, steps, title, unit = "step" } = props
+/** The figure as a chart. All charts of a page show the values of the position under the pointer. */
+export const LineChart = ({ figure, height = 190, menu, onZoom, zoom = null }: LineChartProps) => {
+  const { curves, steps } = figure
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(null)
   const [pointed, setPointed] = useState<number | null>(null)
   const theme = useTheme()
-  const named = curves.filter(({ quiet }) => quiet !== true)
-  const layout = JSON.stringify([theme, title, height, range, curves.map((curve) => ({ ...curve, values: null }))])
+  const layout = JSON.stringify([
+    theme,
+    { ...figure, steps: steps.length === 1, marks: null, curves: curves.map(layoutOf) },
+    height,
+    onZoom === undefined
+  ])
   const data = useMemo(
-    (): uPlot.AlignedData => [[...steps], ...curves.map(({ values }) => [...values])],
+    (): uPlot.AlignedData => [
+      [...steps],
+      ...curves.flatMap(({ band, values }) => [
+        [...values],
+        ...(band === undefined ? [] : [band.map((one) => one?.[1] ?? null), band.map((one) => one?.[0] ?? null)])
+      ])
+    ],
     [steps, curves]
   )
-  const latest = useRef({ data, axisFormat, marks })
-  latest.current = { data, axisFormat, marks }
+  const latest = useRef({ figure, zoom, onZoom })
+  latest.current = { figure, zoom, onZoom }
 
   useEffect(() => {
     const element = host.current
     if (element === null) return
-    const made = new uPlot(
-      options({ curves, range, isAlone: steps.length === 1, height, width: element.clientWidth, latest, setPointed }),
-      latest.current.data,
-      element
-    )
+    const made = new uPlot(options({ figure, height, width: element.clientWidth, latest, setPointed }), data, element)
     chart.current = made
     const observer = new ResizeObserver(() =>
       made.setSize({ width: Math.max(120, element.clientWidth), height: made.height })
@@ -68,61 +63,87 @@ export const LineChart = (props: LineChartProps) => {
     // A change of these makes a new chart; new values are set below.
   }, [layout])
 
-  useEffect(() => chart.current?.setData(data), [data])
+  // Setting the data also sets the ends of the horizontal axis.
+  useEffect(() => chart.current?.setData(data), [data, zoom?.[0], zoom?.[1]])
 
-  const at = pointed ?? steps.length - 1
   return (
     <figure className="chart">
-      <figcaption className={named.length > 2 ? "many" : ""}>
-        <span className="chart-title">{title}</span>
-        <span className="chart-values">
-          {steps.length > 0 && (
-            <span className="muted">
-              {unit} {steps[at] ?? "–"}
-            </span>
-          )}
-          {named.map(({ colour, dash = [], label, values }) => (
-            <span key={label}>
-              {named.length > 1 && <CurveSwatch colour={colour} dash={dash} />}
-              {named.length > 1 && <span className="muted">{label} </span>}
-              <b>{format(values[at] ?? null)}</b>
-            </span>
-          ))}
+      <figcaption className={curves.length > 2 ? "many" : ""}>
+        <span className="chart-head">
+          <span className="chart-title">{figure.title}</span>
+          {menu}
         </span>
+        <Values figure={figure} pointed={pointed} zoom={zoom} />
       </figcaption>
-      <div ref={host} role="img" aria-label={describe(props)} className="chart-canvas" />
+      {figure.note !== undefined && <p className="muted small">{figure.note}</p>}
+      <div ref={host} role="img" aria-label={describe(figure)} className="chart-canvas" />
     </figure>
   )
 }
 
-const none: ReadonlyArray<Mark> = []
+/** The values at the position under the pointer, or else the last ones that are shown. */
+const Values = ({
+  figure: { curves, format = axisText, horizontal, show = format, steps },
+  pointed,
+  zoom
+}: {
+  readonly figure: Figure
+  readonly pointed: number | null
+  readonly zoom: Stretch | null
+}) => {
+  const at = pointed ?? steps.findLastIndex((step) => zoom === null || step <= zoom[1])
+  const position = steps[at]
+  const isLast = pointed === null && curves.some(({ values }) => (values[at] ?? null) === null)
+  return (
+    <span className="chart-values">
+      {position !== undefined && (
+        <span className="muted">
+          {isLast
+            ? "last"
+            : horizontal === undefined
+              ? `step ${position}`
+              : `${horizontal.title}: ${horizontal.format(position)}`}
+        </span>
+      )}
+      {curves.map(({ dash = [], label, tone, values }) => {
+        const value = valueAt(values, at, pointed === null)
+        return (
+          <span key={label}>
+            {curves.length > 1 && <CurveSwatch tone={tone} dash={dash} />}
+            {curves.length > 1 && <span className="muted">{label} </span>}
+            <b>{value === null ? "–" : show(value)}</b>
+          </span>
+        )
+      })}
+    </span>
+  )
+}
+
+const layoutOf = ({ band, dash, label, tone }: Line) => [band === undefined, dash, label, tone]
 
 /** What a chart shows now. */
 interface Latest {
   readonly current: {
-    readonly axisFormat: (value: number | null) => string
-    readonly marks: ReadonlyArray<Mark>
+    readonly figure: Figure
+    readonly zoom: Stretch | null
+    readonly onZoom: LineChartProps["onZoom"] | undefined
   }
 }
 
 const options = ({
-  curves,
+  figure,
   height,
-  isAlone,
   latest,
-  range,
   setPointed,
   width
 }: {
-  readonly curves: ReadonlyArray<Curve>
-  readonly range: Bounds | undefined
-  /** Whether there is only one step, so that points replace the line. */
-  readonly isAlone: boolean
+  readonly figure: Figure
   readonly height: number
   readonly width: number
   readonly latest: Latest
   readonly setPointed: (index: number | null) => void
 }): uPlot.Options => {
+  const { curves, isLog = false, steps } = figure
   const colours = {
     grid: resolveColour("var(--line)"),
     text: resolveColour("var(--muted)"),
@@ -131,28 +152,77 @@ const options = ({
     skip: resolveColour("var(--line-strong)")
   }
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const canZoom = latest.current.onZoom !== undefined
   return {
     width: Math.max(120, width),
     height: Math.round((height * rem) / 16),
     padding: [Math.round(rem * 0.9), Math.round(rem * 1.1), 0, 0],
     cursor: {
-      sync: { key: "steps", setSeries: false },
+      sync: { key: "positions", setSeries: false, filters: { pub: (type) => /^mouse(?:move|leave)$/u.test(type) } },
       y: false,
       points: { size: 7 },
-      drag: { x: false, y: false }
+      drag: { x: canZoom, y: false, setScale: false },
+      bind: {
+        mousedown: (plot, _, start) => (event) => {
+          if (!canZoom || !event.shiftKey) return start(event)
+          pan(plot, event, latest)
+          return null
+        },
+        dblclick: () => () => {
+          latest.current.onZoom?.(null)
+          return null
+        }
+      }
     },
     legend: { show: false },
     scales: {
-      x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
-      y: { range: (_, low, high) => ends(low, high, range) }
+      x: {
+        time: false,
+        range: (_, low, high) =>
+          latest.current.zoom === null ? (low === high ? [low - 1, high + 1] : [low, high]) : [...latest.current.zoom]
+      },
+      y: {
+        // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- uPlot declares its enum without values at run time.
+        distr: isLog ? 3 : 1,
+        range: (_, low, high) =>
+          isLog ? logEnds(low > 0 ? low : 0.1, high > 0 ? high : 1) : ends(low ?? 0, high ?? 1, latest.current.figure)
+      }
     },
     axes: axesOf(colours, rem, latest),
-    series: [{}, ...curves.map((curve) => seriesOf(curve, rem, isAlone))],
+    series: [{}, ...curves.flatMap((curve) => seriesOf(curve, rem, steps.length === 1))],
+    bands: bandsOf(curves),
     hooks: {
-      drawClear: [(plot) => drawMarks(plot, latest.current.marks, colours, rem)],
-      setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)]
+      drawClear: [(plot) => drawMarks(plot, latest.current.figure.marks ?? [], colours, rem)],
+      setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select
+          if (width < 4) return
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+          latest.current.onZoom?.([plot.posToVal(left, "x"), plot.posToVal(left + width, "x")])
+        }
+      ]
     }
   }
+}
+
+/** Moves the shown stretch with the pointer; the address changes at the end only. */
+const pan = (plot: uPlot, { clientX }: MouseEvent, { current }: Latest) => {
+  const { max = 1, min = 0 } = plot.scales["x"] ?? {}
+  const moved = (event: MouseEvent): [number, number] => {
+    const by = ((clientX - event.clientX) * (max - min)) / plot.over.clientWidth
+    return [min + by, max + by]
+  }
+  const onMove = (event: MouseEvent) => {
+    const [from, to] = moved(event)
+    plot.setScale("x", { min: from, max: to })
+  }
+  const onUp = (event: MouseEvent) => {
+    document.removeEventListener("mousemove", onMove)
+    current.onZoom?.(moved(event))
+  }
+  document.addEventListener("mousemove", onMove)
+  document.addEventListener("mouseup", onUp, { once: true })
 }
 
 const axesOf = (
@@ -162,13 +232,16 @@ const axesOf = (
 ): Array<uPlot.Axis> => {
   const font = `${Math.round(rem * 0.75)}px ${getComputedStyle(document.body).fontFamily}`
   const axis = { stroke: colours.text, font, ticks: { show: false }, grid: { stroke: colours.grid, width: 1 } }
+  const { horizontal, isLog } = latest.current.figure
+  const shown = (value: number) => (latest.current.figure.format ?? axisText)(value)
   return [
     {
       ...axis,
       grid: { show: false },
       size: Math.round(rem * 1.6),
       space: rem * 3.5,
-      incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+      incrs: distances.filter((distance) => horizontal !== undefined || distance >= 1),
+      ...(horizontal === undefined ? {} : { values: (_, values) => values.map((value) => horizontal.format(value)) })
     },
     {
       ...axis,
@@ -182,27 +255,46 @@ const axesOf = (
       },
       space: rem * 2.2,
       incrs: [...distances],
-      values: (_, values) => values.map((value) => latest.current.axisFormat(value))
+      values: (_, values) => values.map(shown),
+      ...(isLog === true ? { splits: (_, __, low, high) => [...logTicks(low, high)], filter: (_, all) => all } : {})
     }
   ]
 }
 
-const seriesOf = ({ colour, dash = [], label, width = 2 }: Curve, rem: number, isAlone: boolean): uPlot.Series => {
-  const stroke = resolveColour(colour)
-  return {
-    label,
-    stroke,
-    width: (width * rem) / 15,
-    spanGaps: true,
-    ...(dash.length > 0 ? { dash: [...dash] } : {}),
-    points: { show: isAlone, size: 6, fill: stroke, stroke }
-  }
+/** The curve, and the ends of its band, which are not drawn themselves. */
+const seriesOf = ({ band, dash = [], label, tone }: Line, rem: number, isAlone: boolean): Array<uPlot.Series> => {
+  const stroke = resolveColour(colourOf(tone))
+  return [
+    {
+      label,
+      stroke,
+      width: ((tone === "faint" ? 1.5 : tone === "accent" ? 2.5 : 2) * rem) / 15,
+      spanGaps: true,
+      ...(dash.length > 0 ? { dash: [...dash] } : {}),
+      points: { show: isAlone, size: 6, fill: stroke, stroke }
+    },
+    ...(band === undefined ? [] : [end, end])
+  ]
+}
+
+const end: uPlot.Series = { spanGaps: true, points: { show: false } }
+
+/** The areas between the ends of bands, in the colours of their curves. */
+const bandsOf = (curves: ReadonlyArray<Line>): Array<uPlot.Band> => {
+  let place = 1
+  return curves.flatMap(({ band, tone }) => {
+    const curve = place
+    place += band === undefined ? 1 : 3
+    if (band === undefined) return []
+    const fill = resolveColour(colourOf(tone)).replace(")", ", 0.16)").replace("rgb(", "rgba(")
+    return [{ series: [curve + 1, curve + 2], fill }]
+  })
 }
 
 /** Lines at prunings and evolutions, behind the curves; if there are many, prunings are only ticks at the top. */
 const drawMarks = (
   plot: uPlot,
-  marks: ReadonlyArray<Mark>,
+  marks: NonNullable<Figure["marks"]>,
   colours: Readonly<Record<Mark["kind"], string>>,
   rem: number
 ) => {
@@ -240,17 +332,21 @@ const drawMarks = (
 }
 
 /** The chart in words, for screen readers. */
-const describe = ({ curves, format, steps, title, unit = "step" }: LineChartProps): string => {
-  if (steps.length === 0) return `${title}: no values yet`
-  const ranges = curves
-    .filter(({ quiet }) => quiet !== true)
-    .map(({ label, values }) => {
-      const known = values.filter((value) => value !== null)
-      const [first] = known
-      const last = known.at(-1)
-      return first === undefined || last === undefined
-        ? `${label}: no values`
-        : `${label} from ${format(first)} to ${format(last)}, lowest ${format(Math.min(...known))}, highest ${format(Math.max(...known))}`
-    })
-  return `${title} from ${unit} ${steps[0]} to ${steps.at(-1)}. ${ranges.join(". ")}.`
+const describe = ({ curves, format = axisText, horizontal, show = format, steps, title }: Figure): string => {
+  const [from] = steps
+  const to = steps.at(-1)
+  if (from === undefined || to === undefined) return `${title}: no values yet`
+  const ranges = curves.map(({ label, values }) => {
+    const known = values.filter((value) => value !== null)
+    const [first] = known
+    const last = known.at(-1)
+    return first === undefined || last === undefined
+      ? `${label}: no values`
+      : `${label} from ${show(first)} to ${show(last)}, lowest ${show(Math.min(...known))}, highest ${show(Math.max(...known))}`
+  })
+  const ends =
+    horizontal === undefined
+      ? `step ${from} to ${to}`
+      : `${horizontal.title} ${horizontal.format(from)} to ${horizontal.format(to)}`
+  return `${title} from ${ends}. ${ranges.join(". ")}.`
 }

@@ -1,8 +1,9 @@
 import { useMemo } from "react"
 import type { LineageView, NodeView } from "../../src/view/LineageView.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { percent, plural } from "../../src/Format.ts"
 import { ancestors, inTreeOrder } from "../../src/Tree.ts"
+import { useLabels } from "../part/Names.tsx"
 import { ticks } from "./Ticks.ts"
 import { useWidth } from "./useWidth.ts"
 
@@ -25,9 +26,11 @@ export const LineageChart = ({
     () => new Set(ancestors(lineage.nodes, selected).map(({ key }) => key)),
     [lineage.nodes, selected]
   )
+  const label = useLabels()
+  const hasNames = width > 800 * scale
   const frame = {
     left: 14,
-    right: 54 * scale,
+    right: (hasNames ? 280 : 54) * scale,
     top: 10,
     bottom: 24 * scale,
     row: (rows.length > 40 ? 15 : 20) * scale
@@ -56,6 +59,8 @@ export const LineageChart = ({
               node={node}
               row={row}
               from={node.parent === null ? undefined : rowOf.get(node.parent)}
+              hasNames={hasNames}
+              label={label}
               end={node.leftAt ?? Math.max(lineage.step, node.step)}
               className={`${line.has(node.key) ? "on" : ""} ${node.key === selected ? "selected" : ""}`}
               place={{ x, y, rowHeight: frame.row }}
@@ -66,7 +71,7 @@ export const LineageChart = ({
             const row = rowOf.get(parent)
             return row === undefined ? null : (
               <g key={`${parent} ${step}`} className="rejected">
-                <title>{`${plural(count, "candidate")} of ${parent} rejected after step ${step}`}</title>
+                <title>{`${plural(count, "candidate")} of ${label(parent)} rejected after step ${step}`}</title>
                 <circle cx={x(step)} cy={y(row)} r={5} />
               </g>
             )
@@ -82,6 +87,8 @@ const Life = ({
   className,
   end,
   from,
+  hasNames,
+  label,
   node,
   onSelect,
   place: { rowHeight, x, y },
@@ -92,6 +99,9 @@ const Life = ({
   /** The row of its parent. */
   readonly from: number | undefined
   readonly end: number
+  /** Whether there is room for names beside ids. */
+  readonly hasNames: boolean
+  readonly label: (id: string) => string
   readonly className: string
   readonly place: {
     readonly x: (step: number) => number
@@ -102,7 +112,7 @@ const Life = ({
 }) => (
   <g className={`life ink ${className}`} style={instructionStyle(node.id)} onClick={() => onSelect(node.key)}>
     <title>
-      {`${node.id}, generation ${node.generation}, ${node.fate}${node.mean === null ? "" : `, mean reward ${percent(node.mean)}`}`}
+      {`${label(node.id ?? "")}, generation ${node.generation}, ${node.fate}${node.mean === null ? "" : `, mean reward ${percent(node.mean)}`}`}
     </title>
     <rect
       className="hit"
@@ -127,7 +137,7 @@ const Life = ({
     <circle cx={x(node.step)} cy={from === undefined ? y(row) : y(from)} r={from === undefined ? 4 : 2.5} />
     {node.leftAt !== null && <path className="end" d={`M${x(end) - 3},${y(row) - 3}l6,6m0,-6l-6,6`} />}
     <text className="tick name" x={Math.max(x(end), x(node.step) + 6) + 7} y={y(row) + 4}>
-      {node.id}
+      {hasNames ? label(node.id ?? "") : node.id}
     </text>
   </g>
 )

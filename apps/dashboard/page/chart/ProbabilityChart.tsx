@@ -1,8 +1,9 @@
 import { useMemo, useState } from "react"
 import { percent } from "../../src/Format.ts"
 import type { LifeView, PopulationView } from "../../src/view/PopulationView.ts"
-import { instructionStyle } from "../Colour.ts"
-import { Dot } from "../part/Parts.tsx"
+import { instructionStyle } from "../../src/Colour.ts"
+import { useLabels } from "../part/Names.tsx"
+import { InstructionName } from "../part/Parts.tsx"
 import { type Plot, StepChart } from "./StepChart.tsx"
 
 /** The probability of being drawn of all instructions, stacked to 100 %: a band for each. */
@@ -21,6 +22,7 @@ export const ProbabilityChart = ({
   readonly onPick: (id: string | null) => void
 }) => {
   const [pointed, setPointed] = useState<number | null>(null)
+  const label = useLabels()
   const bands = useMemo(() => stack(lives, steps.length), [lives, steps.length])
   const jumps = useMemo(() => changesAfter(lives, steps.length), [lives, steps.length])
   return (
@@ -42,7 +44,7 @@ export const ProbabilityChart = ({
               onPointerEnter={() => onPick(id)}
               onPointerLeave={() => onPick(null)}
             >
-              <title>{id}</title>
+              <title>{label(id)}</title>
             </path>
           ))}
           {marks
@@ -88,8 +90,7 @@ const Caption = ({
         .slice(0, 5)
         .map(({ id, probability }) => (
           <span key={id}>
-            <Dot id={id} />
-            <span className="muted">{id} </span>
+            <InstructionName id={id} />
             <b>{percent(probability, 0)}</b>
           </span>
         ))}

@@ -1,4 +1,5 @@
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
+import { useLabels } from "../part/Names.tsx"
 
 /** The line of an instruction in a chart over steps: a dot where it has one point. */
 export const ValueLine = ({
@@ -13,6 +14,7 @@ export const ValueLine = ({
   readonly onPick: (id: string | null) => void
 }) => {
   const [only] = points
+  const label = useLabels()
   return (
     <g
       className={`value-line ink ${picked === null ? "" : picked === id ? "picked" : "dimmed"}`}
@@ -20,7 +22,7 @@ export const ValueLine = ({
       onPointerEnter={() => onPick(id)}
       onPointerLeave={() => onPick(null)}
     >
-      <title>{id}</title>
+      <title>{label(id)}</title>
       {points.length === 1 && only !== undefined ? (
         <circle cx={only.x} cy={only.y} r={3} />
       ) : (

@@ -1,10 +1,12 @@
 /** Small components that several views use. */
 import { type ReactNode, useState } from "react"
 import type { Interval } from "@inspo/statistics/Interval"
+import { colourOf, type Look } from "../../src/Curves.ts"
 import { percent } from "../../src/Format.ts"
 import type { Fate } from "../../src/view/PopulationView.ts"
 import type { RunStatus } from "../../src/view/RunView.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
+import { useName } from "./Names.tsx"
 
 export const Card = ({
   actions,
@@ -151,13 +153,21 @@ export const Dot = ({ id }: { readonly id: string }) => (
   <i className="dot ink" style={instructionStyle(id)} aria-hidden="true" />
 )
 
-/** An instruction by its id and colour. */
-export const InstructionName = ({ id }: { readonly id: string }) => (
-  <span className="instruction-name">
-    <Dot id={id} />
-    {id}
-  </span>
-)
+/** An instruction by its colour, its id, and its name where it has one. */
+export const InstructionName = ({ id }: { readonly id: string }) => {
+  const name = useName(id)
+  return (
+    <span className="instruction-name">
+      <Dot id={id} />
+      {id}
+      {name !== undefined && (
+        <bdi className="name" title={name}>
+          {name}
+        </bdi>
+      )}
+    </span>
+  )
+}
 
 export const FateBadge = ({ fate }: { readonly fate: Fate }) => <span className={`badge fate-${fate}`}>{fate}</span>
 
@@ -216,14 +226,8 @@ export const Sparkline = ({ label, values }: { readonly values: ReadonlyArray<nu
 }
 
 /** A piece of a curve, drawn as in its chart. */
-export const CurveSwatch = ({
-  colour,
-  dash = []
-}: {
-  readonly colour: string
-  readonly dash?: ReadonlyArray<number>
-}) => (
+export const CurveSwatch = ({ dash, tone }: Look) => (
   <svg className="curve-swatch" width="28" height="8" aria-hidden="true">
-    <line x1="0" x2="28" y1="4" y2="4" stroke={colour} strokeWidth="3" strokeDasharray={dash.join(" ")} />
+    <line x1="0" x2="28" y1="4" y2="4" stroke={colourOf(tone)} strokeWidth="3" strokeDasharray={dash.join(" ")} />
   </svg>
 )

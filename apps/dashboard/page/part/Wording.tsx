@@ -1,5 +1,6 @@
 import { useState } from "react"
 import { Diff } from "./Diff.tsx"
+import { useLabels } from "./Names.tsx"
 
 /** The text of an instruction, or several texts by name. */
 export type Texts = string | Readonly<Record<string, string>>
@@ -46,12 +47,13 @@ export const WordingChoice = ({
   readonly rationale: string | null | undefined
 }) => {
   const [isPlain, setPlain] = useState(false)
+  const label = useLabels()
   return (
     <>
       {parent !== undefined && (
         <div className="segmented" role="group" aria-label="How to show the text">
           <button type="button" aria-pressed={!isPlain} onClick={() => setPlain(false)}>
-            Changes to {parent.id}
+            Changes to {parent.id === null ? null : label(parent.id)}
           </button>
           <button type="button" aria-pressed={isPlain} onClick={() => setPlain(true)}>
             Text only

@@ -1,13 +1,12 @@
-import { useMemo } from "react"
 import { look, mostCompared } from "../../src/Curves.ts"
 import { compact, interval, percent, points } from "../../src/Format.ts"
-import { movingMean, movingSteps } from "../../src/Means.ts"
 import type { ComparedRunView, ComparisonView } from "../../src/view/ComparisonView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
-import { LineChart } from "../chart/LineChart.tsx"
+import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
+import { useSeries } from "../chart/useSeries.ts"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
-import { Card, CurveSwatch, Empty, IntervalBar, Loading, Problem, Status } from "../part/Parts.tsx"
+import { Card, CurveSwatch, Empty, IntervalBar, Loading, Pending, Problem, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import type { Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
@@ -72,40 +71,50 @@ export const Compare = ({
         <p role="status">{`Not shown, because no readable run has this id: ${unknown.join(", ")}.`}</p>
       )}
       {problem !== null && <Problem>{problem}</Problem>}
+      <Curves runs={drawn.flatMap((id) => readable.get(id) ?? [])} route={route} />
       {data === null ? <Loading /> : <Comparison comparison={data} />}
     </>
   )
 }
 
-const Comparison = ({ comparison: { runs, settings } }: { readonly comparison: ComparisonView }) => {
-  const { curves, steps } = useMemo(() => aligned(runs), [runs])
+const Curves = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; readonly route: Route }) => {
+  const shown = useChartState(route, usualCharts)
+  const { data, problem } = useSeries(
+    {
+      labels: new Map(runs.map(({ id, measure, name }) => [id, `${name} (${measure ?? ""})`])),
+      metrics: shown.charts.flat(),
+      x: shown.state.x
+    },
+    runs.map(versionOf).join()
+  )
+  if (data === null) return <Pending problem={problem} />
   return (
     <>
-      <Card>
-        <LineChart
-          title={`Training reward, mean of ${movingSteps} steps`}
-          steps={steps}
-          curves={curves}
-          format={(value) => percent(value, 0)}
-          range={zeroToOne}
-          height={260}
-        />
-      </Card>
-      <Card title="Test questions after training, best instruction">
-        <Table label="Test questions" className="result" columns={columns} rows={runs} />
-      </Card>
-      {runs.length > 1 && (
-        <Card title="Settings that differ">
-          {settings.length === 0 ? (
-            <p className="muted">All settings are equal.</p>
-          ) : (
-            <Table label="Settings that differ" columns={settingColumns(runs)} rows={settings} />
-          )}
-        </Card>
-      )}
+      {problem !== null && <Problem>{problem}</Problem>}
+      <ChartControls data={data} shown={shown} />
+      <ChartGrid data={data} shown={shown} height={260} />
     </>
   )
 }
+
+const usualCharts = [["reward/mean"]]
+
+const Comparison = ({ comparison: { runs, settings } }: { readonly comparison: ComparisonView }) => (
+  <>
+    <Card title="Test questions after training, best instruction">
+      <Table label="Test questions" className="result" columns={columns} rows={runs} />
+    </Card>
+    {runs.length > 1 && (
+      <Card title="Settings that differ">
+        {settings.length === 0 ? (
+          <p className="muted">All settings are equal.</p>
+        ) : (
+          <Table label="Settings that differ" columns={settingColumns(runs)} rows={settings} />
+        )}
+      </Card>
+    )}
+  </>
+)
 
 const bestCell = ({ cells }: ComparedRunView) => {
   const after = cells.filter(({ policy }) => policy === "after")
@@ -150,7 +159,7 @@ const columns: ReadonlyArray<Column<ComparedRunView>> = [
   ],
   ["n", "num wide-only", (compared) => bestCell(compared)?.n ?? "–"],
   [
-    "Paired difference",
+    "Paired difference, points",
     "num",
     ({ difference }, index) =>
       difference === null
@@ -174,22 +183,3 @@ const settingColumns = (
     ({ values }) => <span dir="auto">{values[index] ?? "–"}</span>
   ])
 ]
-
-const zeroToOne = { fromZero: true, most: 1 }
-
-/** Curves of runs of different lengths over the steps of all of them. */
-const aligned = (runs: ReadonlyArray<ComparedRunView>) => {
-  const steps = [...new Set(runs.flatMap((one) => one.steps))].sort((a, b) => a - b)
-  return {
-    steps,
-    curves: runs.map(({ reward, run, steps: own }, index) => {
-      const means = movingMean(reward)
-      const at = new Map(own.map((step, position) => [step, means[position] ?? null]))
-      return {
-        label: `${run.name} (${run.measure ?? ""})`,
-        ...look(index),
-        values: steps.map((step) => at.get(step) ?? null)
-      }
-    })
-  }
-}

@@ -1,7 +1,9 @@
 import { useMemo } from "react"
-import { compact, count, dollars, duration, percent } from "../../src/Format.ts"
+import { compact, count, dollars, duration, percent, plural } from "../../src/Format.ts"
+import type { Figure } from "../../src/report/FigureData.ts"
 import type { Amounts, CostView, PhaseView } from "../../src/view/CostView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
+import { ChartMenu } from "../chart/Charts.tsx"
 import { LineChart } from "../chart/LineChart.tsx"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
@@ -13,15 +15,22 @@ const useCost = makeQuery((client, run: string) => client.cost({ params: { run }
 /** What the run spent, by purpose and phase. */
 export const Cost = ({ run }: { readonly run: RunView }) => {
   const { data, problem } = useCost(run.id, versionOf(run))
-  const curves = useMemo(
-    () => [
-      { label: "training", values: data?.course.train ?? [], colour: "var(--curve-0)" },
-      { label: "verification", values: data?.course.verification ?? [], colour: "var(--curve-1)" }
-    ],
+  const figure = useMemo(
+    (): Figure => ({
+      title: "Tokens so far",
+      vertical: "Tokens",
+      steps: data?.steps ?? [],
+      curves: [
+        { label: "training", values: data?.course.train ?? [], tone: "c0" },
+        { label: "verification", values: data?.course.verification ?? [], tone: "c1" }
+      ],
+      format: compact,
+      fromZero: true
+    }),
     [data]
   )
   if (data === null) return <Pending problem={problem} />
-  const { failed, ledger, rollouts, steps, tokens, wallSeconds } = data
+  const { failed, ledger, rollouts, tokens, wallSeconds } = data
   const all = sum(ledger.map(({ total }) => total))
   return (
     <>
@@ -55,14 +64,7 @@ export const Cost = ({ run }: { readonly run: RunView }) => {
           )}
         </Card>
         <Card>
-          <LineChart
-            title="Tokens so far"
-            steps={steps}
-            curves={curves}
-            format={(value) => (value === null ? "–" : compact(value))}
-            range={fromZero}
-            height={220}
-          />
+          <LineChart figure={figure} height={220} menu={<ChartMenu figure={figure} />} />
         </Card>
       </div>
       <Card title="Ledger">
@@ -93,7 +95,7 @@ const columns = (ledger: CostView["ledger"]): ReadonlyArray<Column<PhaseView>> =
     return [
       title,
       ledger.every((phase) => isEmpty(phase[kind])) ? "num wide-only" : "num",
-      (phase) => <span className="muted">{isEmpty(phase[kind]) ? "–" : `${count(phase[kind].rollouts)} rollouts`}</span>
+      (phase) => <span className="muted">{isEmpty(phase[kind]) ? "–" : plural(phase[kind].rollouts, "rollout")}</span>
     ]
   })
 ]
@@ -109,8 +111,6 @@ const sumPhase = (ledger: CostView["ledger"]): PhaseView => ({
   redone: sum(ledger.map(({ redone }) => redone)),
   open: sum(ledger.map(({ open }) => open))
 })
-
-const fromZero = { fromZero: true }
 
 const purposes = ["train", "verification", "evaluation"] as const
 

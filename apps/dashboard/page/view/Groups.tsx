@@ -1,15 +1,112 @@
+import { look, mostCompared } from "../../src/Curves.ts"
 import { interval, percent, plural, points } from "../../src/Format.ts"
 import type { Estimate, SeedGroup } from "../../src/RunRows.ts"
+import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
+import { useSeries } from "../chart/useSeries.ts"
+import { versionOf } from "../LiveRuns.ts"
+import { CurveSwatch, Pending, Problem } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { href } from "../Route.ts"
+import { href, type Route } from "../Route.ts"
+import { go, withQuery } from "../Routing.ts"
 
 /** Runs that differ in their random seed alone, as one row: means over seeds, and paired differences to the first group. */
-export const Groups = ({ groups }: { readonly groups: ReadonlyArray<SeedGroup> }) => (
-  <>
-    <p className="muted">{sentence(groups)}</p>
-    <Table label="Groups of runs" className="rows" columns={columns} rows={groups} />
-  </>
-)
+export const Groups = ({ groups, route }: { readonly groups: ReadonlyArray<SeedGroup>; readonly route: Route }) => {
+  const { drawn, toggle } = useDrawn(groups, route)
+  const [[title, className, name], ...others] = columns
+  const first: Column<SeedGroup> = [
+    title,
+    className,
+    (group, index) => (
+      <span className="pick">
+        <input
+          type="checkbox"
+          aria-label={`Draw ${nameOf(group)}`}
+          checked={drawn.includes(group)}
+          disabled={!drawn.includes(group) && drawn.length === mostCompared}
+          onChange={() => toggle(group)}
+        />
+        <span>
+          {drawn.includes(group) && <CurveSwatch {...look(drawn.indexOf(group))} />}
+          {name(group, index)}
+        </span>
+      </span>
+    )
+  ]
+  return (
+    <>
+      <p className="muted">{sentence(groups)}</p>
+      <Table label="Groups of runs" className="rows" columns={[first, ...others]} rows={groups} />
+      {drawn.length > 0 && <Curves groups={drawn} route={route} />}
+    </>
+  )
+}
+
+/** Groups that are drawn until others are chosen. */
+const usuallyDrawn = 2
+
+/** The groups whose curves are drawn: each is known in the address by one of its runs. */
+const useDrawn = (groups: ReadonlyArray<SeedGroup>, route: Route) => {
+  const chosen = route.query.get("draw")?.split(",")
+  const drawn =
+    chosen === undefined
+      ? groups.slice(0, usuallyDrawn)
+      : groups.filter(({ rows }) => rows.some(({ run }) => chosen.includes(run.id))).slice(0, mostCompared)
+  const toggle = (group: SeedGroup) => {
+    const next = drawn.includes(group) ? drawn.filter((one) => one !== group) : [...drawn, group]
+    go(withQuery(route, { draw: next.flatMap(({ rows }) => rows[0]?.run.id ?? []).join(",") || "none" }), "replace")
+  }
+  return { drawn, toggle }
+}
+
+const nameOf = ({ rows, settings }: SeedGroup): string =>
+  settings.length === 0
+    ? (rows[0]?.run.name ?? "")
+    : settings.map(([name, value]) => `${name}=${clipped(value)}`).join(" ")
+
+/** A value that fits a legend. */
+const clipped = (value: string): string => (value.length > 24 ? `${value.slice(0, 23)}…` : value)
+
+/** Means and intervals of metrics over the seeds of each group. */
+const Curves = ({ groups, route }: { readonly groups: ReadonlyArray<SeedGroup>; readonly route: Route }) => {
+  const shown = useChartState(route, usualCharts)
+  const { filter = "", nested } = Object.fromEntries(route.query)
+  const members = groups.flatMap(({ rows }) => rows.map(({ run }) => run))
+  const { data, problem } = useSeries(
+    {
+      labels: new Map(
+        groups.flatMap((group) => {
+          const [first] = group.rows
+          return first === undefined ? [] : [[first.run.id, `${nameOf(group)} (${plural(group.rows.length, "seed")})`]]
+        })
+      ),
+      metrics: shown.charts.flat(),
+      x: shown.state.x,
+      smooth: shown.state.smoothing,
+      filter,
+      ...(nested === "shown" ? { nested } : {})
+    },
+    members.map(versionOf).join()
+  )
+  if (data === null) return <Pending problem={problem} />
+  return (
+    <>
+      {problem !== null && <Problem>{problem}</Problem>}
+      <ChartControls data={data} shown={shown} />
+      <p className="muted">
+        Each curve is the mean of a group with its 95 % t-interval over seeds, at the steps that all its runs have
+        reached.
+        {groups.map((group) => {
+          const steps = group.rows.map(({ run }) => run.step)
+          const [least, most] = [Math.min(...steps), Math.max(...steps)]
+          return least === most ? "" : ` ${nameOf(group)} ends at step ${least} of ${most}, with its shortest run.`
+        })}
+      </p>
+      <ChartGrid data={data} shown={shown} height={260} />
+    </>
+  )
+}
+
+const usualCharts = [["reward/mean"]]
 
 const sentence = (groups: ReadonlyArray<SeedGroup>): string => {
   const sizes = groups.map(({ rows }) => rows.length)
@@ -27,21 +124,17 @@ const sentence = (groups: ReadonlyArray<SeedGroup>): string => {
   )
 }
 
-const columns: ReadonlyArray<Column<SeedGroup>> = [
+const columns: readonly [Column<SeedGroup>, ...ReadonlyArray<Column<SeedGroup>>] = [
   [
     "Group",
     "",
-    ({ rows, settings }) => (
+    (group) => (
       <details>
         <summary>
-          {settings.length === 0 ? (
-            rows[0]?.run.name
-          ) : (
-            <span className="mono">{settings.map(([name, value]) => `${name}=${value}`).join(" ")}</span>
-          )}
+          <span className={group.settings.length === 0 ? "" : "mono"}>{nameOf(group)}</span>
         </summary>
         <ul className="plain">
-          {rows.map(({ run }) => (
+          {group.rows.map(({ run }) => (
             <li key={run.id}>
               <a href={href(run.id)}>{run.name}</a>{" "}
               <span className="muted">

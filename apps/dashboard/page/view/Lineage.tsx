@@ -7,6 +7,7 @@ import { distinction } from "../../src/WordDiff.ts"
 import { LineageChart } from "../chart/LineageChart.tsx"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
+import { Names, useLabels } from "../part/Names.tsx"
 import { Bar, Card, Empty, Expander, Fact, FateBadge, InstructionName, Pending } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { Tree } from "../part/Tree.tsx"
@@ -33,7 +34,7 @@ export const Lineage = ({ route, run }: { readonly run: RunView; readonly route:
     return <Empty title="No instructions yet">They appear after the first population is written.</Empty>
   const rejected = data.nodes.filter(({ id }) => id === null).length
   return (
-    <>
+    <Names value={data.names}>
       <h1 className="hidden">Lineage of {run.name}</h1>
       <Card title="Lineage">
         <LineageChart lineage={data} steps={run.steps ?? run.step} selected={selected.key} onSelect={select} />
@@ -59,7 +60,7 @@ export const Lineage = ({ route, run }: { readonly run: RunView; readonly route:
         </Tree>
         <Node key={selected.key} lineage={data} node={selected} run={run} onSelect={select} />
       </div>
-    </>
+    </Names>
   )
 }
 
@@ -72,9 +73,11 @@ const TreeLine = ({ lineage, node }: { readonly node: NodeView; readonly lineage
     {node.id !== null && node.id === lineage.best && <span className="badge best">best</span>}
     <FateBadge fate={node.fate} />
     <span className="tree-note">{noteOf(node)}</span>
-    <span className="tree-text muted" dir="auto">
-      {distinction(parentOf(lineage, node)?.text ?? null, node.text, 80)}
-    </span>
+    {node.id === null && (
+      <span className="tree-text muted" dir="auto">
+        {distinction(parentOf(lineage, node)?.text ?? null, node.text, 80)}
+      </span>
+    )}
   </>
 )
 
@@ -151,7 +154,7 @@ const Facts = ({
       {children.length > 0 && <Fact name="Children">{links(children)}</Fact>}
       {node.groups > 0 && (
         <Fact name="Mean training reward">
-          {percent(node.mean)} <span className="muted">over {node.groups} groups</span>
+          {percent(node.mean)} <span className="muted">over {plural(node.groups, "group")}</span>
         </Fact>
       )}
       {node.value !== null && <Fact name="Last value">{percent(node.value)}</Fact>}
@@ -170,9 +173,11 @@ const VerificationCard = ({
   readonly node: NodeView
   readonly evolution: EvolutionView | undefined
 }) => {
+  const label = useLabels()
   const { trial, verification } = node
   if (verification === null) return null
   const { mean, parentMean, questions } = verification
+  const nameOf = (id: string | null, other: string) => (id === null ? other : label(id))
   return (
     <Card
       title="Verification"
@@ -181,9 +186,9 @@ const VerificationCard = ({
       }
     >
       <div className="bars">
-        <LabelledBar label={node.id ?? "candidate"} value={mean} tone="accent" />
+        <LabelledBar label={nameOf(node.id, "candidate")} value={mean} tone="accent" />
         {parentMean !== null && (
-          <LabelledBar label={`${node.parent ?? "parent"}, same questions`} value={parentMean} tone="plain" />
+          <LabelledBar label={`${nameOf(node.parent, "parent")}, same questions`} value={parentMean} tone="plain" />
         )}
       </div>
       <p className="muted small">
@@ -191,8 +196,10 @@ const VerificationCard = ({
         {parentMean === null ? "" : ` · ${points(mean - parentMean)} points compared with the parent`}
         {evolution === undefined || evolution.rollouts === null
           ? ""
-          : ` · round ${evolution.round} used ${evolution.rollouts} rollouts for ${plural(evolution.candidates, "candidate")}`}
-        {evolution === undefined || evolution.rejected === 0 ? "" : `, ${evolution.rejected} more were malformed`}
+          : ` · round ${evolution.round} used ${plural(evolution.rollouts, "rollout")} for ${plural(evolution.candidates, "candidate")}`}
+        {evolution === undefined || evolution.rejected === 0
+          ? ""
+          : `, ${evolution.rejected} more ${evolution.rejected === 1 ? "was" : "were"} malformed`}
       </p>
     </Card>
   )
@@ -216,7 +223,7 @@ const LabelledBar = ({
 
 /** The failures that the proposer received, and its critique. */
 const EvolutionCard = ({ evolution, run }: { readonly evolution: EvolutionView; readonly run: RunView }) => (
-  <Card title={`Proposed from ${plural(evolution.failures.length, "failure")} of ${evolution.parent}`}>
+  <Card title={`Proposed from ${plural(evolution.failures.length, "failure")} of ${useLabels()(evolution.parent)}`}>
     {evolution.critique !== "" && (
       <blockquote dir="auto">
         <span className="muted small">The proposer's critique</span>

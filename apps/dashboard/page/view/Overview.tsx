@@ -1,16 +1,18 @@
-import { ofDifference } from "@inspo/statistics/Interval"
 import { useMemo } from "react"
-import { look } from "../../src/Curves.ts"
-import { axis, capital, compact, duration, interval, percent, plural, points, quantity } from "../../src/Format.ts"
-import { mean, movingMean, movingSteps } from "../../src/Means.ts"
-import { type CellView, cellOf, type OverviewView } from "../../src/view/OverviewView.ts"
+import { capital, compact, count, duration, percent, plural, points, quantity } from "../../src/Format.ts"
+import { gain, gains } from "../../src/Gains.ts"
+import { mean, movingSteps } from "../../src/Means.ts"
+import { metric, type Metric } from "../../src/Metrics.ts"
+import { cellOf, finalCells, type OverviewView } from "../../src/view/OverviewView.ts"
 import { type ResultRow, resultRows } from "../../src/view/ResultRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../../src/view/Titles.ts"
-import { LineChart, type LineChartProps } from "../chart/LineChart.tsx"
+import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
+import { useSeries } from "../chart/useSeries.ts"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Diff } from "../part/Diff.tsx"
+import { Names } from "../part/Names.tsx"
 import {
   Card,
   Empty,
@@ -24,16 +26,16 @@ import {
   Tile
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { href } from "../Route.ts"
+import { href, type Route } from "../Route.ts"
 
 const useOverview = makeQuery((client, run: string) => client.overview({ params: { run } }))
 
 /** The progress and the results of the run. */
-export const Overview = ({ run }: { readonly run: RunView }) => {
+export const Overview = ({ route, run }: { readonly run: RunView; readonly route: Route }) => {
   const { data, problem } = useOverview(run.id, versionOf(run))
   if (data === null) return <Pending problem={problem} />
   return (
-    <>
+    <Names value={data.names}>
       <h1 className="hidden">Overview of {run.name}</h1>
       {problem !== null && <Problem>{problem}</Problem>}
       {data.degraded.map((line) => (
@@ -46,14 +48,14 @@ export const Overview = ({ run }: { readonly run: RunView }) => {
           {plural(run.born, "instruction")}.
         </Empty>
       ) : (
-        <Curves overview={data} />
+        <Curves run={run} route={route} overview={data} />
       )}
       <div className="columns">
         <Result overview={data} />
         <BestInstruction run={run} overview={data} />
       </div>
       <Settings settings={data.settings} />
-    </>
+    </Names>
   )
 }
 
@@ -82,7 +84,9 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
             ? run.status === "finished"
               ? "not evaluated"
               : "after the last step"
-            : `${gains(cells, best)}n = ${best.n}`
+            : [...gains(finalCells(cells)).map((gain) => gain.join(" ")), `n = ${best.n}`].map((line) => (
+                <span key={line}>{line}</span>
+              ))
         }
       >
         {percent(best?.mean)}
@@ -93,7 +97,7 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
           note={
             best === undefined
               ? "same budget, only the seed"
-              : `co-evolved ${against(best, { mean: baseline.em, ...baseline })}`
+              : `co-evolved ${gain(best, { mean: baseline.em, ...baseline })}`
           }
         >
           {percent(baseline.em)}
@@ -112,60 +116,58 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
   )
 }
 
-const Curves = ({ overview }: { readonly overview: OverviewView }) => {
+const Curves = ({
+  overview,
+  route,
+  run
+}: {
+  readonly overview: OverviewView
+  readonly run: RunView
+  readonly route: Route
+}) => {
   const { marks, series, steps, trained, validations } = overview
   const metric = (name: string) => series[name] ?? []
-  const curves = useMemo(
-    () => ({
-      reward: [
-        { label: "each step", values: metric("reward/mean"), colour: "var(--faint)", width: 1.5 },
-        {
-          label: `mean of ${movingSteps}`,
-          values: movingMean(metric("reward/mean")),
-          colour: "var(--accent)",
-          width: 2.5
-        }
-      ],
-      sources: sourceMetrics(series).map((name, index) => ({
-        label: sourceLabel(trained, name),
-        values: movingMean(metric(name)),
-        ...look(index)
-      }))
-    }),
-    [series, trained]
+  const sources = sourceMetrics(series)
+  const shown = useChartState(route, [
+    ["reward/mean"],
+    ...(sources.length === 0 ? [] : [sources]),
+    ...(validations.length === 0 ? [] : [["val/reward/mean"]]),
+    ["tool_calls/mean"],
+    ["response_length/mean"],
+    ["prompt_length/mean"]
+  ])
+  const updates = updateMetrics.filter((name) => metric(name).some((value) => value !== null)).map((name) => [name])
+  const { data, problem } = useSeries(
+    {
+      labels: new Map([[run.id, run.name]]),
+      metrics: [...shown.charts, ...updates].flat(),
+      x: shown.state.x
+    },
+    versionOf(run)
   )
-  const shared = { marks, steps, format: axisPercent, range: zeroUp }
+  const naming = useMemo(() => namingOf(trained, validations[0]?.n ?? 0), [trained, validations])
+  if (data === null) return <Pending problem={problem} />
+  const charts = {
+    data,
+    marks,
+    naming,
+    shown,
+    titleOf: (metrics: ReadonlyArray<string>) =>
+      metrics.length > 1 && metrics.join() === sources.join() ? `Training ${trained.measure} by source` : undefined
+  }
   return (
     <>
+      {problem !== null && <Problem>{problem}</Problem>}
+      <ChartControls data={data} shown={shown} />
       <MarkLegend>
         <span className="muted">
           {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
           {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
         </span>
       </MarkLegend>
-      <div className="charts figure-2">
-        <FramedChart {...shared} title={trainingTitle(trained)} height={220} curves={curves.reward} />
-        {curves.sources.length > 0 && (
-          <FramedChart
-            {...shared}
-            title={`Training ${trained.measure} by source, mean of ${movingSteps} steps`}
-            height={220}
-            curves={curves.sources}
-          />
-        )}
-        {validations.length > 0 && <Validations overview={overview} />}
-        {trajectoryMetrics.map(({ name, ...chart }) => (
-          <FramedChart key={name} {...chart} steps={steps} curves={single(series, name)} marks={marks} />
-        ))}
-      </div>
+      <ChartGrid {...charts} className="figure-2" height={220} />
       <Expander summary="Policy update">
-        <div className="charts">
-          {updateMetrics
-            .filter(({ name }) => metric(name).some((value) => value !== null))
-            .map(({ name, ...chart }) => (
-              <LineChart key={name} {...chart} steps={steps} curves={single(series, name)} marks={marks} />
-            ))}
-        </div>
+        <ChartGrid {...charts} fixed={updates} />
       </Expander>
       <Expander summary="Metrics as a table">
         <Table
@@ -190,39 +192,16 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
   )
 }
 
-const Validations = ({ overview: { marks, trained, validations } }: { readonly overview: OverviewView }) => {
-  const steps = useMemo(() => validations.map(({ step }) => step), [validations])
-  const curves = useMemo(
-    () => [
-      { label: trained.measure, values: validations.map(({ mean }) => mean), colour: "var(--accent)", width: 2.5 },
-      ...(["low", "high"] as const).map((label, end) => ({
-        label,
-        values: validations.map(({ ci95 }) => ci95[end] ?? null),
-        colour: "var(--faint)",
-        dash: [4, 4],
-        width: 1,
-        quiet: true
-      }))
-    ],
-    [trained.measure, validations]
-  )
-  return (
-    <FramedChart
-      title={`Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`}
-      steps={steps}
-      curves={curves}
-      format={axisPercent}
-      marks={marks}
-      range={zeroUp}
-    />
-  )
-}
-
-const FramedChart = (props: LineChartProps) => (
-  <div className="card chart-card">
-    <LineChart {...props} />
-  </div>
-)
+/** Names of the rewards of a run, with the number of answers or questions. */
+const namingOf =
+  (trained: OverviewView["trained"], questions: number) =>
+  (name: string): Metric => {
+    const known = metric(name)
+    if (name === "reward/mean") return { ...known, title: trainingTitle(trained) }
+    if (name === "val/reward/mean")
+      return { ...known, title: `Validation ${trained.measure} with 95 % interval, n = ${count(questions)}` }
+    return name.startsWith("reward/") ? { ...known, title: sourceLabel(trained, name) } : known
+  }
 
 const Result = ({ overview }: { readonly overview: OverviewView }) => {
   const { cells, trained } = overview
@@ -255,8 +234,7 @@ const resultColumns = (measure: string): ReadonlyArray<Column<ResultRow>> => [
     "",
     ({ id, note, role }) => (
       <>
-        {role} {id !== null && <InstructionName id={id} />}
-        <span className="muted">{note}</span>
+        {id === null ? role : <InstructionName id={id} />} <span className="muted">{note}</span>
       </>
     )
   ],
@@ -295,28 +273,7 @@ const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; r
 
 const whole = (value: number | null): string => (value === null ? "–" : value.toFixed(0))
 
-const axisPercent = (value: number | null): string =>
-  percent(value, value !== null && Math.abs(value) < 0.01 && value !== 0 ? 2 : 0)
-
-const zeroUp = { fromZero: true, most: 1 }
-
-const trajectoryMetrics = [
-  { name: "tool_calls/mean", title: "Tool calls per trajectory", format: quantity, axisFormat: axis },
-  { name: "response_length/mean", title: "Response length, tokens", format: whole },
-  { name: "prompt_length/mean", title: "Prompt length, tokens", format: whole }
-]
-
-const anySize = { format: quantity, axisFormat: axis }
-const share = { format: axisPercent, range: { most: 1 } }
-
-const updateMetrics = [
-  { name: "kl", title: "KL to the reference", ...anySize },
-  { name: "clipfrac", title: "Clipped share of tokens", ...share },
-  { name: "grad_norm", title: "Gradient norm", ...anySize },
-  { name: "loss", title: "Loss", ...anySize },
-  { name: "lr", title: "Learning rate", ...anySize },
-  { name: "groups/mixed", title: "Groups with mixed rewards", ...share }
-]
+const updateMetrics = ["kl", "clipfrac", "grad_norm", "loss", "lr", "groups/mixed"]
 
 const tableMetrics: ReadonlyArray<readonly [name: string, title: string, show: (value: number | null) => string]> = [
   ["reward/mean", "training reward", percent],
@@ -327,22 +284,3 @@ const tableMetrics: ReadonlyArray<readonly [name: string, title: string, show: (
   ["clipfrac", "clipped", percent],
   ["inspo/population", "population", whole]
 ]
-
-const single = (series: OverviewView["series"], name: string) => [
-  { label: name, values: series[name] ?? [], colour: "var(--accent)" }
-]
-
-type Estimated = Pick<CellView, "mean" | "ci95">
-
-/** A difference in points with its 95 % interval. */
-const against = (one: Estimated, other: Estimated): string =>
-  `${points(one.mean - other.mean)} points ${interval(ofDifference(one, other), points)}`
-
-/** The gain of training under the seed, and that of the best instruction after training; each changes one thing. */
-const gains = (cells: OverviewView["cells"], best: CellView): string => {
-  const before = cellOf(cells, "before", "seed")
-  const after = cellOf(cells, "after", "seed")
-  if (before === undefined || after === undefined) return ""
-  const training = `training ${against(after, before)} · `
-  return best === after ? training : `${training}instruction ${against(best, after)} · `
-}

@@ -5,8 +5,9 @@ import type { RunView } from "../../src/view/RunView.ts"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
 import { ValueLines } from "../chart/ValueLines.tsx"
 import { makeQuery } from "../Client.ts"
-import { instructionStyle } from "../Colour.ts"
+import { instructionStyle } from "../../src/Colour.ts"
 import { versionOf } from "../LiveRuns.ts"
+import { Names } from "../part/Names.tsx"
 import { Card, Empty, FateBadge, InstructionName, MarkLegend, Pending } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href } from "../Route.ts"
@@ -22,7 +23,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
     return <Empty title="No population yet">It appears after the first instructions are written.</Empty>
   const evolutions = data.marks.flatMap(({ kind, step }) => (kind === "evolve" ? [step] : []))
   return (
-    <>
+    <Names value={data.names}>
       <h1 className="hidden">Population of {run.name}</h1>
       {data.steps.length === 0 ? (
         <Empty title="No step yet">Probabilities and values appear after the first policy update.</Empty>
@@ -51,7 +52,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
           })}
         />
       </Card>
-    </>
+    </Names>
   )
 }
 
@@ -75,7 +76,7 @@ const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray
   ["Mean reward", "num", ({ mean }) => percent(mean)],
   ["P(best)", "num", ({ chance }) => percent(chance, 0)],
   [
-    "Against the seed, within questions",
+    "Against the seed, points",
     "num wide-only",
     ({ difference }) =>
       difference === null

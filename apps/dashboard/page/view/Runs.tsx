@@ -57,7 +57,7 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
         />
       )}
       {isGrouped ? (
-        <Groups groups={grouped(found, data?.quantiles ?? [])} />
+        <Groups groups={grouped(found, data?.quantiles ?? [])} route={route} />
       ) : (
         <RunTable
           rows={found}

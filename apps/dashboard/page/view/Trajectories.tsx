@@ -12,6 +12,7 @@ import {
 } from "../../src/view/TrajectoryView.ts"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
+import { Names, useLabels } from "../part/Names.tsx"
 import { Card, Empty, InstructionName, Pending, Problem } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { useKeys } from "../part/useKeys.ts"
@@ -53,7 +54,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
   if (page === null) return <Pending problem={problem} />
   if (page.all === 0) return <Empty title="No trajectories yet">They appear with the rollouts of the first step.</Empty>
   return (
-    <>
+    <Names value={page.names}>
       <h1 className="hidden">Trajectories of {run.name}</h1>
       {problem !== null && <Problem>{problem}</Problem>}
       <Filters page={page} route={route} search={search} onChange={change} />
@@ -75,7 +76,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
           )}
         </Card>
       </div>
-    </>
+    </Names>
   )
 }
 
@@ -210,6 +211,7 @@ const Filters = ({
   readonly search: RefObject<HTMLInputElement | null>
   readonly onChange: (changes: Readonly<Record<string, string>>, how?: "replace") => void
 }) => {
+  const label = useLabels()
   const counts = new Map(page.modes.map(({ count, mode }) => [mode, ` (${count})`]))
   const choice = (
     name: string,
@@ -243,7 +245,11 @@ const Filters = ({
         onChange={(text) => onChange({ text }, "replace")}
       />
       {choice("Outcome", "outcome", Outcome.literals.map(same))}
-      {choice("Instruction", "instruction", page.instructions.map(same))}
+      {choice(
+        "Instruction",
+        "instruction",
+        page.instructions.map((id) => [id, label(id)])
+      )}
       {choice(
         "Failure mode",
         "mode",

@@ -21,8 +21,6 @@ export const comparison = (compared: ReadonlyArray<ComparedRun>): ComparisonView
   return {
     runs: compared.map(({ notes, record, run }, index) => ({
       run,
-      steps: record.rows.map(({ step }) => step ?? 0),
-      reward: record.rows.map((row) => row["reward/mean"] ?? null),
       cells: cells(record),
       baseline: notes.baseline,
       difference: index === 0 || first === undefined ? null : difference(first.record, record),

@@ -4,7 +4,7 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { inWords } from "../Reason.ts"
 import type { LifeEvent, RunRecord } from "../RunRecord.ts"
 import type { EvolutionView, LineageView } from "../view/LineageView.ts"
-import { bestInstruction } from "./Overview.ts"
+import { bestInstruction, namesOf } from "./Overview.ts"
 import { evidenceOf } from "./Population.ts"
 
 export const lineage = (record: RunRecord): LineageView => {
@@ -24,6 +24,7 @@ export const lineage = (record: RunRecord): LineageView => {
   return {
     step: state.step,
     best: bestInstruction(record)?.id ?? null,
+    names: namesOf(record),
     evolutions: found.map((one) => ({ ...one, critique: PlainText.escape(one.critique) })),
     nodes: Projection.candidates(lives).map((candidate, index) => {
       const { fate, generation, id, leftAt, parent, reason, step, text, verification } = candidate

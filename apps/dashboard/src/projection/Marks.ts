@@ -1,18 +1,21 @@
 import * as Projection from "@inspo/coevolution/Projection"
-import type { LifeEvent } from "../RunRecord.ts"
+import { labels } from "../Names.ts"
+import type { RunRecord } from "../RunRecord.ts"
 import type { Mark } from "../view/OverviewView.ts"
 
 /** The decisions about the population, in order, each as one line. */
-export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> => {
+export const marks = ({ lives, names }: Pick<RunRecord, "lives" | "names">): ReadonlyArray<Mark> => {
+  const label = labels(names)
+  const listed = (ids: ReadonlyArray<string>) => ids.map(label).join(", ")
   let candidates = 0
-  return events.flatMap((event): ReadonlyArray<Mark> => {
+  return lives.flatMap((event): ReadonlyArray<Mark> => {
     const tried = candidates
     candidates = Projection.tried(candidates, event)
     switch (event._tag) {
       case "Pruned":
         return event.pruned.length === 0
           ? []
-          : [{ step: event.step, kind: "prune", text: `pruned ${event.pruned.map(({ id }) => id).join(", ")}` }]
+          : [{ step: event.step, kind: "prune", text: `pruned ${listed(event.pruned.map(({ id }) => id))}` }]
       case "PopulationRefilled":
         return [
           {
@@ -22,8 +25,8 @@ export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> => 
               event.accepted.length === 0
                 ? tried === 0
                   ? "no candidate to try"
-                  : `no candidate of ${event.parents.join(", ")} passed verification`
-                : `${event.parents.join(", ")} → ${event.accepted.map(({ instruction }) => instruction.id).join(", ")}`
+                  : `no candidate of ${listed(event.parents)} passed verification`
+                : `${listed(event.parents)} → ${listed(event.accepted.map(({ instruction }) => instruction.id))}`
           }
         ]
       case "EvolutionSkipped":

@@ -8,21 +8,21 @@ import { Option } from "effect"
 import { mean } from "../Means.ts"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
-import type { CellView, InstructionView, OverviewView, TrainedView } from "../view/OverviewView.ts"
+import type { CellView, InstructionView, Names, OverviewView, TrainedView } from "../view/OverviewView.ts"
 import type { RunView } from "../view/RunView.ts"
 import { marks } from "./Marks.ts"
 import { bySource, share } from "./Scores.ts"
 import { settings } from "./Settings.ts"
 
 export const overview = (run: RunView, record: RunRecord, notes: RunNotes): OverviewView => {
-  const { config, lives, rows, state, validated } = record
+  const { config, rows, state, validated } = record
   return {
     run,
     settings: settings(config, state.strategies),
     steps: rows.map(({ step }) => step ?? 0),
     series: series(rows),
     trained: trained(record),
-    marks: marks(lives),
+    marks: marks(record),
     validations: validated.map(({ groups, instruction, step }) => ({
       step,
       instruction,
@@ -31,6 +31,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     })),
     cells: cells(record),
     baseline: notes.baseline,
+    names: namesOf(record),
     seed: instructionView(record, state.instructions[0]),
     best: instructionView(record, bestInstruction(record)),
     degraded: [...state.degraded, ...notes.degraded].map((one) => PlainText.escape(Degradation.tell(one))),
@@ -49,6 +50,10 @@ const trained = ({ batches, config }: RunRecord): TrainedView => {
     perStep: answers(steps.flat()) / Math.max(1, steps.length)
   }
 }
+
+/** The names of the instructions, without those of candidates. */
+export const namesOf = ({ names, state }: RunRecord): Names =>
+  Object.fromEntries(state.instructions.map(({ id }) => [id, names.get(id) ?? id]))
 
 /** The metrics of all steps by name, without those of single instructions. */
 export const series = (rows: ReadonlyArray<MetricsRow>): OverviewView["series"] => {

@@ -6,8 +6,10 @@ import { Difference } from "@inspo/population"
 import { inWords } from "../Reason.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { LifeView, PopulationView } from "../view/PopulationView.ts"
+import { labels } from "../Names.ts"
 import { verdict } from "../Verdict.ts"
 import { marks } from "./Marks.ts"
+import { namesOf } from "./Overview.ts"
 
 export const population = (record: RunRecord): PopulationView => {
   const { lives, rows, state } = record
@@ -49,8 +51,9 @@ export const population = (record: RunRecord): PopulationView => {
         mean
       }
     }),
-    verdict: verdict(state),
-    marks: marks(lives)
+    names: namesOf(record),
+    verdict: verdict(state, labels(record.names)),
+    marks: marks(record)
   }
 }
 

@@ -35,6 +35,9 @@ export const unread = ({ id, name }: Named, problem: string | null): RunView => 
   version: null
 })
 
+/** When a run was written, for a report: it has no times, so that equal runs have equal reports. */
+export const unwritten: Written = { version: null, at: null, alive: null }
+
 /** The state of a run at the time `now`, in milliseconds since 1970. */
 export const run = ({ id, name }: Named, record: RunRecord, written: Written, now: number): RunView => {
   const { config, state } = record
@@ -75,6 +78,8 @@ const result = ({ state }: RunRecord): number | null => {
   return found === undefined || found.groups.length === 0 ? null : share(found.groups).mean
 }
 
-/** At most `coursePoints` of the values: means of equal stretches. */
+/** At most `coursePoints` of the values: means of equal stretches, rounded for the curve. */
 const thinned = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
-  Arr.chunksOf(values, Math.max(1, Math.ceil(values.length / coursePoints))).map((own) => mean(own) ?? 0)
+  Arr.chunksOf(values, Math.max(1, Math.ceil(values.length / coursePoints))).map((own) =>
+    Number((mean(own) ?? 0).toFixed(3))
+  )

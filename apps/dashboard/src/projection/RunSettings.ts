@@ -13,16 +13,34 @@ export interface Configured {
 
 /** The settings in which runs differ, and the groups of runs that differ in their random seed alone. */
 export const runSettings = (runs: ReadonlyArray<Configured>): SettingsView => {
-  const groups = runs.map(groupOf)
+  const described = runs.map(describe)
+  const groups = described.map(({ group }) => group)
   const numbers = new Map([...new Set(groups)].map((group, place) => [group, place]))
   const sizes = [...Map.groupBy(groups, (group) => group).values()].map(({ length }) => length)
   return {
     runs: runs.map(({ id }) => id),
-    settings: differing(runs.map(({ config, strategies }) => settings(config, strategies))),
+    settings: differing(described.map((one) => one.settings)),
     groups: groups.map((group) => numbers.get(group) ?? 0),
     quantiles: Array.from({ length: Math.max(1, ...sizes) - 1 }, (_, place) => tQuantile(0.95, place + 1))
   }
 }
+
+interface Described {
+  readonly strategies: Identities | null
+  readonly settings: Readonly<Record<string, string>>
+  readonly group: string
+}
+
+/** Of each config only once: with a thousand runs, all of them would take a quarter of a second for each request. */
+const describe = (run: Configured): Described => {
+  const found = known.get(run.config)
+  if (found !== undefined && found.strategies === run.strategies) return found
+  const made = { strategies: run.strategies, settings: settings(run.config, run.strategies), group: groupOf(run) }
+  known.set(run.config, made)
+  return made
+}
+
+const known = new WeakMap<RunConfig, Described>()
 
 const groupOf = ({ config, strategies }: Configured): string =>
   JSON.stringify([{ ...algorithmOf(config), randomSeed: 0 }, strategies])

@@ -1,9 +1,9 @@
 /** The figures of a report, as elements of its page. */
 import { createElement as h, Fragment, type ReactElement } from "react"
-import { ends, ticks } from "../Axis.ts"
-import { axis as axisText } from "../Format.ts"
+import { ends, logEnds, logTicks, ticks } from "../Axis.ts"
+import { instructionStyle } from "../Colour.ts"
+import { axis as axisText, percent } from "../Format.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
-import type { Mark } from "../view/OverviewView.ts"
 import type { Figure, Line } from "./FigureData.ts"
 
 const size = { width: 460, height: 190, left: 46, right: 10, top: 14, bottom: 24 }
@@ -28,28 +28,46 @@ export const lines = (figure: Figure): ReactElement =>
     drawing(figure)
   )
 
-/** The figure alone; with the names of its curves, for a file of its own. */
+/** The figure alone; with the names of its curves and the titles of its axes, for a file of its own. */
 export const drawing = (
-  { curves, format = axisText, fromZero = false, marks = [], most = Infinity, steps, title }: Figure,
+  {
+    curves,
+    format = axisText,
+    fromZero = false,
+    horizontal,
+    isLog = false,
+    marks = [],
+    most = Infinity,
+    steps,
+    title,
+    vertical
+  }: Figure,
   alone?: { readonly xmlns: string; readonly style: string }
 ): ReactElement => {
   const known = curves.flatMap(({ band = [], values }) => [...values, ...band.flatMap((ends) => ends ?? [])])
   const values = known.filter((value) => value !== null)
-  const [low, high] = values.length === 0 ? [0, 1] : ends(Math.min(...values), Math.max(...values), { fromZero, most })
+  const extremes: [number, number] = [Math.min(...values), Math.max(...values)]
+  const [low, high] =
+    values.length === 0 ? [isLog ? 0.1 : 0, 1] : isLog ? logEnds(...extremes) : ends(...extremes, { fromZero, most })
   const first = steps[0] ?? 0
   const last = steps.at(-1) ?? 1
-  const x = (step: number) => round(size.left + (inner.width * (step - first)) / Math.max(1, last - first))
-  const y = (value: number) => round(size.top + inner.height * (1 - (value - low) / (high - low)))
+  const scale = isLog ? Math.log10 : (value: number) => value
+  const span = horizontal === undefined ? Math.max(1, last - first) : last - first || 1
+  const x = (step: number) => round(size.left + (inner.width * (step - first)) / span)
+  const y = (value: number) =>
+    round(size.top + inner.height * (1 - (scale(value) - scale(low)) / (scale(high) - scale(low))))
   const above = alone === undefined ? 0 : headingHeight(title, curves)
+  const beside = alone === undefined || vertical === undefined ? 0 : lineHeight + 4
   return h(
     "svg",
     {
       xmlns: alone?.xmlns,
-      viewBox: `0 ${-above} ${size.width} ${size.height + above}`,
+      viewBox: `${-beside} ${-above} ${size.width + beside} ${size.height + above + beside}`,
       role: "img",
       "aria-label": title
     },
     alone === undefined ? null : heading(title, curves, alone.style),
+    beside === 0 ? null : axisTitles(horizontal?.title ?? "Step", vertical ?? ""),
     shown(marks, first, last).map(({ kind, step }, index) =>
       h("line", {
         key: index,
@@ -60,7 +78,7 @@ export const drawing = (
         y2: size.top + inner.height
       })
     ),
-    ticks(low, high).map((value) =>
+    (isLog ? logTicks(low, high) : ticks(low, high)).map((value) =>
       h(
         "g",
         { key: value },
@@ -69,27 +87,51 @@ export const drawing = (
       )
     ),
     ticks(first, last)
-      .filter((step) => Number.isInteger(step))
-      .map((step) => h("text", { key: `step ${step}`, x: x(step), y: size.height - 6, textAnchor: "middle" }, step)),
+      .filter((step) => horizontal !== undefined || Number.isInteger(step))
+      .map((step) =>
+        h(
+          "text",
+          { key: `step ${step}`, x: x(step), y: size.height - 6, textAnchor: "middle" },
+          horizontal === undefined ? step : horizontal.format(step)
+        )
+      ),
     curves.map(({ band, label, tone }) =>
       band === undefined
         ? null
         : h("polygon", { key: label, className: `band ${tone}`, points: area(band, steps, x, y) })
     ),
-    curves.map(({ label, tone, values }) =>
-      h("polyline", {
-        key: label,
-        className: `curve ${tone}`,
-        points: values
-          .flatMap((value, index) => (value === null ? [] : [`${x(steps[index] ?? 0)},${y(value)}`]))
-          .join(" ")
-      })
-    )
+    curves.map(({ dash, label, tone, values }) => {
+      const points = values.flatMap((value, index) => (value === null ? [] : [`${x(steps[index] ?? 0)},${y(value)}`]))
+      return h(Fragment, { key: label }, curve(tone, dash, points.join(" ")))
+    })
   )
 }
 
+/** What the axes count: below the horizontal one, and along the vertical one. */
+const axisTitles = (horizontal: string, vertical: string): ReactElement =>
+  h(
+    Fragment,
+    null,
+    h("text", { x: size.left + inner.width / 2, y: size.height + lineHeight - 4, textAnchor: "middle" }, horizontal),
+    h(
+      "text",
+      { transform: `rotate(-90) translate(${-(size.top + inner.height / 2)} -4)`, textAnchor: "middle" },
+      clipped(vertical)
+    )
+  )
+
+/** A title that fits the height of the axis. */
+const clipped = (text: string): string => (text.length <= mostAlong ? text : `${text.slice(0, mostAlong - 1)}…`)
+const mostAlong = 28
+
+const hasDash = (curves: Figure["curves"]): boolean => curves.some(({ dash = [] }) => dash.length > 0)
+
+const curve = (tone: string, dash: Line["dash"] = [], points: string): ReactElement =>
+  h("polyline", { className: `curve ${tone}`, strokeDasharray: dash.length === 0 ? undefined : dash.join(" "), points })
+
+/** Whether the names are below the title, each in a line. Dashes are only shown there. */
 const isListed = (title: string, curves: Figure["curves"]): boolean =>
-  [title, ...curves.map(({ label }) => label)].join("  ").length > mostBesideTitle
+  hasDash(curves) || [title, ...curves.map(({ label }) => label)].join("  ").length > mostBesideTitle
 
 const headingHeight = (title: string, curves: Figure["curves"]): number =>
   18 + (isListed(title, curves) ? lineHeight * curves.length : 0)
@@ -103,9 +145,15 @@ const heading = (title: string, curves: Figure["curves"], style: string): ReactE
     h("style", { dangerouslySetInnerHTML: { __html: style } }),
     h("text", { x: 4, y: first, className: "title" }, title),
     isListed(title, curves)
-      ? curves.map(({ label, tone }, index) =>
-          h("text", { key: label, x: 4, y: first + lineHeight * (index + 1), className: `name ${tone}` }, label)
-        )
+      ? curves.map(({ dash, label, tone }, index) => {
+          const y = first + lineHeight * (index + 1)
+          return h(
+            Fragment,
+            { key: label },
+            hasDash(curves) ? curve(tone, dash, `4,${y - 4} 34,${y - 4}`) : null,
+            h("text", { x: hasDash(curves) ? 40 : 4, y, className: `name ${tone}` }, label)
+          )
+        })
       : h(
           "text",
           { x: size.width - size.right, y: first, textAnchor: "end" },
@@ -128,8 +176,8 @@ const area = (
   return [...upper, ...lower.toReversed()].join(" ")
 }
 
-/** Probabilities stacked to 100 %, a band for each instruction in the colour `hue`. */
-export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => number): ReactElement => {
+/** Probabilities stacked to 100 %, a band for each instruction; those that are drawn most at the end are named by `label`. */
+export const bands = ({ lives, steps }: PopulationView, label: (id: string) => string): ReactElement => {
   const width = 620
   const across = width - size.left - size.right
   const step = across / Math.max(1, steps.length)
@@ -150,14 +198,32 @@ export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => num
     }
     return h(
       "polygon",
-      { key: id, points: [...upper, ...lower].join(" "), fill: `hsl(${hue(id)} 45% 60%)` },
-      h("title", null, id)
+      { key: id, points: [...upper, ...lower].join(" "), className: "ribbon", style: instructionStyle(id) },
+      h("title", null, label(id))
     )
   })
   return h(
     "figure",
     { className: "wide" },
-    h("figcaption", null, h("b", null, "Probability of being drawn, by instruction")),
+    h(
+      "figcaption",
+      null,
+      h("b", null, "Probability of being drawn, by instruction"),
+      lives
+        .flatMap(({ from, id, probabilities }) => {
+          const probability = probabilities[steps.length - 1 - from]
+          return probability === null || probability === undefined ? [] : [{ id, probability }]
+        })
+        .toSorted((one, other) => other.probability - one.probability)
+        .slice(0, mostNamed)
+        .map(({ id, probability }) =>
+          h(
+            "span",
+            { key: id, className: "key ribbon", style: instructionStyle(id) },
+            `${label(id)} ${percent(probability, 0)}`
+          )
+        )
+    ),
     h(
       "svg",
       {
@@ -187,6 +253,9 @@ export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => num
   )
 }
 
+/** Instructions in the legend of the bands. */
+const mostNamed = 5
+
 /** A share with its interval on a scale from 0 to 1. */
 export const interval = (mean: number, [low, high]: readonly [number, number]): ReactElement =>
   h(
@@ -198,7 +267,7 @@ export const interval = (mean: number, [low, high]: readonly [number, number]): 
   )
 
 /** The decisions within the steps of a figure; only evolutions if there are many. */
-const shown = (marks: ReadonlyArray<Mark>, first: number, last: number): ReadonlyArray<Mark> => {
+const shown = (marks: NonNullable<Figure["marks"]>, first: number, last: number): NonNullable<Figure["marks"]> => {
   const within = marks.filter(({ step }) => step >= first && step <= last)
   return within.length > mostMarks ? within.filter(({ kind }) => kind === "evolve") : within
 }

@@ -1,4 +1,4 @@
-/** What the figures of a report show. */
+/** What the figures of a report and the charts of the page show. */
 import type { Bounds } from "../Axis.ts"
 import type { Mark } from "../view/OverviewView.ts"
 
@@ -10,13 +10,33 @@ export interface Line {
   readonly band?: ReadonlyArray<readonly [low: number, high: number] | null>
   /** A colour of the report's style: `accent`, `faint`, or `c0` to `c7`. */
   readonly tone: string
+  /** Lengths of drawn and empty stretches; none for a solid line. */
+  readonly dash?: ReadonlyArray<number>
 }
 
 /** Curves over steps, with the decisions about the population. */
 export interface Figure extends Bounds {
   readonly title: string
+  /** The positions on the horizontal axis, ascending: steps, or what {@link Figure.horizontal} says. */
   readonly steps: ReadonlyArray<number>
   readonly curves: ReadonlyArray<Line>
-  readonly marks?: ReadonlyArray<Mark>
+  readonly marks?: ReadonlyArray<Pick<Mark, "kind"> & { readonly step: number }>
+  /** Values of the vertical axis. */
   readonly format?: (value: number) => string
+  /** Values beside the title of a chart; `format` when absent. */
+  readonly show?: (value: number) => string
+  /** The horizontal axis if it does not count steps. */
+  readonly horizontal?: Horizontal
+  /** The title of the vertical axis in a separate file, with its unit. */
+  readonly vertical?: string
+  /** Whether the vertical axis is logarithmic; all values are positive. */
+  readonly isLog?: boolean
+  /** What the figure leaves out, in words. */
+  readonly note?: string
+}
+
+/** A horizontal axis: its title with the unit, and how its positions are written. */
+export interface Horizontal {
+  readonly title: string
+  readonly format: (value: number) => string
 }

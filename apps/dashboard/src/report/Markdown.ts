@@ -1,20 +1,60 @@
-/** Parts of a report as Markdown: the data of its figures, and the changes of the instruction. */
+/** Parts of a report as Markdown: its head, what changed, the data of its figures, and the changes of the instruction. */
 import { Array as Arr } from "effect"
 import { count, percent, points, quantity } from "../Format.ts"
 import { mean } from "../Means.ts"
+import { labels } from "../Names.ts"
+import { changes, turned } from "../projection/Changes.ts"
 import { lineage } from "../projection/Lineage.ts"
 import { population } from "../projection/Population.ts"
 import type { RunRecord } from "../RunRecord.ts"
+import type { OverviewView } from "../view/OverviewView.ts"
 import { ancestors } from "../Tree.ts"
-import { wordDiff } from "../WordDiff.ts"
-import { inline } from "./MarkdownText.ts"
+import { abridged, type Piece, wordDiff } from "../WordDiff.ts"
+import { inline, table } from "./MarkdownText.ts"
+import { summary, task, turnedWords } from "./Sentences.ts"
+
+/** The title of the report with the date and the task, and the result in a few sentences. */
+export const head = ({
+  date,
+  name,
+  record,
+  view
+}: {
+  readonly name: string
+  /** As YYYY-MM-DD; null if it is not known. */
+  readonly date: string | null
+  readonly record: RunRecord
+  readonly view: OverviewView
+}): ReadonlyArray<string> => [
+  `# Report of the run ${inline(name)}`,
+  "",
+  inline([...(date === null ? [] : [date]), task(record)].join(" · ")),
+  "",
+  inline(summary(view, labels(record.names)))
+]
+
+/** What got better and what got worse; empty if the run was not evaluated. */
+export const changed = (record: RunRecord, view: OverviewView): ReadonlyArray<string> => {
+  const all = changes(view)
+  const questions = turned(record)
+  if (all.length === 0) return []
+  return [
+    ...table([
+      ["", "before training, seed", "after training, best", "difference", "result"],
+      ...all.map(({ after, before, difference, name, result }) => [inline(name), before, after, difference, result])
+    ]),
+    ...(questions === null ? [] : ["", turnedWords(questions)])
+  ]
+}
+
+/** The best instruction with its differences from the seed. */
+export const best = ({ best, seed }: OverviewView): ReadonlyArray<string> =>
+  best === null || seed === null ? [] : [`> ${diff(wordDiff(seed.text, best.text))}`]
 
 /** The progress of the run, as means of at most twelve stretches of steps; empty before the first step. */
 export const progress = ({ rows }: RunRecord): ReadonlyArray<string> => {
   if (rows.length === 0) return []
   return [
-    "## Progress",
-    "",
     "| steps | reward | tool calls | response tokens | prompt tokens |",
     "|---|---:|---:|---:|---:|",
     ...Arr.chunksOf(rows, Math.ceil(rows.length / mostRows)).map((stretch) => {
@@ -27,31 +67,28 @@ export const progress = ({ rows }: RunRecord): ReadonlyArray<string> => {
         ...["tool_calls/mean", "response_length/mean", "prompt_length/mean"].map((name) => quantity(of(name)))
       ]
       return `| ${cells.join(" | ")} |`
-    }),
-    ""
+    })
   ]
 }
 
 /** How the instructions compare within questions; empty before the first step. */
 export const compared = (record: RunRecord): ReadonlyArray<string> => {
   const { lives, verdict } = population(record)
+  const label = labels(record.names)
   if (verdict === "") return []
   return [
-    "## How the instructions compare",
-    "",
     inline(verdict),
     "",
-    "| instruction | groups | P(best) | against the seed, within questions |",
+    "| instruction | groups | P(best) | against the seed, points |",
     "|---|---:|---:|---:|",
     ...lives.flatMap(({ chance, difference, groups, id }) =>
       chance === null
         ? []
         : [
-            `| ${id} | ${count(groups)} | ${percent(chance, 0)} | ` +
+            `| ${inline(label(id))} | ${count(groups)} | ${percent(chance, 0)} | ` +
               `${difference === null ? "–" : `${points(difference.mean)} [${points(difference.lower)}, ${points(difference.upper)}]`} |`
           ]
-    ),
-    ""
+    )
   ]
 }
 
@@ -59,29 +96,26 @@ export const compared = (record: RunRecord): ReadonlyArray<string> => {
 export const lineageOfBest = (record: RunRecord): ReadonlyArray<string> => {
   const { best, evolutions, nodes } = lineage(record)
   const line = ancestors(nodes, best)
+  const label = (id: string | null | undefined) => inline(labels(record.names)(id ?? ""))
   if (line.length < 2) return []
-  return [
-    `## From ${line[0]?.id ?? ""} to ${best ?? ""}`,
-    "",
-    ...line.slice(1).flatMap((node, index) => {
-      const parent = line[index]
-      const critique = node.evolution === null ? "" : (evolutions[node.evolution]?.critique ?? "")
-      return [
-        `### ${parent?.id ?? ""} → ${node.id ?? ""}, after step ${node.step}`,
-        "",
-        ...(critique === "" ? [] : [`> ${inline(critique)}`, ""]),
-        diff(parent?.text ?? "", node.text),
-        ""
-      ]
-    })
-  ]
+  return line.slice(1).flatMap((node, index) => {
+    const parent = line[index]
+    const critique = node.evolution === null ? "" : (evolutions[node.evolution]?.critique ?? "")
+    return [
+      `### ${label(parent?.id)} → ${label(node.id)}, after step ${node.step}`,
+      "",
+      ...(critique === "" ? [] : [`> ${inline(critique)}`, ""]),
+      diff(abridged(wordDiff(parent?.text ?? "", node.text))),
+      ""
+    ]
+  })
 }
 
 const mostRows = 12
 
 /** Added words in bold, removed words struck through. */
-const diff = (from: string, to: string): string =>
-  wordDiff(from, to)
+const diff = (pieces: ReadonlyArray<Piece>): string =>
+  pieces
     .map(({ kind, text }) => {
       const [, before = "", inner = "", after = ""] = /^(\s*)(.*?)(\s*)$/su.exec(text) ?? []
       const shown = inline(inner)

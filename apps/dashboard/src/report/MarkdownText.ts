@@ -26,5 +26,9 @@ export const fenced = (language: string, lines: ReadonlyArray<string>): Readonly
   return [`${fence}${language}`, ...lines.map(PlainText.escape), fence]
 }
 
+/** Lines behind a title that opens them, as pages of pull requests show them; nothing without lines. The title is constant HTML. */
+export const folded = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.length === 0 ? [] : ["<details>", `<summary>${title}</summary>`, "", ...lines, "", "</details>", ""]
+
 /** Numbers, shares, intervals, or nothing. */
-const figures = /^[-+−–\d.,:%[\]\s]*$/u
+const figures = /^(?:[-+−–\d.,:%[\]\s]|points)*$/u

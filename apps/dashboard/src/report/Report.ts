@@ -1,10 +1,11 @@
 /** A run as one HTML document: no script, no network, every text escaped. */
 import * as PlainText from "@inspo/domain/PlainText"
-import { measure } from "@inspo/reward/RewardConfig"
-import { createElement as h, Fragment, type ReactElement, type ReactNode } from "react"
+import { createElement as h, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
-import { capital, compact, count, dollars, duration, interval, percent, plural, points, quantity } from "../Format.ts"
+import { capital, compact, count, dollars, duration, interval, percent, plural } from "../Format.ts"
+import { labels } from "../Names.ts"
 import { movingMean, movingSteps } from "../Means.ts"
+import { type Change, changes, turned } from "../projection/Changes.ts"
 import { cost } from "../projection/Cost.ts"
 import { lineage } from "../projection/Lineage.ts"
 import { overview } from "../projection/Overview.ts"
@@ -15,12 +16,13 @@ import type { RunRecord } from "../RunRecord.ts"
 import { ancestors } from "../Tree.ts"
 import type { CostView } from "../view/CostView.ts"
 import type { LineageView } from "../view/LineageView.ts"
-import { cellOf, type OverviewView } from "../view/OverviewView.ts"
+import type { OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import { resultRows } from "../view/ResultRows.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../view/Titles.ts"
-import { wordDiff } from "../WordDiff.ts"
+import { abridged, type Piece, wordDiff } from "../WordDiff.ts"
 import * as Drawing from "./Drawing.ts"
+import { summary, task, turnedWords } from "./Sentences.ts"
 import { style } from "./Style.ts"
 
 /** The input of a report. `commands` reproduce the run, one per line. */
@@ -39,9 +41,10 @@ export interface Options {
  * equal bytes.
  */
 export const html = ({ commands, date, ledger, name, notes, record }: Options): string => {
-  const run = Run.run({ id: name, name }, record, unwritten, 0)
+  const run = Run.run({ id: name, name }, record, Run.unwritten, 0)
   const view = overview(run, record, notes)
   const tree = lineage(record)
+  const label = labels(record.names)
   const page = h(
     "html",
     { lang: "en" },
@@ -60,13 +63,14 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
       null,
       h("h1", null, `Report of the run ${name}`),
       muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
-      h("p", { className: "lead" }, summary(view)),
+      h("p", { className: "lead" }, summary(view, label)),
       view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
-      result(view),
-      bestInstruction(view),
+      whatChanged(changes(view), turned(record)),
+      result(view, label),
+      bestInstruction(view, label),
       curves(view),
-      probabilities(population(record)),
-      lineageOfBest(tree),
+      probabilities(population(record), label),
+      lineageOfBest(tree, label),
       everyInstruction(tree),
       costs(cost(record, ledger, notes), view),
       section(
@@ -85,37 +89,10 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
   return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
 
-/** The questions of the training and its reward. */
-const task = ({ config: { data, reward } }: RunRecord): string =>
-  `${data.questions === null ? "generated world" : (data.questions.split(/[/\\]/u).at(-1) ?? data.questions)}, ${measure(reward)}`
+/** Writes an instruction with its name. */
+type Label = (id: string) => string
 
-/** A report has no times, so that equal runs have equal reports. */
-const unwritten = { version: null, at: null, alive: null }
-
-const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView): string => {
-  const before = cellOf(cells, "before", "seed")
-  const after = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
-  const progress = `Seed ${run.seed ?? "–"}, ${run.step} of ${run.steps ?? "–"} steps, ${plural(run.born, "instruction")}.`
-  if (before === undefined || after === undefined)
-    return `${progress} ${run.status === "finished" ? "The run was not evaluated." : "The run is not finished."}`
-  const difference = after.mean - before.mean
-  const change =
-    difference === 0
-      ? "stayed at"
-      : `${difference > 0 ? "rose" : "fell"} from ${percent(before.mean)}, before training with the seed instruction, to`
-  const which =
-    seed !== null && best !== null && seed.id === best.id
-      ? "with the seed instruction, which is still the best one"
-      : `with ${best?.id ?? "the best instruction"}`
-  const against =
-    baseline === null ? "" : ` The seed alone, trained with the same budget, reaches ${percent(baseline.em)}.`
-  return (
-    `${capital(trained.measure)} on ${count(after.n)} test questions ${change} ${percent(after.mean)}, ` +
-    `after training ${which} (${points(difference)} points).${against} ${progress}`
-  )
-}
-
-const result = (view: OverviewView): ReactNode => {
+const result = (view: OverviewView, label: Label): ReactNode => {
   const { cells, trained } = view
   if (cells.length === 0) return null
   const name = capital(trained.measure)
@@ -125,14 +102,14 @@ const result = (view: OverviewView): ReactNode => {
     table(
       resultRows(view),
       [
-        ["Policy, instruction", "", ({ id, policy, role }) => `${policy}, ${role}${id === null ? "" : ` ${id}`}`],
+        ["Policy, instruction", "", ({ id, policy, role }) => `${policy}, ${id === null ? role : label(id)}`],
         [name, "num", ({ mean }) => percent(mean)],
         ["95 % interval", "num", ({ ci95 }) => interval(ci95, percent)],
         ["0 to 100 %", "", ({ ci95, mean }) => Drawing.interval(mean, ci95)],
         ["Tool calls", "num", ({ toolCalls }) => toolCalls]
       ],
       {
-        caption: `${count(cells[0]?.n ?? 0)} questions, one answer each. The intervals are Wilson's, over questions.`,
+        caption: `${plural(cells[0]?.n ?? 0, "question")}, one answer each. The intervals are Wilson's, over questions.`,
         isHeadline: ({ isHeadline }) => isHeadline
       }
     ),
@@ -150,15 +127,37 @@ const result = (view: OverviewView): ReactNode => {
   )
 }
 
-const bestInstruction = ({ best, run, seed }: OverviewView): ReactNode =>
+const bestInstruction = ({ best, run, seed }: OverviewView, label: Label): ReactNode =>
   best === null || seed === null
     ? null
     : section(
-        `${run.status === "finished" ? "Best" : "Leading"} instruction: ${best.id}`,
-        h("p", { className: "text" }, best.text),
-        best.id === seed.id
-          ? muted("It is identical to the seed.")
-          : h(Fragment, null, h("h3", null, "Differences from the seed"), diff(seed.text, best.text))
+        `${run.status === "finished" ? "Best" : "Leading"} instruction: ${label(best.id)}`,
+        ...(best.id === seed.id
+          ? [h("p", { className: "text" }, best.text), muted("It is identical to the seed.")]
+          : [
+              muted("Differences from the seed are marked."),
+              diff(wordDiff(seed.text, best.text)),
+              details("Text only", h("p", { className: "text" }, best.text))
+            ])
+      )
+
+/** A table of what is different after the run, with the better and the worse in their colours. */
+const whatChanged = (all: ReadonlyArray<Change>, questions: ReturnType<typeof turned>): ReactNode =>
+  all.length === 0
+    ? null
+    : section(
+        "What got better, and what got worse",
+        table(
+          all,
+          [
+            ["", "", ({ name }) => capital(name)],
+            ["Before training, seed", "num", ({ before }) => before],
+            ["After training, best", "num", ({ after }) => after],
+            ["Difference", "num", ({ difference }) => difference],
+            ["", "", ({ result }) => h("span", { className: result.replaceAll(" ", "-") }, result)]
+          ],
+          questions === null ? {} : { caption: turnedWords(questions) }
+        )
       )
 
 const curves = ({ marks, series, steps, trained, validations }: OverviewView): ReactNode => {
@@ -214,22 +213,22 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
   )
 }
 
-const probabilities = (view: PopulationView): ReactNode =>
-  view.steps.length === 0 ? null : section("Population", h("p", null, view.verdict), Drawing.bands(view, hue))
+const probabilities = (view: PopulationView, label: Label): ReactNode =>
+  view.steps.length === 0 ? null : section("Population", h("p", null, view.verdict), Drawing.bands(view, label))
 
 /** The best instruction with its ancestors: the changes of each, and why it was proposed. */
-const lineageOfBest = ({ best, evolutions, nodes }: LineageView): ReactNode => {
+const lineageOfBest = ({ best, evolutions, nodes }: LineageView, label: Label): ReactNode => {
   const line = ancestors(nodes, best)
   if (line.length < 2) return null
   return section(
-    `From ${line[0]?.id ?? ""} to ${best ?? ""}`,
+    `From ${label(line[0]?.id ?? "")} to ${label(best ?? "")}`,
     ...line.slice(1).map((node, index) => {
       const parent = line[index]
       const evolution = node.evolution === null ? undefined : evolutions[node.evolution]
       return h(
         "article",
         null,
-        h("h3", null, `${parent?.id ?? ""} → ${node.id ?? ""}, after step ${node.step}`),
+        h("h3", null, `${label(parent?.id ?? "")} → ${label(node.id ?? "")}, after step ${node.step}`),
         evolution === undefined || evolution.critique === ""
           ? null
           : h(
@@ -238,7 +237,7 @@ const lineageOfBest = ({ best, evolutions, nodes }: LineageView): ReactNode => {
               h("span", { className: "muted" }, `Critique of ${plural(evolution.failures.length, "failure")}: `),
               clip(evolution.critique)
             ),
-        diff(clip(parent?.text ?? ""), clip(node.text)),
+        diff(abridged(wordDiff(clip(parent?.text ?? ""), clip(node.text)))),
         node.verification === null ? null : muted(verified(node.verification))
       )
     })
@@ -301,7 +300,7 @@ const costs = ({ ledger, rollouts, tokens }: CostView, { wallSeconds }: Overview
           ["Tokens", "num", ({ total }) => compact(total.tokens)],
           ["Proposer calls", "num", ({ total }) => count(total.calls)],
           ["USD", "num", ({ total }) => dollars(total.usd)],
-          ["Time", "num", ({ total }) => `${quantity(total.seconds)} s`]
+          ["Time", "num", ({ total }) => duration(total.seconds)]
         ])
   )
 
@@ -357,17 +356,12 @@ const table = <Row>(
     )
   )
 
-const diff = (from: string, to: string): ReactElement =>
+const diff = (pieces: ReadonlyArray<Piece>): ReactElement =>
   h(
     "p",
     { className: "text" },
-    ...wordDiff(from, to).map(({ kind, text }) =>
-      h(kind === "added" ? "ins" : kind === "removed" ? "del" : "span", null, text)
-    )
+    ...pieces.map(({ kind, text }) => h(kind === "added" ? "ins" : kind === "removed" ? "del" : "span", null, text))
   )
-
-/** The angle of an instruction's colour, by its number in order of proposal. */
-const hue = (id: string): number => (Number.parseInt(id.replaceAll(/\D+/gu, ""), 10) * 137.508 + 140) % 360
 
 /** Rows of the long table, and characters of a text in it: these keep every report below 3 MB. */
 const mostNodes = 500

@@ -1,10 +1,10 @@
 /** The style of a report, for screens and paper, light and dark. */
 export const style = `
-:root { color-scheme: light dark; --text: #16201f; --muted: #566160; --ground: #fff; --line: #e0e5e5; --soft: #f3f5f5; --accent: #0f766e; --good: #0b6b3a; --good-soft: #e0f5e8; --bad: #b42318; --faint: #a3afad; --prune: #c2410c; --evolve: #6d28d9; --c0: #0f766e; --c1: #c2410c; --c2: #4f46e5; --c3: #a16207; --c4: #be185d; --c5: #0369a1; --c6: #4d7c0f; --c7: #6b7280 }
-@media (prefers-color-scheme: dark) { :root { --text: #e7edec; --muted: #a2afad; --ground: #121817; --line: #2c3534; --soft: #1b2221; --accent: #4fd1c1; --good: #6fdc9b; --good-soft: #123222; --bad: #ff8f84; --faint: #65726f; --prune: #fb923c; --evolve: #b79bff; --c0: #4fd1c1; --c1: #fb923c; --c2: #a5a1ff; --c3: #e0b64a; --c4: #f58bbd; --c5: #64b8f0; --c6: #a3d15a; --c7: #a9b2bd } }
+:root { color-scheme: light dark; --surface: #ffffff; --raised: #f0f2f2; --line: #e3e7e7; --text: #16201f; --muted: #566160; --faint: #9aa7a5; --accent: #0f766e; --accent-soft: #d9efec; --good: #116632; --bad: #b42318; --prune: #c2410c; --evolve: #6d28d9; --answer-soft: #e0f5e8; --ribbon-light: 72%; --curve-0: #0f766e; --curve-1: #c2410c; --curve-2: #4f46e5; --curve-3: #a16207; --curve-4: #be185d; --curve-5: #0369a1; --curve-6: #4d7c0f; --curve-7: #6b7280 }
+@media (prefers-color-scheme: dark) { :root { --surface: #181e1d; --raised: #212928; --line: #2a3332; --text: #e7edec; --muted: #a2afad; --faint: #65726f; --accent: #4fd1c1; --accent-soft: #14403b; --good: #5fd48a; --bad: #ff8f84; --prune: #fb923c; --evolve: #b79bff; --answer-soft: #123222; --ribbon-light: 56%; --curve-0: #4fd1c1; --curve-1: #fb923c; --curve-2: #a5a1ff; --curve-3: #e0b64a; --curve-4: #f58bbd; --curve-5: #64b8f0; --curve-6: #a3d15a; --curve-7: #a9b2bd } }
 * { box-sizing: border-box }
 html { font-size: clamp(14px, 12px + .3125vw, 28px) }
-body { margin: 0 auto; max-width: max(66rem, 55vw); padding: 2rem 1.25rem 4rem; font: 1rem/1.55 system-ui, sans-serif; color: var(--text); background: var(--ground) }
+body { margin: 0 auto; max-width: max(66rem, 55vw); padding: 2rem 1.25rem 4rem; font: 1rem/1.55 system-ui, sans-serif; color: var(--text); background: var(--surface) }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .3rem }
 h2 { font-size: 1.2rem; margin: 2.4rem 0 .7rem }
 h3 { font-size: 1rem; margin: 1.4rem 0 .3rem }
@@ -19,7 +19,7 @@ th, td { padding: .35rem .7rem .35rem 0; text-align: start; vertical-align: top;
 thead th { font-weight: 500; color: var(--muted); font-size: .88rem }
 tbody th { font-weight: 500 }
 .num { text-align: end; white-space: nowrap }
-tr.headline { background: var(--soft); font-weight: 600 }
+tr.headline { background: var(--accent-soft); font-weight: 600 }
 figure { margin: 0; min-width: 0 }
 figcaption { display: flex; flex-wrap: wrap; gap: 0 .9rem; font-size: .92rem }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.4rem }
@@ -31,23 +31,39 @@ svg text { fill: var(--muted); font-size: 11px }
 .curve { fill: none; stroke-width: 2; stroke-linejoin: round; stroke: currentColor }
 .band { stroke: none; fill: currentColor; opacity: .18 }
 .accent { color: var(--accent) } .faint { color: var(--faint) } .curve.faint { stroke-width: 1.2 }
-.c0 { color: var(--c0) } .c1 { color: var(--c1) } .c2 { color: var(--c2) } .c3 { color: var(--c3) } .c4 { color: var(--c4) } .c5 { color: var(--c5) } .c6 { color: var(--c6) } .c7 { color: var(--c7) }
-.key::before { content: "— "; font-weight: 700 }
+.c0 { color: var(--curve-0) } .c1 { color: var(--curve-1) } .c2 { color: var(--curve-2) } .c3 { color: var(--curve-3) } .c4 { color: var(--curve-4) } .c5 { color: var(--curve-5) } .c6 { color: var(--curve-6) } .c7 { color: var(--curve-7) }
+.key { color: var(--muted) } .key::before { content: "— "; font-weight: 700 }
+.key.accent::before { color: var(--accent) } .key.faint::before { color: var(--faint) } .key.c0::before { color: var(--curve-0) } .key.c1::before { color: var(--curve-1) } .key.c2::before { color: var(--curve-2) } .key.c3::before { color: var(--curve-3) } .key.c4::before { color: var(--curve-4) } .key.c5::before { color: var(--curve-5) } .key.c6::before { color: var(--curve-6) } .key.c7::before { color: var(--curve-7) }
+.ribbon { --ribbon: oklch(var(--ribbon-light) calc(var(--chroma) * .85) var(--hue)) } polygon.ribbon { fill: var(--ribbon) } .key.ribbon::before { content: "■ "; color: var(--ribbon) }
+.better { color: var(--good); font-weight: 600 } .worse { color: var(--bad); font-weight: 600 } .costs-more { color: var(--prune) } .undecided, .costs-the-same { color: var(--muted) }
 svg.interval { width: 12rem; min-width: 8rem } .range { fill: var(--faint); opacity: .6 } .mean { fill: var(--text) }
 .text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; max-width: 75ch }
-blockquote { margin: .5rem 0; padding: .4rem .9rem; border-inline-start: 3px solid var(--accent); background: var(--soft) }
-ins { color: var(--good); background: var(--good-soft); text-decoration-thickness: 1px } del { color: var(--bad) } del + ins { margin-inline-start: .25em }
-pre { padding: .8rem 1rem; background: var(--soft); overflow-x: auto; font-size: .88rem }
+blockquote { margin: .5rem 0; padding: .4rem .9rem; border-inline-start: 3px solid var(--accent); background: var(--raised) }
+ins { color: var(--good); background: var(--answer-soft); text-decoration-thickness: 1px } del { color: var(--bad) } del + ins { margin-inline-start: .25em }
+pre { padding: .8rem 1rem; background: var(--raised); overflow-x: auto; font-size: .88rem }
 summary { cursor: pointer; font-weight: 600 }
 @media screen and (width < 46rem) {
   table { font-size: .88rem }
   th, td { padding-inline-end: .4rem }
-  thead .num { white-space: normal }
+  .num { white-space: normal }
   svg text { font-size: 13px }
   .wide svg text { font-size: 18px }
   table:has(svg.interval) :is(th, td):nth-child(4) { display: none }
 }
-@media print { html { font-size: 16px } body { max-width: none } details { break-inside: avoid } }
+@media print {
+  @page { size: A4; margin: 12mm }
+  html { font-size: 8.6pt }
+  body { max-width: none; padding: 0; line-height: 1.35 }
+  h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin: 1rem 0 .3rem; break-after: avoid } h3 { margin: .5rem 0 .1rem }
+  .lead, .text { max-width: none }
+  th, td { padding-block: .12rem }
+  .figures { grid-template-columns: repeat(3, 1fr); gap: .7rem }
+  figcaption { font-size: .8rem }
+  .wide svg { max-height: 34mm }
+  article, figure, tr { break-inside: avoid }
+  blockquote { margin: .2rem 0; padding: .2rem .6rem }
+  details:not([open]), h2:has(+ details:not([open])) { display: none }
+}
 `
 
 /** The style of a separate figure, as in a README: colours that are readable on white and on black. */

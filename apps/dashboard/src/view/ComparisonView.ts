@@ -10,8 +10,6 @@ export interface DifferenceView extends Schema.Schema.Type<typeof DifferenceView
 
 export const ComparedRunView = Schema.Struct({
   run: RunView,
-  steps: Schema.Array(Schema.Int),
-  reward: Schema.Array(Schema.NullOr(Schema.Finite)),
   cells: Schema.Array(CellView),
   baseline: Schema.NullOr(BaselineView),
   /** Null for the first run, and if the questions differ. */

@@ -1,6 +1,7 @@
 /** Every instruction and candidate, its parent, and its rewards. */
 import { Instruction, Trajectory } from "@inspo/domain"
 import { Schema } from "effect"
+import { Names } from "./OverviewView.ts"
 import { Fate } from "./PopulationView.ts"
 
 /** The mean reward of a candidate on its verification questions, and that of its parent on the same questions. */
@@ -52,6 +53,7 @@ export const LineageView = Schema.Struct({
   /** The last step of the run so far. */
   step: Schema.Int,
   best: Schema.NullOr(Instruction.InstructionId),
+  names: Names,
   nodes: Schema.Array(NodeView),
   evolutions: Schema.Array(EvolutionView)
 })

@@ -2,6 +2,7 @@
 import { Instruction } from "@inspo/domain"
 import { Interval } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
+import type { Cells } from "../Gains.ts"
 import { RunView } from "./RunView.ts"
 
 /** A mean over questions, in [0, 1], with its 95 % interval. */
@@ -43,6 +44,17 @@ export const cellOf = (
   role: CellView["role"]
 ): CellView | undefined => cells.find((cell) => cell.policy === policy && cell.role === role)
 
+/** The cells whose differences are the gains of training and of the best instruction. */
+export const finalCells = (cells: ReadonlyArray<CellView>): Cells<CellView> => ({
+  before: cellOf(cells, "before", "seed"),
+  after: cellOf(cells, "after", "seed"),
+  best: cellOf(cells, "after", "best")
+})
+
+/** The names of instructions by id: what distinguishes each from its parent. */
+export const Names = Schema.Record(Schema.String, Schema.String)
+export type Names = typeof Names.Type
+
 /** The static-instruction arm at the same budget. */
 export const BaselineView = Schema.Struct({ em: Schema.Finite, ci95: Interval, rollouts: Schema.Int })
 export interface BaselineView extends Schema.Schema.Type<typeof BaselineView> {}
@@ -77,6 +89,7 @@ export const OverviewView = Schema.Struct({
   validations: Schema.Array(ValidationView),
   cells: Schema.Array(CellView),
   baseline: Schema.NullOr(BaselineView),
+  names: Names,
   seed: Schema.NullOr(InstructionView),
   best: Schema.NullOr(InstructionView),
   /** Failures that did not end the run, a line for each part. */

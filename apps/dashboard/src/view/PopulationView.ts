@@ -1,7 +1,7 @@
 /** When each instruction was in the population, with its values and probabilities. */
 import { Instruction } from "@inspo/domain"
 import { Schema } from "effect"
-import { Mark } from "./OverviewView.ts"
+import { Mark, Names } from "./OverviewView.ts"
 
 export const Fate = Schema.Literals(["alive", "pruned", "replaced", "rejected", "malformed"])
 export type Fate = typeof Fate.Type
@@ -32,6 +32,7 @@ export interface LifeView extends Schema.Schema.Type<typeof LifeView> {}
 export const PopulationView = Schema.Struct({
   steps: Schema.Array(Schema.Int),
   lives: Schema.Array(LifeView),
+  names: Names,
   /** What the comparison says about the best instruction and the seed. */
   verdict: Schema.String,
   marks: Schema.Array(Mark)

@@ -1,5 +1,5 @@
 /** The rows of the table of results. */
-import { count } from "../Format.ts"
+import { plural } from "../Format.ts"
 import type { CellView, OverviewView } from "./OverviewView.ts"
 
 /** A cell, or the static baseline, which has no instruction of the run. */
@@ -32,7 +32,7 @@ export const resultRows = ({ baseline, cells }: OverviewView): ReadonlyArray<Res
           policy: "static baseline",
           role: "seed",
           id: null,
-          note: `${count(baseline.rollouts)} rollouts`,
+          note: plural(baseline.rollouts, "rollout"),
           mean: baseline.em,
           ci95: baseline.ci95,
           toolCalls: "–",

@@ -33,7 +33,7 @@ export const RunView = Schema.Struct({
   degraded: Schema.Boolean,
   /** The mean training reward of the last step, in [0, 1]. */
   reward: Schema.NullOr(Schema.Finite),
-  /** Mean training reward by step, thinned to at most 60 points. */
+  /** Mean training reward by step, thinned to at most 60 points with three decimals. */
   course: Schema.Array(Schema.Finite),
   /** The name of the reward; null if the run cannot be read. */
   measure: Schema.NullOr(Schema.String),

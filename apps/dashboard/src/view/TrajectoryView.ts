@@ -2,6 +2,7 @@
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { FailureMode } from "@inspo/reflection/FailureMode"
 import { Schema } from "effect"
+import { Names } from "./OverviewView.ts"
 
 /** The purpose of a trajectory. */
 export const Purpose = Schema.Literals(["train", "verify", "validate", "evaluate"])
@@ -66,6 +67,7 @@ export const TrajectoryPage = Schema.Struct({
   rows: Schema.Array(TrajectoryLine),
   sources: Schema.Array(Schema.String),
   instructions: Schema.Array(Instruction.InstructionId),
+  names: Names,
   /** The number of wrong trajectories whose failure modes are known, and of all wrong ones. */
   diagnosed: Schema.Struct({ done: Schema.Int, of: Schema.Int }),
   /** The number of matching trajectories with each failure mode. */

@@ -1,9 +1,16 @@
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import type { RunEvent } from "@inspo/coevolution"
 import { PlainText } from "@inspo/domain"
 import { Schema, Struct } from "effect"
+import { syntheticLog } from "../../../../packages/coevolution/test/support/SyntheticLog.ts"
+import { overview } from "../../src/projection/Overview.ts"
+import { population } from "../../src/projection/Population.ts"
+import * as Run from "../../src/projection/Run.ts"
 import * as Markdown from "../../src/report/Markdown.ts"
 import * as Report from "../../src/report/Report.ts"
+import { style } from "../../src/report/Style.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
 import { config, events, saying } from "../support/Log.ts"
 
@@ -19,12 +26,14 @@ const hostile = [
 
 const recordOf = (all: ReadonlyArray<RunEvent>) => RunRecord.observe(RunRecord.empty(config), all)
 
+const notes = { baseline: null, wallSeconds: 12, degraded: [] }
+
 const html = (record: RunRecord.RunRecord, name = "run") =>
   Report.html({
     name,
     record,
     ledger: [],
-    notes: { baseline: null, wallSeconds: 12, degraded: [] },
+    notes,
     commands: ["inspo run"],
     date: "2026-03-01"
   })
@@ -49,7 +58,10 @@ describe("Report.html", () => {
   it("names the run, the date and the task in its title and its head", () => {
     const document = html(recordOf(events), "first")
     assert.include(document, "<title>first: report of a run of inspo, 2026-03-01</title>")
-    assert.match(document, /<h1>Report of the run first<\/h1><p class="muted">2026-03-01 · generated world, /u)
+    assert.match(
+      document,
+      /<h1>Report of the run first<\/h1><p class="muted">2026-03-01 · task: generated world, scored by EM</u
+    )
   })
 
   it("loads nothing and has no scripts", () => {
@@ -74,6 +86,31 @@ describe("Report.html", () => {
       assert.include(document, part)
   })
 
+  it("has no plural after the number 1", () => {
+    const short = {
+      ...config,
+      schedule: { ...config.schedule, steps: 1, pruneEvery: 1, evolveEvery: 1, evolveUntil: 1 },
+      population: { ...config.population, size: 2, parents: 1 },
+      verification: { ...config.verification, samples: 1, rounds: 1 },
+      rollout: { ...config.rollout, groupSize: 1 },
+      train: { ...config.train, batchSize: 1, miniBatchSize: 1 },
+      evaluation: { ...config.evaluation, every: 1, questions: 1 }
+    }
+    const record = RunRecord.observe(RunRecord.empty(short), syntheticLog(short, 1))
+    const { verdict } = population(record)
+    const { marks } = overview(Run.run({ id: "one", name: "one" }, record, Run.unwritten, 0), record, notes)
+    const all = [
+      html(record).replaceAll(/<[^>]*>/gu, " "),
+      ...Markdown.compared(record),
+      ...Markdown.progress(record),
+      ...Markdown.lineageOfBest(record),
+      verdict,
+      ...marks.map(({ text }) => text)
+    ]
+    assert.isNotEmpty(marks)
+    for (const text of all) assert.notMatch(text, /(?<![\d.,=-]\s?)\b1 [a-z]+s\b/u)
+  })
+
   it("stays below 3 MB with very long texts", () => {
     assert.isAtMost(Buffer.byteLength(html(recordOf(saying("word ".repeat(40_000))))), 3_000_000)
   })
@@ -86,6 +123,21 @@ describe("MarkdownReport", () => {
     assert.notMatch(document, /<(?!\/?$)/u)
   })
 
+  it("has the result, what changed and the best instruction, without an interval for a cost", () => {
+    const record = recordOf(events)
+    const view = overview(Run.run({ id: "first", name: "first" }, record, Run.unwritten, 0), record, notes)
+    const [title, , task, , summary] = Markdown.head({ name: "first", date: "2026-03-01", record, view })
+    assert.deepStrictEqual(
+      [title, task],
+      ["# Report of the run first", "2026-03-01 · task: generated world, scored by EM"]
+    )
+    assert.match(summary ?? "", /: training [+−][\d.]+ points .*, the instruction [+−][\d.]+ points /u)
+    const rows = Markdown.changed(record, view)
+    assert.match(rows[2] ?? "", /^\| EM, all questions \| [\d.]+ % \| [\d.]+ % \| [+−][\d.]+ points \[/u)
+    assert.include(rows.join("\n"), "| tool calls per question |")
+    assert.match(Markdown.best(view)[0] ?? "", /^> /u)
+  })
+
   it("covers every step once", () => {
     const rows = Markdown.progress(recordOf(events)).filter((line) => /^\| \d/u.test(line))
     const steps = rows.flatMap((line) => {
@@ -96,5 +148,24 @@ describe("MarkdownReport", () => {
       steps,
       Array.from({ length: config.schedule.steps }, (_, index) => index + 1)
     )
+  })
+})
+
+describe("the style of a report", () => {
+  it("has the colours of the page, in both themes", () => {
+    const page = readFileSync(fileURLToPath(new URL("../../page/styles.css", import.meta.url)), "utf8")
+    const colours = (css: string, selector: string) => {
+      const [block = ""] = css.slice(css.indexOf(selector) + selector.length).split("}")
+      return new Map([...block.matchAll(/(--[\w-]+):\s*([^;}]+?)\s*(?:;|$)/gu)].map(([, name, value]) => [name, value]))
+    }
+    for (const [own, theirs] of [
+      [":root {", ":root {"],
+      ["(prefers-color-scheme: dark) { :root {", ':root[data-theme="dark"] {']
+    ] as const) {
+      const known = colours(page, theirs)
+      const used = colours(style, own)
+      assert.isAbove(used.size, 20)
+      for (const [name, value] of used) assert.strictEqual(value, known.get(name), name)
+    }
   })
 })

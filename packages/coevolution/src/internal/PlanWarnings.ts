@@ -27,6 +27,8 @@ const shortWindow = ({ population, schedule }: Algorithm): string | null =>
       `${count(schedule.pruneEvery - population.window, "step")} before each window do not count for any prune.`
     : null
 
+const points = (difference: number): string => (100 * difference).toFixed(1)
+
 /** A typical difference in reward between the best two instructions: 2.8 points of exact match. */
 const typicalGap = 0.028
 
@@ -40,8 +42,8 @@ const belowResolution = (moves: ReadonlyArray<Move>): string | null => {
   const needed = Math.ceil(groups * (gap / typicalGap) ** 2)
   return gap > typicalGap
     ? `Pruning is below its resolution: at step ${first.value.before.step} each of ${members.length} instructions has ` +
-        `about ${Math.round(groups)} groups, which distinguishes rewards that differ by ${Math.min(1, gap).toFixed(3)} or more (95 %, ` +
-        `variance 1/4), but ${typicalGap} is typical and needs ${needed.toLocaleString("en-US")} groups each.`
+        `about ${Math.round(groups)} groups, which distinguishes rewards that differ by ${points(Math.min(1, gap))} points or more (95 %, ` +
+        `variance 1/4), but ${points(typicalGap)} points are typical and need ${needed.toLocaleString("en-US")} groups each.`
     : null
 }
 

@@ -1,5 +1,5 @@
-import { PlainText } from "@inspo/domain"
-import { Predicate, type Schema, SchemaIssue } from "effect"
+import { FirstIssue, PlainText } from "@inspo/domain"
+import type { Schema } from "effect"
 import { DatasetError } from "../DatasetError.ts"
 
 /** How much of a value an error shows, in characters. */
@@ -24,20 +24,13 @@ export const failure = (parts: {
   })
 
 /** The error of a row that does not match its schema. */
-export const misfit = (file: string, line: number, row: unknown, error: Schema.SchemaError): DatasetError => {
-  const [issue] = formatIssues(error.issue).issues
-  const path = (issue?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
-  const value = path.reduce<unknown>(
-    (parent, key) => (Predicate.hasProperty(parent, key) ? parent[key] : undefined),
-    row
-  )
+export const misfit = (file: string, line: number, row: unknown, { issue }: Schema.SchemaError): DatasetError => {
+  const { expected, field, value } = FirstIssue.of(issue, row)
   return failure({
     file,
     line,
-    ...(path.length > 0 ? { field: path.map(String).join(".") } : {}),
+    ...(field === "" ? {} : { field }),
     value: value === undefined ? "missing" : PlainText.json(value, shownLength),
-    expected: value === undefined ? "a value" : (issue?.message ?? error.message).replace(/^Expected /u, "")
+    expected: value === undefined ? "a value" : expected
   })
 }
-
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()

@@ -1,5 +1,6 @@
 /** What the readers of the providers' bodies share. */
-import { Predicate, Result, Schema, SchemaIssue } from "effect"
+import * as FirstIssue from "@inspo/domain/FirstIssue"
+import { Predicate, Result, Schema, type SchemaIssue } from "effect"
 import type { Response } from "effect/ai"
 import type { AnswerPart } from "../Provider.ts"
 
@@ -75,8 +76,6 @@ export const finish = (reason: Response.FinishReason, { input, output, thoughts 
 })
 
 const problem = (issue: SchemaIssue.Issue): string => {
-  const first = SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues[0]
-  const path = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
-  const [expected = "another body"] = (first?.message ?? "").split(", got ")
-  return path === "" ? expected : `${path}: ${expected}`
+  const { expected, field } = FirstIssue.of(issue, undefined)
+  return field === "" ? `expected ${expected}` : `${field}: expected ${expected}`
 }

@@ -1,0 +1,312 @@
+/** Charts of metrics, whose whole state is in the address. */
+import { useMemo, useState } from "react"
+import {
+  type ChartState,
+  type Drawn,
+  extentOf,
+  figureOf,
+  panned,
+  readState,
+  scaleOf,
+  smoothings,
+  within,
+  writeState,
+  zoomed
+} from "../../src/Chart.ts"
+import { plural } from "../../src/Format.ts"
+import { metric } from "../../src/Metrics.ts"
+import type { Figure } from "../../src/report/FigureData.ts"
+import { XAxis } from "../../src/view/SeriesView.ts"
+import { Popover } from "../part/Popover.tsx"
+import type { Route } from "../Route.ts"
+import { go, withQuery } from "../Routing.ts"
+import type { FileKind } from "./Download.ts"
+import { LineChart } from "./LineChart.tsx"
+import type { Drawable } from "./useSeries.ts"
+
+type Lists = ReadonlyArray<ReadonlyArray<string>>
+
+/** The state of the charts in the address, and how to change it. `charts` are those that are shown. */
+export const useChartState = (route: Route, usual: Lists) => {
+  const state = readState(route.query)
+  return {
+    state,
+    charts: state.charts ?? usual,
+    change: (changes: Partial<ChartState>) => go(withQuery(route, writeState(changes)), "replace")
+  }
+}
+
+type Shown = ReturnType<typeof useChartState>
+
+/** What all charts of a view share: the horizontal axis with its zoom, smoothing, the vertical axis, and which charts there are. */
+export const ChartControls = ({ data, shown }: { readonly data: Drawable; readonly shown: Shown }) => {
+  const { change, charts, state } = shown
+  const all = charts.flat()
+  const toggle = (name: string) =>
+    change({
+      charts: all.includes(name)
+        ? charts.map((one) => one.filter((own) => own !== name)).filter(({ length }) => length > 0)
+        : [...charts, [name]]
+    })
+  return (
+    <div className="filters chart-controls" role="group" aria-label="Charts">
+      <label className="field">
+        <span>Horizontal axis</span>
+        <select
+          value={state.x}
+          onChange={({ target }) => change({ x: XAxis.literals.find((x) => x === target.value) ?? "step" })}
+        >
+          {XAxis.literals.map((x) => (
+            <option key={x} value={x}>
+              {x}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        <span>Smoothing</span>
+        <select value={state.smoothing} onChange={({ target }) => change({ smoothing: Number(target.value) })}>
+          {smoothings.map((count) => (
+            <option key={count} value={count}>
+              {count === 1 ? "none" : `mean of ${count} steps`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={state.isLog}
+          onChange={({ currentTarget }) => change({ isLog: currentTarget.checked })}
+        />
+        Logarithmic
+      </label>
+      <ZoomButtons data={data} shown={shown} />
+      <Popover label="Charts …" title="Choose charts">
+        <MetricPicker metrics={data.metrics} chosen={all} onToggle={toggle} legend="A chart for each of" />
+        <button
+          type="button"
+          className="button"
+          disabled={state.charts === null}
+          onClick={() => change({ charts: null })}
+        >
+          Usual charts
+        </button>
+      </Popover>
+    </div>
+  )
+}
+
+const ZoomButtons = ({
+  data,
+  shown: {
+    change,
+    state: { zoom }
+  }
+}: {
+  readonly data: Drawable
+  readonly shown: Shown
+}) => {
+  const extent = extentOf(data.series)
+  const isAll = zoom === null || extent === null
+  const buttons = [
+    ["+", "Zoom in", extent === null, () => extent && zoomed(zoom, extent, 0.5)],
+    ["−", "Zoom out", isAll, () => extent && zoomed(zoom, extent, 2)],
+    ["‹", "Move left", isAll, () => extent && zoom && panned(zoom, extent, -0.5)],
+    ["›", "Move right", isAll, () => extent && zoom && panned(zoom, extent, 0.5)]
+  ] as const
+  return (
+    <span className="pager" role="group" aria-label="Zoom">
+      {buttons.map(([sign, title, disabled, next]) => (
+        <button
+          key={sign}
+          type="button"
+          aria-label={title}
+          title={`${title}; in a chart, drag to zoom, drag with Shift to move`}
+          disabled={disabled}
+          onClick={() => change({ zoom: next() })}
+        >
+          {sign}
+        </button>
+      ))}
+      <button type="button" disabled={zoom === null} onClick={() => change({ zoom: null })}>
+        Show all
+      </button>
+    </span>
+  )
+}
+
+export interface ChartGridProps extends Pick<Drawn, "marks" | "naming"> {
+  readonly data: Drawable
+  readonly shown: Shown
+  /** The charts; those of the state when absent, which the user can change. */
+  readonly fixed?: Lists
+  readonly titleOf?: (metrics: ReadonlyArray<string>) => string | undefined
+  readonly className?: string
+  readonly height?: number
+}
+
+export const ChartGrid = ({ className = "", fixed, shown: { change, charts, ...shown }, ...props }: ChartGridProps) => (
+  <div className={`charts ${className}`}>
+    {(fixed ?? charts).map((metrics, place) => (
+      <MetricChart
+        key={place}
+        {...props}
+        metrics={metrics}
+        shown={{ ...shown, change }}
+        onMetrics={
+          fixed === undefined
+            ? (next) => change({ charts: charts.toSpliced(place, 1, ...(next.length === 0 ? [] : [next])) })
+            : undefined
+        }
+      />
+    ))}
+  </div>
+)
+
+interface MetricChartProps extends Pick<ChartGridProps, "data" | "height" | "marks" | "naming" | "titleOf"> {
+  readonly metrics: ReadonlyArray<string>
+  readonly shown: Pick<Shown, "state" | "change">
+  readonly onMetrics: ((metrics: ReadonlyArray<string>) => void) | undefined
+}
+
+const MetricChart = ({
+  data,
+  height,
+  marks,
+  metrics,
+  naming,
+  onMetrics,
+  shown: { change, state },
+  titleOf
+}: MetricChartProps) => {
+  const { isLog, smoothing } = state
+  const title = titleOf?.(metrics)
+  const figure = useMemo(
+    () =>
+      figureOf({
+        metrics,
+        title,
+        series: data.series,
+        state: { x: data.x, smoothing, isLog },
+        ...(marks === undefined ? {} : { marks }),
+        ...(naming === undefined ? {} : { naming })
+      }),
+    [data, metrics.join(), title, smoothing, isLog, marks, naming]
+  )
+  const { unit } = scaleOf(data.x, data.series)
+  const zoom =
+    state.zoom === null || state.x !== data.x ? null : ([state.zoom[0] / unit, state.zoom[1] / unit] as const)
+  return (
+    <div className="card chart-card">
+      <LineChart
+        figure={figure}
+        zoom={zoom}
+        onZoom={(next) => change({ zoom: next === null ? null : [next[0] * unit, next[1] * unit] })}
+        {...(height === undefined ? {} : { height })}
+        menu={
+          <ChartMenu figure={within(figure, zoom)}>
+            {onMetrics !== undefined && (
+              <>
+                <MetricPicker
+                  legend="On this axis"
+                  metrics={[...new Set([...metrics, ...data.metrics])]}
+                  chosen={metrics}
+                  onToggle={(name) =>
+                    onMetrics(metrics.includes(name) ? metrics.filter((own) => own !== name) : [...metrics, name])
+                  }
+                />
+                <button type="button" className="button" onClick={() => onMetrics([])}>
+                  Remove chart
+                </button>
+              </>
+            )}
+          </ChartMenu>
+        }
+      />
+    </div>
+  )
+}
+
+/** The files of a chart, and what else can be done with it. */
+export const ChartMenu = ({ children, figure }: { readonly figure: Figure; readonly children?: React.ReactNode }) => {
+  const [problem, setProblem] = useState("")
+  const save = (kind: FileKind) =>
+    void import("./Download.ts")
+      .then(({ download }) => download(figure, kind))
+      .then(
+        () => setProblem(""),
+        (error: unknown) => setProblem(`Not saved: ${error instanceof Error ? error.message : String(error)}`)
+      )
+  return (
+    <Popover className="chart-menu" label="⋯" title={`Options of ${figure.title}`}>
+      <h2>{figure.title}</h2>
+      <p className="muted small">
+        Files of what the chart shows now: SVG for a paper, PNG for slides, CSV for its values.
+      </p>
+      <div className="buttons">
+        {(["svg", "png", "csv"] as const).map((kind) => (
+          <button key={kind} type="button" className="button" onClick={() => save(kind)}>
+            Save {kind.toUpperCase()}
+          </button>
+        ))}
+      </div>
+      <p role="status">{problem}</p>
+      {children}
+    </Popover>
+  )
+}
+
+/** Metrics that are listed at once. */
+const mostListed = 60
+
+/** Metrics of one view: their names have to fit an address. */
+const mostChosen = 30
+
+const MetricPicker = ({
+  chosen,
+  legend,
+  metrics,
+  onToggle
+}: {
+  readonly legend: string
+  readonly metrics: ReadonlyArray<string>
+  readonly chosen: ReadonlyArray<string>
+  readonly onToggle: (name: string) => void
+}) => {
+  const [filter, setFilter] = useState("")
+  const found = metrics.filter((name) => `${name} ${metric(name).title}`.toLowerCase().includes(filter.toLowerCase()))
+  return (
+    <fieldset className="picker">
+      <legend>{legend}</legend>
+      <input
+        type="search"
+        aria-label="Find a metric"
+        placeholder="Find a metric"
+        value={filter}
+        onChange={({ currentTarget }) => setFilter(currentTarget.value)}
+      />
+      <ul>
+        {found.slice(0, mostListed).map((name) => (
+          <li key={name}>
+            <label className="check">
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                disabled={chosen.length >= mostChosen && !chosen.includes(name)}
+                onChange={() => onToggle(name)}
+              />
+              {metric(name).title} <span className="muted mono small">{name}</span>
+            </label>
+          </li>
+        ))}
+      </ul>
+      <p className="muted small" role="status">
+        {found.length > mostListed
+          ? `${plural(found.length - mostListed, "more metric")}: type a part of the name`
+          : plural(found.length, "metric")}
+        {chosen.length >= mostChosen && `; at most ${mostChosen} can be chosen`}
+      </p>
+    </fieldset>
+  )
+}
