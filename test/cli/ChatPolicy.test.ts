@@ -280,6 +280,33 @@ describe("policy.provider", { timeout: testTimeout, tags: "runs" }, () => {
     })
   )
 
+  it.live("is probed before a run, within budget.usd", () =>
+    Effect.gen(function* () {
+      const exchange = wire(0)
+      const server = yield* model(exchange)
+      const args = (usd: number) => [
+        "plan",
+        "--probe",
+        "64",
+        "--json",
+        ...settings(exchange, server, `budget.usd=${usd}`)
+      ]
+      const stopped = yield* run(args(0.3))
+      assert.strictEqual(stopped.code, 1)
+      assert.include(stopped.stderr, "budget.usd")
+      assert.isAtMost((answered(server) * tokens) / 1000, 0.3)
+      const probed = yield* run(args(10))
+      assert.strictEqual(probed.code, 0, probed.stderr)
+      assert.match(
+        probed.stderr.replaceAll("\n", " "),
+        /at most [\d,]+ calls of m for [\d.]+ US dollars, and a proposer call/u
+      )
+      const { probe } = JSON.parse(probed.stdout)
+      assert.strictEqual(probe.verdict, "evolve")
+      assert.strictEqual(probe.instructions[1].text, `${good} ${seed}`)
+    })
+  )
+
   it.live("plans calls and cost without a call, and refuses by name what needs an engine", () =>
     Effect.gen(function* () {
       const exchange = wire(0)

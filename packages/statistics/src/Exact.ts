@@ -25,11 +25,17 @@ export const proportion = (successes: number, n: number): Proportion => ({
   n,
   successes,
   share: successes / n,
-  ci95: [
-    successes === 0 ? 0 : jstat.beta.inv(0.025, successes, n - successes + 1),
-    successes === n ? 1 : jstat.beta.inv(0.975, successes + 1, n - successes)
-  ]
+  ci95: shareInterval(successes, n, 0.95)
 })
+
+/**
+ * The interval of {@link proportion} at another `level`. `successes` may be the sum of numbers in [0, 1], such as rewards, whose mean
+ * varies no more than a share.
+ */
+export const shareInterval = (successes: number, n: number, level: number): Interval => [
+  successes <= 0 ? 0 : jstat.beta.inv((1 - level) / 2, successes, n - successes + 1),
+  successes >= n ? 1 : jstat.beta.inv((1 + level) / 2, successes + 1, n - successes)
+]
 
 /** Mean of `n` numbers with the 95 % interval of the mean, or null below two numbers. */
 export interface Estimate {

@@ -1,5 +1,6 @@
 /** The verbs that begin and continue runs. */
 import { Method } from "@inspo/coevolution/Method"
+import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler, reader, trusting } from "./handler.ts"
@@ -46,6 +47,8 @@ export const init = Command.make(
   })
 )
 
+const loadPlan = async () => (await import("../run/Plan.ts")).plan
+
 export const plan = Command.make(
   "plan",
   {
@@ -54,16 +57,23 @@ export const plan = Command.make(
     set: flags.set,
     ablate: flags.ablate,
     seed: flags.seed,
+    probe: flags.optionalInteger(
+      "probe",
+      "Also make up to N rollouts of the untrained policy under the first instructions, and report whether to evolve first, to evolve " +
+        "along or to train plainly"
+    ),
     json: flags.json
   },
-  reader(async () => (await import("../run/Plan.ts")).plan)
+  // Only a probe has something to end, such as a model on a server.
+  (input) => (Option.isSome(input.probe) ? handler(loadPlan)(input) : reader(loadPlan)(input))
 ).pipe(
   flags.help({
     short: "Show what a run would do and spend, without starting it",
     description: "Show what a run would do and spend: schedule, rollouts, proposer calls, resolution, warnings",
     examples: {
       "inspo plan --preset paper": "The paper's run",
-      "inspo plan my.yaml --set schedule.pruneEvery=10 --json": "Your settings, one JSON line"
+      "inspo plan my.yaml --set schedule.pruneEvery=10 --json": "Your settings, one JSON line",
+      "inspo plan my.yaml --probe 800": "Ask the untrained policy whether instructions pay"
     }
   })
 )

@@ -1,22 +1,25 @@
 import * as Plan from "@inspo/coevolution/Plan"
 import * as Strategies from "@inspo/coevolution/Strategies"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
 import { Check } from "../preflight/Check.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { planLines } from "../report/PlanReport.ts"
 import * as PolicyPlan from "../report/PolicyPlan.ts"
+import * as ProbeReport from "../report/ProbeReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
 export interface PlanInput extends Input {
+  readonly probe: Option.Option<number>
   readonly json: boolean
 }
 
-/** Shows what a run with these settings would do and spend, and whether it could start; starts nothing. */
-export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
+/** Shows what a run with these settings would do and spend, and whether it could start; starts nothing but a probe. */
+export const plan = Effect.fn("Plan.plan")(function* ({ json, probe, ...input }: PlanInput) {
   const config = yield* fromInput(input)
-  const { data } = yield* loadData(config)
+  const loaded = yield* loadData(config)
+  const { data } = loaded
   const forecast = Plan.forecast(Strategies.deciding(config), {
     train: data.train.map(({ dataSource, id }) => ({ id, dataSource })),
     validation: data.validation.length,
@@ -24,16 +27,25 @@ export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
   })
   const policy = PolicyPlan.make(config, forecast, data.train)
   const checks = yield* Preflight.look(config)
-  yield* Reporter.print(input.json, encode({ ...forecast, policy, checks }), (columns) =>
-    planLines(config, forecast, policy, checks, columns)
-  )
+  const print = (found: ProbeReport.Probe | null) =>
+    Reporter.print(json, encode({ ...forecast, policy, checks, probe: found }), (columns) =>
+      found === null ? planLines(config, forecast, policy, checks, columns) : ProbeReport.lines(found, columns)
+    )
+  const canProbe = Option.isSome(probe) && checks.every(({ status }) => status !== "failed")
+  // With a probe, its result completes the only document.
+  if (!json || !canProbe) yield* print(null)
   yield* Preflight.assertReady(checks)
+  if (!canProbe) return
+  const Probe = yield* Effect.promise(() => import("./Probe.ts"))
+  const reporter = yield* Reporter.make({ json })
+  yield* print(yield* Probe.probe({ config, loaded, forecast, rollouts: probe.value, reporter }))
 })
 
 const encode = Schema.encodeSync(
   Schema.Struct({
     ...Plan.Plan.fields,
     policy: Schema.NullOr(PolicyPlan.PolicyPlan),
-    checks: Schema.Array(Check)
+    checks: Schema.Array(Check),
+    probe: Schema.NullOr(ProbeReport.Probe)
   })
 )

@@ -1,0 +1,83 @@
+/** The rollouts of a probe: those with which a run would begin, without training. */
+import { type Instruction, type Question, RandomStream } from "@inspo/domain"
+import * as Bookkeeping from "@inspo/ledger/Bookkeeping"
+import * as Ledger from "@inspo/ledger/Ledger"
+import { Effect } from "effect"
+import type { Algorithm } from "./Algorithm.ts"
+import * as Collect from "./internal/perform/Collect.ts"
+import * as Propose from "./internal/perform/Propose.ts"
+import * as Probe from "./Probe.ts"
+import type { RunData } from "./RunData.ts"
+import * as TrajectoryStore from "./TrajectoryStore.ts"
+
+export interface Options extends TrajectoryStore.Limits, Pick<Probe.Evidence, "runGroups" | "trains"> {
+  readonly algorithm: Algorithm
+  readonly data: RunData
+  /** At most so many, at least two for each instruction in each half. */
+  readonly groups: number
+}
+
+/**
+ * The first population of a run with these settings, and groups of rollouts of its instructions with the policy as it is. They share the
+ * first half of the groups, and the second, unless the seed needs it (`Probe.needsSeed`). The seed is the first of the instructions. Equal
+ * settings and data give equal requests. Work is booked, repeated and refused as in a run.
+ */
+export const probe = Effect.fn("Probing.probe")(function* ({
+  algorithm,
+  data,
+  groups,
+  runGroups,
+  trains,
+  ...limits
+}: Options) {
+  const bookkeeping = yield* Bookkeeping.make(limits.budget ?? Ledger.unlimited)
+  const store = yield* TrajectoryStore.make(algorithm, bookkeeping, limits)
+  const { initialise } = yield* Propose.make(algorithm, data, store, bookkeeping)
+  const { failure, instructions } = yield* initialise({
+    _tag: "Initialise",
+    seeds: [algorithm.seedInstruction, ...algorithm.variants],
+    size: algorithm.population.size
+  })
+  const [seed, ...variants] = instructions
+  const ids = new Set(data.train.map(({ id }) => id))
+  const questions = RandomStream.make(algorithm.randomSeed, ["probe"]).shuffle([...ids])
+  const collect = Collect.make(algorithm, data, store)
+  const ask = (part: number, asked: ReadonlyArray<Question.QuestionId>, some: ReadonlyArray<Instruction.Instruction>) =>
+    collect({
+      _tag: "Collect",
+      instructions,
+      plan: {
+        _tag: "StepPlanned",
+        step: part,
+        questions: asked.flatMap((question) => some.map(() => question)),
+        assignment: asked.flatMap(() => some.map(({ id }) => id)),
+        values: [],
+        probabilities: {},
+        learningRate: 0
+      }
+    })
+
+  const count = Probe.share(Math.floor(groups / 2), instructions.length, questions.length)
+  const first = yield* ask(0, questions.slice(0, count), instructions)
+  const remaining = groups - count * instructions.length
+  const underSeed = Probe.countsOf(first.groups, seed.id)
+  const some = Probe.needsSeed({ trains, runGroups, seed: underSeed }) ? [seed] : instructions
+  const left = questions.slice(count)
+  const second = yield* ask(1, left.slice(0, Probe.share(remaining, some.length, left.length)), some)
+
+  const all = [...first.groups, ...second.groups]
+  const failed = [first, second].flatMap((part) => part.failed ?? [])
+  return {
+    /** Those with a group. */
+    instructions: [
+      seed,
+      ...variants.filter(({ id }) => all.some(({ instructionId }) => instructionId === id))
+    ] as const,
+    groups: all,
+    failed: {
+      trajectories: failed.reduce((sum, { trajectories }) => sum + trajectories.length, 0),
+      tokens: failed.reduce((sum, { tokens }) => sum + tokens, 0)
+    },
+    proposerFailure: failure
+  }
+})
