@@ -69,9 +69,19 @@ const make = Effect.fn("LocalEngine.make")(function* (
   const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
   const checkpoints = Checkpoints.make({ config, folder: options.checkpoints, parameters: pool.current, optimizer })
   let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
-  // The weights must not change under a sample: what may change them goes alone, samples go beside each other.
+  // What may change the weights goes alone. They must not change under a sample: samples go beside each other, and beside
+  // training only from held weights.
   const turns = yield* Semaphore.make(pool.workers)
   const alone = turns.withPermits(pool.workers)
+  const heldTurns = yield* Semaphore.make(pool.workers)
+  const holder = yield* Semaphore.make(1)
+  let held = false
+  /** Samples come from the current weights from now on, unless others are held. */
+  const publish = () => {
+    if (held) return
+    pool.sampled.set(pool.current)
+    sampler.forget()
+  }
 
   return {
     profile: {
@@ -89,14 +99,14 @@ const make = Effect.fn("LocalEngine.make")(function* (
     },
     tokenizer,
 
-    sample: (requests) => turns.withPermit(sampler.sample(requests)),
+    sample: (requests) => Effect.suspend(() => (held ? heldTurns : turns).withPermit(sampler.sample(requests))),
 
     train: (request) =>
       alone(
         Effect.gen(function* () {
           if (lastTraining?.key === request.key) return lastTraining.metrics
           const metrics = yield* trainer.train(request)
-          sampler.forget()
+          publish()
           lastTraining = { key: request.key, metrics }
           return metrics
         }).pipe(Effect.uninterruptible)
@@ -109,12 +119,19 @@ const make = Effect.fn("LocalEngine.make")(function* (
     restore: (checkpoint, { optimizer = "saved" } = {}) =>
       alone(
         Effect.map(checkpoints.restore(checkpoint, optimizer), () => {
-          sampler.forget()
+          publish()
           lastTraining = undefined
         })
       ),
 
-    remove: checkpoints.remove
+    remove: checkpoints.remove,
+
+    hold: Effect.acquireRelease(Effect.andThen(holder.take(1), alone(Effect.sync(() => void (held = true)))), () =>
+      Effect.sync(() => {
+        held = false
+        publish()
+      }).pipe(heldTurns.withPermits(pool.workers), alone, Effect.ensuring(holder.release(1)))
+    )
   }
 })
 
