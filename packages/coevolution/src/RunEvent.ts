@@ -49,7 +49,7 @@ export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised"
  * The intent of a step, committed before its first request. `questions`, `assignment` and `samples` are parallel: each is a group of
  * so many trajectories, G if absent. `values` are those of the population, from which `probabilities` follow: the share of each
  * instruction in all draws. If the control permutes credit, `credit` maps each
- * instruction to the one that is credited with its groups. `policy` is the step after which the sampling policy stands; only in
+ * instruction to the one that is credited with its groups. `policy` is the last step whose update the sampling policy has; only in
  * a step that is sampled while the one before it trains, else it is `step` − 1.
  */
 export const StepPlanned = Schema.TaggedStruct("StepPlanned", {

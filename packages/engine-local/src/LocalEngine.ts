@@ -1,10 +1,11 @@
 import { Engine, EngineError, type TrainMetrics } from "@inspo/engine"
-import { Effect, Layer, type Scope, Semaphore } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import * as AdamW from "./AdamW.ts"
 import * as Checkpoints from "./internal/Checkpoints.ts"
 import * as PolicyTrainer from "./internal/PolicyTrainer.ts"
 import * as Programs from "./internal/Programs.ts"
 import * as Sampler from "./internal/Sampler.ts"
+import * as Turns from "./internal/Turns.ts"
 import * as WorkerPool from "./internal/WorkerPool.ts"
 import * as ModelFolder from "./ModelFolder.ts"
 
@@ -69,19 +70,10 @@ const make = Effect.fn("LocalEngine.make")(function* (
   const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
   const checkpoints = Checkpoints.make({ config, folder: options.checkpoints, parameters: pool.current, optimizer })
   let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
-  // What may change the weights goes alone. They must not change under a sample: samples go beside each other, and beside
-  // training only from held weights.
-  const turns = yield* Semaphore.make(pool.workers)
-  const alone = turns.withPermits(pool.workers)
-  const heldTurns = yield* Semaphore.make(pool.workers)
-  const holder = yield* Semaphore.make(1)
-  let held = false
-  /** Samples come from the current weights from now on, unless others are held. */
-  const publish = () => {
-    if (held) return
+  const { alone, changed, hold, sampling } = yield* Turns.make(pool.workers, () => {
     pool.sampled.set(pool.current)
     sampler.forget()
-  }
+  })
 
   return {
     profile: {
@@ -99,14 +91,14 @@ const make = Effect.fn("LocalEngine.make")(function* (
     },
     tokenizer,
 
-    sample: (requests) => Effect.suspend(() => (held ? heldTurns : turns).withPermit(sampler.sample(requests))),
+    sample: (requests) => sampling(sampler.sample(requests)),
 
     train: (request) =>
       alone(
         Effect.gen(function* () {
           if (lastTraining?.key === request.key) return lastTraining.metrics
           const metrics = yield* trainer.train(request)
-          publish()
+          changed()
           lastTraining = { key: request.key, metrics }
           return metrics
         }).pipe(Effect.uninterruptible)
@@ -119,19 +111,14 @@ const make = Effect.fn("LocalEngine.make")(function* (
     restore: (checkpoint, { optimizer = "saved" } = {}) =>
       alone(
         Effect.map(checkpoints.restore(checkpoint, optimizer), () => {
-          publish()
+          changed()
           lastTraining = undefined
         })
       ),
 
     remove: checkpoints.remove,
 
-    hold: Effect.acquireRelease(Effect.andThen(holder.take(1), alone(Effect.sync(() => void (held = true)))), () =>
-      Effect.sync(() => {
-        held = false
-        publish()
-      }).pipe(heldTurns.withPermits(pool.workers), alone, Effect.ensuring(holder.release(1)))
-    )
+    hold
   }
 })
 
