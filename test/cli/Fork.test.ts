@@ -52,6 +52,18 @@ describe("a branch of a finished run", { timeout: testTimeout, tags: "runs" }, (
     assert.include(lineage.stdout, '"parent":"run"')
   })
 
+  it("leaves it after no step during whose update the next one was sampled, and says so", async () => {
+    const args = ["run", "--no-baseline", "--quiet", "--out", "stale", ...flags]
+    const made = await inspo([...args, ...sets("train.staleness=1", "schedule.pruneEvery=2")], { cwd })
+    assert.strictEqual(made.code, 0, made.stderr)
+    const branch = (at: number) =>
+      inspo(["resume", "stale", "--at", String(at), "--out", `stale-${at}`, "--no-baseline", "--quiet"], { cwd })
+    assertToldInOneParagraph(await branch(3), 2, "train.staleness")
+    const forked = await branch(4)
+    assert.strictEqual(forked.code, 0, forked.stderr)
+    assert.strictEqual((await inspo(["replay", "stale-4"], { cwd })).code, 0)
+  })
+
   it.each([
     ["groups", ["rollout.instructionsPerQuestion=2"]],
     ["samples", ["rollout.instructionsPerQuestion=samples", "train.advantage=centred"]]

@@ -15,19 +15,26 @@ const perRun = 6
 const concurrency = 2
 
 let cwd = ""
-let undisturbed: Outcome
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-crash-"))
-  undisturbed = await undisturbedRun(cwd, "undisturbed")
-}, 120_000)
+})
 
 afterAll(async () => {
   endAll()
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("a run that is killed at any moment", { tags: "runs" }, () => {
+describe.each([
+  ["sampling waits for updates", []],
+  ["the next step is sampled during updates", ["train.staleness=1", "schedule.pruneEvery=2"]]
+])("a run that is killed at any moment, where %s", { tags: "runs" }, (_, settings) => {
+  let undisturbed: Outcome
+  beforeAll(async () => {
+    undisturbed = await undisturbedRun(cwd, "undisturbed", ...settings)
+  }, 120_000)
+  afterAll(() => rm(join(cwd, "undisturbed"), { recursive: true }))
+
   it("ends as if it had not been", { timeout: 900_000 }, async () => {
     const seed = Kills.seedOfThisRun()
     const tally = new Tally()
@@ -41,7 +48,7 @@ describe("a run that is killed at any moment", { tags: "runs" }, () => {
         planned += left
         for (let attempt = 0; ; attempt++) {
           const kill = left > 0 ? Kills.draw(seed, run, attempt) : undefined
-          const ended = await startOrResume(cwd, name, { kill })
+          const ended = await startOrResume(cwd, name, { settings, kill })
           const told = `seed ${seed}, run ${run}, attempt ${attempt}, kill ${JSON.stringify(kill)}`
           if (ended.killed) {
             left -= 1

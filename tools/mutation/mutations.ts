@@ -448,6 +448,16 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   next("done.policy === policy && done.instruction", "done.instruction", "a cell of the table is missing"),
   apply(
+    'afterUpdate(algorithm, state, step).phase._tag === "Plan"',
+    "true",
+    "a step is planned ahead although pruning, evolution, validation or a checkpoint is due before it"
+  ),
+  apply(
+    "Schedule.trains(algorithm, step + 1) &&",
+    "",
+    "a step that does not train is sampled by a policy that lacks an update"
+  ),
+  apply(
     "].filter(({ step }) => !event.removed.includes(step)),",
     "].filter(({ step }) => step === event.step || !event.removed.includes(step)),",
     "a branch continues from a checkpoint that its run had removed"

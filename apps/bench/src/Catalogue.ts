@@ -38,7 +38,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("table1", "how do the methods of the paper's Table 1 compare?"),
   runs("ablation", "what is each part worth: stage, proposer, population?"),
   runs("proposers", "does it pay to reflect on failures?"),
-  runs("sensitivity", "how much do parents and temperature matter?"),
+  runs("sensitivity", "how much do parents, temperature, staleness matter?"),
   runs("curves", "how does training go, step by step? Four figures"),
   runs("when-it-pays", "how does the gain depend on base rate and budget?"),
   runs("clause-banks", "what if the policy was not pre-trained on the clauses?"),

@@ -1,6 +1,6 @@
 /** The data of a run for all views: a fold of its events. */
 import { apply } from "@inspo/coevolution/Apply"
-import { type MetricsRow, metricsRow } from "@inspo/coevolution/Projection"
+import * as Projection from "@inspo/coevolution/Projection"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as RunState from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
@@ -48,14 +48,13 @@ export interface RunRecord {
   /** The number of folded events, which is the sequence number of the next one. */
   readonly sequence: number
   readonly state: RunState.RunState
-  readonly rows: ReadonlyArray<MetricsRow>
+  readonly rows: ReadonlyArray<Projection.MetricsRow>
   readonly lives: ReadonlyArray<LifeEvent>
   readonly batches: ReadonlyArray<Batch>
   readonly validated: ReadonlyArray<Extract<RunEvent, { readonly _tag: "Validated" }>>
   /** The names of instructions and candidates by id. */
   readonly names: ReadonlyMap<string, string>
-  readonly plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | null
-  readonly collected: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }> | null
+  readonly sampled: Projection.Sampled
 }
 
 /** The record of a run without events. */
@@ -68,8 +67,7 @@ export const empty = (config: RunConfig): RunRecord => ({
   batches: [],
   validated: [],
   names: new Map(),
-  plan: null,
-  collected: null
+  sampled: Projection.nothingSampled
 })
 
 /** The record after further events, oldest first. */
@@ -78,19 +76,16 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   const lives = [...record.lives]
   const batches = [...record.batches]
   const validated = [...record.validated]
-  let { collected, plan, state } = record
+  let { sampled, state } = record
   for (const event of events) {
     state = apply({ algorithm: record.config }, state, event)
+    sampled = Projection.sampledAfter(sampled, event)
     switch (event._tag) {
-      case "StepPlanned":
-        plan = event
-        break
       case "RolloutsCollected":
-        collected = event
         batches.push(groups("train", event.step, event))
         break
       case "StepTrained":
-        if (plan !== null && collected !== null) rows.push(metricsRow(plan, collected, event.metrics, state))
+        if (sampled.step !== null) rows.push(Projection.metricsRow(sampled.step, event.metrics, state))
         break
       case "Validated":
         validated.push(event)
@@ -125,8 +120,7 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
     names: events.some(({ _tag }) => hasTexts(_tag))
       ? names([...state.instructions, ...candidatesOf(lives)].map(named))
       : record.names,
-    plan,
-    collected
+    sampled
   }
 }
 

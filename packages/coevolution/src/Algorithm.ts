@@ -1,4 +1,4 @@
-import type { EngineProfile } from "@inspo/engine"
+import type { Engine } from "@inspo/engine"
 import { Settings } from "@inspo/evolution/Settings"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
@@ -8,7 +8,7 @@ import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardC
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Rule as SharesRule } from "@inspo/sampler/Sampler"
-import { DateTime, Option, Schema, Struct } from "effect"
+import { DateTime, Option, Schema, SchemaGetter, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
 const { fields: shared } = Settings
@@ -169,6 +169,8 @@ export const RetrievalConfig = Schema.Struct({
   topK: PositiveInt.annotate({ description: "Passages per search" })
 })
 
+const Staleness = Schema.Literals([0, 1])
+
 export const TrainConfig = Schema.Struct({
   batchSize: PositiveInt.annotate({
     description: "Groups of G trajectories per step, with the paper each on its own question"
@@ -183,6 +185,19 @@ export const TrainConfig = Schema.Struct({
       "What the policy learns from: its own rollouts (null), or demonstrations that answer directly, or that " +
       "search for every supporting passage first"
   }),
+  // Encoded without 0, so that a journal is the same as before this setting existed.
+  staleness: Schema.optionalKey(
+    Staleness.annotate({
+      description:
+        "Updates that the sampling policy may lack: with 1 the rollouts of a step are sampled while the step before it " +
+        "trains, unless something else is due between them, with 0 never"
+    })
+  ).pipe(
+    Schema.decodeTo(Staleness, {
+      decode: SchemaGetter.transformOptional(Option.orElseSome((): typeof Staleness.Type => 0)),
+      encode: SchemaGetter.transformOptional(Option.filter((updates) => updates !== 0))
+    })
+  ),
   ...PolicyGradientConfig.fields
 })
 
@@ -326,7 +341,10 @@ export const asksModel = (algorithm: Algorithm): boolean => {
 }
 
 /** The first setting that the engine does not support, or null. */
-export const unsupported = ({ train }: Algorithm, engine: EngineProfile): ConfigError | null => {
+export const unsupported = (
+  { train }: Algorithm,
+  { hold, profile: engine }: Pick<Engine.Interface, "hold" | "profile">
+): ConfigError | null => {
   if (train.fromStep === null) return null
   if (engine.trains === false)
     return new ConfigError({
@@ -355,6 +373,13 @@ export const unsupported = ({ train }: Algorithm, engine: EngineProfile): Config
       value: String(train.entropyCoefficient),
       expected: `0, because the loss of the engine ${engine.name} has no entropy term`,
       remedy: "Set train.entropyCoefficient to 0."
+    })
+  if (train.staleness > 0 && hold === undefined)
+    return new ConfigError({
+      field: "train.staleness",
+      value: String(train.staleness),
+      expected: `0, because the engine ${engine.name} cannot sample from earlier weights while it trains`,
+      remedy: "Set train.staleness to 0."
     })
   const fixed = engine.fixedOptimizer?.find((name) => train[name] !== defaultOptimizer[name])
   return fixed === undefined

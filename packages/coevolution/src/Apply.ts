@@ -87,15 +87,14 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
     case "CheckpointSaved":
       return saved(state, event)
     case "StepPlanned":
-      assertPhase(state, event, "Plan")
-      return { ...state, phase: { _tag: "Collect", plan: event } }
+      return planned(state, event)
     case "RolloutsCollected":
       return collected(algorithm, state, event)
-    case "TrainingPlanned":
-      return {
-        ...state,
-        phase: { ...assertPhase(state, event, "PlanTraining"), _tag: "Train", batchHash: event.batchHash }
-      }
+    case "TrainingPlanned": {
+      const { groups, plan } = assertPhase(state, event, "PlanTraining")
+      const _tag = plansAhead(algorithm, state, plan.step) ? "PlanAhead" : "Train"
+      return { ...state, phase: { _tag, plan, groups, batchHash: event.batchHash } }
+    }
     case "StepTrained":
       return trained(algorithm, state, event)
     case "Validated":
@@ -130,6 +129,27 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
       assertPhase(state, event, "Evaluate")
       return { ...state, phase: { _tag: "Finished", best: event.best, unproven: event.unproven } }
   }
+}
+
+/** Whether the next step is planned before the update of this one, which then is all that comes between them. */
+const plansAhead = (algorithm: Algorithm, state: RunState.RunState, step: number): boolean =>
+  algorithm.train.staleness > 0 &&
+  Schedule.trains(algorithm, step + 1) &&
+  afterUpdate(algorithm, state, step).phase._tag === "Plan"
+
+/** A step is planned when nothing else is left to do, or ahead, with the policy of now. */
+const planned = (
+  state: RunState.RunState,
+  event: Extract<RunEvent, { readonly _tag: "StepPlanned" }>
+): RunState.RunState => {
+  if (event.policy === undefined) {
+    assertPhase(state, event, "Plan")
+    return { ...state, phase: { _tag: "Collect", plan: event } }
+  }
+  const phase = assertPhase(state, event, "PlanAhead")
+  if (event.policy !== state.step || event.step !== phase.plan.step + 1)
+    throw new RunState.UnexpectedEvent({ event: event._tag, phase: phase._tag })
+  return { ...state, phase: { ...phase, _tag: "Train", ahead: event } }
 }
 
 const saved = (
@@ -265,8 +285,16 @@ const trained = (
   before: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "StepTrained" }>
 ): RunState.RunState => {
-  assertPhase(before, event, Schedule.trains(algorithm, event.step) ? "Train" : "PlanTraining")
-  const state = { ...before, step: event.step }
+  const phase = assertPhase(before, event, Schedule.trains(algorithm, event.step) ? "Train" : "PlanTraining")
+  const after = afterUpdate(algorithm, before, event.step)
+  return "ahead" in phase && phase.ahead !== undefined
+    ? { ...after, phase: { _tag: "Collect", plan: phase.ahead } }
+    : after
+}
+
+/** The state after the policy update of a step, without a plan ahead. */
+export const afterUpdate = (algorithm: Algorithm, before: RunState.RunState, step: number): RunState.RunState => {
+  const state = { ...before, step }
   return Schedule.validates(algorithm, state.step)
     ? { ...state, phase: { _tag: "Validate" } }
     : evolving(algorithm, state)

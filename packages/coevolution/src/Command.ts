@@ -49,7 +49,7 @@ export interface PlanTraining {
   readonly groups: ReadonlyArray<Group.Group>
 }
 
-/** Train on the planned mini-batches; `batchHash` must match. */
+/** Train on the planned mini-batches; `batchHash` must match. Meanwhile roll out `ahead`, with the policy before the update. */
 export interface Train {
   readonly _tag: "Train"
   readonly step: number
@@ -58,6 +58,7 @@ export interface Train {
   readonly levels: Levels | null
   readonly groups: ReadonlyArray<Group.Group>
   readonly batchHash: string
+  readonly ahead: Omit<Collect, "_tag"> | null
 }
 
 /** Show the parent and failures to the proposer. */

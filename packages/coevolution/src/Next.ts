@@ -2,6 +2,7 @@ import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
 import { LearningRate } from "@inspo/policy-gradient"
 import { Population } from "@inspo/population"
 import { QuestionStream } from "@inspo/sampler"
+import { afterUpdate } from "./Apply.ts"
 import type { Command, Levels } from "./Command.ts"
 import { bestInstruction, conclude } from "./Conclusion.ts"
 import { initialSize, sharesGroups, type Algorithm } from "./Algorithm.ts"
@@ -48,6 +49,8 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
             groups: phase.groups
           }
         : record({ _tag: "StepTrained", step: phase.plan.step, metrics: [] })
+    case "PlanAhead":
+      return record({ ...planStep(context, afterUpdate(algorithm, state, phase.plan.step)), policy: state.step })
     case "Train":
       return {
         _tag: "Train",
@@ -55,7 +58,11 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
         learningRate: phase.plan.learningRate,
         levels: levels(algorithm, phase.plan),
         groups: phase.groups,
-        batchHash: phase.batchHash
+        batchHash: phase.batchHash,
+        ahead:
+          phase.ahead === undefined
+            ? null
+            : { plan: phase.ahead, instructions: Population.instructions(state.population) }
       }
     case "Validate":
       return { _tag: "Validate", step: state.step, instruction: bestInstruction(context, state) }
@@ -68,7 +75,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
 
 const record = (event: RunEvent): Command => ({ _tag: "Record", event })
 
-const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent => {
+const planStep = (context: DecisionContext, state: RunState.RunState): RunState.StepPlan => {
   const { algorithm, questions, strategies } = context
   const step = state.step + 1
   const batch = QuestionStream.batch({

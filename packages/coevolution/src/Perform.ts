@@ -1,3 +1,5 @@
+import { Invariant } from "@inspo/domain"
+import { Engine } from "@inspo/engine"
 import { Array as Arr, Effect, Option } from "effect"
 import * as Bookkeeping from "@inspo/ledger/Bookkeeping"
 import type * as Command from "./Command.ts"
@@ -23,6 +25,7 @@ export { RunMismatch } from "./internal/perform/RunMismatch.ts"
 export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: RunData, limits: TrajectoryStore.Limits) {
   const bookkeeping = yield* Bookkeeping.make(limits.budget ?? Ledger.unlimited)
   const { check, timed } = bookkeeping
+  const { hold = Effect.die(new Invariant.InvariantBroken("an engine that holds its weights")) } = yield* Engine
   const store = yield* TrajectoryStore.make(algorithm, bookkeeping, limits)
   const checkpoints = yield* Checkpoints.make()
   const { initialise, propose } = yield* Propose.make(algorithm, data, store, bookkeeping)
@@ -39,6 +42,20 @@ export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: Run
     yield* timed("train", Effect.forEach(updates, train, { discard: true }))
   })
 
+  /** The update of a step while the next one is rolled out with the weights before it; whatever fails, both come to their end. */
+  const overlapped = Effect.fnUntraced(function* (update: Command.Train, ahead: NonNullable<Command.Train["ahead"]>) {
+    yield* hold
+    const [trained, collected] = yield* Effect.all(
+      [Effect.result(train(update)), Effect.result(collect(ahead, "now"))],
+      {
+        concurrency: 2
+      }
+    )
+    // The rollouts are on record, and the event of the next command has them.
+    yield* Effect.fromResult(collected)
+    return yield* Effect.fromResult(trained)
+  }, Effect.scoped)
+
   const perform = (command: Command.Command, state: RunState) => {
     switch (command._tag) {
       case "Record":
@@ -46,11 +63,17 @@ export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: Run
       case "Initialise":
         return timed("initial", initialise(command))
       case "Collect":
-        return timed("train", collect(command))
+        return timed("train", collect(command, command.plan.policy === undefined ? "now" : "earlier"))
       case "PlanTraining":
         return timed("train", plan(command))
       case "Train":
-        return timed("train", Effect.andThen(check("train", Ledger.needs.time), train(command)))
+        return timed(
+          "train",
+          Effect.andThen(
+            check("train", Ledger.needs.time),
+            command.ahead === null ? train(command) : overlapped(command, command.ahead)
+          )
+        )
       case "Propose":
         return timed("proposing", propose(command))
       case "Verify":

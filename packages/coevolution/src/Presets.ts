@@ -69,6 +69,7 @@ export const robust: Algorithm = {
     batchSize: 512,
     fromStep: 1,
     demonstrations: null,
+    staleness: 0,
     miniBatchSize: 256,
     unit: "questions",
     epochs: 1,

@@ -43,19 +43,21 @@ export const probe = Effect.fn("Probing.probe")(function* ({
   const questions = RandomStream.make(algorithm.randomSeed, ["probe"]).shuffle([...ids])
   const collect = Collect.make(algorithm, data, store)
   const ask = (part: number, asked: ReadonlyArray<Question.QuestionId>, some: ReadonlyArray<Instruction.Instruction>) =>
-    collect({
-      _tag: "Collect",
-      instructions,
-      plan: {
-        _tag: "StepPlanned",
-        step: part,
-        questions: asked.flatMap((question) => some.map(() => question)),
-        assignment: asked.flatMap(() => some.map(({ id }) => id)),
-        values: [],
-        probabilities: {},
-        learningRate: 0
-      }
-    })
+    collect(
+      {
+        instructions,
+        plan: {
+          _tag: "StepPlanned",
+          step: part,
+          questions: asked.flatMap((question) => some.map(() => question)),
+          assignment: asked.flatMap(() => some.map(({ id }) => id)),
+          values: [],
+          probabilities: {},
+          learningRate: 0
+        }
+      },
+      "now"
+    )
 
   const count = Probe.share(Math.floor(groups / 2), instructions.length, questions.length)
   const first = yield* ask(0, questions.slice(0, count), instructions)

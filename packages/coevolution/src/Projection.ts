@@ -15,16 +15,29 @@ export type MetricsRow = Readonly<Record<string, number>>
 export const metrics = (folding: Folding, events: ReadonlyArray<RunEvent>): ReadonlyArray<MetricsRow> => {
   const rows: Array<MetricsRow> = []
   let state = RunState.unstarted
-  let plan: typeof StepPlanned.Type | null = null
-  let collected: typeof RolloutsCollected.Type | null = null
+  let sampled = nothingSampled
   for (const event of events) {
     state = apply(folding, state, event)
-    if (event._tag === "StepPlanned") plan = event
-    if (event._tag === "RolloutsCollected") collected = event
-    if (event._tag === "StepTrained" && plan !== null && collected !== null)
-      rows.push(metricsRow(plan, collected, event.metrics, state))
+    sampled = sampledAfter(sampled, event)
+    if (event._tag === "StepTrained" && sampled.step !== null) rows.push(metricsRow(sampled.step, event.metrics, state))
   }
   return rows
+}
+
+/** The last plan of a step, and the last step whose rollouts are collected: the one before it, if it is planned ahead. */
+export interface Sampled {
+  readonly planned: typeof StepPlanned.Type | null
+  readonly step: { readonly plan: typeof StepPlanned.Type; readonly collected: typeof RolloutsCollected.Type } | null
+}
+
+export const nothingSampled: Sampled = { planned: null, step: null }
+
+/** What is planned and collected after another event. */
+export const sampledAfter = (before: Sampled, event: RunEvent): Sampled => {
+  if (event._tag === "StepPlanned") return { ...before, planned: event }
+  return event._tag === "RolloutsCollected" && before.planned !== null
+    ? { ...before, step: { plan: before.planned, collected: event } }
+    : before
 }
 
 /**
@@ -32,8 +45,7 @@ export const metrics = (folding: Folding, events: ReadonlyArray<RunEvent>): Read
  * `rollouts/failed` if none did.
  */
 export const metricsRow = (
-  plan: typeof StepPlanned.Type,
-  { failed, groups }: typeof RolloutsCollected.Type,
+  { collected: { failed, groups }, plan }: NonNullable<Sampled["step"]>,
   updates: ReadonlyArray<TrainMetrics>,
   state: RunState.RunState
 ): MetricsRow => ({

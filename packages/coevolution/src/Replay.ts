@@ -193,7 +193,8 @@ const recordedEngine = Effect.fnUntraced(function* (current: Ref.Ref<RunEvent | 
         event?._tag === "CheckpointSaved" ? Effect.succeed(event.checkpoint) : refuse("save")
       ),
     restore: () => Effect.void,
-    remove: () => Effect.void
+    remove: () => Effect.void,
+    hold: Effect.void
   })
 })
 

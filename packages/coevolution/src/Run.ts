@@ -53,7 +53,7 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   options: RunOptions<E>
 ): Effect.fn.Return<RunState, RunError | E, Engine | Journal | Proposer | Rollout | Strategies.Services> {
   const engine = yield* Engine
-  const impossible = unsupported(options.algorithm, engine.profile) ?? unmetered(options)
+  const impossible = unsupported(options.algorithm, engine) ?? unmetered(options)
   if (impossible !== null) return yield* impossible
   const journal = yield* Journal
   const strategies = yield* Strategies.fromContext

@@ -49,7 +49,8 @@ export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised"
  * The intent of a step, committed before its first request. `questions`, `assignment` and `samples` are parallel: each is a group of
  * so many trajectories, G if absent. `values` are those of the population, from which `probabilities` follow: the share of each
  * instruction in all draws. If the control permutes credit, `credit` maps each
- * instruction to the one that is credited with its groups.
+ * instruction to the one that is credited with its groups. `policy` is the last step whose update the sampling policy has; only in
+ * a step that is sampled while the one before it trains, else it is `step` − 1.
  */
 export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   step: Step,
@@ -59,8 +60,12 @@ export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   values: Schema.Array(Population.Value),
   credit: Schema.optionalKey(Schema.Record(Schema.String, Instruction.InstructionId)),
   probabilities: Schema.Record(Schema.String, Schema.Finite),
-  learningRate: Schema.Finite
+  learningRate: Schema.Finite,
+  policy: Schema.optionalKey(Step)
 }).check(
+  Schema.makeFilter(
+    ({ policy, step }) => policy === undefined || policy === step - 2 || "a policy that lacks one update, of step − 2"
+  ),
   Schema.makeFilter(
     ({ assignment, questions, samples = questions }) =>
       (assignment.length === questions.length && samples.length === questions.length) ||

@@ -91,7 +91,9 @@ export type Phase =
   | { readonly _tag: "Plan" }
   | { readonly _tag: "Collect"; readonly plan: StepPlan }
   | ({ readonly _tag: "PlanTraining" } & Collected)
-  | ({ readonly _tag: "Train"; readonly batchHash: string } & Collected)
+  | ({ readonly _tag: "PlanAhead"; readonly batchHash: string } & Collected)
+  /** `ahead` is the plan of the next step if its rollouts are sampled during the update. */
+  | ({ readonly _tag: "Train"; readonly batchHash: string; readonly ahead?: StepPlan } & Collected)
   | { readonly _tag: "Validate" }
   | { readonly _tag: "Evolve" }
   | { readonly _tag: "Evaluate" }

@@ -131,7 +131,7 @@ describe("unsupported", () => {
     ...changes
   })
   const field = (changes: Partial<Algorithm["train"]>, engine: EngineProfile) =>
-    unsupported(training({ klCoefficient: 0, entropyCoefficient: 0, ...changes }), engine)?.field ?? null
+    unsupported(training({ klCoefficient: 0, entropyCoefficient: 0, ...changes }), { profile: engine })?.field ?? null
 
   it("refuses a KL or entropy term in the loss of an engine that takes none, and says what to set", () => {
     const without = profile({ klInLoss: false })
@@ -144,6 +144,14 @@ describe("unsupported", () => {
     assert.strictEqual(field({ entropyCoefficient: 0.1 }, profile({})), "train.entropyCoefficient")
     assert.isNull(field({ entropyCoefficient: 0.1 }, profile({ entropyInLoss: true })))
     assert.isNull(field({}, without))
+  })
+
+  it("refuses staleness on an engine that cannot sample from held weights, and says what to set", () => {
+    const stale = training({ staleness: 1, klCoefficient: 0 })
+    const error = unsupported(stale, { profile: profile({}) })
+    assert.match(error?.message ?? "", /train\.staleness is 1, expected 0, .* engine e .*Set train\.staleness to 0/u)
+    assert.isNull(unsupported(stale, { profile: profile({}), hold: Effect.void }))
+    assert.isNull(unsupported(training({ staleness: 1, fromStep: null }), { profile: profile({}) }))
   })
 
   it("refuses another value than the default where the server has its own", () => {

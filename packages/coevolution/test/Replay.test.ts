@@ -33,6 +33,7 @@ describe("a replay", () => {
     ["with a KL term and validation", withKl],
     ["with instructions on the same questions", comparing],
     ["with shared samples", sharing],
+    ["with steps sampled during updates", { ...short, train: { ...short.train, staleness: 1 } }],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {

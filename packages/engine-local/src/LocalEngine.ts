@@ -1,10 +1,11 @@
 import { Engine, EngineError, type TrainMetrics } from "@inspo/engine"
-import { Effect, Layer, type Scope, Semaphore } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import * as AdamW from "./AdamW.ts"
 import * as Checkpoints from "./internal/Checkpoints.ts"
 import * as PolicyTrainer from "./internal/PolicyTrainer.ts"
 import * as Programs from "./internal/Programs.ts"
 import * as Sampler from "./internal/Sampler.ts"
+import * as Turns from "./internal/Turns.ts"
 import * as WorkerPool from "./internal/WorkerPool.ts"
 import * as ModelFolder from "./ModelFolder.ts"
 
@@ -69,9 +70,10 @@ const make = Effect.fn("LocalEngine.make")(function* (
   const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
   const checkpoints = Checkpoints.make({ config, folder: options.checkpoints, parameters: pool.current, optimizer })
   let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
-  // The weights must not change under a sample: what may change them goes alone, samples go beside each other.
-  const turns = yield* Semaphore.make(pool.workers)
-  const alone = turns.withPermits(pool.workers)
+  const { alone, changed, hold, sampling } = yield* Turns.make(pool.workers, () => {
+    pool.sampled.set(pool.current)
+    sampler.forget()
+  })
 
   return {
     profile: {
@@ -89,14 +91,14 @@ const make = Effect.fn("LocalEngine.make")(function* (
     },
     tokenizer,
 
-    sample: (requests) => turns.withPermit(sampler.sample(requests)),
+    sample: (requests) => sampling(sampler.sample(requests)),
 
     train: (request) =>
       alone(
         Effect.gen(function* () {
           if (lastTraining?.key === request.key) return lastTraining.metrics
           const metrics = yield* trainer.train(request)
-          sampler.forget()
+          changed()
           lastTraining = { key: request.key, metrics }
           return metrics
         }).pipe(Effect.uninterruptible)
@@ -109,12 +111,14 @@ const make = Effect.fn("LocalEngine.make")(function* (
     restore: (checkpoint, { optimizer = "saved" } = {}) =>
       alone(
         Effect.map(checkpoints.restore(checkpoint, optimizer), () => {
-          sampler.forget()
+          changed()
           lastTraining = undefined
         })
       ),
 
-    remove: checkpoints.remove
+    remove: checkpoints.remove,
+
+    hold
   }
 })
 

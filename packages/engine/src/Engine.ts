@@ -1,4 +1,4 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Effect, Schema, type Scope } from "effect"
 import type { Tokenizer } from "./Tokenizer.ts"
 
 /** The trainer and sampler of the policy, on tokens. */
@@ -29,6 +29,12 @@ export declare namespace Engine {
     readonly restore: (checkpoint: CheckpointRef, options?: RestoreOptions) => Effect.Effect<void, EngineError>
     /** Removes a checkpoint; a missing one is not an error. */
     readonly remove: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
+    /**
+     * Until the scope closes, `sample` uses the weights of now, also while `train` changes them and after it; `score` and `save`
+     * use the changed ones. Not for nested use. Absent in an engine that cannot, which cannot sample one step while it trains
+     * another.
+     */
+    readonly hold?: Effect.Effect<void, EngineError, Scope.Scope>
   }
 }
 

@@ -78,6 +78,10 @@ const mutations: Readonly<Record<string, Mutation>> = {
     ...engine,
     score: (_, sequences) => engine.score("current", sequences)
   }),
+  "while the weights are held, samples are those before training, and then those after it": (engine) => ({
+    ...engine,
+    hold: Effect.void
+  }),
   "a loss term that the profile excludes is refused": (engine) => ({
     ...engine,
     profile: { ...engine.profile, klInLoss: false }

@@ -15,6 +15,12 @@ const withTemperature = (temperature: number): Arm =>
     sampler: { ...config.sampler, temperature }
   }))
 
+/** Rollouts of a step are sampled while the step before it trains, where nothing else is due between them. */
+const asynchronous = single("staleness-1", "train.staleness is 1", (config) => ({
+  ...config,
+  train: { ...config.train, staleness: 1 }
+}))
+
 const parents = [2, 3, 4].map(withParents)
 const temperatures = [0.05, 1].map(withTemperature)
 const others = [...parents, ...temperatures].map(({ name }) => ["evolved", name] as const)
@@ -26,13 +32,13 @@ const drawing = (file: string, arms: ReadonlyArray<Arm>) => ({
   arms: ["evolved", ...arms.map(({ name }) => name)]
 })
 
-/** The paper's Figure 6: how much two settings matter. */
+/** The paper's Figure 6: how much two settings matter; and how much it matters to sample before the last update. */
 export const sensitivity: Study = {
   name: "sensitivity",
-  title: "Sensitivity to the number of parents and to the temperature of sampling",
-  arms: [evolved, ...parents, ...temperatures],
+  title: "Sensitivity to the number of parents, the temperature of sampling and the staleness of samples",
+  arms: [evolved, ...parents, ...temperatures, asynchronous],
   main: [],
-  comparisons: others,
+  comparisons: [...others, ["evolved", asynchronous.name]],
   paper: others,
   notes: [
     "`evolved` has one parent, which does best in the paper, and the temperature 0.2, which it chooses as a balance."

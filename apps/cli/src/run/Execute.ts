@@ -64,9 +64,9 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
 
     const record = Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
       // The other events stay in the journal: a session may be of any length.
-      const { collected, plan } = yield* Ref.updateAndGet(current, stepAfter(event))
-      if (event._tag === "StepTrained" && plan !== null && collected !== null)
-        yield* appendMetrics(jsonLines([Projection.metricsRow(plan, collected, event.metrics, state)]))
+      const { step: sampled } = yield* Ref.updateAndGet(current, (before) => Projection.sampledAfter(before, event))
+      if (event._tag === "StepTrained" && sampled !== null)
+        yield* appendMetrics(jsonLines([Projection.metricsRow(sampled, event.metrics, state)]))
       const seconds = ((yield* Clock.currentTimeMillis) - options.launchedAt) / 1000
       const { spent, step } = state
       yield* appendTiming(
@@ -127,25 +127,9 @@ const begin = Effect.fnUntraced(function* (
   const { metrics } = filesOf(directory)
   yield* replaceFile(metrics, jsonLines(Projection.metrics({ algorithm: config }, past)))
   const appendMetrics = yield* appender(metrics)
-  const nothing: Step = { plan: null, collected: null }
-  const current = yield* Ref.make(past.reduce((step, event) => stepAfter(event)(step), nothing))
+  const current = yield* Ref.make(past.reduce(Projection.sampledAfter, Projection.nothingSampled))
   return { appendMetrics, current, journal, onEvent: yield* follow(profile, past) }
 })
-
-/** What the metrics row of a step needs before the step is trained. */
-interface Step {
-  readonly plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | null
-  readonly collected: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }> | null
-}
-
-const stepAfter =
-  (event: RunEvent) =>
-  (step: Step): Step =>
-    event._tag === "StepPlanned"
-      ? { ...step, plan: event }
-      : event._tag === "RolloutsCollected"
-        ? { ...step, collected: event }
-        : step
 
 /** Appends the error that ended a session to a file; if that fails, the terminal shows the error anyway. */
 const keep = Effect.fnUntraced(function* (file: string, cause: Cause.Cause<unknown>) {

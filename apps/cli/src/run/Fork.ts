@@ -107,6 +107,15 @@ const history = Effect.fnUntraced(function* (journal: Journal["Service"], forkin
   const end = endOfStep(events, at)
   if (end === null) {
     const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
+    if (
+      at <= steps &&
+      events.some((event) => event._tag === "StepPlanned" && event.step === at + 1 && event.policy !== undefined)
+    )
+      return yield* new UsageError({
+        problem:
+          `--at is ${at}, expected a step that ends before the next one begins: step ${at + 1} of ${directory} was sampled ` +
+          `during the update of step ${at} (train.staleness). Give a step with a checkpoint.`
+      })
     return yield* (
       damage ?? new UsageError({ problem: `--at is ${at}, expected 0 to ${steps}, the last step of ${directory}.` })
     )

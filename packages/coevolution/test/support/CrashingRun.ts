@@ -80,12 +80,14 @@ const count = (counts: Map<string, number>, key: string): void => {
 
 const remembering = (engine: Engine.Interface, { sampled, saved }: World, reach: Reach): Engine.Interface => {
   let policy = "initial"
+  let held: string | null = null
   return {
     ...engine,
     sample: (requests) =>
       Effect.suspend(() => {
-        for (const { prompt, seed } of requests) count(sampled, `${policy} ${seed} ${prompt.join()}`)
-        return engine.sample(requests.map((request) => ({ ...request, seed: `${request.seed} ${policy}` })))
+        const from = held ?? policy
+        for (const { prompt, seed } of requests) count(sampled, `${from} ${seed} ${prompt.join()}`)
+        return engine.sample(requests.map((request) => ({ ...request, seed: `${request.seed} ${from}` })))
       }),
     train: (request) =>
       reach(
@@ -115,7 +117,11 @@ const remembering = (engine: Engine.Interface, { sampled, saved }: World, reach:
           return Effect.void
         })
       ),
-    remove: ({ uri }) => reach(`remove ${uri}`, Effect.asVoid(Effect.sync(() => saved.delete(uri))))
+    remove: ({ uri }) => reach(`remove ${uri}`, Effect.asVoid(Effect.sync(() => saved.delete(uri)))),
+    hold: Effect.acquireRelease(
+      Effect.sync(() => void (held = policy)),
+      () => Effect.sync(() => void (held = null))
+    )
   }
 }
 

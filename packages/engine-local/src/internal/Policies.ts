@@ -1,3 +1,4 @@
+import { Record as Rec } from "effect"
 import { Tensor } from "onnxruntime-node"
 import type { Parameter } from "../model/ModelConfig.ts"
 import { open } from "./Kernel.ts"
@@ -7,18 +8,17 @@ import type { PolicyName, SharedProgram, WorkerData } from "./Protocol.ts"
 export interface Policies {
   /** The parameters of each policy by name; always the same arrays. */
   readonly parameters: Readonly<Record<PolicyName, Readonly<Record<string, Float32Array>>>>
-  /** Has the arrays hold what the policies are now. */
-  readonly renew: () => void
+  /** Has the arrays hold what some policies are now. */
+  readonly renew: (names: ReadonlyArray<PolicyName>) => void
 }
 
 /** Views of the shared policies where sessions read shared memory, and copies of the worker's own elsewhere. */
 export const make = (data: Pick<WorkerData, "layout" | "policies">, readsShared: boolean): Policies => {
-  const [current, reference] = [array(data.policies.current, readsShared), array(data.policies.reference, readsShared)]
+  const arrays = Rec.map(data.policies, (buffer) => array(buffer, readsShared))
   return {
-    parameters: { current: byName(data.layout, current.values), reference: byName(data.layout, reference.values) },
-    renew: () => {
-      current.renew()
-      reference.renew()
+    parameters: Rec.map(arrays, ({ values }) => byName(data.layout, values)),
+    renew: (names) => {
+      for (const name of names) arrays[name].renew()
     }
   }
 }

@@ -33,7 +33,8 @@ export interface WorkerData {
   readonly rows: number
 }
 
-export type PolicyName = "current" | "reference"
+/** `sampled` is what samples are drawn from: the current policy, or an earlier one that is held. */
+export type PolicyName = "current" | "reference" | "sampled"
 
 /** A program whose bytes workers share; `key` identifies them, so that each worker creates one session for them. */
 export interface SharedProgram extends Omit<Program, "bytes"> {

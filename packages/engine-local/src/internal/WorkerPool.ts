@@ -15,7 +15,7 @@ export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFa
   cause: Schema.optionalKey(Schema.Defect())
 }) {}
 
-/** Worker threads that share one pair of policies and a fixed number of gradient lanes. */
+/** Worker threads that share the policies and a fixed number of gradient lanes. */
 export interface WorkerPool {
   readonly workers: number
   readonly rows: number
@@ -23,6 +23,7 @@ export interface WorkerPool {
   readonly idle: () => number
   readonly current: Float32Array
   readonly reference: Float32Array
+  readonly sampled: Float32Array
   readonly lanes: ReadonlyArray<Float32Array>
   /**
    * Runs a task on the next idle worker. A worker cannot be stopped halfway, so an interrupted task ends with the worker's
@@ -58,12 +59,13 @@ export interface Options {
   readonly module?: URL
 }
 
-/** Starts `workers` threads; both policies start as `parameters`. The threads end with the scope. */
+/** Starts `workers` threads; all policies start as `parameters`. The threads end with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<WorkerPool, never, Scope.Scope> {
   const { module = workerUrl, timeout = "30 seconds" } = options
   const data = workerData(options)
   const current = new Float32Array(data.policies.current)
   const reference = new Float32Array(data.policies.reference)
+  const sampled = new Float32Array(data.policies.sampled)
 
   const idle = yield* Queue.unbounded<Worker, WorkerFailure>()
   let failure: WorkerFailure | undefined
@@ -90,6 +92,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     idle: () => Queue.sizeUnsafe(idle),
     current,
     reference,
+    sampled,
     lanes: data.lanes.map((lane) => new Float32Array(lane)),
     run: (task, request) =>
       Effect.uninterruptibleMask((restore) =>
@@ -107,7 +110,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 export const workerData = ({ config, parameters, rows }: Omit<Options, "workers">): WorkerData => ({
   config,
   layout: parameterLayout(config),
-  policies: { current: shareArray(parameters), reference: shareArray(parameters) },
+  policies: { current: shareArray(parameters), reference: shareArray(parameters), sampled: shareArray(parameters) },
   lanes: Array.from({ length: laneCount }, () => new SharedArrayBuffer(parameters.byteLength)),
   cache: {
     layers: config.layers,

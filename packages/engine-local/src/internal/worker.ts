@@ -12,9 +12,9 @@ const data: WorkerData = workerData
 const prepare = async () => {
   const policies = Policies.make(data, await Policies.readsShared(data.probe))
   const evaluate = Evaluator.make(data, policies.parameters)
-  const sample = Decoder.make(data, policies.parameters.current)
+  const sample = Decoder.make(data, policies.parameters.sampled)
   return (message: TaskMessage) => {
-    policies.renew()
+    policies.renew(message.task === "evaluate" ? ["current", "reference"] : ["sampled"])
     return message.task === "evaluate" ? evaluate(message.request) : sample(message.request)
   }
 }

@@ -14,7 +14,9 @@ const layout: WorkerData["layout"] = [
   { name: "b", shape: [1, 1], offset: 2, size: 1, deviation: 1 }
 ]
 
-const Write = Schema.Struct({ policy: Schema.Literals(["current", "reference"]), values: Schema.Array(Schema.Int) })
+const names = ["current", "reference", "sampled"] as const
+
+const Write = Schema.Struct({ policy: Schema.Literals(names), values: Schema.Array(Schema.Int) })
 
 describe("Policies", () => {
   for (const readsShared of [true, false])
@@ -22,12 +24,13 @@ describe("Policies", () => {
       `hold what the policies are once renewed, ${readsShared ? "in" : "not in"} shared memory`,
       [Schema.Array(Write)],
       ([writes]) => {
-        const policies = { current: new SharedArrayBuffer(12), reference: new SharedArrayBuffer(12) }
+        const empty = () => new SharedArrayBuffer(12)
+        const policies = { current: empty(), reference: empty(), sampled: empty() }
         const { parameters, renew } = Policies.make({ layout, policies }, readsShared)
         for (const { policy, values } of writes) {
           new Float32Array(policies[policy]).set(values.slice(0, 3))
-          renew()
-          for (const name of ["current", "reference"] as const) {
+          renew([policy])
+          for (const name of names) {
             const { a, b } = parameters[name]
             assert.deepStrictEqual([...(a ?? []), ...(b ?? [])], [...new Float32Array(policies[name])])
             assert.strictEqual(a?.buffer === policies[name], readsShared)
@@ -44,9 +47,10 @@ describe("Policies", () => {
     assert.deepStrictEqual(await copies.results(), before)
 
     for (const { policies } of [data, copied])
-      new Float32Array(policies.current).set(initialParameters(config, "updated"))
+      for (const name of ["current", "sampled"] as const)
+        new Float32Array(policies[name]).set(initialParameters(config, "updated"))
     assert.deepStrictEqual(await copies.results(), before, "a session reads shared memory")
-    copies.renew()
+    copies.renew(["current", "sampled"])
     const after = await copies.results()
     assert.notDeepEqual(after, before)
     assert.deepStrictEqual(await shared.results(), after)
@@ -60,7 +64,7 @@ const start = (): WorkerData =>
 const worker = (data: WorkerData, readsShared: boolean) => {
   const { parameters, renew } = Policies.make(data, readsShared)
   const evaluate = Evaluator.make(data, parameters)
-  const sample = Decoder.make(data, parameters.current)
+  const sample = Decoder.make(data, parameters.sampled)
   return {
     renew,
     results: async () => {

@@ -22,6 +22,7 @@ export const make = Effect.sync((): Engine.Interface => {
   const stream = RandomStream.fromText("tabular")
   const reference = Array.from({ length: size * size }, () => 4 * (stream.next() - 0.5))
   let policy: Policy = { logits: reference, momentum: reference.map(() => 0) }
+  let held: Policy | null = null
   const saved = new Map<string, Policy>()
   return {
     profile,
@@ -31,7 +32,9 @@ export const make = Effect.sync((): Engine.Interface => {
         ? Effect.fail(new EngineError({ operation: "sample", reason: "empty prompt" }))
         : Effect.sync(() =>
             requests.map((request) => ({
-              sequences: Array.from({ length: request.n }, (_, index) => sampleOne(policy.logits, request, index))
+              sequences: Array.from({ length: request.n }, (_, index) =>
+                sampleOne((held ?? policy).logits, request, index)
+              )
             }))
           ),
     train: (request) =>
@@ -56,7 +59,11 @@ export const make = Effect.sync((): Engine.Interface => {
         policy = found
         return Effect.void
       }),
-    remove: ({ uri }) => Effect.sync(() => void saved.delete(uri))
+    remove: ({ uri }) => Effect.sync(() => void saved.delete(uri)),
+    hold: Effect.acquireRelease(
+      Effect.sync(() => void (held = policy)),
+      () => Effect.sync(() => void (held = null))
+    )
   }
 })
 

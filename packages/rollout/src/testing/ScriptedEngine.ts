@@ -77,7 +77,8 @@ export const make = (script: Script, options: Options = {}): Engine.Interface =>
       Effect.succeed(sequences.map(({ response }) => response.map(logprob))),
     save: (name) => Effect.succeed({ uri: `scripted:${name}`, hash: "scripted" }),
     restore: () => Effect.void,
-    remove: () => Effect.void
+    remove: () => Effect.void,
+    hold: Effect.void
   }
 }
 

@@ -1,4 +1,4 @@
-/** The rollouts of a step. */
+/** The rollouts of a step: sampled `now`, or `earlier` and on record, because the engine has other weights by now. */
 import { Invariant } from "@inspo/domain"
 import { Effect } from "effect"
 import type * as Command from "../../Command.ts"
@@ -11,7 +11,10 @@ import { RunMismatch } from "./RunMismatch.ts"
 export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore) => {
   const question = Attempts.lookup(data)
   const { groupSize } = algorithm.rollout
-  return Effect.fn("Perform.collect")(function* ({ instructions, plan }: Command.Collect) {
+  return Effect.fn("Perform.collect")(function* (
+    { instructions, plan }: Omit<Command.Collect, "_tag">,
+    sampled: "now" | "earlier"
+  ) {
     const byId = new Map(instructions.map((instruction) => [instruction.id, instruction]))
     const planned = yield* Effect.forEach(
       Invariant.zip(plan.questions, plan.assignment, "questions and instructions"),
@@ -34,7 +37,11 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
           return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
         })
     )
-    const trajectories = yield* store.collect("train", plan.step, planned.flat())
+    const episodes = planned.flat()
+    const trajectories =
+      sampled === "now"
+        ? yield* store.collect("train", plan.step, episodes)
+        : yield* store.read(episodes.map(({ id }) => id))
     const outcome = yield* Attempts.outcome(question, trajectories)
     return { _tag: "RolloutsCollected", step: plan.step, ...outcome } as const
   })

@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
     return { _tag: "TrainingPlanned", step, batchHash: hash, miniBatches: requests.length } as const
   })
 
-  const train = Effect.fn("Perform.train")(function* (command: Command.Train) {
+  const train = Effect.fn("Perform.train")(function* (command: Omit<Command.Train, "_tag" | "ahead">) {
     const { step } = command
     const known = yield* Ref.getAndSet(planned, null)
     // After a resume the batch is built again and must equal the planned one.

@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { sumAll } from "effect/Number"
-import { conversations, datum, distance, score, training } from "./Conversations.ts"
-import { isRefused, type LawOf, preserving, trainingLaw } from "./Law.ts"
+import type { SampleRequest, SampleResult } from "../../Engine.ts"
+import { conversations, datum, distance, requests, score, training } from "./Conversations.ts"
+import { isRefused, type LawOf, preserving, same, trainingLaw } from "./Law.ts"
 
 /** Laws of `train`. */
 export const trainingLaws: ReadonlyArray<LawOf> = [
@@ -66,6 +67,37 @@ export const trainingLaws: ReadonlyArray<LawOf> = [
     }).pipe(preserving(engine))
   ),
 
+  trainingLaw(
+    "while the weights are held, samples are those before training, and then those after it",
+    (engine, expect, settings) =>
+      Effect.gen(function* () {
+        const { hold } = engine
+        if (hold === undefined) return
+        const all = yield* conversations(engine, settings)
+        const asked = requests(engine, settings)
+        const before = yield* engine.sample(asked)
+        const [during, after] = yield* Effect.gen(function* () {
+          yield* hold
+          const update = engine.train(training(all.map(datum(1)), "held", settings))
+          const [during] = yield* Effect.all([engine.sample(asked), update], { concurrency: 2 })
+          return [during, yield* engine.sample(asked)]
+        }).pipe(Effect.scoped)
+        if (engine.profile.deterministic) {
+          yield* expect(same(before, during), "a sample that began while the weights were held is another one")
+          yield* expect(same(before, after), "a sample after the training is not of the held weights")
+        }
+        const released = sequencesOf(asked, yield* engine.sample(asked))
+        const scores = yield* engine.score("current", released)
+        yield* expect(
+          distance(
+            released.flatMap(({ logprobs }) => logprobs),
+            scores.flat()
+          ) <= settings.tolerance,
+          "samples after the hold are not of the trained weights"
+        )
+      }).pipe(preserving(engine))
+  ),
+
   trainingLaw("a loss term that the profile excludes is refused", (engine, expect, settings) =>
     Effect.gen(function* () {
       if (engine.profile.klInLoss !== false) return
@@ -75,3 +107,8 @@ export const trainingLaws: ReadonlyArray<LawOf> = [
     })
   )
 ]
+
+const sequencesOf = (asked: ReadonlyArray<SampleRequest>, results: ReadonlyArray<SampleResult>) =>
+  results.flatMap(({ sequences }, index) =>
+    sequences.map(({ logprobs, tokens }) => ({ prompt: asked[index]?.prompt ?? [], response: tokens, logprobs }))
+  )
