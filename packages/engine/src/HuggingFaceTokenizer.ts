@@ -1,6 +1,7 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers"
 import { Effect, FileSystem, Path, Predicate, Schema } from "effect"
 import * as ChatTemplate from "./internal/ChatTemplate.ts"
+import * as EncodedPieces from "./internal/EncodedPieces.ts"
 import * as GgufTokenizer from "./internal/GgufTokenizer.ts"
 import type { Tokenizer } from "./Tokenizer.ts"
 
@@ -52,6 +53,7 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
   if (date === null && ChatTemplate.printsDate(config.chat_template))
     throw new RangeError("chat_template prints today's date (strftime_now), expected a fixed date to print instead")
   const inner = new HuggingFaceTokenizer(withAllDigits(files.tokenizer), files.config)
+  EncodedPieces.remember(files.tokenizer, inner)
   const endOfSequence = inner.token_to_id(eosToken)
   if (endOfSequence === undefined) {
     throw new RangeError(`tokenizer_config.json: eos_token ${eosToken} is not in the vocabulary`)
@@ -165,15 +167,12 @@ const withAllDigits = (tokenizer: object): object =>
   "pre_tokenizer" in tokenizer ? { ...tokenizer, pre_tokenizer: allDigits(tokenizer.pre_tokenizer) } : tokenizer
 
 const allDigits = (part: unknown): unknown => {
-  if (isSequence(part)) return { ...part, pretokenizers: part.pretokenizers.map(allDigits) }
+  if (EncodedPieces.isSequence(part)) return { ...part, pretokenizers: part.pretokenizers.map(allDigits) }
   if (!isDigits(part)) return part
   const Regex = part.individual_digits ? "\\p{N}" : "\\p{N}+"
   return { type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false }
 }
 
-const isSequence = Schema.is(
-  Schema.Struct({ type: Schema.Literal("Sequence"), pretokenizers: Schema.Array(Schema.Unknown) })
-)
 const isDigits = Schema.is(Schema.Struct({ type: Schema.Literal("Digits"), individual_digits: Schema.Boolean }))
 
 /** Whether tokens are bytes, so that the text of a list is the concatenation of its tokens. */

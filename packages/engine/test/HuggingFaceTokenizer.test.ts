@@ -53,6 +53,24 @@ const rendering = (template: string, config: object, date?: string) => {
 }
 const library = new Library(files.tokenizer, files.config)
 
+/** Ways to cut a text into pieces, of which the model encodes each by itself. */
+const byteLevel = (more: object) => ({ type: "ByteLevel", add_prefix_space: false, trim_offsets: true, ...more })
+const cuts = [
+  byteLevel({ use_regex: true }),
+  byteLevel({ use_regex: false }),
+  byteLevel({ use_regex: true, add_prefix_space: true }),
+  {
+    type: "Sequence",
+    pretokenizers: [
+      { type: "Split", pattern: { Regex: "\\s?\\S+|\\s+" }, behavior: "Isolated", invert: false },
+      byteLevel({ use_regex: false })
+    ]
+  }
+]
+const Texts = Schema.Array(
+  Schema.Union([Schema.String, Schema.Literals([" the", "the", " the the", "<|end|>", "ä€", "\u{FEFF}", "\n \n"])])
+)
+
 const Token = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: pieces.length - 1 }))
 const Content = Schema.Literals(["one", "two", "the ä"])
 
@@ -66,6 +84,18 @@ describe("HuggingFaceTokenizer", () => {
     const whole = text.toWellFormed()
     assert.strictEqual(tokenizer.decode(tokenizer.encode(whole)), whole)
   })
+
+  it.prop(
+    "encodes as the library does, however the text is cut and whatever it encoded before",
+    [Schema.Literals([0, 1, 2, 3]), Texts],
+    ([at, texts]) => {
+      const tokenizer = { ...files.tokenizer, pre_tokenizer: cuts[at] }
+      const ours = HuggingFaceTokenizer.fromFiles({ ...files, tokenizer })
+      const theirs = new Library(tokenizer, files.config)
+      for (const text of [...texts, texts.join("")])
+        assert.deepStrictEqual(ours.encode(text), theirs.encode(text, { add_special_tokens: false }).ids)
+    }
+  )
 
   it.prop(
     "renders the prompt it is asked for, whichever it was asked for before",

@@ -43,11 +43,13 @@ export const passagesText = (
  */
 export const make = (tokenizer: Tokenizer, text: string, limit: number): Observation => {
   const shown = ` ${neutralise(text).trim()}`
-  const tokens = encodeStart(tokenizer, shown, limit)
-  if (tokens.length <= limit) {
+  // Most texts are short and fit: they are encoded once.
+  const start = shown.length > charactersPerToken * limit ? encodeStart(tokenizer, shown, limit) : null
+  if (start === null || start.length <= limit) {
     const whole = observe(tokenizer, shown)
     if (whole.tokens.length <= limit) return whole
   }
+  const tokens = start ?? tokenizer.encode(shown)
   // Cut text may encode to other tokens than the cut tokens, hence the check after every cut.
   const fit = (kept: number): Observation => {
     const cut = observe(tokenizer, tokenizer.decode(tokens.slice(0, kept)).replace(brokenEnd, ""))
