@@ -106,6 +106,11 @@ describe("a command reward", () => {
       tells: /exit code 3, expected 0: such key$/u
     },
     {
+      does: "throws",
+      layer: node(`null.score`),
+      tells: /exit code 1, expected 0: TypeError: Cannot read properties of null \(reading 'score'\)$/u
+    },
+    {
       does: "hangs",
       layer: node(`setInterval(() => {}, 1000)`, "300 millis"),
       tells: /not done with 2 attempts after 300ms; raise the timeout/u

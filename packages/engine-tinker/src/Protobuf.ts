@@ -122,24 +122,25 @@ export const encodeForwardBackwardOutput = (output: Wire.ForwardBackwardOutput):
           typeTag: output.loss_fn_output_type,
           numDatums: BigInt(output.loss_fn_outputs.length),
           fields: Object.fromEntries(
-            names.map((name) => {
-              const rows = output.loss_fn_outputs.map((datum) => datum[name]?.data ?? [])
-              const ends = rows.map(
-                (
-                  (end) => (row) =>
-                    (end += 4 * row.length)
-                )(0)
-              )
-              return [
-                name,
-                { data: float32Bytes(rows.flat()), offsets: int64Bytes([0, ...ends]), dtype: dtypes.float32 }
-              ]
-            })
+            names.map((name) => [name, encodeRows(output.loss_fn_outputs.map((datum) => datum[name]?.data ?? []))])
           )
         }
       ]
     })
   )
+}
+
+/** Rows of numbers after one another, with the bytes at which each begins and the last ends. */
+const encodeRows = (rows: ReadonlyArray<ReadonlyArray<number>>) => {
+  const values = new Float32Array(rows.reduce((total, row) => total + row.length, 0))
+  const offsets = [0]
+  let end = 0
+  for (const row of rows) {
+    values.set(row, end)
+    end += row.length
+    offsets.push(4 * end)
+  }
+  return { data: new Uint8Array(values.buffer), offsets: int64Bytes(offsets), dtype: dtypes.float32 }
 }
 
 export const decodeForwardBackwardOutput = (
@@ -263,7 +264,8 @@ const float32Bytes = (values: ReadonlyArray<number>) => new Uint8Array(new Float
 /** Low and high halves, since a bigint for every number would take most of the time. */
 const int64Bytes = (values: ReadonlyArray<number>) => {
   const halves = new Int32Array(2 * values.length)
-  for (const [at, value] of values.entries()) {
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] ?? NaN
     halves[2 * at] = value
     halves[2 * at + 1] = Math.floor(value / 2 ** 32)
   }

@@ -1,5 +1,5 @@
 /** What the servers of an engine add to their protocols for their clients. */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { Option, Result, Schema } from "effect"
 import { Headers } from "effect/http"
 import type { EngineProfile } from "./Engine.ts"
@@ -55,4 +55,4 @@ export const readSeed = (headers: Headers.Headers): Result.Result<Option.Option<
   })
 
 /** A seed as other servers take it: a number of 31 bits, which all accept. */
-export const numericSeed = (seed: string): number => createHash("sha256").update(seed).digest().readUInt32LE() >>> 1
+export const numericSeed = (seed: string): number => hash("sha256", seed, "buffer").readUInt32LE() >>> 1

@@ -134,7 +134,7 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
   )
   if (code !== 0)
     return yield* failed(
-      `ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${lastLine(trouble).slice(0, 1000)}`}`,
+      `ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${reasonIn(trouble).slice(0, 1000)}`}`,
       trouble === "" ? undefined : trouble
     )
   if (output.length !== batch.length)
@@ -171,4 +171,8 @@ const decodeReward = Schema.decodeOption(
   Schema.fromJsonString(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 )
 
-const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? ""
+/** The last line that names an error, since Node ends with its version; without one, the last line. */
+const reasonIn = (trouble: string): string => {
+  const lines = trouble.trimEnd().split("\n")
+  return lines.findLast((line) => /error|exception/iu.test(line)) ?? lines.at(-1) ?? ""
+}

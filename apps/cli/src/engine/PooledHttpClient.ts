@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type * as Undici from "@effect/platform-node/Undici"
 import { Duration, Effect, Layer } from "effect"
 import {
+  Headers,
   HttpClient,
   HttpClientError,
   type HttpClientRequest,
@@ -43,7 +44,7 @@ const exchange = (dispatcher: Undici.Dispatcher, request: HttpClientRequest.Http
     const { origin, path } = split(request.url)
     let controller: Undici.Dispatcher.DispatchController | undefined
     let status = 0
-    let headers: Record<string, string> = {}
+    let headers = Headers.empty
     const chunks: Array<Uint8Array> = []
     dispatcher.dispatch(
       {
@@ -86,7 +87,9 @@ const split = (url: string) => {
   return at < 0 ? { origin: url, path: "/" } : { origin: url.slice(0, at), path: url.slice(at) }
 }
 
-const single = (headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>) =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : (value ?? []).join(", ")])
-  )
+const single = (headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>): Headers.Headers => {
+  const all: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers))
+    all[name] = typeof value === "string" ? value : (value ?? []).join(", ")
+  return Headers.fromRecordUnsafe(all)
+}

@@ -79,15 +79,15 @@ const withInputs = (
   { prompt, response }: Sequence,
   inputs: Readonly<Record<string, ReadonlyArray<number>>>
 ): Wire.Datum => {
-  const full = [...prompt, ...response]
-  const padding = prompt.slice(1).map(() => 0)
+  const full = prompt.concat(response)
+  const padding = prompt.slice(1).fill(0)
   return {
     model_input: { chunks: [{ type: "encoded_text", tokens: full.slice(0, -1) }] },
     loss_fn_inputs: {
       target_tokens: { data: full.slice(1), dtype: "int64", shape: [full.length - 1] },
       ...Object.fromEntries(
         Object.entries(inputs).map(([name, values]) => {
-          const data = [...padding, ...values]
+          const data = padding.concat(values)
           return [name, { data, dtype: "float32" as const, shape: [data.length] }]
         })
       )

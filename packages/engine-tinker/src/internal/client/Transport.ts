@@ -1,5 +1,12 @@
 import { Duration, Effect, Predicate, Redacted } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "effect/http"
+import {
+  HttpBody,
+  HttpClient,
+  type HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse,
+  type HttpMethod
+} from "effect/http"
 import type * as Reply from "./Reply.ts"
 
 export interface TransportOptions {
@@ -29,32 +36,29 @@ export const make = (client: HttpClient.HttpClient, options: TransportOptions): 
   const base = `${options.url.replace(/\/+$/u, "")}/api/v1/`
   const inTime = timely(options.answerWithin)
   const key = options.apiKey === null ? {} : { "x-api-key": Redacted.value(options.apiKey) }
-  return (method, path, request = {}) =>
-    client
-      .execute(
-        HttpClientRequest.make(method)(`${base}${path}`, {
-          headers: { ...key, ...request.headers },
-          ...(request.body === undefined ? {} : { body: request.body })
-        })
-      )
-      .pipe(
-        Effect.flatMap((response) =>
-          Effect.map(response.arrayBuffer, (body): Reply.Reply => ({
-            status: response.status,
-            headers: response.headers,
-            body: new Uint8Array(body)
-          }))
-        ),
-        // The request, which holds the key, stays out of it.
-        Effect.mapError(({ reason }): Broken => ({
-          reason: reason._tag === "TransportError" ? `the connection broke${because(reason.cause)}` : reason._tag,
-          cause: reason.cause,
-          silent: isSilence(reason.cause)
-        })),
-        untraced,
-        inTime
-      )
+  return (method, path, request = {}) => {
+    const asked = HttpClientRequest.make(method)(`${base}${path}`, {
+      headers: { ...key, ...request.headers },
+      ...(request.body === undefined ? {} : { body: request.body })
+    })
+    const answered = client.execute(asked).pipe(Effect.flatMap(readReply), Effect.mapError(broken), inTime)
+    return isFrequent(path) ? untraced(answered) : answered
+  }
 }
+
+const readReply = (response: HttpClientResponse.HttpClientResponse) =>
+  Effect.map(response.arrayBuffer, (body): Reply.Reply => ({
+    status: response.status,
+    headers: response.headers,
+    body: new Uint8Array(body)
+  }))
+
+/** The request, which holds the key, stays out of it. */
+const broken = ({ reason }: HttpClientError.HttpClientError): Broken => ({
+  reason: reason._tag === "TransportError" ? `the connection broke${because(reason.cause)}` : reason._tag,
+  cause: reason.cause,
+  silent: isSilence(reason.cause)
+})
 
 /** A JSON body; what is undefined is left out. */
 export const jsonBody = (body: object): HttpBody.HttpBody => HttpBody.text(JSON.stringify(body), "application/json")
@@ -69,9 +73,8 @@ const because = (cause: unknown): string =>
   cause instanceof Error && cause.message !== "" ? ` (${cause.message})` : ""
 
 /** A step sends tens of thousands of these, too many for a span each. */
-const untraced = Effect.provideService(HttpClient.TracerDisabledWhen, ({ url }) =>
-  /\/(?:asample|retrieve_future|session_heartbeat)$/u.test(url)
-)
+const isFrequent = (path: string) => ["asample", "retrieve_future", "session_heartbeat"].includes(path)
+const untraced = Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
 
 /** Fails what takes too long. The HTTP client's own limit is cheaper where it has one: this one forks a fiber. */
 const timely = (limit: Duration.Input | null) => {

@@ -12,17 +12,19 @@ import { type Refusal, refuse } from "./Refusal.ts"
 /** Samplers of further processes number from 10⁹ times a random number: more than a double can distinguish. */
 const longSequence = /("seq_id"\s*:\s*)(\d{16,19})\b/gu
 
-/** The JSON of a body, a `seq_id` of 16 digits or more as a text, and the digest of the body as it came. */
+/** The bytes of a body, and their JSON with a `seq_id` of 16 digits or more as a text. */
 export const readJson = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, most: number) {
   const bytes = yield* readBytes(request, most)
   return yield* Effect.try({
-    try: (): { readonly value: unknown; readonly digest: string } => ({
-      value: JSON.parse(new TextDecoder().decode(bytes).replaceAll(longSequence, '$1"$2"')),
-      digest: digestOf(bytes)
+    try: (): { readonly value: unknown; readonly bytes: Uint8Array } => ({
+      value: JSON.parse(utf8.decode(bytes).replaceAll(longSequence, '$1"$2"')),
+      bytes
     }),
     catch: () => unreadable("it is not JSON")
   })
 })
+
+const utf8 = new TextDecoder()
 
 /** Keys that a schema does not know are refused: what they ask for would be left undone without a word. */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
@@ -53,8 +55,8 @@ export const readForwardBackward = Effect.fnUntraced(function* (
   const decode = (value: unknown) => Effect.tapError(decodeForwardBackward(value), () => skip(value))
   const isProtobuf = (request.headers["content-type"] ?? "").startsWith(Protobuf.contentType)
   if (!isProtobuf) {
-    const { digest, value } = yield* readJson(request, bodyBytes)
-    return { body: yield* decode(value), digest, forwardOnly: false }
+    const { bytes, value } = yield* readJson(request, bodyBytes)
+    return { body: yield* decode(value), digest: digestOf(bytes), forwardOnly: false }
   }
   const bytes = yield* readBytes(request, bodyBytes)
   const message = yield* Effect.mapError(
@@ -73,12 +75,12 @@ const decodeForwardBackward = decoder(Wire.ForwardBackwardRequest)
 
 /** The bytes of a body, of which there are at most `most` before and after decompression. */
 const readBytes = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, most: number) {
-  const tooLarge = refuse(`the body is larger than ${most} bytes, expected fewer, also when decompressed`, 413)
+  const tooLarge = () => refuse(`the body is larger than ${most} bytes, expected fewer, also when decompressed`, 413)
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (encoding !== "identity" && encoding !== "zstd")
     return yield* refuse(`content-encoding is ${encoding.slice(0, 100)}, expected zstd or none`, 415)
   const received = yield* Effect.mapError(request.arrayBuffer, ({ reason }) =>
-    reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : unreadable("it broke off")
+    reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge() : unreadable("it broke off")
   )
   const bytes = new Uint8Array(received)
   if (encoding === "identity") return bytes
@@ -86,14 +88,15 @@ const readBytes = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSe
     try: () => decompress(bytes, { maxOutputLength: most }),
     catch: (error) =>
       error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
-        ? tooLarge
+        ? tooLarge()
         : unreadable("not zstd")
   })
 })
 
 const decompress = promisify(zstdDecompress)
 
-const digestOf = (body: string | Uint8Array): string => hash("sha256", body, "base64")
+/** Identifies a body. */
+export const digestOf = (body: Uint8Array): string => hash("sha256", body, "base64")
 
 const unreadable = (reason: string) => refuse(`the body cannot be read: ${reason}`)
 

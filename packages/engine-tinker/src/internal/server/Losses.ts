@@ -90,19 +90,15 @@ export const toDatum = (
   { token }: Loss,
   logprobs: ReadonlyArray<number>
 ): { readonly datum: Datum; readonly losses: ReadonlyArray<number> } => {
-  const tokens = target.response.map((_, index) =>
-    token(logprobs[index] ?? NaN, target.logprobs[index] ?? NaN, target.advantages[index] ?? NaN)
-  )
-  return {
-    datum: {
-      prompt: target.prompt,
-      response: target.response,
-      weights: target.weights,
-      logprobs: tokens.map(({ logprob }) => logprob),
-      advantages: tokens.map(({ advantage }) => advantage)
-    },
-    losses: tokens.map(({ loss }, index) => (target.weights[index] ?? 0) * loss)
+  const { prompt, response, weights } = target
+  const [losses, given, advantages]: [Array<number>, Array<number>, Array<number>] = [[], [], []]
+  for (let index = 0; index < response.length; index++) {
+    const one = token(logprobs[index] ?? NaN, target.logprobs[index] ?? NaN, target.advantages[index] ?? NaN)
+    losses.push((weights[index] ?? 0) * one.loss)
+    given.push(one.logprob)
+    advantages.push(one.advantage)
   }
+  return { datum: { prompt, response, weights, logprobs: given, advantages }, losses }
 }
 
 const surrogate = (clipRatio: number): Loss => ({

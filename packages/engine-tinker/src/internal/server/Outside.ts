@@ -34,7 +34,7 @@ export const logprobs = Effect.fnUntraced(function* <E>(
   return (index: number, response: ReadonlyArray<number>): ReadonlyArray<number> => {
     const target = targets[index]
     if (target === undefined) return response
-    const whole = [...(known.get(keyOf(before(target))) ?? []), ...response]
+    const whole = (known.get(keyOf(before(target))) ?? []).concat(response)
     for (const { index: at, token } of target.strays)
       whole[at] = known.get(keyOf(instead(target, at, token)))?.[0] ?? NaN
     return whole

@@ -1,7 +1,7 @@
 import { Credentials } from "@inspo/http/server"
 import { ByteSize, Effect, type Redacted, Schema } from "effect"
 import { type Headers, type HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { decoder, readJson } from "./Bodies.ts"
+import { decoder, digestOf, readJson } from "./Bodies.ts"
 import type { Page } from "./Listings.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 import type { TinkerServer } from "./TinkerServer.ts"
@@ -40,11 +40,12 @@ export interface Routing {
 }
 
 export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interface): Routing => {
+  const mostBytes = ByteSize.fromInputUnsafe(server.bodyBytes)
   const route: Routing["route"] = (method, path, handle) =>
     router.add(method, path, (request) =>
       authorize(server.apiKey, request).pipe(
         Effect.andThen(handle(request)),
-        Effect.provideService(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(server.bodyBytes)),
+        Effect.provideService(HttpServerRequest.MaxBodySize, mostBytes),
         Effect.catchTag("Refusal", ({ detail, status }) => Effect.succeed(reply({ detail }, status)))
       )
     )
@@ -52,9 +53,9 @@ export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interfa
   const post: Routing["post"] = (path, schema, handle) => {
     const decode = decoder(schema)
     return route("POST", path, (request) =>
-      Effect.flatMap(readJson(request, server.bodyBytes), ({ digest, value }) =>
+      Effect.flatMap(readJson(request, server.bodyBytes), ({ bytes, value }) =>
         decode(value).pipe(
-          Effect.flatMap((body) => handle(body, { digest, headers: request.headers })),
+          Effect.flatMap((body) => handle(body, { digest: digestOf(bytes), headers: request.headers })),
           // What may be sent again under its number, and what already has its number, keeps it.
           Effect.tapError(({ status }) => ([409, 429].includes(status) ? Effect.void : server.skip(value))),
           Effect.map((body) => reply(body))

@@ -19,7 +19,7 @@ export const read = Effect.fnUntraced(function* (
     return yield* refuse(
       `sampling_params.top_k is ${topK}, expected -1${profile.topK === true ? " or a count from 1" : ": this engine has no top-k"}`
     )
-  const tokens = prompt.chunks.flatMap((chunk) => chunk.tokens)
+  const tokens = tokensOf(prompt)
   if (tokens.length < 1 || tokens.length > contextLength)
     return yield* refuse(`prompt holds ${tokens.length} tokens, expected 1 to the context length ${contextLength}`)
   const vocabulary = tokenizer.vocabularySize
@@ -40,6 +40,10 @@ export const read = Effect.fnUntraced(function* (
     seed: Option.isSome(seed) ? seed.value : typeof params.seed === "number" ? String(params.seed) : yield* word
   }
 })
+
+/** The tokens of an input, which nearly always has one chunk. */
+export const tokensOf = ({ chunks }: Wire.ModelInput): ReadonlyArray<number> =>
+  chunks.length === 1 ? (chunks[0]?.tokens ?? []) : chunks.flatMap(({ tokens }) => tokens)
 
 /** How many tokens at the end of the prompt are to be scored; null where none is asked for. */
 export const scoredTokens = Effect.fnUntraced(function* (

@@ -40,6 +40,7 @@ export const read = Effect.fnUntraced(function* (
   return {
     texts: profile.stopTexts === "single-token" ? [...texts.filter(isOneToken), ...ofIds] : texts,
     end: (tokens) => {
+      if (stops.length === 0) return null
       const atId = tokens.findIndex((token) => ids.includes(token))
       const within = atId < 0 ? tokens.length : atId + 1
       const whole = tokenizer.decode(tokens.slice(0, within))

@@ -2,6 +2,7 @@ import type { Sequence } from "@inspo/engine"
 import { Effect } from "effect"
 import type * as Wire from "../../Wire.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
+import { tokensOf } from "./SampleRequests.ts"
 
 /**
  * A datum of the protocol as a prompt and a response: what comes after the first token that counts is the response, and
@@ -22,15 +23,15 @@ export const read = Effect.fnUntraced(function* (
   at: string,
   vocabulary: number
 ): Effect.fn.Return<Target, Refusal> {
-  const input = datum.model_input.chunks.flatMap(({ tokens }) => tokens)
+  const input = tokensOf(datum.model_input)
   yield* checkTokens(`${at}.model_input`, input, vocabulary)
   const [first] = input
   if (first === undefined) return yield* refuse(`${at}.model_input is empty, expected at least one token`)
   const { advantages, logprobs, targets, weights } = yield* readInputs(datum, loss, at, input.length, vocabulary)
 
-  const strays = targets.flatMap((token, index) =>
-    index + 1 < input.length && token !== input[index + 1] ? [{ index, token }] : []
-  )
+  const strays: Array<Target["strays"][number]> = []
+  for (const [index, token] of targets.entries())
+    if (index + 1 < input.length && token !== input[index + 1]) strays.push({ index, token })
   const counted = strays.find(({ index }) => weights[index] !== 0)
   if (counted !== undefined)
     return yield* refuse(
@@ -44,7 +45,7 @@ export const read = Effect.fnUntraced(function* (
   )
   return {
     prompt: input.slice(0, skipped + 1),
-    response: [...input.slice(skipped + 1), targets.at(-1) ?? first],
+    response: input.slice(skipped + 1).concat(targets.at(-1) ?? first),
     weights: weights.slice(skipped),
     logprobs: logprobs.slice(skipped),
     advantages: advantages.slice(skipped),

@@ -64,28 +64,37 @@ export const make = (options: Parts) => {
 }
 
 /** Samples, and scores the last `scored` tokens of the prompt where that is a number. */
-const sampling = ({ engine, loaded, sampleOne }: Parts, base: Source) =>
-  Effect.fnUntraced(function* (source: Source, request: SampleRequest, stops: Stops.Stops, scored: number | null) {
-    const { sequences } = yield* sampleOne(source, request)
-    const from = request.prompt.length - (scored ?? 0)
-    const sequence = { prompt: request.prompt.slice(0, from), response: request.prompt.slice(from) }
+const sampling = ({ engine, loaded, sampleOne }: Parts, base: Source) => {
+  const promptLogprobs = Effect.fnUntraced(function* (source: Source, tokens: ReadonlyArray<number>, scored: number) {
+    const from = tokens.length - scored
+    const sequence = { prompt: tokens.slice(0, from), response: tokens.slice(from) }
     const policy = source === base ? "reference" : "current"
-    const scores =
-      scored === null
-        ? undefined
-        : yield* loaded.using(source.weights, Effect.andThen(source.check, engine.score(policy, [sequence])))
+    const [scores = []] = yield* loaded.using(
+      source.weights,
+      Effect.andThen(source.check, engine.score(policy, [sequence]))
+    )
+    return [...sequence.prompt.map(() => null), ...scores]
+  })
+
+  return Effect.fnUntraced(function* (
+    source: Source,
+    request: SampleRequest,
+    stops: Stops.Stops,
+    scored: number | null
+  ) {
+    const { sequences } = yield* sampleOne(source, request)
+    const prompt_logprobs = scored === null ? null : yield* promptLogprobs(source, request.prompt, scored)
     return {
       _tag: "Samples",
       value: {
         sequences: sequences.map(({ logprobs, stopReason, tokens }) => {
           const end = stops.end(tokens)
-          return {
-            stop_reason: end === null ? stopReason : ("stop" as const),
-            tokens: tokens.slice(0, end ?? tokens.length),
-            logprobs: logprobs.slice(0, end ?? tokens.length)
-          }
+          return end === null
+            ? { stop_reason: stopReason, tokens, logprobs }
+            : { stop_reason: "stop" as const, tokens: tokens.slice(0, end), logprobs: logprobs.slice(0, end) }
         }),
-        prompt_logprobs: scores === undefined ? null : [...sequence.prompt.map(() => null), ...(scores[0] ?? [])]
+        prompt_logprobs
       }
     } satisfies Outcome
   })
+}

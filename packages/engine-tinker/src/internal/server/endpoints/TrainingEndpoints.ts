@@ -41,7 +41,7 @@ export const make = ({ engine, limits, loaded, submissions }: Parts) => {
       value: {
         loss_fn_output_type: "scalar",
         loss_fn_outputs: parts.map(({ losses }, index) => ({
-          elementwise_loss: tensor([...(targets[index]?.prompt ?? []).slice(1).map(() => 0), ...losses]),
+          elementwise_loss: tensor((targets[index]?.prompt ?? []).slice(1).fill(0).concat(losses)),
           logprobs: tensor(outside(index, logprobs[index] ?? []))
         })),
         metrics: { "loss:sum": total }
