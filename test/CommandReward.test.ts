@@ -51,6 +51,15 @@ describe("a command reward", () => {
     })
   )
 
+  it.live("gives each attempt one line, also for readers that end lines at U+2028", () =>
+    Effect.gen(function* () {
+      const script = `const lines = require("readline").createInterface({ input: process.stdin });
+        lines.on("line", (line) => console.log(JSON.parse(line).answer.length / 10))`
+      const found = yield* outcomes(["a\u2028b", "a\u2029\u0085b"], program([process.execPath, "-e", script]))
+      assert.deepStrictEqual(found, [0.3, 0.4])
+    })
+  )
+
   it.live("ends a program that writes without end, whatever it writes, and keeps little of it", () =>
     Effect.gen(function* () {
       const flood = (stream: string, line: string) =>

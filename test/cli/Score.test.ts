@@ -94,9 +94,13 @@ describe.skipIf(!existsSync(golden))(
           reward === "em"
             ? (one.expected_em ?? one.expected_score_em)
             : (one.expected_subem ?? one.expected_score_subem)
-        return `${JSON.stringify({ id: one.id, score, extracted: one.prediction ?? one.expected_extract_solution })}\n`
+        return { id: one.id, score, extracted: one.prediction ?? one.expected_extract_solution }
       })
-      assert.strictEqual(stdout, expected.join(""))
+      const rows = stdout.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        rows.map((row) => JSON.parse(row)),
+        expected
+      )
     })
   }
 )

@@ -33,6 +33,15 @@ export const json = (value: unknown, longest: number): string => {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
+/**
+ * A value as a line of JSON with its end. Other characters that some readers end a line at are escaped, such as U+2028 for
+ * `node:readline` and `str.splitlines` of Python.
+ */
+export const jsonLine = (value: unknown): string =>
+  `${JSON.stringify(value).replace(lineEnds, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`
+
+const lineEnds = /[\u0085\u2028\u2029]/gu
+
 /** Characters that may be hidden, with the context in which they are allowed: an emoji, a joined letter, a line end. */
 const pieces = new RegExp(
   [

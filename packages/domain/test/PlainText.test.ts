@@ -31,6 +31,9 @@ const Piece = Schema.Literals([
   "\uFE0F",
   "\u{E0041}",
   "\u2028",
+  "\u2029",
+  "\u0085",
+  "\v",
   "\uD800",
   "❤️",
   "👩🏽‍💻",
@@ -54,5 +57,14 @@ describe("PlainText.escape", () => {
 
   it.each(["👨‍👩‍👧‍👦 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ☺︎", "👁️‍🗨 👁‍🗨", "می‌خواهم", "क्‍ष അവന്‍", "Łódź, Αθήνα, 東京"])("leaves %j as it is", (text) => {
     assert.strictEqual(PlainText.escape(text), text)
+  })
+})
+
+describe("PlainText.jsonLine", () => {
+  it.prop("is one line for every reader, and the same value", [Schema.Array(Piece)], ([drawn]) => {
+    const line = PlainText.jsonLine(drawn)
+    assert.deepStrictEqual(JSON.parse(line), drawn)
+    assert.notMatch(line.slice(0, -1), /[\n\v\f\r\u0085\u2028\u2029]/u)
+    assert.isTrue(line.endsWith("\n"))
   })
 })

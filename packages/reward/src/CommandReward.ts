@@ -87,7 +87,7 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
       ...(cause === undefined ? {} : { cause })
     })
   const limit = Duration.format(Duration.fromInputUnsafe(timeout))
-  const input = Stream.fromIterable(batch.map((score, id) => `${encodeLine(toLine(score, id))}\n`)).pipe(
+  const input = Stream.fromIterable(batch.map((score, id) => PlainText.jsonLine(toLine(score, id)))).pipe(
     Stream.encodeText
   )
 
@@ -164,8 +164,6 @@ const toLine = ({ answer, attempt }: Score, id: number): Line => ({
   response: attempt.response,
   answer
 })
-
-const encodeLine = Schema.encodeSync(Schema.fromJsonString(Line))
 
 const decodeReward = Schema.decodeOption(
   Schema.fromJsonString(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))

@@ -85,7 +85,7 @@ const run = Effect.fnUntraced(function* ([program = "", ...args]: ReadonlyArray<
   const failed = (problem: string) => new ScoringFailed({ problem: `${[program, ...args].join(" ")} ${problem}` })
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const { code, printed, trouble } = yield* Effect.gen(function* () {
-    const stream = Stream.encodeText(Stream.succeed(`${JSON.stringify({ output, ...seen(job) })}\n`))
+    const stream = Stream.encodeText(Stream.succeed(PlainText.jsonLine({ output, ...seen(job) })))
     const child = yield* spawner.spawn(ChildProcess.make(program, args, { stdin: { stream }, killSignal: "SIGKILL" }))
     const text = (bytes: typeof child.stdout) =>
       bytes.pipe(

@@ -1,3 +1,4 @@
+import * as PlainText from "@inspo/domain/PlainText"
 import { Array as Arr, Effect, FileSystem, type PlatformError, Schema } from "effect"
 import { fileFailure } from "../Failure.ts"
 
@@ -47,5 +48,4 @@ export const readJsonLines = <A>(file: string, row: Schema.ConstraintDecoder<A>)
 }
 
 /** Rows as JSON lines. */
-export const jsonLines = (rows: ReadonlyArray<unknown>): string =>
-  rows.map((row) => `${JSON.stringify(row)}\n`).join("")
+export const jsonLines = (rows: ReadonlyArray<unknown>): string => rows.map(PlainText.jsonLine).join("")

@@ -1,4 +1,4 @@
-import { Utf8 } from "@inspo/domain"
+import { PlainText, Utf8 } from "@inspo/domain"
 import {
   Attempt,
   defaultConfig,
@@ -77,7 +77,7 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
         found === null ? { failed: failed + 1, scored, sum } : { failed, scored: scored + 1, sum: sum + found }
       )
     ),
-    Stream.map((row) => `${JSON.stringify(row)}\n`),
+    Stream.map(PlainText.jsonLine),
     Stream.run(stdio.stdout({ endOnDone: false })),
     Effect.catchIf(isClosedPipe, () => Effect.void)
   )

@@ -1,4 +1,4 @@
-import { Utf8 } from "@inspo/domain"
+import { PlainText, Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, Result, Sink, Stream } from "effect"
 import type { DatasetError } from "../DatasetError.ts"
 import { failure, shownLength } from "./failure.ts"
@@ -33,7 +33,7 @@ export const stream = (file: string): Stream.Stream<Numbered<unknown>, DatasetEr
 export const write = Effect.fnUntraced(function* (file: string, rows: ReadonlyArray<object>) {
   const fs = yield* FileSystem.FileSystem
   yield* fs
-    .writeFileString(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""))
+    .writeFileString(file, rows.map(PlainText.jsonLine).join(""))
     .pipe(Effect.mapError((cause) => failure({ file, expected: `a writable file (${cause.message})`, cause })))
 })
 
@@ -41,7 +41,7 @@ export const write = Effect.fnUntraced(function* (file: string, rows: ReadonlyAr
 export const writeStream = Effect.fnUntraced(function* <R>(file: string, rows: Stream.Stream<object, DatasetError, R>) {
   const fs = yield* FileSystem.FileSystem
   yield* rows.pipe(
-    Stream.map((row) => `${JSON.stringify(row)}\n`),
+    Stream.map(PlainText.jsonLine),
     Stream.encodeText,
     Stream.run(
       Sink.mapError(fs.sink(file), (cause) => failure({ file, expected: `a writable file (${cause.message})`, cause }))
