@@ -21,8 +21,8 @@ export interface Options {
  * guarantee assumes.
  *
  * Newcomers take free places, then those of the members with the smallest P(best). The incumbent stays, and so does the seed until
- * it is shown worse. The first evolution adds at most 4; later ones twice as many as the last if one of these became the incumbent,
- * else half as many.
+ * it is shown worse. The first evolution adds at most 4, and so does each as long as nothing was ever rewarded; later ones add twice as
+ * many as the last if one of these became the incumbent, else half as many.
  *
  * @example
  * ```ts
@@ -60,7 +60,8 @@ export const make = ({ delta = 0.05, parents: least = 1 }: Options = {}): Strate
       )
     },
     newcomers: (population, latest) => {
-      if (latest === null) return firstNewcomers
+      // Without a reward nothing is known against the last ones, and only others can be rewarded.
+      if (latest === null || population.comparison.sum === 0) return firstNewcomers
       const best = incumbent(population)?.instruction.id
       return latest.ids.some((id) => id === best) ? 2 * latest.places : Math.max(1, Math.floor(latest.places / 2))
     },
@@ -103,5 +104,5 @@ const rank = ({ comparison, members }: Population): ReadonlyArray<Member> =>
 const where = "EvidencePruning"
 
 const none: ReadonlySet<InstructionId> = new Set()
-/** Newcomers of the first evolution. */
+/** Newcomers of the first evolution, and of those before the first reward. */
 const firstNewcomers = 4

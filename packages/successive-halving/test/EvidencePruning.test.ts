@@ -147,13 +147,15 @@ describe("prune", () => {
 
 describe("newcomers", () => {
   it.prop(
-    "are four at first, then twice as many after one became the incumbent, else half as many, at least one",
+    "are four until something is rewarded, then twice as many after one became the incumbent, else half as many, at least one",
     [Members, Options, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))],
     ([members, options, places]) => {
-      const { population } = setUp(members, options)
+      const { population: unrewarded } = setUp(members, options)
+      const population = { ...unrewarded, comparison: { ...unrewarded.comparison, samples: 9, sum: 0.5 } }
       const rule = EvidencePruning.make(options)
       const incumbent = options.incumbent % members.length
       assert.strictEqual(rule.newcomers(population, null), 4)
+      assert.strictEqual(rule.newcomers(unrewarded, { places, ids: [id(incumbent)] }), 4)
       assert.strictEqual(rule.newcomers(population, { places, ids: [id(99), id(incumbent)] }), 2 * places)
       const others = members.flatMap((_, index) => (index === incumbent ? [] : [id(index)]))
       assert.strictEqual(rule.newcomers(population, { places, ids: others }), Math.max(1, Math.floor(places / 2)))

@@ -293,10 +293,10 @@ const ranked = (algorithm: Algorithm, history: History): ReadonlyArray<string> =
   return history.alive.toSorted((a, b) => merit(b) - merit(a))
 }
 
-/** The most newcomers of an evolution: twice as many as the last time after a success, else half as many. */
+/** The most newcomers of an evolution: four until something is rewarded, then twice as many as the last time after a success, else half as many. */
 const newcomersDue = (algorithm: Algorithm, { entrants, evidence }: History): number => {
   if (algorithm.halving.rule !== "evidence") return Infinity
-  if (entrants === null) return 4
+  if (entrants === null || evidence.sum === 0) return 4
   return entrants.ids.includes(evidence.incumbent) ? 2 * entrants.places : Math.max(1, Math.floor(entrants.places / 2))
 }
 
