@@ -5,7 +5,7 @@ import { ofSentences } from "@inspo/reflection/ClauseBank"
 import { type Arm, single } from "../Arm.ts"
 import { configure, letter } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
-import { instructionFirstStages, plainSelectionParts } from "./StaticVsEvolved.ts"
+import { instructionFirstStages, plainSelectionOf } from "./StaticVsEvolved.ts"
 
 const [plain, best, ...singles] = letter.instructions
 
@@ -23,7 +23,14 @@ const onLetter = (config: RunConfig): RunConfig => {
 }
 
 /** The learning rate at which each arm did best on the seeds of tuning; that of the settings for an arm without one. */
-const rates: Readonly<Record<string, number>> = {}
+const rates: Readonly<Record<string, number>> = {
+  "letter-evolved": 1e-3,
+  "letter-static": 1e-4,
+  "letter-instruction-first": 1e-3,
+  "letter-plain-selection": 1e-3,
+  "letter-unselected": 1e-3,
+  "letter-hand-written": 1e-3
+}
 
 const atItsRate = ({ name, stages, ...arm }: Arm): Arm => ({
   ...arm,
@@ -72,7 +79,7 @@ const arms: ReadonlyArray<Arm> = (
       (config) => {
         const task = onLetter(config)
         // Verification would take further rollouts.
-        return withAlgorithm(task, Ablations.without(task, [...plainSelectionParts, "verification"]))
+        return withAlgorithm(task, Ablations.without(plainSelectionOf(task), ["verification"]))
       }
     ),
     single("letter-unselected", "control: the plain instruction and every clause alone, with equal shares", unselected),
