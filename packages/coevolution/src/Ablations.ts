@@ -43,11 +43,9 @@ export const parts = {
         : algorithm
   },
   evidence: {
-    remains: "the bottom half is pruned, and an evolution replaces all but the parents",
-    remove: (algorithm) => ({
-      ...algorithm,
-      halving: algorithm.halving.rule === "evidence" ? { ...algorithm.halving, rule: "bottom-half" } : algorithm.halving
-    })
+    remains:
+      "the bottom half is pruned, an evolution replaces all but the parents, and the best of the last population is returned",
+    remove: (algorithm) => (algorithm.halving.rule === "evidence" ? withoutEvidence(algorithm) : algorithm)
   },
   failures: {
     remains: "candidates are written from the parent alone",
@@ -89,9 +87,8 @@ export const prePolicy = (algorithm: Algorithm): Algorithm => {
   const { half, quarter } = fractions(algorithm)
   const halvings = Math.ceil(Math.log2(algorithm.population.size))
   return {
-    ...algorithm,
     // No instruction is spared, so that one is left.
-    halving: { ...algorithm.halving, rule: "bottom-half" },
+    ...withoutEvidence(algorithm),
     schedule: {
       ...algorithm.schedule,
       evolveEvery: quarter,
@@ -101,6 +98,13 @@ export const prePolicy = (algorithm: Algorithm): Algorithm => {
     train: { ...algorithm.train, fromStep: half + 1 }
   }
 }
+
+/** Halving by values. It can prune the seed, so that nothing is compared with it and the policy trains under others. */
+const withoutEvidence = (algorithm: Algorithm): Algorithm => ({
+  ...algorithm,
+  halving: { ...algorithm.halving, rule: "bottom-half" },
+  evaluation: { ...algorithm.evaluation, instruction: "best" }
+})
 
 /** The policy first: the seed instruction alone for half of the steps; then instructions evolve under the frozen policy. */
 export const postPolicy = (algorithm: Algorithm): Algorithm => {

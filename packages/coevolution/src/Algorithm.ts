@@ -217,8 +217,8 @@ export const EvaluationConfig = Schema.Struct({
   }),
   instruction: Schema.Literals(["best", "proven"]).annotate({
     description:
-      "The instruction to return: always the best, or the best only if it has a verification or " +
-      "lifetime mean above the seed's, else the seed"
+      "The instruction to return: always the best, or the best only if the interval of its difference to the seed is above 0, " +
+      "else the seed"
   })
 })
 

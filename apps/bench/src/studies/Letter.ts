@@ -5,7 +5,7 @@ import { ofSentences } from "@inspo/reflection/ClauseBank"
 import { type Arm, single } from "../Arm.ts"
 import { configure, letter } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
-import { instructionFirstStages, plainSelectionOf } from "./StaticVsEvolved.ts"
+import { instructionFirstStages, plainSelectionParts } from "./StaticVsEvolved.ts"
 
 const [plain, best, ...singles] = letter.instructions
 
@@ -79,7 +79,7 @@ const arms: ReadonlyArray<Arm> = (
       (config) => {
         const task = onLetter(config)
         // Verification would take further rollouts.
-        return withAlgorithm(task, Ablations.without(plainSelectionOf(task), ["verification"]))
+        return withAlgorithm(task, Ablations.without(task, [...plainSelectionParts, "verification"]))
       }
     ),
     single("letter-unselected", "control: the plain instruction and every clause alone, with equal shares", unselected),

@@ -1,13 +1,11 @@
 import type { RunConfig } from "@inspo/config"
-import { algorithmOf, withAlgorithm } from "@inspo/config/RunConfig"
 import { staticConfig } from "@inspo/config/StaticArm"
 import { fileURLToPath } from "node:url"
-import type { Algorithm } from "@inspo/coevolution"
-import * as Ablations from "@inspo/coevolution/Ablations"
+import type * as Ablations from "@inspo/coevolution/Ablations"
 import { ClauseBank } from "@inspo/reflection"
 import { type Arm, bestText, budget, single, type StageContext, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
-import { evolved, randomProposer, staticArm } from "./Arms.ts"
+import { evolved, randomProposer, staticArm, without } from "./Arms.ts"
 import { atTheirBest, nameAtBest, tuned } from "./Rates.ts"
 
 /** The seed instruction with one useful clause for every behaviour. */
@@ -85,17 +83,14 @@ const lateSchedule: Arm = single(
   })
 )
 
-/** The choice of the paper: without our parts, and the best instruction is returned, whatever the evidence for it. */
-export const plainSelectionOf = (algorithm: Algorithm): Algorithm => ({
-  ...Ablations.without(algorithm, ["sharing", "comparison", "evidence"]),
-  evaluation: { ...algorithm.evaluation, instruction: "best" }
-})
+/** What the choice of the paper leaves out of ours. */
+export const plainSelectionParts: ReadonlyArray<Ablations.Part> = ["sharing", "comparison", "evidence"]
 
 /** The choice of the paper on the schedule of `quick`. */
-const plainSelection: Arm = single(
+const plainSelection: Arm = without(
+  plainSelectionParts,
   "plain-selection",
-  "the same schedule, one instruction per question, softmax and halving by means",
-  (config) => withAlgorithm(config, plainSelectionOf(algorithmOf(config)))
+  "the same schedule, one instruction per question, softmax and halving by means"
 )
 
 /** The checkpoint that was trained to ignore instructions. */
