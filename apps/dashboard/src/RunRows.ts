@@ -38,6 +38,14 @@ export const outermost = (all: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   return all.filter(({ run }) => !isWithin(run.name))
 }
 
+/** The settings in which some of the rows differ, as far as these are known. */
+export const differing = (all: ReadonlyArray<Row>): ReadonlyArray<string> => {
+  const known = all.filter(({ group }) => group !== null)
+  return [...new Set(known.flatMap(({ settings }) => [...settings.keys()]))].filter(
+    (name) => new Set(known.map(({ settings }) => settings.get(name))).size > 1
+  )
+}
+
 /**
  * The rows that a filter matches. Each of its words is part of a name, a state, or of `setting=value`, where the name of the setting
  * can be cut at its beginning.

@@ -40,6 +40,19 @@ const known = (views: ReadonlyArray<RunView>) =>
 const idsOf = (rows: ReadonlyArray<RunRows.Row>) => rows.map(({ run }) => run.id)
 
 describe("rows of runs", () => {
+  it("differ in the settings of which they have several values, whatever those do that are not listed", () => {
+    fc.assert(
+      fc.property(runs, fc.constantFrom("running", "finished"), (views, status) => {
+        const listed = RunRows.filtered(RunRows.rows(views, known(views)), status)
+        const read = listed.filter(({ group }) => group !== null)
+        const values = (name: string) => new Set(read.map(({ settings }) => settings.get(name)))
+        const differing = RunRows.differing(listed)
+        for (const name of ["population.size", "randomSeed", "budget.usd"])
+          assert.strictEqual(differing.includes(name), values(name).size > 1, name)
+      })
+    )
+  })
+
   it("are sorted without losing one, and back again with those of no value last", () => {
     const by = fc.constantFrom(...RunRows.columns, "population.size", "randomSeed")
     fc.assert(

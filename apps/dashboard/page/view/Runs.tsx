@@ -1,8 +1,7 @@
 import { useMemo } from "react"
 import { compact, count, percent, plural } from "../../src/Format.ts"
-import { filtered, grouped, outermost, type Row, rows, sorted } from "../../src/RunRows.ts"
+import { differing, filtered, grouped, outermost, type Row, rows, sorted } from "../../src/RunRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
-import type { SettingsView } from "../../src/view/SettingsView.ts"
 import { ago } from "../Ago.ts"
 import { makeQuery } from "../Client.ts"
 import { Problem, Sparkline, Status } from "../part/Parts.tsx"
@@ -18,15 +17,13 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
   const known = runs.filter(({ measure }) => measure !== null).length
   const { data, problem } = useSettings(null, `${runs.length} ${known}`)
   const { query } = route
-  const [filter, sort, shown] = [
-    query.get("filter") ?? "",
-    query.get("sort") ?? "",
-    shownSettings(query.get("columns"), data)
-  ]
+  const [filter, sort] = [query.get("filter") ?? "", query.get("sort") ?? ""]
   const all = useMemo(() => rows(runs, data), [runs, data])
   const outer = useMemo(() => outermost(all), [all])
   const withNested = query.get("nested") === "shown"
   const listed = withNested ? all : outer
+  const settings = useMemo(() => differing(listed), [listed])
+  const shown = shownSettings(query.get("columns"), settings)
   const found = useMemo(() => sorted(filtered(listed, filter), sort), [listed, filter, sort])
   const change = (changes: Readonly<Record<string, string>>) => go(withQuery(route, changes), "replace")
   const isGrouped = query.get("group") === "seeds"
@@ -51,7 +48,7 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
           nested={all.length - outer.length}
           withNested={withNested}
           isGrouped={isGrouped}
-          settings={data?.settings.map(({ name }) => name) ?? []}
+          settings={settings}
           shown={shown}
           change={change}
         />
@@ -77,14 +74,12 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
 const firstRows = 100
 
 /** The settings with a column of their own: those that were chosen, or else the first that people change. */
-const shownSettings = (chosen: string | undefined, data: SettingsView | null): ReadonlyArray<string> => {
-  const names = data?.settings.map(({ name }) => name) ?? []
-  return chosen === undefined
+const shownSettings = (chosen: string | undefined, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  chosen === undefined
     ? names
         .filter((name) => name !== "randomSeed" && !/^(?:data|engine|journal|keys|budget|policy)\./u.test(name))
         .slice(0, 2)
     : chosen.split(",").filter((name) => names.includes(name))
-}
 
 interface Change {
   readonly change: (changes: Readonly<Record<string, string>>) => void
