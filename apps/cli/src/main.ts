@@ -9,5 +9,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   const { enableCompileCache } = await import("node:module")
   // Before anything else is loaded: a start then takes half the processor time of the first one.
   enableCompileCache()
+  // Schemas are compiled on first use, before which this has to be loaded.
+  await import("effect/schema/SchemaJITCompiler/enable")
   await import("./Program.ts")
 }

@@ -36,6 +36,8 @@ export interface Profile {
   readonly unloads: boolean
   /** Takes the engine's seeds, which are texts, as they are, beside the numbers made from them. */
   readonly textSeeds: boolean
+  /** Answers `asample` with the samples themselves where they are there soon and `Prefer: wait` asks for it. */
+  readonly samplesAtOnce: boolean
   /** How it says that it has no room for one more model; null where it does not. */
   readonly full: RegExp | null
   /** LoRA adapters are trained, or all parameters. */
@@ -57,6 +59,7 @@ export const inspo: Profile = {
   removes: true,
   unloads: true,
   textSeeds: true,
+  samplesAtOnce: true,
   full: null,
   lora: false,
   fixedOptimizer: []
@@ -69,6 +72,7 @@ export const tinker: Profile = {
   mask: null,
   reference: "sampler",
   textSeeds: false,
+  samplesAtOnce: false,
   lora: true
 }
 

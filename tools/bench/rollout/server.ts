@@ -1,4 +1,6 @@
 /** The null engine behind our server: `server.ts CASE`. Sends its URL to its parent, and its processor time on request. */
+// As the command line does.
+import "effect/schema/SchemaJITCompiler/enable"
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Catalog } from "@inspo/engine-tinker"

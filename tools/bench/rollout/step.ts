@@ -1,4 +1,6 @@
 /** One step in a process of its own: `step.ts CASE QUESTIONS [URL]`. Sends its costs to its parent, or prints them. */
+// As the command line does.
+import "effect/schema/SchemaJITCompiler/enable"
 import { Engine } from "@inspo/engine"
 import { Effect, Layer } from "effect"
 import { processorSeconds } from "../Measure.ts"

@@ -1,6 +1,8 @@
 import { Clock, type Duration, Effect, Result } from "effect"
 import type { HttpBody, HttpClient, HttpMethod } from "effect/http"
+import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
+import * as Prefer from "../Prefer.ts"
 import * as RetryBudget from "./RetryBudget.ts"
 import * as Reply from "./Reply.ts"
 import { failure, type RequestFailure } from "./RequestFailure.ts"
@@ -23,6 +25,8 @@ export interface Request<E = never> {
   readonly repeatable: boolean
   /** Runs when the server turns it away for being busy (429). */
   readonly onBusy?: Effect.Effect<void>
+  /** The server may answer with the result, in protobuf, where it is there soon. */
+  readonly atOnce?: boolean
   /** Runs when the server has taken it, before its result is there. */
   readonly onAccepted?: (future: typeof Wire.Future.Type) => Effect.Effect<void, E>
 }
@@ -54,11 +58,13 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
     method: HttpMethod.HttpMethod,
     path: string,
     request: Pick<Request, "repeatable"> & Partial<Omit<Request, "onAccepted">>,
-    decode: Reply.Decode<A>
+    decode: Reply.Decode<A>,
+    firstHeaders: Request["headers"] = {}
   ): Effect.fn.Return<A, RequestFailure> {
     const began = yield* Clock.currentTimeMillis
     for (let attempt = 0; ; attempt++) {
-      const answer = yield* Effect.result(send(method, path, request))
+      const sent = attempt === 0 ? { ...request, headers: { ...request.headers, ...firstHeaders } } : request
+      const answer = yield* Effect.result(send(method, path, sent))
       const verdict = judge(answer, decode, attempt)
       if (verdict._tag === "Done") return verdict.value
       if (verdict._tag === "Refused") return yield* failure(path, "refused", verdict)
@@ -92,15 +98,34 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
   const submit: Connection["submit"] = (request, decode) =>
     Effect.map(accept(request), (id) => settle(request, id, decode))
 
+  /** Only the first try asks for the result: one that takes longer than an answer may, or is unusable, is retrieved. */
+  const callAtOnce = Effect.fnUntraced(function* <A, E>(request: Request<E>, decode: Reply.Decode<A>) {
+    const answer = yield* exchange("POST", request.path, request, readAnswer(decode), askingAtOnce)
+    return Result.isSuccess(answer) ? answer.success : yield* settle(request, answer.failure, decode)
+  })
+
   return {
     get: (path, decode) => exchange("GET", path, { repeatable: true }, decode),
     remove: (path) => exchange("DELETE", path, { repeatable: true }, () => Result.succeed(undefined)),
     post: (request, decode) => exchange("POST", request.path, request, decode),
     submit,
-    call: (request, decode) => Effect.flatten(submit(request, decode))
+    call: (request, decode) =>
+      options.protobuf && request.atOnce === true
+        ? callAtOnce(request, decode)
+        : Effect.flatten(submit(request, decode))
   }
 }
 
 const mostRounds = 4
 
+const askingAtOnce = { ...Prefer.soon, accept: Protobuf.contentType }
+
 const readFuture = Reply.json(Wire.Future)
+
+/** A result, or the id of its future. */
+const readAnswer =
+  <A>(decode: Reply.Decode<A>): Reply.Decode<Result.Result<A, string>> =>
+  (reply) =>
+    Reply.isProtobuf(reply)
+      ? Result.map(decode(reply), (value) => Result.succeed(value))
+      : Result.map(readFuture(reply), (future) => Result.fail(future.request_id))

@@ -33,6 +33,9 @@ export const refine =
   (reply) =>
     Result.flatMap(decode(reply), read)
 
+export const isProtobuf = ({ headers }: Reply): boolean =>
+  (headers["content-type"] ?? "").startsWith(Protobuf.contentType)
+
 /** The state of a future. */
 export const state = (
   reply: Reply
@@ -67,7 +70,6 @@ const parse = ({ body, headers }: Reply): Result.Result<unknown, string> =>
     catch: () => `the body of ${body.length} bytes (${headers["content-type"] ?? "of no type"}) is not JSON`
   })
 
-const isProtobuf = ({ headers }: Reply) => (headers["content-type"] ?? "").startsWith(Protobuf.contentType)
 const isPending = Schema.is(Wire.Pending)
 const isFailed = Schema.is(Wire.Failed)
 const isDetail = Schema.is(Wire.Detail)

@@ -101,6 +101,7 @@ const asking =
               ...(profile.textSeeds && seed !== undefined ? seedHeaders(seed) : {})
             },
             repeatable: true,
+            atOnce: profile.samplesAtOnce,
             onBusy: pressure.slowDown(json.length)
           },
           decode

@@ -63,11 +63,14 @@ export const readForwardBackward = Effect.fnUntraced(function* (
     Effect.fromResult(Protobuf.decodeForwardBackward(bytes, elements)),
     ({ reason }) => unreadable(reason)
   )
-  const body = yield* decode({
+  // Protobuf has types: its datums need no other check of what they are.
+  const { data } = message.input
+  const read = yield* decode({
     model_id: message.modelId,
     seq_id: message.seqId,
-    forward_backward_input: message.input
+    forward_backward_input: { ...message.input, data: [] }
   })
+  const body = { ...read, forward_backward_input: { ...read.forward_backward_input, data } }
   return { body, digest: digestOf(bytes), forwardOnly: message.forwardOnly }
 })
 

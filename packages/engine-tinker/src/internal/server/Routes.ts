@@ -1,8 +1,9 @@
 import { readSeed } from "@inspo/engine/Wire"
-import { Effect, Option, Result, Schema } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Duration, Effect, Option, Result, Schema } from "effect"
+import { type Headers, HttpRouter, HttpServerResponse } from "effect/http"
 import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
+import * as Prefer from "../Prefer.ts"
 import { decoder, readForwardBackward, readJson } from "./Bodies.ts"
 import type { Outcome } from "./Outcomes.ts"
 import { brief, type Refusal, refuse } from "./Refusal.ts"
@@ -102,13 +103,20 @@ const addGradients = Effect.fnUntraced(function* ({ future, route }: Routing, se
   )
 })
 
-const addSamplers = Effect.fnUntraced(function* ({ get, post }: Routing, server: TinkerServer.Interface) {
+const addSamplers = Effect.fnUntraced(function* ({ get, post, receive }: Routing, server: TinkerServer.Interface) {
+  const longPoll = Duration.fromInputUnsafe(server.longPoll)
   yield* post("/create_sampling_session", Wire.CreateSamplingSessionRequest, server.createSamplingSession)
   yield* get("/samplers/:id", () => Effect.flatMap(parameter("id"), server.sampler))
-  yield* post("/asample", Wire.SampleRequest, (body, { digest, headers }) =>
-    Effect.flatMap(Effect.fromResult(Result.mapError(readSeed(headers), (reason) => refuse(reason))), (seed) =>
-      server.asample(body, seed, digest)
-    )
+  yield* receive("/asample", Wire.SampleRequest, (body, { digest, headers }) =>
+    Effect.gen(function* () {
+      const seed = yield* Effect.fromResult(Result.mapError(readSeed(headers), (reason) => refuse(reason)))
+      const future = yield* server.asample(body, seed, digest)
+      const wait = Duration.min(Prefer.wait(headers), longPoll)
+      if (Duration.isZero(wait) || !takesProtobuf(headers)) return reply(future)
+      // Whatever is no sample is retrieved.
+      const outcome = yield* Effect.option(Effect.flatMap(server.retrieve(future.request_id, wait), Effect.fromOption))
+      return Option.isSome(outcome) ? encode(outcome.value, true) : reply(future)
+    })
   )
 })
 
@@ -118,11 +126,10 @@ const addResults = Effect.fnUntraced(function* ({ post, route }: Routing, server
     Effect.gen(function* () {
       const { value } = yield* readJson(request, server.bodyBytes)
       const { request_id } = yield* decodeRetrieve(value)
-      const takesProtobuf = (request.headers["accept"] ?? "").includes(Protobuf.contentType)
       return yield* Effect.match(server.retrieve(request_id, server.longPoll), {
         onSuccess: Option.match({
           onNone: () => reply({ type: "try_again", request_id, queue_state: "active" }),
-          onSome: (outcome) => encode(outcome, takesProtobuf)
+          onSome: (outcome) => encode(outcome, takesProtobuf(request.headers))
         }),
         onFailure: ({ detail, status }) =>
           status === 404 || status === 410
@@ -163,8 +170,10 @@ const dynamicConfig = { refresh_interval_sec: 300, sample_cancel_enabled: true }
 /** A part of the path. */
 const parameter = (name: string) => Effect.map(HttpRouter.params, (params) => params[name] ?? "")
 
-const encode = (outcome: Outcome, takesProtobuf: boolean) => {
-  if (!takesProtobuf || outcome._tag === "Json") return reply(outcome.value)
+const takesProtobuf = (headers: Headers.Headers) => (headers["accept"] ?? "").includes(Protobuf.contentType)
+
+const encode = (outcome: Outcome, asProtobuf: boolean) => {
+  if (!asProtobuf || outcome._tag === "Json") return reply(outcome.value)
   const bytes =
     outcome._tag === "Samples"
       ? Protobuf.encodeSampleResponse(outcome.value)

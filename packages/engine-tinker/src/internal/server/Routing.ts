@@ -25,6 +25,15 @@ export interface Routing {
     path: `/${string}`,
     handle: (page: Page) => Effect.Effect<object, Refusal, HttpRouter.RouteContext>
   ) => Effect.Effect<void>
+  /** A request with a JSON body. */
+  readonly receive: <S extends Schema.ConstraintDecoder<unknown>>(
+    path: `/${string}`,
+    schema: S,
+    handle: (
+      body: S["Type"],
+      received: Received
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpRouter.RouteContext>
+  ) => Effect.Effect<void>
   /** A request that is answered at once. */
   readonly post: <S extends Schema.ConstraintDecoder<unknown>>(
     path: `/${string}`,
@@ -50,24 +59,27 @@ export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interfa
       )
     )
 
-  const post: Routing["post"] = (path, schema, handle) => {
+  const receive: Routing["receive"] = (path, schema, handle) => {
     const decode = decoder(schema)
     return route("POST", path, (request) =>
       Effect.flatMap(readJson(request, server.bodyBytes), ({ bytes, value }) =>
         decode(value).pipe(
           Effect.flatMap((body) => handle(body, { digest: digestOf(bytes), headers: request.headers })),
           // What may be sent again under its number, and what already has its number, keeps it.
-          Effect.tapError(({ status }) => ([409, 429].includes(status) ? Effect.void : server.skip(value))),
-          Effect.map((body) => reply(body))
+          Effect.tapError(({ status }) => ([409, 429].includes(status) ? Effect.void : server.skip(value)))
         )
       )
     )
   }
 
+  const post: Routing["post"] = (path, schema, handle) =>
+    receive(path, schema, (body, received) => Effect.map(handle(body, received), (answer) => reply(answer)))
+
   return {
     route,
     get: (path, handle) =>
       route("GET", path, (request) => Effect.map(Effect.flatMap(readPage(request), handle), (body) => reply(body))),
+    receive,
     post,
     future: (path, schema, handle) =>
       post(path, schema, (body, received) =>

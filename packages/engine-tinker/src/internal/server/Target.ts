@@ -30,8 +30,10 @@ export const read = Effect.fnUntraced(function* (
   const { advantages, logprobs, targets, weights } = yield* readInputs(datum, loss, at, input.length, vocabulary)
 
   const strays: Array<Target["strays"][number]> = []
-  for (const [index, token] of targets.entries())
-    if (index + 1 < input.length && token !== input[index + 1]) strays.push({ index, token })
+  for (let index = 0; index + 1 < input.length; index++) {
+    const token = targets[index]
+    if (token !== undefined && token !== input[index + 1]) strays.push({ index, token })
+  }
   const counted = strays.find(({ index }) => weights[index] !== 0)
   if (counted !== undefined)
     return yield* refuse(
