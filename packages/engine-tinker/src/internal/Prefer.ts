@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import type { Headers } from "effect/http"
 
-/** Asks for the result itself in place of a future, where it is there soon (RFC 7240); who does not know it gives the future. */
+/** Asks for the result itself in place of a future, where it is there soon (RFC 7240). A server that does not know it answers with the future. */
 export const soon: Readonly<Record<string, string>> = { prefer: "wait=5" }
 
 /** How long the result may be waited for before the answer is a future: not at all where that is not asked for. */
