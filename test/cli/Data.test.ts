@@ -62,7 +62,7 @@ describe("inspo data", { timeout: testTimeout, tags: "runs" }, () => {
   it("shows every row that cannot be read before it fails", async () => {
     const finished = await inspo(["data", "inspect", "bad.jsonl"], { cwd })
     assertToldInOneParagraph(finished, 2, "3 of 4 rows of bad.jsonl cannot be read; the first is bad.jsonl:2")
-    for (const part of ["1 questions in bad.jsonl", "bad.jsonl:2:", "bad.jsonl:3: byte 14 (0xE9)", "bad.jsonl:4:"])
+    for (const part of ["1 question in bad.jsonl", "bad.jsonl:2:", "bad.jsonl:3: byte 14 (0xE9)", "bad.jsonl:4:"])
       assert.include(finished.stdout, part)
   })
 

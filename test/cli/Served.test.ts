@@ -69,7 +69,7 @@ describe("a served population, from its directory", { timeout: testTimeout, tags
       ]
     )
     const { stdout } = await inspo(["show", shop], { cwd })
-    assert.match(stdout, /^i1 +member +0\.\d{3} +1\.000 +0\.[78]/mu)
+    assert.match(stdout, /^i1 +member +\d+\.\d % +100\.0 % +0\.[78]/mu)
   })
 
   it("is played again, under other settings too, and exported", async () => {
