@@ -3,7 +3,7 @@ import { capital, compact, count, duration, percent, plural, points, quantity } 
 import { gain, gains } from "../../src/Gains.ts"
 import { movingSteps } from "../../src/Means.ts"
 import { metric, type Metric } from "../../src/Metrics.ts"
-import { cellOf, finalCells, type OverviewView } from "../../src/view/OverviewView.ts"
+import { finalCells, lastCell, type OverviewView } from "../../src/view/OverviewView.ts"
 import { type ResultRow, resultRows } from "../../src/view/ResultRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../../src/view/Titles.ts"
@@ -62,7 +62,7 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
 const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: OverviewView }) => {
   const { baseline, cells, trained, wallSeconds } = overview
   const { first, last } = trained
-  const best = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
+  const best = lastCell(cells)
   return (
     <div className="tiles">
       <Tile

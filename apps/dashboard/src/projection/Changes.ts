@@ -1,9 +1,10 @@
 /** What got better and what got worse from the policy before training under the seed to the final policy under the best instruction. */
 import { type Estimated, ofDifference } from "@inspo/statistics/Interval"
 import { Group } from "@inspo/domain"
-import { decimals, interval, percent, points } from "../Format.ts"
+import { decimals, percent } from "../Format.ts"
+import { gain } from "../Gains.ts"
 import type { RunRecord } from "../RunRecord.ts"
-import { cellOf, type OverviewView } from "../view/OverviewView.ts"
+import { cellOf, lastCell, type OverviewView } from "../view/OverviewView.ts"
 import { bestInstruction, ends } from "./Overview.ts"
 
 /** A score with a difference whose interval excludes 0 is better or worse, else undecided. */
@@ -21,7 +22,7 @@ export const changes = (
   { cells, trained }: Pick<OverviewView, "cells" | "trained">
 ): ReadonlyArray<Change> => {
   const before = cellOf(cells, "before", "seed")
-  const after = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
+  const after = lastCell(cells)
   if (before === undefined || after === undefined) return []
   const sources = Object.keys(after.sources).sort()
   return [
@@ -78,7 +79,7 @@ const scored = (name: string, before: Estimated, after: Estimated): Change => {
     name,
     before: percent(before.mean),
     after: percent(after.mean),
-    difference: `${points(after.mean - before.mean)} points ${interval(bounds, points)}`,
+    difference: gain(after, before),
     result: bounds[0] > 0 ? "better" : bounds[1] < 0 ? "worse" : "undecided"
   }
 }

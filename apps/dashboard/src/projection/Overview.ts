@@ -6,6 +6,7 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Option } from "effect"
 import { mean, movingSteps } from "../Means.ts"
+import { isOfOne, namesIn } from "../Metrics.ts"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { CellView, InstructionView, Names, OverviewView, TrainedView } from "../view/OverviewView.ts"
@@ -20,7 +21,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     run,
     settings: settings(config, state.strategies),
     steps: rows.map(({ step }) => step ?? 0),
-    metrics: metricsOf(rows),
+    metrics: namesIn(rows).filter((name) => !isOfOne(name)),
     trained: trained(record),
     marks: marks(record),
     validations: validated.map(({ groups, instruction, step }) => ({
@@ -55,12 +56,6 @@ const trained = ({ batches, config, rows }: RunRecord): TrainedView => {
 /** The names of the instructions, without those of candidates. */
 export const namesOf = ({ names, state }: RunRecord): Names =>
   Object.fromEntries(state.instructions.map(({ id }) => [id, names.get(id) ?? id]))
-
-/** The names of the metrics of steps, without those of single instructions. */
-export const metricsOf = (rows: ReadonlyArray<MetricsRow>): ReadonlyArray<string> =>
-  [...new Set(rows.flatMap((row) => Object.keys(row)))].filter(
-    (name) => name !== "step" && !/^inspo\/(?:best|prob|value)\//u.test(name)
-  )
 
 /** The means of a metric over the first and the last {@link movingSteps} steps that have it. */
 export const ends = (

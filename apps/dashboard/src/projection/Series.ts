@@ -1,5 +1,5 @@
 import { estimate } from "@inspo/statistics/Exact"
-import { metric } from "../Metrics.ts"
+import { metric, namesIn } from "../Metrics.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { Series, XAxis } from "../view/SeriesView.ts"
 import { bySource, share } from "./Scores.ts"
@@ -12,12 +12,12 @@ export interface Drawn {
 }
 
 /** The names of all metrics that a run recorded: those of its steps, and of its validations. */
-export const recorded = ({ rows, validated }: RunRecord): ReadonlySet<string> => {
-  const names = new Set(rows.flatMap((row) => Object.keys(row)))
-  names.delete("step")
-  for (const { groups } of validated) for (const name of Object.keys(validationOf(groups))) names.add(name)
-  return names
-}
+export const recorded = ({ rows, validated }: RunRecord): ReadonlySet<string> =>
+  new Set([
+    ...namesIn(rows),
+    ...(validated.length > 0 ? [`${validation}mean`] : []),
+    ...validated.flatMap(({ groups }) => groups.map(({ dataSource }) => `${validation}${dataSource}`))
+  ])
 
 /** Metrics of one run. A validation has the 95 % interval of its questions. */
 export const seriesOf = (
@@ -26,11 +26,11 @@ export const seriesOf = (
   axis: XAxis
 ): Series => {
   const rowAt = new Map(rows.map((row) => [row["step"] ?? 0, row]))
-  const validationAt = new Map(validated.map(({ groups, step }) => [step, validationOf(groups)]))
   const validations = metrics.filter((name) => name.startsWith("val/"))
-  const steps = [...new Set([...rowAt.keys(), ...(validations.length > 0 ? validationAt.keys() : [])])].toSorted(
-    (a, b) => a - b
+  const validationAt = new Map(
+    validations.length === 0 ? [] : validated.map(({ groups, step }) => [step, validationOf(groups)])
   )
+  const steps = [...new Set([...rowAt.keys(), ...validationAt.keys()])].toSorted((a, b) => a - b)
   const x = (step: number): number | null => {
     const row = rowAt.get(step)
     if (axis === "step") return step
@@ -53,9 +53,11 @@ export const seriesOf = (
 
 /** The scores on the validation questions by the names that trackers have for them. */
 const validationOf = (groups: Parameters<typeof share>[0]): Readonly<Record<string, ReturnType<typeof share>>> => ({
-  "val/reward/mean": share(groups),
-  ...Object.fromEntries(Object.entries(bySource(groups)).map(([source, own]) => [`val/reward/${source}`, own]))
+  [`${validation}mean`]: share(groups),
+  ...Object.fromEntries(Object.entries(bySource(groups)).map(([source, own]) => [`${validation}${source}`, own]))
 })
+
+const validation = "val/reward/"
 
 /**
  * The mean of several runs at each step that all of them have reached, with its 95 % t-interval over the runs. The place of a step

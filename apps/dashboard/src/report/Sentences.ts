@@ -4,7 +4,7 @@ import { capital, percent, plural } from "../Format.ts"
 import { gain, gains } from "../Gains.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { turned } from "../projection/Changes.ts"
-import { cellOf, finalCells, type OverviewView } from "../view/OverviewView.ts"
+import { cellOf, finalCells, lastCell, type OverviewView } from "../view/OverviewView.ts"
 
 /** The questions of the training and its reward. */
 export const task = ({ config: { data, reward } }: RunRecord): string =>
@@ -16,7 +16,7 @@ export const summary = (
   label: (id: string) => string
 ): string => {
   const before = cellOf(cells, "before", "seed")
-  const after = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
+  const after = lastCell(cells)
   const steps = run.steps === null ? "" : ` of ${plural(run.steps, "step")}`
   const progress = `Seed ${run.seed ?? "–"}, ${run.steps === null ? plural(run.step, "step") : run.step}${steps}, ${plural(run.born, "instruction")}.`
   if (before === undefined || after === undefined)

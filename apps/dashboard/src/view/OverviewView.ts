@@ -44,6 +44,10 @@ export const cellOf = (
   role: CellView["role"]
 ): CellView | undefined => cells.find((cell) => cell.policy === policy && cell.role === role)
 
+/** The cell after training with the best instruction, which may be the seed. */
+export const lastCell = (cells: ReadonlyArray<CellView>): CellView | undefined =>
+  cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
+
 /** The cells whose differences are the gains of training and of the best instruction. */
 export const finalCells = (cells: ReadonlyArray<CellView>): Cells<CellView> => ({
   before: cellOf(cells, "before", "seed"),
