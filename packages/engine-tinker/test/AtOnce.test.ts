@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
 import * as Protobuf from "@inspo/engine-tinker/Protobuf"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import type * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { type Duration, Effect, Layer } from "effect"
 import { HttpBody, HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
+import { connect, request } from "./support/Connect.ts"
 import * as InMemory from "./support/InMemory.ts"
 
 /** A server whose engine takes so many milliseconds to sample. */
@@ -16,15 +17,7 @@ const server = (delay: number, longPoll: Duration.Input = "20 seconds") => {
   return InMemory.layer({ longPoll }).pipe(Layer.provide(Layer.effect(Engine, slow)))
 }
 
-const requests = [0, 1, 2].map((index): SampleRequest => ({
-  prompt: [1, 2],
-  n: 2,
-  stop: [],
-  maxTokens: 6,
-  temperature: 1,
-  topP: 1,
-  seed: `test/${index}`
-}))
+const requests = [0, 1, 2].map((index): SampleRequest => ({ ...request, seed: `test/${index}` }))
 
 type Answer = (
   request: HttpClientRequest.HttpClientRequest,
@@ -44,12 +37,7 @@ const sampling = Effect.fnUntraced(function* (
     const response = inner.execute(request)
     return path === "asample" ? Effect.map(response, (received) => answer(request, received)) : response
   })
-  const { tokenizer } = yield* TabularEngine.make
-  const layer = TinkerEngine.layer({ url: "http://inspo.test", tokenizer, contextLength: 160, ...options })
-  const engine = yield* Effect.provideContext(
-    Engine,
-    yield* Layer.build(layer).pipe(Effect.provideService(HttpClient.HttpClient, client))
-  )
+  const engine = yield* Effect.provideService(connect(options), HttpClient.HttpClient, client)
   // The first request makes the sampler.
   yield* engine.sample(requests.slice(0, 1))
   const before = asked.length
@@ -100,7 +88,7 @@ describe("samples that are there soon", () => {
     }).pipe(Effect.scoped, Effect.provide(server(20)))
   )
 
-  it.live("are only given at once to who asks for it, in protobuf", () =>
+  it.live("are only given at once to a client that asks for it, in protobuf", () =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       const body = HttpBody.jsonUnsafe({

@@ -1,28 +1,19 @@
 import { createServer } from "node:net"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Engine, type EngineError, type SampleRequest } from "@inspo/engine"
+import { Engine, type EngineError } from "@inspo/engine"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import type * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
 import { HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
+import * as Connect from "./support/Connect.ts"
 import * as InMemory from "./support/InMemory.ts"
 
 const served = InMemory.layer().pipe(Layer.provide(Layer.effect(Engine, TabularEngine.make)))
 
 const connect = (options: Partial<TinkerEngine.TinkerEngineOptions> = {}) =>
-  Effect.gen(function* () {
-    const { tokenizer } = yield* TabularEngine.make
-    const layer = TinkerEngine.layer({
-      url: "http://odd.test",
-      tokenizer,
-      contextLength: 160,
-      encoding: "json",
-      ...options
-    })
-    return yield* Effect.provideContext(Engine, yield* Layer.build(layer))
-  })
+  Connect.connect({ url: "http://odd.test", encoding: "json", ...options })
 
 /** The client, whose requests of `path` are answered by `answer`. */
 const answering = (path: string, answer: (request: HttpClientRequest.HttpClientRequest, text: string) => Response) =>
@@ -45,8 +36,6 @@ const listening = () => {
   })
   return { said, layer: Logger.layer([logger]) }
 }
-
-const request: SampleRequest = { prompt: [1, 2], n: 2, stop: [], maxTokens: 6, temperature: 1, topP: 1, seed: "test" }
 
 /** Lets time pass until an effect has failed; how, and after how many seconds. */
 const failing = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, EngineError>) {
@@ -71,7 +60,7 @@ describe("retryBudget with a server", () => {
         const client = yield* answering("asample", busy)
         const engine = yield* connect().pipe(Effect.provideService(HttpClient.HttpClient, client))
         const { layer, said } = listening()
-        const { error, seconds } = yield* failing(Effect.provide(engine.sample([request]), layer))
+        const { error, seconds } = yield* failing(Effect.provide(engine.sample([Connect.request]), layer))
         assert.match(error.message, /503: busy/u)
         assert.isAtMost(seconds, 302)
         assert.match(said[0] ?? "", /^waiting for http:\/\/odd\.test: asample: 503: busy; /u)
@@ -94,7 +83,7 @@ describe("retryBudget with a server", () => {
         )
         const engine = yield* connect().pipe(Effect.provideService(HttpClient.HttpClient, client))
         const { layer, said } = listening()
-        const { error } = yield* failing(Effect.provide(engine.sample([request]), layer))
+        const { error } = yield* failing(Effect.provide(engine.sample([Connect.request]), layer))
         const expected = new RegExp(`asample: .*200: the body of \\d+ bytes \\(${type}\\) is not JSON`, "u")
         assert.match(said[0] ?? "", expected)
         assert.match(error.message, expected)
@@ -115,7 +104,7 @@ describe("retryBudget with a server", () => {
       )
       const engine = yield* connect().pipe(Effect.provideService(HttpClient.HttpClient, holding))
       const { layer, said } = listening()
-      const fiber = yield* Effect.forkChild(Effect.provide(engine.sample([request]), layer))
+      const fiber = yield* Effect.forkChild(Effect.provide(engine.sample([Connect.request]), layer))
       for (let second = 0; second < 3700; second++) yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(fiber)).length, 1)
       assert.match(said[0] ?? "", /asample: it has been at work for \d+m$/u)
@@ -160,7 +149,7 @@ describe("what a server answers", () => {
             new Response(text.replace(pattern, `$1${value}`), { headers: { "content-type": "application/json" } })
         )
         const engine = yield* connect().pipe(Effect.provideService(HttpClient.HttpClient, client))
-        const { message } = (yield* failing(engine.sample([request]))).error
+        const { message } = (yield* failing(engine.sample([Connect.request]))).error
         assert.match(message, /http:\/\/odd\.test \(inspo\): asample: the server gave an unusable result/u)
         assert.include(message, ` 0 of sequence 0 is ${value}, expected `)
       }).pipe(Effect.scoped, Effect.provide(served)),
@@ -177,7 +166,7 @@ describe("what a server answers", () => {
           })
       )
       const engine = yield* connect().pipe(Effect.provideService(HttpClient.HttpClient, client))
-      const [sampled] = yield* engine.sample([request])
+      const [sampled] = yield* engine.sample([Connect.request])
       assert.strictEqual(sampled?.sequences[0]?.logprobs[0], 0.0001)
     }).pipe(Effect.scoped, Effect.provide(served))
   )

@@ -1,30 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Engine, type SampleRequest, type TrainRequest } from "@inspo/engine"
+import { Engine, type TrainRequest } from "@inspo/engine"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { Effect, Layer, Redacted, Ref } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { connect, request } from "./support/Connect.ts"
 import * as InMemory from "./support/InMemory.ts"
 
 const server = (options: Parameters<typeof InMemory.layer>[0] = {}) =>
   InMemory.layer(options).pipe(Layer.provide(Layer.effect(Engine, TabularEngine.make)))
-
-const connect = (options: Partial<TinkerEngine.TinkerEngineOptions> = {}) =>
-  Effect.gen(function* () {
-    const { tokenizer } = yield* TabularEngine.make
-    const layer = TinkerEngine.layer({ url: "http://inspo.test", tokenizer, contextLength: 160, ...options })
-    return yield* Effect.provideContext(Engine, yield* Layer.build(layer))
-  })
-
-const request: SampleRequest = {
-  prompt: [1, 2],
-  n: 2,
-  stop: [],
-  maxTokens: 6,
-  temperature: 1,
-  topP: 1,
-  seed: "test"
-}
 
 const training = (key: string, advantage: number): TrainRequest => ({
   key,
