@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import { compact } from "../../apps/dashboard/src/Format.ts"
 import { endAll } from "../cli/Inspo.ts"
 import {
@@ -12,6 +12,7 @@ import {
   launch,
   open,
   overflow,
+  suite,
   unavailable,
   until,
   violations
@@ -53,15 +54,6 @@ afterAll(async () => {
   endAll()
   if (directory !== "") await rm(directory, { recursive: true, force: true })
 })
-
-const suite = (name: string, tests: () => void) =>
-  describe.skipIf(unavailable !== null)(
-    `${name} in Chromium${unavailable === null ? "" : ` (skipped: ${unavailable})`}`,
-    { timeout: 120_000 },
-    () => {
-      tests()
-    }
-  )
 
 const run = "size3-seed1"
 const address = (hash: string) => `${server.url}/#/${hash}`
@@ -123,10 +115,10 @@ suite("charts", () => {
     await page.keyboard.press("Escape")
     const both = "Probability of drawing i0, KL to the reference"
     await page.waitForSelector(`.chart-canvas[aria-label^="${both}"]`)
-    const told = await described(page, both)
+    const before = await described(page, both)
     await page.reload()
     await page.waitForSelector(`.chart-canvas[aria-label^="${both}"]`)
-    assert.strictEqual(await described(page, both), told)
+    assert.strictEqual(await described(page, both), before)
 
     await page
       .getByRole("button", { name: `Options of ${both}` })

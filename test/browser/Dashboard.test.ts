@@ -4,7 +4,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Browser } from "playwright-core"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import { endAll } from "../cli/Inspo.ts"
 import {
   assertClean,
@@ -19,6 +19,7 @@ import {
   overflow,
   show,
   slowdown,
+  suite,
   unavailable,
   until,
   views
@@ -33,15 +34,6 @@ let browser: Browser
 /** An expression for the page: the text of the element has changed. */
 const changed = (selector: string, before: string | null) =>
   `document.querySelector(${JSON.stringify(selector)})?.textContent !== ${JSON.stringify(before)}`
-
-const suite = (name: string, tests: () => void) =>
-  describe.skipIf(unavailable !== null)(
-    `${name} in Chromium${unavailable === null ? "" : ` (skipped: ${unavailable})`}`,
-    { timeout: 120_000 },
-    () => {
-      tests()
-    }
-  )
 
 beforeAll(async () => {
   if (unavailable !== null) return

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { type Browser, chromium, type Page } from "playwright-core"
-import { assert } from "vitest"
+import { assert, describe } from "vitest"
 import { inspoServer } from "../../cli/Inspo.ts"
 
 const executablePath = process.env["INSPO_CHROMIUM"] ?? "/usr/bin/chromium"
@@ -14,6 +14,16 @@ export const unavailable: string | null =
     : existsSync(executablePath)
       ? null
       : `there is no ${executablePath}; install Debian's chromium or name another in INSPO_CHROMIUM`
+
+/** Tests that need the browser. */
+export const suite = (name: string, tests: () => void) =>
+  describe.skipIf(unavailable !== null)(
+    `${name} in Chromium${unavailable === null ? "" : ` (skipped: ${unavailable})`}`,
+    { timeout: 120_000 },
+    () => {
+      tests()
+    }
+  )
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath, args: ["--no-sandbox"] })
 
