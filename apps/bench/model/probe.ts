@@ -12,8 +12,10 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { fileURLToPath } from "node:url"
+import { Presets, RunConfig } from "@inspo/config"
 import { ofSentences } from "@inspo/reflection/ClauseBank"
-import { scoring, tasks } from "../src/gate/Tasks.ts"
+import { Schema } from "effect"
+import { configure, tasks } from "../src/gate/Tasks.ts"
 
 const { positionals, values: flags } = parseArgs({
   allowPositionals: true,
@@ -49,32 +51,28 @@ const generated = () =>
 const [plain, ...others] = task.instructions
 const variants = flags.clauses ? [] : others.slice(0, 4)
 const [groupSize, batchSize] = [4, 4]
+const base = configure(task, Presets.quick)
 mkdirSync(flags.out, { recursive: true })
 const questions = flags.questions ?? `${flags.out}/${task.name}.jsonl`
 const config = `${flags.out}/${task.name}.json`
 if (flags.questions === undefined) writeFileSync(questions, generated())
 writeFileSync(
   config,
-  JSON.stringify({
-    data: { questions },
-    seedInstruction: plain,
-    variants,
-    population: { size: 1 + (flags.clauses ? task.sentences.length : variants.length) },
-    control: { clauses: ofSentences(task.sentences) },
-    schedule: { steps: Math.floor(Number(rollouts) / groupSize / batchSize) },
-    rollout: {
-      groupSize,
-      agent: "direct",
-      maxResponseTokens: task.tokens,
-      maxPromptTokens: 2400,
-      texts: { prompt: "{instruction}\n\n{question}" },
-      scoredTurns: "all"
-    },
-    train: { batchSize, miniBatchSize: batchSize },
-    reward: { kind: "command", command: scoring(task.measure) },
-    evaluation: { questions: 1 },
-    engine: { url: flags.url, profile: "completions", tokenizer: flags.tokenizer }
-  })
+  JSON.stringify(
+    Schema.encodeSync(RunConfig)({
+      ...base,
+      data: { ...base.data, questions },
+      seedInstruction: plain,
+      variants,
+      population: { ...base.population, size: 1 + (flags.clauses ? task.sentences.length : variants.length) },
+      control: { ...base.control, clauses: ofSentences(task.sentences) },
+      schedule: { ...base.schedule, steps: Math.floor(Number(rollouts) / groupSize / batchSize) },
+      rollout: { ...base.rollout, groupSize },
+      train: { ...base.train, batchSize, miniBatchSize: batchSize },
+      evaluation: { ...base.evaluation, questions: 1 },
+      engine: { ...base.engine, url: flags.url, profile: "completions", tokenizer: flags.tokenizer }
+    })
+  )
 )
 const { status } = spawnSync(
   process.execPath,
