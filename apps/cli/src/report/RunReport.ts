@@ -144,8 +144,8 @@ const changes = (report: RunReport, shown: (text: string) => string): ReadonlyAr
 const nothingLearned = ({ unproven }: Pick<Summary, "unproven">, label: (id: string) => string): string =>
   unproven === null
     ? "Nothing was learned: the seed instruction is still the best one."
-    : `Nothing was learned: ${label(unproven)} ended with the highest value, but it has no verification or lifetime mean above ` +
-      "the seed's. Use the seed instruction."
+    : `Nothing was learned: ${label(unproven)} ended with the highest value, but its difference to the seed within the same ` +
+      "questions has no interval above 0. Use the seed instruction."
 
 const evidence = (
   { evidence, unproven }: Pick<Summary, "evidence" | "unproven">,
@@ -153,8 +153,8 @@ const evidence = (
 ): ReadonlyArray<string> => {
   if (unproven !== null)
     return [
-      `Warning: nothing was learned that could be shown. ${label(unproven)} has the highest value, but no verification or ` +
-        "lifetime mean above the seed's; evaluation.instruction: proven keeps the seed in such a case."
+      `Warning: nothing was learned that could be shown. ${label(unproven)} has the highest value, but its difference to the ` +
+        "seed within the same questions has no interval above 0; evaluation.instruction: proven keeps the seed in such a case."
     ]
   if (evidence === null) return []
   const { difference, instruction, lower, rival, step, upper } = evidence

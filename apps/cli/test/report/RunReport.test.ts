@@ -106,7 +106,7 @@ describe("text", () => {
     )
     assert.include(
       textWith({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
-      `${nothing}i7 “Search for one entity at a time.” ended with the highest value, but it has no verification or lifetime mean above the seed's.`
+      `${nothing}i7 “Search for one entity at a time.” ended with the highest value, but its difference to the seed within the same questions has no interval above 0.`
     )
     assert.include(
       textWith({ ...none, unproven: instruction(7).id }),
