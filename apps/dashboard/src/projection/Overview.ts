@@ -24,12 +24,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     metrics: namesIn(rows).filter((name) => !isOfOne(name)),
     trained: trained(record),
     marks: marks(record),
-    validations: validated.map(({ groups, instruction, step }) => ({
-      step,
-      instruction,
-      ...share(groups),
-      sources: bySource(groups)
-    })),
+    validations: validated.map(({ groups, step }) => ({ step, ...share(groups) })),
     cells: cells(record),
     baseline: notes.baseline,
     names: namesOf(record),

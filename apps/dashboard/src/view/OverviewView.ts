@@ -20,9 +20,7 @@ export interface Mark extends Schema.Schema.Type<typeof Mark> {}
 /** One evaluation on the validation questions. */
 export const ValidationView = Schema.Struct({
   ...Share.fields,
-  step: Schema.Int,
-  instruction: Instruction.InstructionId,
-  sources: Schema.Record(Schema.String, Share)
+  step: Schema.Int
 })
 export interface ValidationView extends Schema.Schema.Type<typeof ValidationView> {}
 
