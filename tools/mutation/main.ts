@@ -47,7 +47,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
 }
 
 /** Modules of pure packages whose laws are stated for a served population. */
-const throughCohorts: ReadonlySet<string> = new Set(["InstructionValue"])
+const throughCohorts: ReadonlySet<string> = new Set(["Values"])
 
 const copyRepository = (to: string): void => {
   for (const entry of [

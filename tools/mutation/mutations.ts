@@ -39,16 +39,16 @@ const serverEvolving = inFile("packages/serve/src/live/Evolving.ts")
 const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
 const tinkerRouting = inFile("packages/engine-tinker/src/internal/server/Routing.ts")
 const malformed = inFile("packages/http/src/server/Malformed.ts")
-const value = inFile("packages/population/src/InstructionValue.ts")
-const population = inFile("packages/population/src/Population.ts")
+const value = inFile("packages/population/src/Values.ts")
+const population = inFile("packages/population/src/Members.ts")
 const ranking = inFile("packages/population/src/Ranking.ts")
 const eventLog = inFile("packages/coevolution/src/EventLog.ts")
 const generator = inFile("packages/domain/src/internal/isaac.ts")
 const randomStream = inFile("packages/domain/src/RandomStream.ts")
-const sampler = inFile("packages/sampler/src/Sampler.ts")
+const sampler = inFile("packages/sampler/src/Assign.ts")
 const samplerShares = inFile("packages/sampler/src/Shares.ts")
 const stream = inFile("packages/sampler/src/QuestionStream.ts")
-const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
+const halving = inFile("packages/successive-halving/src/Halving.ts")
 const world = inFile("apps/bench/src/simulation/World.ts")
 const simulation = inFile("apps/bench/src/simulation/Loop.ts")
 const purse = inFile("packages/evolve/src/Purse.ts")
@@ -735,7 +735,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the wrong policy is evaluated"
   ),
   value("const unknown = isWorst ? missing : 0", "const unknown = 0", "missing rewards are left out"),
-  evidencePruning("<= delta && !protectedIds", "< 1 && !protectedIds", "any evidence is enough"),
+  evidencePruning("(doubts.get(id) ?? 1) <= delta)\n", "(doubts.get(id) ?? 1) < 1)\n", "any evidence is enough"),
   evidencePruning("Math.max(0, ranked.length - least)", "ranked.length", "no member is left"),
   evidencePruning("2 * latest.places", "latest.places", "a success brings no more newcomers"),
   evidencePruning("place === population.comparison.incumbent || ", "", "the incumbent makes room"),
