@@ -144,8 +144,10 @@ const changes = (report: RunReport, shown: (text: string) => string): ReadonlyAr
 const nothingLearned = ({ unproven }: Pick<Summary, "unproven">, label: (id: string) => string): string =>
   unproven === null
     ? "Nothing was learned: the seed instruction is still the best one."
-    : `Nothing was learned: ${label(unproven)} ended with the highest value, but its difference to the seed within the same ` +
-      "questions has no interval above 0. Use the seed instruction."
+    : `Nothing was learned: ${label(unproven)} ended with the highest value, ${notShown}. Use the seed instruction.`
+
+/** Why an instruction is unproven. */
+const notShown = "but its difference to the seed within the same questions has no interval above 0"
 
 const evidence = (
   { evidence, unproven }: Pick<Summary, "evidence" | "unproven">,
@@ -153,8 +155,8 @@ const evidence = (
 ): ReadonlyArray<string> => {
   if (unproven !== null)
     return [
-      `Warning: nothing was learned that could be shown. ${label(unproven)} has the highest value, but its difference to the ` +
-        "seed within the same questions has no interval above 0; evaluation.instruction: proven keeps the seed in such a case."
+      `Warning: nothing was learned that could be shown. ${label(unproven)} has the highest value, ${notShown}; ` +
+        "evaluation.instruction: proven keeps the seed in such a case."
     ]
   if (evidence === null) return []
   const { difference, instruction, lower, rival, step, upper } = evidence
