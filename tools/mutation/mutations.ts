@@ -826,6 +826,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later cohort is folded first"
   ),
   folding("if (!joins && given.isCarried !== true) units++", "units++", "each turn of a conversation is a unit"),
+  leasing(
+    "runOf(one.name) !== runOf(name)",
+    "runOf(one.name) === runOf(name)",
+    "what another training run left open stays open"
+  ),
   leasing('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
   rewarding(
     "(lease.samples[sample] ?? null) !== null ||",

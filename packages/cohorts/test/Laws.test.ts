@@ -102,6 +102,42 @@ describe("leases", () => {
     assert.isTrue(late instanceof Refused && late.code === "closed")
   })
 
+  it("of another training run close what earlier ones left open, with the rewards so far, and are learned from", () => {
+    const settings = changed(Settings.trainer(1), { pruneEvery: 1, evolveEvery: 0 })
+    const left = fc.array(fc.subarray(keys), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(left, fc.constantFrom("again/0", "train/again/0", "0"), (reported, other) => {
+        const server = new Server(settings, contents)
+        const last = reported.map((some, at) => {
+          const leases = server.lease(0, keys, `train/${at}`)
+          server.reward(
+            1,
+            leases.filter(({ key }) => some.includes(key)).map(({ lease }) => ({ lease, value: 1 }))
+          )
+          return leases
+        })
+        const again = server.lease(2, keys, other)
+        assert.deepEqual(
+          server.state.cohorts.map(({ name }) => name),
+          [other]
+        )
+        server.reward(
+          3,
+          again.map(({ lease }) => ({ lease, value: 1 }))
+        )
+        server.do(close(other))
+        const closed = server.log.filter((event) => event._tag === "Closed")
+        assert.deepEqual(
+          closed.map(({ units }) => units.filter(({ missing }) => missing === 0).length),
+          [...reported.map((some) => some.length), keys.length]
+        )
+        const [late] = server.reward(4, [{ lease: last.at(-1)?.[0]?.lease ?? "", value: 1 }])
+        assert.include(["late", "duplicate"], late)
+      }),
+      { numRuns: 50 }
+    )
+  })
+
   it("never exceed the limits of open leases and samples, in any cohorts", () => {
     const bounds = { ...limits, openLeases: 20, openSamples: 60 }
     const Ask = fc.record({

@@ -269,7 +269,7 @@ const grant = (
   if ((found?.units ?? 0) + units > unitsPerCohort)
     return refuse("limit", "requests", units, `at most ${unitsPerCohort} units in a cohort`, otherCohort)
   const opening = found === undefined ? open(strategies, state, command, name) : null
-  if (opening !== null) events.push(opening)
+  if (opening !== null) events.push(...endingEarlierRuns(state, opening), opening)
   const frozen = found ?? opening
   if (frozen === null) return Result.succeed(events)
   const leases = command.isFullBatch
@@ -278,6 +278,24 @@ const grant = (
   events.push({ _tag: "Leased", cohort: found?.name ?? name, leases })
   return Result.succeed(events)
 }
+
+/**
+ * Closes what an earlier training run left open, such as one that was killed and is not resumed: cohorts are folded in order,
+ * so nothing would be learned from another run.
+ */
+const endingEarlierRuns = (
+  { cohorts, settings }: State,
+  { cohort: name, isNamed, phase }: EventOf<"CohortOpened">
+): ReadonlyArray<PopulationEvent> =>
+  settings.profile === "trainer" && isNamed && phase === "train"
+    ? cohorts
+        .filter((one) => one.isNamed && one.phase === "train" && runOf(one.name) !== runOf(name))
+        .filter(({ closing, status }) => status !== "complete" && closing !== 0)
+        .map((one) => ({ _tag: "CloseRequested", cohort: one.name, groups: 0 }))
+    : []
+
+/** The training run of a cohort: its name up to the last `/`. */
+const runOf = (cohort: string): string => cohort.slice(0, Math.max(0, cohort.lastIndexOf("/")))
 
 /** Leases that are not closed are held in memory, here and after a restart. */
 const requireRoom = (

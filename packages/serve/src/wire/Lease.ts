@@ -41,7 +41,10 @@ export interface LeaseRequest extends Schema.Schema.Type<typeof LeaseRequest> {}
 
 export const LeaseRequests = Schema.Struct({
   cohort: Schema.optionalKey(
-    CohortName.annotate({ description: "Required of a trainer; `online` populations open cohorts themselves" })
+    CohortName.annotate({
+      description:
+        "Required of a trainer; `online` populations open cohorts themselves. Its part before the last `/` names the training run: the first lease of another run closes the cohorts that earlier ones left open"
+    })
   ),
   phase: Schema.optionalKey(
     Schema.Literals(["train", "validation"]).annotate({
