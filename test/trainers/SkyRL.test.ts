@@ -29,17 +29,27 @@ describe.skipIf(Foreign.problem !== null)(
       await rm(cwd, { recursive: true, force: true })
     })
 
-    const log = () => join(cwd, "log-0.jsonl")
-    const start = (attempt: string) =>
-      Programs.start(World.script("skyrl_run.py"), [world.url, cwd, attempt, String(cohorts)], cwd)
-
-    it("samples through a kill -9, and the population finds the best", async () => {
-      await start("one").killedAt(log(), '"cohort": 8,')
-      const first = Number(await readFile(join(cwd, "checkpoint"), "utf8"))
+    it.each([
+      ["trainer", "policy", [], undefined],
+      ["fully asynchronous trainer", "asynchronous", ["async"], { least: 2, most: 6 }]
+    ])("samples through a kill -9 of its %s, and the population finds the best", async (_, population, mode, ahead) => {
+      if (population !== "policy") await World.make(world.url, population)
+      const folder = await mkdtemp(join(cwd, "trainer-"))
+      const log = join(folder, "log-0.jsonl")
+      const start = (attempt: string) =>
+        Programs.start(
+          World.script("skyrl_run.py"),
+          [world.url, folder, attempt, String(cohorts), population, ...mode],
+          folder
+        )
+      await start("one").killedAt(log, '"cohort": 8,')
+      const first = Number(await readFile(join(folder, "checkpoint"), "utf8"))
       assert.isAtLeast(first, 1)
       await start("two").ended()
-      await Laws.check(await Laws.readLog(log()), {
+      await Laws.check(await Laws.readLog(log), {
         url: world.url,
+        population,
+        ...(ahead === undefined ? {} : { ahead }),
         attempts: [
           { name: "one", first: 0 },
           { name: "two", first }
@@ -48,7 +58,7 @@ describe.skipIf(Foreign.problem !== null)(
         groups: 16,
         n: 2
       })
-      const validated = await Laws.readLog(join(cwd, "validation-0.jsonl"))
+      const validated = await Laws.readLog(join(folder, "validation-0.jsonl"))
       assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
     })
 

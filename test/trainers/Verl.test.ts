@@ -29,34 +29,47 @@ describe.skipIf(Foreign.problem !== null)(
       await rm(cwd, { recursive: true, force: true })
     })
 
-    const log = () => join(cwd, "log-0.jsonl")
-    const start = (attempt: string) =>
-      Programs.start(World.script("verl_run.py"), [world.url, cwd, attempt, String(cohorts), "policy"], cwd)
-
-    it("samples through a kill -9, and the population finds the best", async () => {
-      await start("one").killedAt(log(), '"cohort": 8,')
-      const first = Number(await readFile(join(cwd, "checkpoints", "latest_checkpointed_iteration.txt"), "utf8"))
-      assert.isAtLeast(first, 1)
-      await start("two").ended()
-      await Laws.check(await Laws.readLog(log()), {
-        url: world.url,
-        attempts: [
-          { name: "one", first: 0 },
-          { name: "two", first }
-        ],
-        cohorts,
-        groups: 16,
-        n: 2
-      })
-      const validated = await Laws.readLog(join(cwd, "validation-0.jsonl"))
-      assert.lengthOf(validated, 20, "five questions twice, at two steps")
-      assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
-    })
+    it.each([
+      ["sync", "policy", undefined],
+      ["colocate_async", "asynchronous", { least: 1, most: 5 }]
+    ])(
+      "samples through a kill -9 of the trainer %s, and the population finds the best",
+      async (mode, population, ahead) => {
+        if (population !== "policy") await World.make(world.url, population)
+        const folder = await mkdtemp(join(cwd, "trainer-"))
+        const log = join(folder, "log-0.jsonl")
+        const start = (attempt: string) =>
+          Programs.start(
+            World.script("verl_run.py"),
+            [world.url, folder, attempt, String(cohorts), population, mode],
+            folder
+          )
+        await start("one").killedAt(log, '"cohort": 8,')
+        const first = Number(await readFile(join(folder, "checkpoints", "latest_checkpointed_iteration.txt"), "utf8"))
+        assert.isAtLeast(first, 1)
+        await start("two").ended()
+        await Laws.check(await Laws.readLog(log), {
+          url: world.url,
+          population,
+          ...(ahead === undefined ? {} : { ahead }),
+          attempts: [
+            { name: "one", first: 0 },
+            { name: "two", first }
+          ],
+          cohorts,
+          groups: 16,
+          n: 2
+        })
+        const validated = await Laws.readLog(join(folder, "validation-0.jsonl"))
+        assert.lengthOf(validated, 20, "five questions twice, at two steps")
+        assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
+      }
+    )
 
     it("gets no reward of a failed sample, and stops if agent loops score themselves", async () => {
       await World.make(world.url, "flawed")
       const folder = await mkdtemp(join(cwd, "flawed-"))
-      const args = [world.url, folder, "one", "4", "flawed", "Flawed"]
+      const args = [world.url, folder, "one", "4", "flawed", "sync", "Flawed"]
       const output = await Programs.start(World.script("verl_run.py"), args, cwd).ended().then(String, String)
       assert.include(output, "no sample was scored; expected agent loops that leave scoring to verl's reward workers")
       const rows = await Laws.readLog(join(folder, "log-0.jsonl"))
@@ -64,11 +77,10 @@ describe.skipIf(Foreign.problem !== null)(
       assert.lengthOf((await Laws.foldedRewards(world.url, "flawed")).flat(), 31)
     })
 
-    it("has the documented manager, and refuses trainers that ask more than once in a step", async () => {
+    it("has the documented manager, and refuses rewards after sampling", async () => {
       await (await Programs.startPrinted("InstructedManager", {}, cwd)).ended()
       const said = await Programs.start(World.script("verl_printed.py"), [], cwd).ended()
       assert.include(said, "Instructed policy")
-      assert.include(said, "trainer.v1.trainer_mode is colocate_async; expected sync")
       assert.include(said, "reward.reward_model.enable_resource_pool is False; expected True")
     })
   }

@@ -21,7 +21,7 @@ from inspo_client import AsyncInspo, Inspo, Problem, Reward
 
 
 class Server:
-    """Leases every request, and stores rewards and rewinds. It can lose its first answers to rewards, or refuse its first requests."""
+    """Leases every request, and stores rewards, closings and rewinds. It can lose its first answers to rewards, or refuse its first requests."""
 
     def __init__(
         self,
@@ -31,12 +31,16 @@ class Server:
         refusals: int = 1000,
     ) -> None:
         self.rewards: list[dict[str, object]] = []
+        self.closed: list[str] = []
         self.rewinds: list[str] = []
-        rewards, rewinds, lost = self.rewards, self.rewinds, [None] * lose
+        #: the cohort of each lease
+        self.cohorts: dict[str, str] = {}
+        rewards, closed, rewinds, cohorts, lost = self.rewards, self.closed, self.rewinds, self.cohorts, [None] * lose
         refused = [] if refuse is None else [refuse] * refusals
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -49,6 +53,7 @@ class Server:
                         {**lease, "lease": one["key"], "key": one["key"], "n": one.get("n", 1)}
                         for one in body["requests"]
                     ]
+                    cohorts.update({one["key"]: body.get("cohort", "") for one in body["requests"]})
                     answer = {"cohort": "c1", "incumbent": "i0", "leases": leases}
                 elif self.path.endswith("/rewind"):
                     rewinds.append(body["to"])
@@ -62,6 +67,7 @@ class Server:
                         return
                     answer = {"results": [{"outcome": "duplicate" if one else "accepted"} for one in known]}
                     if "close" in body:
+                        closed.append(body["close"]["cohort"])
                         answer["cohort"] = {"cohort": body["close"]["cohort"], "state": "closed"}
                 status = 200
                 if refused:

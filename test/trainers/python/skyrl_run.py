@@ -1,11 +1,12 @@
 """
-SkyRL's own trainer over the instruction server: skyrl_run.py URL FOLDER ATTEMPT STEPS. What needs a GPU is left out: its engine
-answers the same whatever it is asked, and no gradient is taken. The loop, its batches, environments, evaluation and advantages are
-its own.
+SkyRL's own trainer over the instruction server: skyrl_run.py URL FOLDER ATTEMPT STEPS POPULATION [async]. What needs a GPU is left
+out: its engine answers the same whatever it is asked, and no gradient is taken. The loop, its batches, environments, evaluation and
+advantages are its own.
 """
 
 import asyncio
 import os
+import random
 import sys
 import time
 
@@ -13,6 +14,7 @@ import skyrl_gym
 from inspo_client.integrations import TrainingRun
 from inspo_client.integrations.skyrl import InstructedGenerator
 from skyrl.train.config import SkyRLTrainConfig
+from skyrl.train.fully_async_trainer import FullyAsyncRayPPOTrainer
 from skyrl.train.generators.skyrl_gym_generator import SkyRLGymGenerator
 from skyrl.train.trainer import RayPPOTrainer
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
@@ -20,7 +22,8 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 import tiny_model
 from world import RewardLog, reward
 
-url, folder, attempt, steps = sys.argv[1:]
+url, folder, attempt, steps, population, *mode = sys.argv[1:]
+is_async = mode == ["async"]
 rewards = RewardLog(f"{folder}/log-0.jsonl", 0, attempt)
 validated = RewardLog(f"{folder}/validation-0.jsonl", 0, attempt)
 checkpoint = f"{folder}/checkpoint"
@@ -30,14 +33,16 @@ tokens = tiny_model.tokenizer()
 class Noted(TrainingRun):
     """Notes leases for the log."""
 
+    known = {}
+
     def leases(self, number, requests, **others):
         given = super().leases(number, requests, **others)
-        self.known = {lease.key: (rewards, number, lease) for lease in given}
+        self.known.update({lease.key: (rewards, number, lease) for lease in given})
         return given
 
     def validation(self, name, requests):
         given = super().validation(name, requests)
-        self.known = {lease.key: (validated, -1, lease) for lease in given}
+        self.known.update({lease.key: (validated, -1, lease) for lease in given})
         return given
 
 
@@ -54,7 +59,7 @@ class World(BaseTextEnv):
 
     def step(self, action):
         key, sample = self.trajectory.instance_id, self.trajectory.repetition_id
-        value = reward(self.instruction, int(key), sample)
+        value = reward(self.instruction, int(key.removeprefix("v")), sample)
         log, number, lease = run.known[key]
         assert lease.text == self.instruction
         log.write(number, key, lease.id, sample, self.instruction, value)
@@ -68,6 +73,8 @@ class Generator(SkyRLGymGenerator):
 
 class Engine:
     async def generate(self, input_batch, model=None):
+        if is_async:
+            await asyncio.sleep(random.uniform(0, 0.4))  # Groups end in another order than they begin.
         answer = tokens.encode("42")
         count = len(input_batch["prompt_token_ids"])
         return {
@@ -95,7 +102,7 @@ class Workers:
         pass
 
 
-class Trainer(RayPPOTrainer):
+class WithoutWorkers(RayPPOTrainer):
     def init_weight_sync_state(self):
         self.dispatch = Workers()
 
@@ -109,23 +116,31 @@ class Trainer(RayPPOTrainer):
         return {}
 
     def save_checkpoints(self):
-        with open(f"{checkpoint}.new", "w") as file:
-            file.write(str(self.global_step))
-        os.replace(f"{checkpoint}.new", checkpoint)
-        return checkpoint
+        os.makedirs(f"{checkpoint}-{self.global_step}", exist_ok=True)
+        return f"{checkpoint}-{self.global_step}"
 
     def load_checkpoints(self):
         if not os.path.exists(checkpoint):
             return 0, None
         with open(checkpoint) as file:
-            return int(file.read()), checkpoint
+            step = int(file.read())
+        return step, f"{checkpoint}-{step}"
+
+
+class Trainer(*([FullyAsyncRayPPOTrainer] if is_async else []), WithoutWorkers):
+    def save_checkpoints(self):
+        path = super().save_checkpoints()
+        with open(f"{checkpoint}.new", "w") as file:
+            file.write(str(self.global_step))
+        os.replace(f"{checkpoint}.new", checkpoint)
+        return path
 
 
 class Rows(list):
-    def __init__(self, count):
+    def __init__(self, count, prefix=""):
         messages = [[{"role": "user", "content": f"Question {index}?"}] for index in range(count)]
         super().__init__(
-            {"prompt": one, "env_class": "world", "env_extras": {}, "uid": str(index)} for index, one in enumerate(messages)
+            {"prompt": one, "env_class": "world", "env_extras": {}, "uid": f"{prefix}{index}"} for index, one in enumerate(messages)
         )
 
     def collate_fn(self, rows):
@@ -158,9 +173,14 @@ config.generator.eval_n_samples_per_prompt = 2
 config.trainer.enable_ray_gpu_monitor = False
 config.generator.inference_engine.enable_ray_prometheus_stats = False
 config.environment.env_class = "world"
+if is_async:
+    config.trainer.fully_async.enabled = True
+    config.trainer.fully_async.max_staleness_steps = 2
+    config.trainer.fully_async.num_parallel_generation_workers = 48
+    config.trainer.algorithm.policy_loss_type = "rollout_is"
+    config.generator.batched = False
 generator = Generator(config.generator, config.environment.skyrl_gym, Engine(), tokens)
-run = Noted([url], "policy", retry_budget=120)
-trainer = Trainer(
-    config, Tracker(), tokens, Rows(48), Engine(), InstructedGenerator(generator, run), eval_dataset=Rows(5)
-)
+run = Noted([url], population, retry_budget=120)
+instructed = InstructedGenerator(generator, run, config)
+trainer = Trainer(config, Tracker(), tokens, Rows(48), Engine(), instructed, eval_dataset=Rows(5, "v"))
 asyncio.run(trainer.train())

@@ -8,8 +8,7 @@ sys.path.insert(0, ".")
 from printed import Instructed
 
 print(Instructed.__name__, Instructed.training_run().population)
-for mode in ["colocate_async", "sync"]:
-    try:
-        Instructed(OmegaConf.create({"trainer": {"v1": {"trainer_mode": mode}}}), None)
-    except ValueError as refusal:
-        print(refusal)
+try:
+    Instructed(OmegaConf.create({}), None)
+except ValueError as refusal:
+    print(refusal)

@@ -1,16 +1,18 @@
 """
-verl's own trainer over the instruction server: verl_run.py URL FOLDER ATTEMPT STEPS POPULATION [AGENT_LOOP]. What needs a GPU is left
+verl's own trainer over the instruction server: verl_run.py URL FOLDER ATTEMPT STEPS POPULATION MODE [AGENT_LOOP]. What needs a GPU is left
 out: its policy repeats its instruction, and no gradient is taken. The loop, its data loader, queue, agent loops, reward workers,
 validation, advantages and checkpoints are its own.
 """
 
+import asyncio
 import json
 import os
+import random
 import sys
 import time
 from pathlib import Path
 
-url, folder, attempt, steps, population, *loops = sys.argv[1:]
+url, folder, attempt, steps, population, mode, *loops = sys.argv[1:]
 os.environ.update(VERL_URL=url, VERL_FOLDER=folder, VERL_ATTEMPT=attempt, VERL_POPULATION=population)
 
 import datasets
@@ -51,6 +53,8 @@ rows(5, "validation").to_parquet(f"{folder}/validation.parquet")
 
 class Engine:
     async def generate(self, request_id, *, prompt_ids, **_):
+        if mode != "sync":
+            await asyncio.sleep(random.uniform(0, 0.8))  # Groups end in another order than they begin.
         tokens = tiny_model.tokenizer()
         instruction = tokens.decode(prompt_ids).split("<|system|>")[1].split("<|end|>")[0]
         answer = [*tokens.encode(instruction), tokens.eos_token_id]
@@ -74,11 +78,17 @@ class Workers:
     def sleep_replicas(self):
         pass
 
-    def get_client(self):
+    def abort_replicas(self):
+        pass
+
+    def resume_generation_replicas(self):
+        pass
+
+    def get_client(self, **_):
         return Engine()
 
 
-class Trainer(get_trainer_cls("sync")):
+class Trainer(get_trainer_cls(mode)):
     def _setup(self):
         self._init_tokenizer()
         self._init_dataloader()
@@ -129,6 +139,8 @@ with initialize_config_dir(os.path.join(os.path.dirname(verl.__file__), "trainer
             "reward.reward_manager.source=importlib",
             f"trainer.default_local_dir={folder}/checkpoints",
             "trainer.device=cpu",
+            f"trainer.v1.trainer_mode={mode}",
+            "trainer.v1.sampler.max_off_policy_threshold=2",
             "trainer.logger=[]",
             "trainer.save_freq=3",
             "trainer.test_freq=16",

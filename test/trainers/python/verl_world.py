@@ -17,15 +17,15 @@ class Noted(TrainingRun):
     """Notes leases for the log, which another process writes."""
 
     def leases(self, number, requests, **others):
-        return self._noted(super().leases(number, requests, **others))
+        return self._noted(number, super().leases(number, requests, **others))
 
     def validation(self, name, requests):
-        return self._noted(super().validation(name, requests))
+        return self._noted(-1, super().validation(name, requests))
 
-    def _noted(self, given):
+    def _noted(self, number, given):
         (folder / "leases").mkdir(exist_ok=True)
         for lease in given:
-            (folder / "leases" / lease.key).write_text(lease.id)
+            (folder / "leases" / lease.key).write_text(f"{number} {lease.id}")
         return given
 
 
@@ -53,13 +53,13 @@ class World(NaiveRewardManager):
     async def run_single(self, data):
         scored = await super().run_single(data)
         row = data[-1:][0].non_tensor_batch
-        key, sample, step = row["uid"], int(row["session_id"]), int(row["global_steps"])
-        is_validation = row["extra_info"]["split"] == "validation"
-        name, cohort = ("validation", -1) if is_validation else ("log", step - 1)
+        key, sample = row["uid"], int(row["session_id"])
+        name = "validation" if row["extra_info"]["split"] == "validation" else "log"
+        number, lease = (folder / "leases" / key).read_text().split()
         instruction = scored["reward_extra_info"]["instruction"]
         value = reward(instruction, row["extra_info"]["index"], sample)
         log = RewardLog(str(folder / f"{name}-0.jsonl"), 0, os.environ["VERL_ATTEMPT"])
-        log.write(cohort, key, (folder / "leases" / key).read_text(), sample, instruction, value)
+        log.write(int(number), key, lease, sample, instruction, value)
         return {"reward_score": value, "reward_extra_info": {}}
 
 

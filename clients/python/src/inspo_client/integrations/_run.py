@@ -22,12 +22,11 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True)
-class Batch:
-    """The groups that are sampled at once."""
+class Validation:
+    """The groups of a validation."""
 
     #: by key
     leases: Mapping[str, Lease]
-    #: closes the cohort or validation
     close: Callable[[], None]
 
 
@@ -62,8 +61,7 @@ class TrainingRun:
         #: by thread, whether a retry of its last failed call would fail again; a plain dict, since datasets pickle it
         self._final: dict[int, bool] = {}
         self._started = False
-        #: the last step, and the number of closed validations
-        self._step = 0
+        #: those that are closed
         self._validations = 0
         #: whether rewards were resent since the last cohort was closed, and the counts then
         self._resent = False
@@ -73,53 +71,34 @@ class TrainingRun:
         #: separate, because rejected rewards of a validation do not stop training
         self._validate = Inspo(urls, api_key=api_key, tls=tls, on_problem=self._note)
 
-    def resume(self, number: int, attempt: str) -> None:
+    def resume(self, number: int, attempt: str, *, unclosed: int = 0) -> None:
         """
         Resets the population to the end of the previous cohort, before the first lease of a trainer that resumes with cohort
-        `number`, from 1. All ranks call it with the same `attempt`, an id that is new for each attempt.
+        `number`, from 1. All ranks call it with the same `attempt`, an id that is new for each attempt. The last `unclosed`
+        cohorts are closed before, with the rewards so far: the trainer was stopped while they were sampled.
         """
         to = self.cohort(number - 1)
+        for one in range(max(0, number - unclosed), number):
+            if self._train.close(self.population, self.cohort(one), timeout=self._retry_budget) is None:
+                raise self._stopped(f"could not close {self.cohort(one)}")
         rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._retry_budget)
         if rewound is None:
             raise self._stopped(f"could not rewind to {to}")
 
-    def start(self, steps: int) -> None:
+    def start(self, steps: int, *, unclosed: int = 0) -> None:
         """
         Resumes before the first lease of a single-process trainer that has done `steps` steps, one cohort each. Does nothing
         for a new training run, or when called again.
         """
         if not self._started and steps > 0:
-            self.resume(steps, uuid.uuid4().hex)
+            self.resume(steps, uuid.uuid4().hex, unclosed=unclosed)
         self._started = True
 
-    def step(self, step: int) -> int:
-        """
-        The number of the cohort of a global step; steps start at 1, and each occurs once. If the first step is not 1, the
-        (single-process) trainer resumes from a checkpoint.
-        """
-        if step <= self._step:
-            raise ValueError(f"the global step is {step} after {self._step}; expected one batch for each step")
-        self.start(step - 1)
-        self._step = step
-        return step - 1
-
-    def batch(self, step: int, requests: Sequence[LeaseRequest], *, validation: bool) -> Batch:
-        """The batch of a global step of a single-process trainer, or of a validation after that step."""
-        if validation:
-            self.start(step)
-            name = self.validation_name(step)
-            leases = self.validation(name, requests)
-        else:
-            number = self.step(step)
-            leases = self.leases(number, requests, policy_version=str(step))
-
-        def close() -> None:
-            if validation:
-                self.close_validation(name, len(leases))
-            else:
-                self.close(number, len(leases))
-
-        return Batch({lease.key: lease for lease in leases}, close)
+    def validate(self, steps: int, requests: Sequence[LeaseRequest]) -> Validation:
+        """The leases of a validation after `steps` steps of a single-process trainer."""
+        name = self.validation_name(steps)
+        leases = self.validation(name, requests)
+        return Validation({lease.key: lease for lease in leases}, lambda: self.close_validation(name, len(leases)))
 
     def validation_name(self, steps: int) -> str:
         """A name for the validation after `steps` steps, different for each."""
@@ -148,10 +127,10 @@ class TrainingRun:
         """Queues a reward by its lease id, as `Inspo.reward`."""
         (self._validate if validation else self._train).reward(self.population, reward)
 
-    def close(self, number: int, groups: int) -> None:
+    def close(self, number: int, groups: int | None = None) -> None:
         """
-        Waits until all rewards of this process are acknowledged, and has the cohort closed as soon as any ranks have reported
-        `groups` groups. Raises Stopped if a reward was not accepted, such as one that was reported before.
+        Waits until all rewards of this process are acknowledged, and has the cohort closed: now, or as soon as any ranks have
+        reported `groups` groups. Raises Stopped if a reward was not accepted, such as one that was reported before.
         """
         cohort = self.cohort(number)
         if self._train.close(self.population, cohort, groups=groups, timeout=self._retry_budget) is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,16 +14,17 @@ from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.tensordict_utils import assign_non_tensor_stack
 
 from .._lease import Lease, LeaseRequest, Question
-from ._run import Batch, TrainingRun
+from ._run import TrainingRun, Validation
+from ._stream import Stream, Unreported
 from ._texts import Prompt, question_text, transcript, with_lease
 
 
 class InstructedManager(AgentLoopManagerTQ):  # type: ignore[misc]
     """
     Puts a leased instruction into each prompt, whichever agent loop gets it, and reports the rewards. Name a subclass that defines
-    `training_run` as `actor_rollout_ref.rollout.agent.agent_loop_manager_class`. A cohort is the batch of a global step, so each
-    step may ask only once: the asynchronous trainers, group filtering and refills, which ask more often, are refused. Validation
-    gets the incumbent. A trainer whose first step is not 1 resumes from a checkpoint.
+    `training_run` as `actor_rollout_ref.rollout.agent.agent_loop_manager_class`. A cohort has `data.train_batch_size` groups in the
+    order in which the trainer requests them: the batch of a global step, or with an asynchronous trainer, group filtering and refills
+    as many groups of any steps. Validation gets the incumbent. A trainer whose first step is not 1 resumes from a checkpoint.
     """
 
     @staticmethod
@@ -38,9 +40,6 @@ class InstructedManager(AgentLoopManagerTQ):  # type: ignore[misc]
     def __init__(
         self, config: Any, llm_client: Any, teacher_client: Any = None, reward_loop_worker_handles: Any = None
     ) -> None:
-        mode = config.trainer.v1.trainer_mode
-        if mode != "sync":
-            raise ValueError(f"trainer.v1.trainer_mode is {mode}; expected sync, which samples one batch for each step")
         if reward_loop_worker_handles is None:
             raise ValueError(
                 "reward.reward_model.enable_resource_pool is False; expected True, since rewards are reported while samples are drawn"
@@ -49,7 +48,12 @@ class InstructedManager(AgentLoopManagerTQ):  # type: ignore[misc]
         self._samples = {False: rollout.n, True: rollout.val_kwargs.n}
         # One process, in front of the workers that score, requests all leases and reports all rewards.
         self._instructions = ray.remote(_Instructions).remote(
-            self.training_run, self.prompt, config.actor_rollout_ref.model, reward_loop_worker_handles
+            self.training_run,
+            self.prompt,
+            config.actor_rollout_ref.model,
+            reward_loop_worker_handles,
+            config.data.train_batch_size,
+            _ahead(config),
         )
         super().__init__(config, llm_client, teacher_client, [self._instructions])
 
@@ -67,6 +71,17 @@ class InstructedManager(AgentLoopManagerTQ):  # type: ignore[misc]
         super().generate_sequences(prompts)
 
 
+def _ahead(config: Any) -> int:
+    """Cohorts that may begin while the samples of one are awaited."""
+    settings = config.trainer.v1
+    filters = config.algorithm.get("filter_groups", None)
+    if settings.trainer_mode != "sync":
+        # Groups are sampled ahead by the warm-up, and dropped when they are too old.
+        return math.ceil(settings[settings.trainer_mode].num_warmup_batches) + settings.sampler.max_off_policy_threshold + 2
+    asks_again = settings.sampler.sync_refill_failed_groups or (filters is not None and filters.enable)
+    return 2 if asks_again else 1
+
+
 class _Instructions:
     """The actor that holds the training run. Agent loops use it as the worker that scores; it passes the work to another."""
 
@@ -76,59 +91,69 @@ class _Instructions:
         prompt: Callable[[Prompt, Lease], Any],
         model: Any,
         scorers: Sequence[Any],
+        groups: int,
+        ahead: int,
     ) -> None:
         self._run = make()
+        self._stream = Stream(self._run, groups=groups, ahead=ahead)
         self._prompt = prompt
         self._tokenizer = omega_conf_to_dataclass(model).tokenizer
         self._scorers = scorers
-        self._batch: Batch | None = None
-        #: keys and samples of the batch
-        self._reported: set[tuple[str, int]] = set()
+        self._validation = Validation({}, lambda: None)
+        #: keys and samples of the validation that are not scored
+        self._unscored: set[tuple[str, int]] = set()
         self._problem: Exception | None = None
 
     async def begin(
         self, step: int, is_validation: bool, keys: list[str], counts: list[int], prompts: list[Prompt]
     ) -> list[Any]:
-        """Ends the previous batch, and returns the prompts of the next one with their instructions."""
-        await self._end()
+        """Returns the prompts of a batch with their instructions."""
         if self._problem is not None:
             raise self._problem
         requests = [
             LeaseRequest(key, count, question=Question(key, question_text(prompt)))
             for key, count, prompt in zip(keys, counts, prompts)
         ]
-        batch = await asyncio.to_thread(self._run.batch, step, requests, validation=is_validation)
-        self._batch, self._reported = batch, set()
-        return [self._prompt(prompt, batch.leases[key]) for key, prompt in zip(keys, prompts)]
+        if is_validation:
+            await asyncio.to_thread(self._stream.start, step)
+            await self._end_validation()
+            self._validation = await asyncio.to_thread(self._run.validate, step, requests)
+            self._unscored = {(key, sample) for key, count in zip(keys, counts) for sample in range(count)}
+            leases = self._validation.leases
+        else:
+            try:
+                leases = await asyncio.to_thread(self._stream.leases, step, requests)
+            except Unreported as problem:
+                raise ValueError(
+                    "no sample was scored; expected agent loops that leave scoring to verl's reward workers"
+                ) from problem
+        return [self._prompt(prompt, leases[key]) for key, prompt in zip(keys, prompts)]
 
     async def compute_score(self, data: Any) -> dict[str, Any]:
         """Scores one trajectory, whose last row is the end, as verl's worker does, and reports the reward."""
         result: dict[str, Any] = await random.choice(self._scorers).compute_score.remote(data)
         key, sample = str(data.non_tensor_batch["uid"][-1]), int(data.non_tensor_batch["session_id"][-1])
-        batch = self._batch
-        if batch is None or key not in batch.leases or (key, sample) in self._reported:
-            raise ValueError(f"sample {sample} of {key} was scored; expected samples of the batch, each once")
         length = int(data.non_tensor_batch["response_len"][-1])
-        answer = self._tokenizer.decode(data.batch["responses"][-1][:length], skip_special_tokens=True)
-        batch.leases[key].reward(float(result["reward_score"]), sample=sample, transcript=transcript(answer))
-        self._reported.add((key, sample))
-        if len(self._reported) == sum(lease.n for lease in batch.leases.values()):
-            await self._end()
-        return result
-
-    async def _end(self) -> None:
-        """Closes the batch. A problem stops the trainer at its next batch: raised here, it would only fail an agent loop."""
-        batch, self._batch = self._batch, None
-        if batch is None:
-            return
+        answer = transcript(self._tokenizer.decode(data.batch["responses"][-1][:length], skip_special_tokens=True))
+        reward = float(result["reward_score"])
         try:
-            if not self._reported:
-                raise ValueError("no sample was scored; expected agent loops that leave scoring to verl's reward workers")
-            for key, lease in batch.leases.items():
-                for sample in range(lease.n):
-                    if (key, sample) not in self._reported:
-                        lease.fail(sample=sample)
-            await asyncio.to_thread(batch.close)
+            if (key, sample) not in self._unscored:
+                await asyncio.to_thread(self._stream.reward, key, sample, reward, answer)
+                return result
+            self._validation.leases[key].reward(reward, sample=sample, transcript=answer)
+            self._unscored.remove((key, sample))
+            if not self._unscored:
+                await self._end_validation()
         except Exception as problem:
+            # Raised here, it would only fail an agent loop: the trainer stops at its next batch.
             self._problem = problem
             raise
+        return result
+
+    async def _end_validation(self) -> None:
+        """Closes the validation, of which samples without a score have failed."""
+        validation, self._validation = self._validation, Validation({}, lambda: None)
+        for key, sample in self._unscored:
+            validation.leases[key].fail(sample=sample)
+        self._unscored = set()
+        await asyncio.to_thread(validation.close)
