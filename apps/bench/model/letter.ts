@@ -5,8 +5,9 @@
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/letter.ts --seeds 1-10
  *
- * With `--device cuda --servers 10` it takes one GPU. Writes the runs of seed N in `OUT/seed-N`, `OUT/trained-letter.md`
- * and `OUT/reward.svg`.
+ * With `--device cuda --servers 10` it takes one GPU. Writes the runs of seed N in `OUT/seed-N`, its result in
+ * `RESULTS/seed-N.json`, and that of all seeds in `OUT/trained-letter.md` and `OUT/reward.svg`. An arm that has a result is not
+ * run again.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -38,6 +39,7 @@ const settings = [
 interface Options {
   readonly weights: string
   readonly out: string
+  readonly results: string
   readonly device: string
   readonly dtype: string
   readonly arms: string
@@ -50,10 +52,28 @@ const serve = (server: number, { device, dtype, out, weights }: Options) => {
   return Torch.serving("engine.py", Object.entries(flags).flat())
 }
 
-/** The runs of one seed. */
+/** The result of one seed so far; null without one. */
+const resultOf = Effect.fn("Letter.resultOf")(function* (seed: number, { results }: Pick<Options, "results">) {
+  const fs = yield* FileSystem.FileSystem
+  const file = `${results}/seed-${seed}.json`
+  if (!(yield* fs.exists(file))) return null
+  const result: StudyResult = JSON.parse(yield* fs.readFileString(file))
+  return result
+})
+
+/** The arms of one seed that have no result. */
+const missingOf = Effect.fnUntraced(function* (seed: number, options: Options) {
+  const known = new Set((yield* resultOf(seed, options))?.arms.map(({ arm }) => arm))
+  return options.arms.split(",").filter((arm) => !known.has(arm))
+})
+
+/** Runs the arms of one seed that have no result. */
 const runSeed = Effect.fn("Letter.runSeed")(function* (seed: number, url: string, options: Options) {
+  const fs = yield* FileSystem.FileSystem
+  const before = yield* resultOf(seed, options)
+  const missing = yield* missingOf(seed, options)
   const sets = [...settings, `engine.url=${url}`, `engine.tokenizer=${options.weights}`, ...options.set]
-  const flags = { "--arms": options.arms, "--seeds": `${seed}`, "--out": directoryOf(options.out, seed) }
+  const flags = { "--arms": missing.join(","), "--seeds": `${seed}`, "--out": directoryOf(options.out, seed) }
   const bench = ["bench", "trained-letter", "--quiet", ...Object.entries(flags).flat()]
   yield* ended(
     ChildProcess.make(process.execPath, [inspo, ...bench, ...sets.flatMap((one) => ["--set", one])], {
@@ -63,20 +83,25 @@ const runSeed = Effect.fn("Letter.runSeed")(function* (seed: number, url: string
       detached: false
     })
   ).pipe(Effect.tapError(() => Console.error(`seed ${seed} failed`)))
+  const result: StudyResult = JSON.parse(
+    yield* fs.readFileString(`${directoryOf(options.out, seed)}/trained-letter.json`)
+  )
+  const arms = [...(before?.arms ?? []), ...result.arms]
+  const command = `node apps/bench/model/letter.ts --seeds ${seed} --arms ${arms.map(({ arm }) => arm).join(",")}`
+  const all: StudyResult = { ...result, command, arms }
+  yield* fs.writeFileString(`${options.results}/seed-${seed}.json`, `${JSON.stringify(all)}\n`)
   yield* Console.log(`seed ${seed} is finished`)
 })
 
 const directoryOf = (out: string, seed: number) => `${out}/seed-${seed}`
 
 /** Writes the result of all seeds from those of each. */
-const collect = Effect.fn("Letter.collect")(function* (out: string, seeds: Arr.NonEmptyReadonlyArray<number>) {
+const collect = Effect.fn("Letter.collect")(function* (seeds: Arr.NonEmptyReadonlyArray<number>, options: Options) {
   const fs = yield* FileSystem.FileSystem
-  const [first, ...others] = yield* Effect.forEach(seeds, (seed) =>
-    Effect.map(fs.readFileString(`${directoryOf(out, seed)}/trained-letter.json`), (text): StudyResult =>
-      JSON.parse(text)
-    )
-  )
-  const parts = [first, ...others]
+  const { out } = options
+  const parts = (yield* Effect.forEach(seeds, (seed) => resultOf(seed, options))).filter((part) => part !== null)
+  if (!Arr.isReadonlyArrayNonEmpty(parts)) return
+  const [first] = parts
   const result = studyResult(
     trainedLetter,
     { ...first, seconds: parts.reduce((total, { seconds }) => total + seconds, 0) },
@@ -101,7 +126,8 @@ Command.make(
     device: Flag.String("device").pipe(Flag.withDefault("cpu")),
     dtype: Flag.Literals("dtype", ["bfloat16", "float32"]).pipe(Flag.withDefault("bfloat16")),
     model: Flag.String("model").pipe(Flag.withDefault(".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf")),
-    out: Flag.String("out").pipe(Flag.withDefault("runs/letter"))
+    out: Flag.String("out").pipe(Flag.withDefault("runs/letter")),
+    results: Flag.String("results").pipe(Flag.withDefault("apps/bench/model/letter"))
   },
   Effect.fnUntraced(function* ({ model, out: given, seeds: text, servers, ...flags }) {
     const fs = yield* FileSystem.FileSystem
@@ -109,19 +135,24 @@ Command.make(
     const seeds = yield* Effect.fromResult(parseSeeds("--seeds", text))
     if (!Arr.isReadonlyArrayNonEmpty(seeds)) return yield* Effect.fail("--seeds is empty, expected at least one seed.")
     const out = path.resolve(given)
-    yield* fs.makeDirectory(out, { recursive: true })
+    for (const directory of [out, flags.results]) yield* fs.makeDirectory(directory, { recursive: true })
     // A directory is served as it is; the weights of a file are written out once for all servers.
     const isDirectory = (yield* fs.stat(model)).type === "Directory"
     const options: Options = { ...flags, out, weights: isDirectory ? path.resolve(model) : `${out}/weights` }
-    if (!isDirectory) yield* writeWeights(path.resolve(model), options.weights)
-    let started = 0
-    const pool = yield* Pool.make({ acquire: Effect.suspend(() => serve(started++, options)), size: servers })
-    yield* Effect.forEach(
-      seeds,
-      (seed) => Effect.scoped(Effect.flatMap(Pool.get(pool), (url) => runSeed(seed, url, options))),
-      { concurrency: servers, discard: true }
+    const unfinished = yield* Effect.filter(seeds, (seed) =>
+      Effect.map(missingOf(seed, options), (missing) => missing.length > 0)
     )
-    yield* collect(out, seeds)
+    if (unfinished.length > 0) {
+      if (!isDirectory) yield* writeWeights(path.resolve(model), options.weights)
+      let started = 0
+      const pool = yield* Pool.make({ acquire: Effect.suspend(() => serve(started++, options)), size: servers })
+      yield* Effect.forEach(
+        unfinished,
+        (seed) => Effect.scoped(Effect.flatMap(Pool.get(pool), (url) => runSeed(seed, url, options))),
+        { concurrency: servers, discard: true }
+      )
+    }
+    yield* collect(seeds, options)
   }, Effect.scoped)
 ).pipe(
   Command.withDescription("Run the study of docs/real-model-study.md"),
