@@ -95,15 +95,13 @@ const groupedBy = (
 const deal = (groups: ReadonlyArray<Scored>): ReadonlyArray<Block> => {
   const hands = groupedBy(groups, ({ instruction }) => instruction)
   const [, count = 0] = hands.map(({ length }) => length).toSorted((a, b) => b - a)
-  return Array.from({ length: count }, (_, place) =>
-    hands.flatMap((hand) =>
-      join(
-        [],
-        hand.filter((_, index) => index % count === place),
-        Infinity
-      ).map(average)
-    )
-  )
+  const blocks = Array.from({ length: count }, (): Array<Cell> => [])
+  for (const hand of hands) {
+    const piles = Array.from({ length: Math.min(count, hand.length) }, (): Array<Scored> => [])
+    for (const [index, group] of hand.entries()) piles[index % count]?.push(group)
+    for (const [place, pile] of piles.entries()) blocks[place]?.push(...join([], pile, Infinity).map(average))
+  }
+  return blocks
 }
 
 /** Adds groups; beyond `most` groups of an instruction the earlier ones fade. */

@@ -21,6 +21,7 @@ const parts: Readonly<Record<Name, () => Promise<Part>>> = {
   rollout: () => import("./parts/Rollout.ts"),
   retrieval: () => import("./parts/Retrieval.ts"),
   journal: () => import("./parts/Journal.ts"),
+  serve: () => import("./parts/Serve.ts"),
   dashboard: () => import("./parts/Dashboard.ts")
 }
 

@@ -11,12 +11,12 @@ import {
   missingRewardsForbid,
   type Snapshot,
   snapshot,
-  type State,
+  State,
   Strategies
 } from "@inspo/cohorts"
 import { type Content, InstructionId } from "@inspo/domain/Instruction"
 import { isAlive } from "@inspo/evolution/State"
-import { DateTime } from "effect"
+import { DateTime, HashMap } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
 import type { Difference, Estimate, Member } from "../wire/Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../wire/Population.ts"
@@ -134,7 +134,13 @@ export const instruction = (id: InstructionId, content: Content): Instruction =>
   typeof content === "string" ? { id, text: content } : { id, texts: content }
 
 /** A cohort that is not closed. One that accepts no more rewards and waits for those before it is still `sealed`. */
-export const cohort = ({ leases, name, reported, settlesAt, status }: CohortSnapshot): CohortState => ({
+export const cohort = ({
+  leases,
+  name,
+  reported,
+  settlesAt,
+  status
+}: Omit<CohortSnapshot, "blocking" | "phase">): CohortState => ({
   cohort: name,
   state: status === "complete" ? "sealed" : status,
   leases,
@@ -142,11 +148,13 @@ export const cohort = ({ leases, name, reported, settlesAt, status }: CohortSnap
   closesAt: time(settlesAt)
 })
 
-/** The cohort of this name, undefined if it is closed or was never opened. */
-export const cohortNamed = (state: State.State, name: string): CohortState | undefined =>
-  snapshotOf(state)
-    .cohorts.filter((one) => one.name === name)
-    .map(cohort)[0]
+/** The cohort of this name, undefined if it is closed or was never opened. Reads none of its leases: it answers each report. */
+export const cohortNamed = (state: State.State, name: string): CohortState | undefined => {
+  const found = State.cohort(state, name)
+  return found === undefined
+    ? undefined
+    : cohort({ ...found, leases: HashMap.size(found.leases), settlesAt: Horizon.settlesAt(state, found.sealedAt) })
+}
 
 /** A time as ISO 8601 in UTC; null if it is unknown. */
 export const time = (at: number | null): string | null => (at === null ? null : isoTime(at))
