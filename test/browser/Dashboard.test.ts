@@ -22,7 +22,8 @@ import {
   suite,
   unavailable,
   until,
-  views
+  views,
+  violations
 } from "./support/Browser.ts"
 import { syntheticRun, type SyntheticRun } from "./support/SyntheticRun.ts"
 
@@ -221,6 +222,29 @@ suite("a finished run", () => {
     assert.strictEqual(await page.evaluate("document.documentElement.dataset.theme"), "dark")
     assertClean(watched)
     await page.close()
+  })
+
+  it("loads the code of a view when it is opened, and again after a failure, by keys", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const watched = await open(browser, `${server.url}/#/first/overview`, { theme })
+      const { page } = watched
+      await page.waitForSelector(landmark.overview)
+      const code = "**/assets/Lineage-*.js"
+      const loaded = `performance.getEntriesByType("resource").filter(({ name }) => name.includes("/assets/Lineage-")).length`
+      assert.strictEqual(await page.evaluate(loaded), 0)
+      await page.route(code, (route) => route.abort())
+      await page.keyboard.press("3")
+      await page.getByText("This view could not be loaded").waitFor()
+      assert.deepStrictEqual(await violations(page), [], theme)
+      await page.unroute(code)
+      await page.getByRole("button", { name: "Try again" }).focus()
+      await page.keyboard.press("Enter")
+      await page.waitForSelector(landmark.lineage)
+      // Only the failed request is reported.
+      assert.match(watched.errors.join(), /^Failed to load resource: net::ERR_FAILED [^,]*$/u)
+      assert.deepStrictEqual(watched.foreign, [])
+      await page.close()
+    }
   })
 
   it("refuses requests with another host name", async () => {

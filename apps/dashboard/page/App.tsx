@@ -3,19 +3,14 @@ import { useEffect, useState } from "react"
 import { ago } from "./Ago.ts"
 import { useLiveRuns } from "./LiveRuns.ts"
 import { Help } from "./part/Help.tsx"
+import { lazily } from "./part/Lazily.tsx"
 import { Empty, Loading, Problem, Progress, Status } from "./part/Parts.tsx"
 import { Shell } from "./part/Shell.tsx"
 import { href, type Route, routes, searchRoutes } from "./Route.ts"
 import { go } from "./Routing.ts"
-import { Compare } from "./view/Compare.tsx"
-import { Cost } from "./view/Cost.tsx"
-import { Lineage } from "./view/Lineage.tsx"
 import { Overview } from "./view/Overview.tsx"
-import { Population } from "./view/Population.tsx"
 import { RunList } from "./view/RunList.tsx"
-import { Search } from "./view/Search.tsx"
 import { SearchState } from "./view/SearchParts.tsx"
-import { Trajectories } from "./view/Trajectories.tsx"
 
 export const App = () => {
   const route = routes.useRoute()
@@ -104,3 +99,11 @@ const RunState = ({ run: { degraded, lastWritten, status, step, steps } }: { rea
     </span>
   </span>
 )
+
+// Only the views that a page usually opens with are in its first script.
+const Population = lazily(() => import("./view/Population.tsx").then(({ Population }) => Population))
+const Lineage = lazily(() => import("./view/Lineage.tsx").then(({ Lineage }) => Lineage))
+const Trajectories = lazily(() => import("./view/Trajectories.tsx").then(({ Trajectories }) => Trajectories))
+const Cost = lazily(() => import("./view/Cost.tsx").then(({ Cost }) => Cost))
+const Compare = lazily(() => import("./view/Compare.tsx").then(({ Compare }) => Compare))
+const Search = lazily(() => import("./view/Search.tsx").then(({ Search }) => Search))

@@ -4,11 +4,11 @@ import { differing, filtered, grouped, outermost, type Row, rows, sorted } from 
 import type { RunView } from "../../src/view/RunView.ts"
 import { ago } from "../Ago.ts"
 import { makeQuery } from "../Client.ts"
+import { lazily } from "../part/Lazily.tsx"
 import { Problem, Sparkline, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
-import { Groups } from "./Groups.tsx"
 
 const useSettings = makeQuery((client) => client.settings())
 
@@ -69,6 +69,8 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
     </>
   )
 }
+
+const Groups = lazily(() => import("./Groups.tsx").then(({ Groups }) => Groups))
 
 /** Rows that are drawn at first, and further ones at a time: the page stays fluid with thousands of runs. */
 const firstRows = 100
