@@ -1,6 +1,7 @@
 /** The API between the page and the server: one document per view, and a stream of changes. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { AnnotationEdit, AnnotationView } from "./view/Annotation.ts"
 import { ComparisonView } from "./view/ComparisonView.ts"
 import { CostView } from "./view/CostView.ts"
 import { LineageView } from "./view/LineageView.ts"
@@ -43,6 +44,32 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()(
   }
 }
 
+/** The annotation exceeds a bound. */
+export class InvalidAnnotation extends Schema.TaggedError<InvalidAnnotation>()(
+  "InvalidAnnotation",
+  { problem: Schema.String },
+  { httpApiStatus: 400 }
+) {
+  override get message() {
+    return this.problem
+  }
+}
+
+/** The annotation was not saved: the stored one cannot be read or replaced, or has changed since it was edited. */
+export class NotSaved extends Schema.TaggedError<NotSaved>()(
+  "NotSaved",
+  { problem: Schema.String },
+  { httpApiStatus: 409 }
+) {
+  override get message() {
+    return this.problem
+  }
+}
+
+/** The overview of a run with its annotation. */
+export const AnnotatedOverview = Schema.Struct({ ...OverviewView.fields, annotation: AnnotationView })
+export interface AnnotatedOverview extends Schema.Schema.Type<typeof AnnotatedOverview> {}
+
 const run = { run: RunId }
 const error = [NotFound, Unreadable]
 
@@ -50,7 +77,13 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("runs", "/runs", { success: Schema.Array(RunView) }),
     HttpApiEndpoint.get("settings", "/settings", { success: SettingsView }),
-    HttpApiEndpoint.get("overview", "/runs/:run/overview", { params: run, success: OverviewView, error }),
+    HttpApiEndpoint.get("overview", "/runs/:run/overview", { params: run, success: AnnotatedOverview, error }),
+    HttpApiEndpoint.put("annotate", "/runs/:run/annotation", {
+      params: run,
+      payload: AnnotationEdit,
+      success: AnnotationView,
+      error: [NotFound, InvalidAnnotation, NotSaved]
+    }),
     HttpApiEndpoint.get("population", "/runs/:run/population", { params: run, success: PopulationView, error }),
     HttpApiEndpoint.get("lineage", "/runs/:run/lineage", { params: run, success: LineageView, error }),
     HttpApiEndpoint.get("cost", "/runs/:run/cost", { params: run, success: CostView, error }),

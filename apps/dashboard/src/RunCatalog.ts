@@ -3,10 +3,12 @@ import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Context, type Effect, type Layer, Schema } from "effect"
+import type { AnnotationEdit, AnnotationView } from "./view/Annotation.ts"
 import type { BaselineView } from "./view/OverviewView.ts"
 
 /**
- * Finds and opens runs. The dashboard only reads: it cannot disturb a run that is being written.
+ * Finds and opens runs, and keeps what users note about them beside their files, which it only reads: it cannot disturb a run that is
+ * being written.
  */
 export class RunCatalog extends Context.Service<RunCatalog, RunCatalog.Interface>()("@inspo/dashboard/RunCatalog") {}
 
@@ -15,6 +17,10 @@ export declare namespace RunCatalog {
     /** The present runs, the latest first. */
     readonly find: Effect.Effect<ReadonlyArray<RunPlace>>
     readonly open: (place: RunPlace) => Effect.Effect<RunSource, CatalogError>
+    /** The annotation of a run; `before` is what was read of it earlier. */
+    readonly annotation: (place: RunPlace, before: AnnotationView) => Effect.Effect<AnnotationView>
+    /** Replaces the annotation of a run; fails, and keeps it, if it cannot be read or is not the one that was edited. */
+    readonly annotate: (place: RunPlace, edit: AnnotationEdit) => Effect.Effect<void, CatalogError>
   }
 }
 

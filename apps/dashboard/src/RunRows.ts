@@ -48,7 +48,7 @@ export const differing = (all: ReadonlyArray<Row>): ReadonlyArray<string> => {
 
 /**
  * The rows that a filter matches. Each of its words is part of a name, a state, or of `setting=value`, where the name of the setting
- * can be cut at its beginning.
+ * can be cut at its beginning; `tag` is like a setting, with each tag of a run as a value.
  */
 export const filtered = (all: ReadonlyArray<Row>, filter: string): ReadonlyArray<Row> => {
   const words = filter.toLowerCase().split(/\s+/u).filter(Boolean)
@@ -58,14 +58,14 @@ export const filtered = (all: ReadonlyArray<Row>, filter: string): ReadonlyArray
 const matches = ({ run, settings }: Row, word: string): boolean => {
   const at = word.indexOf("=")
   if (at > 0)
-    return [...settings].some(
+    return [...settings, ...run.annotation.tags.map((tag) => ["tag", tag] as const)].some(
       ([name, value]) => name.toLowerCase().endsWith(word.slice(0, at)) && value.toLowerCase() === word.slice(at + 1)
     )
   return run.name.toLowerCase().includes(word) || run.status.startsWith(word)
 }
 
 /** What rows are sorted by: a column, or a setting; a minus before it turns the order round. */
-export const columns = ["name", "state", "step", "reward", "tested", "rollouts", "last"] as const
+export const columns = ["name", "state", "step", "reward", "tested", "rollouts", "last", "tags"] as const
 export type ColumnName = (typeof columns)[number]
 
 /** Sorted rows; those without a value are last in both directions, and equal ones keep their order. */
@@ -98,6 +98,8 @@ const keyOf = ({ run, settings }: Row, by: string): string | number | null => {
       return run.rollouts
     case "last":
       return run.lastWritten
+    case "tags":
+      return run.annotation.tags.join(" ") || null
     default: {
       const value = settings.get(by)
       return value === undefined ? null : value !== "" && Number.isFinite(Number(value)) ? Number(value) : value

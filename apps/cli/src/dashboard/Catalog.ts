@@ -8,10 +8,11 @@ import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { runNotes } from "../runDirectory/Outcome.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import * as Search from "../evolve/Stored.ts"
+import * as Annotation from "../runDirectory/Annotation.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import { lastEvent, stepSeconds } from "../runDirectory/Timings.ts"
 
-/** The runs and searches in and below directories: each that holds a config, or the events of a search, is one. */
+/** The runs and searches in and below directories: each that holds a config, or the events of a search, is one. Only annotations are written. */
 export const layer = (
   directories: ReadonlyArray<string>
 ): Layer.Layer<RunCatalog | SearchCatalog, never, FileSystem.FileSystem | Path.Path> =>
@@ -22,7 +23,9 @@ export const layer = (
       return Context.mergeAll(
         Context.make(RunCatalog, {
           find: Effect.map(found, (all) => all.flatMap((one) => (one.search === null ? [one.place] : []))),
-          open: (place) => Effect.provideContext(open(place, services), services)
+          open: (place) => Effect.provideContext(open(place, services), services),
+          annotation: ({ directory }, before) => Effect.provideContext(Annotation.read(directory, before), services),
+          annotate: ({ directory }, edit) => Effect.provideContext(Annotation.write(directory, edit), services)
         }),
         Context.make(SearchCatalog, {
           find: Effect.map(found, (all) => all.flatMap(({ search }) => search ?? [])),

@@ -51,6 +51,10 @@ export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeIn
     input,
     Server.layer({ assets: Assets.folder, ...(password === undefined ? {} : { password }) }).pipe(
       Layer.provide(Catalog.layer(directories))
-    )
+    ),
+    { maxBodyBytes }
   )
 })
+
+/** More than any annotation of a run has, which is all that a page sends. */
+const maxBodyBytes = 65_536

@@ -11,6 +11,7 @@ import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
 import { useSeries } from "../chart/useSeries.ts"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
+import { Annotation } from "../part/Annotation.tsx"
 import { Diff } from "../part/Diff.tsx"
 import { Names } from "../part/Names.tsx"
 import {
@@ -32,7 +33,7 @@ const useOverview = makeQuery((client, run: string) => client.overview({ params:
 
 /** The progress and the results of the run. */
 export const Overview = ({ route, run }: { readonly run: RunView; readonly route: Route }) => {
-  const { data, problem } = useOverview(run.id, versionOf(run))
+  const { data, problem } = useOverview(run.id, `${versionOf(run)} ${run.annotation.version}`)
   if (data === null) return <Pending problem={problem} />
   return (
     <Names value={data.names}>
@@ -41,6 +42,7 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
       {data.degraded.map((line) => (
         <Problem key={line}>{`Degraded: ${line}`}</Problem>
       ))}
+      <Annotation key={run.id} run={run.id} annotation={data.annotation} />
       <Tiles run={run} overview={data} />
       {data.steps.length === 0 ? (
         <Empty title="No step yet">

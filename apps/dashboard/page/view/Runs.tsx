@@ -4,6 +4,7 @@ import { differing, filtered, grouped, outermost, type Row, rows, sorted } from 
 import type { RunView } from "../../src/view/RunView.ts"
 import { ago } from "../Ago.ts"
 import { makeQuery } from "../Client.ts"
+import { filterOf } from "../part/Annotation.tsx"
 import { lazily } from "../part/Lazily.tsx"
 import { Problem, Sparkline, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
@@ -106,7 +107,7 @@ const Controls = ({ all, change, filter, found, isGrouped, nested, settings, sho
       <input
         type="search"
         value={filter}
-        placeholder="name, state, or setting=value"
+        placeholder="name, state, tag=…, setting=…"
         onChange={({ currentTarget }) => change({ filter: currentTarget.value, rows: "" })}
       />
     </label>
@@ -176,6 +177,10 @@ const RunTable = ({ change, isPicking, most, picked, rows, shown, sort }: RunTab
     ({ settings }) => <span title={setting}>{settings.get(setting) ?? "–"}</span>,
     setting
   ])
+  const tagsOf = ({ run }: Row) => <Tags tags={run.annotation.tags} change={change} />
+  const tagged: ReadonlyArray<Column<Row>> = rows.some(({ run }) => run.annotation.tags.length > 0)
+    ? [["Tags", "wide-only", tagsOf, "tags"]]
+    : []
   const first: Column<Row> = [
     name[0],
     name[1],
@@ -189,7 +194,10 @@ const RunTable = ({ change, isPicking, most, picked, rows, shown, sort }: RunTab
             onChange={() => pick(row.run.id)}
           />
         )}
-        <span>{name[2](row, index)}</span>
+        <span>
+          {name[2](row, index)}
+          <span className="narrow-only">{tagsOf(row)}</span>
+        </span>
       </span>
     ),
     name[3]
@@ -199,7 +207,7 @@ const RunTable = ({ change, isPicking, most, picked, rows, shown, sort }: RunTab
       <Table
         label="Runs"
         className="rows"
-        columns={[first, ...others.slice(0, 1), ...settings, ...others.slice(1)]}
+        columns={[first, ...others.slice(0, 1), ...settings, ...others.slice(1), ...tagged]}
         rows={rows.slice(0, most)}
         sorting={{ by: sort, onSort: (by) => change({ sort: by }) }}
       />
@@ -214,17 +222,37 @@ const RunTable = ({ change, isPicking, most, picked, rows, shown, sort }: RunTab
   )
 }
 
+/** The tags of a run; each filters the list. */
+const Tags = ({ change, tags }: Change & { readonly tags: ReadonlyArray<string> }) =>
+  tags.length === 0 ? null : (
+    <span className="tags">
+      {tags.map((tag) => (
+        <button
+          key={tag}
+          type="button"
+          className="tag"
+          dir="auto"
+          title="Runs with this tag"
+          onClick={() => change({ ...filterOf(tag), rows: "" })}
+        >
+          {tag}
+        </button>
+      ))}
+    </span>
+  )
+
 const columns: readonly [Column<Row>, ...ReadonlyArray<Column<Row>>] = [
   [
     "Run",
     "",
-    ({ run: { degraded, id, name, problem, status } }) => (
+    ({ run: { annotation, degraded, id, name, problem, status } }) => (
       <>
         <a href={href(id)}>{name}</a>
         <div className="narrow-only">
           <Status status={status} degraded={degraded} />
         </div>
         {problem !== null && <span className="problem-line">{problem}</span>}
+        {annotation.problem !== null && <span className="problem-line">{annotation.problem}</span>}
       </>
     ),
     "name"

@@ -3,14 +3,23 @@ import { Array as Arr } from "effect"
 import { mean } from "../Means.ts"
 import type { RunPlace, Written } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
+import { type AnnotationView, none } from "../view/Annotation.ts"
 import { quietAfter, type RunStatus, type RunView } from "../view/RunView.ts"
 import { share } from "./Scores.ts"
 
 /** Points of the small curve. */
 const coursePoints = 60
 
+/** The run with what users noted about it, as they did last. */
+export const annotated = (view: RunView, { problem, tags, version }: AnnotationView): RunView => ({
+  ...view,
+  annotation: { tags, version, problem }
+})
+
 /** The fields of a place that the page gets. */
 type Named = Pick<RunPlace, "id" | "name">
+
+const unannotated: RunView["annotation"] = { tags: none.tags, version: none.version, problem: none.problem }
 
 /** A run of which only the name is known. */
 export const unread = ({ id, name }: Named, problem: string | null): RunView => ({
@@ -31,6 +40,7 @@ export const unread = ({ id, name }: Named, problem: string | null): RunView => 
   tested: null,
   rollouts: 0,
   tokens: 0,
+  annotation: unannotated,
   lastWritten: null,
   version: null
 })
@@ -60,6 +70,7 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
     tested: result(record),
     rollouts: rollouts.train + rollouts.verification + rollouts.evaluation,
     tokens: tokens.train + tokens.verification + tokens.evaluation,
+    annotation: unannotated,
     lastWritten: written.at,
     version: written.version
   }

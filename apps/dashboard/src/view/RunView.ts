@@ -1,5 +1,6 @@
 /** A run, for lists and headers. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { AnnotationView } from "./Annotation.ts"
 
 /**
  * The status of a run: `waiting` has no step yet, `running` was active within the last minutes, `quiet` was not and is not
@@ -41,6 +42,8 @@ export const RunView = Schema.Struct({
   tested: Schema.NullOr(Schema.Finite),
   rollouts: Schema.Int,
   tokens: Schema.Int,
+  /** What users noted about it, without the text. */
+  annotation: AnnotationView.mapFields(Struct.omit(["note"])),
   /** The time of the last event, in milliseconds since 1970; null if it is not known. */
   lastWritten: Schema.NullOr(Schema.Finite),
   /** Changes with each write, including reports; null if it is not known. */

@@ -1,0 +1,130 @@
+import * as PlainText from "@inspo/domain/PlainText"
+import { useEffect, useRef, useState } from "react"
+import { type AnnotationView, longestNote, problemOf, tagsIn } from "../../src/view/Annotation.ts"
+import { ask } from "../Client.ts"
+import { href } from "../Route.ts"
+import { Problem } from "./Parts.tsx"
+
+/** The tags and the note of a run, and a form to edit them. */
+export const Annotation = ({ annotation, run }: { readonly run: string; readonly annotation: AnnotationView }) => {
+  const [isEditing, setEditing] = useState(false)
+  /** What was saved, until the page has it from the server: while that still has the version `from`. */
+  const [saved, setSaved] = useState<{ readonly from: string | null; readonly now: AnnotationView } | null>(null)
+  const opener = useRef<HTMLButtonElement>(null)
+  const wasEditing = useRef(false)
+  useEffect(() => {
+    if (wasEditing.current && !isEditing) opener.current?.focus()
+    wasEditing.current = isEditing
+  }, [isEditing])
+
+  const shown = saved?.from === annotation.version ? saved.now : annotation
+  const { note, problem, tags } = shown
+  if (problem !== null) return <Problem>{problem}</Problem>
+  if (isEditing)
+    return (
+      <Form
+        run={run}
+        edited={shown}
+        onSaved={(now) => {
+          setSaved({ from: annotation.version, now })
+          setEditing(false)
+        }}
+        onCancel={() => setEditing(false)}
+      />
+    )
+  return (
+    <section className="annotation" aria-label="Tags and note">
+      {tags.map((tag) => (
+        <a
+          key={tag}
+          className="tag"
+          dir="auto"
+          title="All runs with this tag"
+          href={href(null, "overview", filterOf(tag))}
+        >
+          {tag}
+        </a>
+      ))}
+      <button ref={opener} type="button" className="link" onClick={() => setEditing(true)}>
+        {tags.length === 0 && note === "" ? "Add tags or a note" : "Edit tags and note"}
+      </button>
+      {note !== "" && (
+        <p className="note" dir="auto">
+          {PlainText.escape(note)}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** The filter of the list that shows the runs with a tag. */
+export const filterOf = (tag: string) => ({ filter: `tag=${tag}` })
+
+const Form = ({
+  edited,
+  onCancel,
+  onSaved,
+  run
+}: {
+  readonly run: string
+  readonly edited: AnnotationView
+  readonly onSaved: (now: AnnotationView) => void
+  readonly onCancel: () => void
+}) => {
+  // What the form started with: a later version of another page is not overwritten.
+  const [{ version }] = useState(edited)
+  const [tags, setTags] = useState(edited.tags.join(" "))
+  const [note, setNote] = useState(edited.note)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const first = useRef<HTMLInputElement>(null)
+  useEffect(() => first.current?.focus(), [])
+
+  const save = async () => {
+    const payload = { tags: tagsIn(tags), note, version }
+    const found = problemOf(payload)
+    setProblem(found)
+    if (found !== null) return
+    setBusy(true)
+    try {
+      onSaved(await ask((client) => client.annotate({ params: { run }, payload })))
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      className="form annotation-form"
+      aria-label="Tags and note"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <label className="field">
+        <span>Tags, separated by spaces</span>
+        <input ref={first} dir="auto" value={tags} onChange={({ currentTarget }) => setTags(currentTarget.value)} />
+      </label>
+      <label className="field">
+        <span>Note</span>
+        <textarea
+          dir="auto"
+          rows={3}
+          maxLength={longestNote}
+          value={note}
+          onChange={({ currentTarget }) => setNote(currentTarget.value)}
+        />
+      </label>
+      <p className="buttons">
+        <button type="submit" className="button primary" disabled={isBusy}>
+          Save
+        </button>
+        <button type="button" className="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </p>
+      {problem !== null && <Problem>{problem}</Problem>}
+    </form>
+  )
+}
