@@ -15,6 +15,7 @@ const benches = {
   cohorts: "../../packages/cohorts/bench/cohorts.ts",
   core: "./core.ts",
   engine: "../../packages/engine-local/bench/engine.ts",
+  fleet: "./fleet.ts",
   journal: "./journal.ts",
   memory: "./memory.ts",
   retrieval: "./retrieval.ts",
