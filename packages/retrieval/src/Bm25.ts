@@ -1,18 +1,16 @@
-import { DatabaseSync } from "node:sqlite"
 import type { Question } from "@inspo/domain"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Layer } from "effect"
+import { Encoder } from "./internal/encoder.ts"
 import * as IndexReader from "./internal/indexReader.ts"
 import * as IndexWriter from "./internal/indexWriter.ts"
-import { Search, SearchError } from "./Search.ts"
+import * as Storage from "./internal/storage.ts"
+import { Search } from "./Search.ts"
 
-/** `postingsPerQuery` bounds the work of a query: see {@link postingsPerQuery}. */
-export interface Options extends IndexReader.Options {}
-
-export { postingsPerQuery, titleWeight } from "./internal/indexReader.ts"
+export { titleWeight } from "./internal/formula.ts"
 
 /**
- * BM25 over titles and texts in an SQLite full-text index (FTS5), in memory; `CorpusIndex` is the same over a file. Equal passages and queries give equal
- * results; passages of equal score come in corpus order.
+ * BM25 over titles and texts in memory; `CorpusIndex` is the same over a file. Equal passages and queries give equal results;
+ * passages of equal score come in corpus order.
  *
  * A query is a set of words, any of which may match; case and diacritics do not count. A word of a title counts as
  * {@link titleWeight} of a text.
@@ -29,50 +27,32 @@ export { postingsPerQuery, titleWeight } from "./internal/indexReader.ts"
  * )
  * ```
  */
-export const layerBm25 = (
-  passages: ReadonlyArray<Question.Passage>,
-  options: Options = {}
-): Layer.Layer<Search, SearchError> => Layer.effect(Search, make(passages, options))
+export const layerBm25 = (passages: ReadonlyArray<Question.Passage>): Layer.Layer<Search> =>
+  Layer.effect(Search, make(passages))
 
-/** The service of {@link layerBm25}, for callers that hold many corpora at once; closes with the scope. */
+/** The service of {@link layerBm25}, for callers that hold many corpora at once. */
 export const make = Effect.fn("Bm25.make")(function* (
-  passages: ReadonlyArray<Question.Passage>,
-  options: Options = {}
-): Effect.fn.Return<Search.Interface, SearchError, Scope.Scope> {
-  const database = yield* Effect.acquireRelease(
-    Effect.sync(() => new DatabaseSync(":memory:")),
-    (database) => Effect.sync(() => database.close())
-  )
-  const attempt = <A>(operation: () => A) =>
-    Effect.try({
-      try: operation,
-      catch: (cause) =>
-        new SearchError({ operation: "open", reason: `no index can be built from ${passages.length} passages`, cause })
-    })
-  const writer = yield* attempt(() => {
-    database.exec("BEGIN")
-    return IndexWriter.make(database)
-  })
+  passages: ReadonlyArray<Question.Passage>
+): Effect.fn.Return<Search.Interface> {
+  const index = Storage.inMemory()
+  const writer = IndexWriter.make(Storage.inMemory())
   // One by one, so that a large corpus can be interrupted.
-  yield* Effect.forEach(passages, ({ text, title }) => attempt(() => writer.add(title, text)), { discard: true })
-  const reader = yield* attempt(() => {
-    writer.end()
-    database.exec("COMMIT")
-    return IndexReader.make(database, options)
-  })
+  yield* Effect.forEach(passages, ({ text, title }) => Effect.sync(() => writer.add(title, text)), { discard: true })
+  const encoder = new Encoder(index, 0)
+  const layout = yield* writer.end(encoder)
+  encoder.flush()
+  const reader = IndexReader.make(index, layout)
 
-  const search = Effect.fn("Search.search")(function* (queries: ReadonlyArray<string>, topK: number) {
-    return yield* Effect.forEach(queries, (query) =>
-      Effect.try({
-        try: () =>
+  return Search.of({
+    search: Effect.fn("Search.search")((queries, topK) =>
+      Effect.sync(() =>
+        queries.map((query) =>
           reader.search(query, topK).flatMap(({ passage: place, score }) => {
             const passage = passages[place]
             return passage === undefined ? [] : [{ passage, score }]
-          }),
-        catch: (cause) =>
-          new SearchError({ operation: "search", reason: `the query ${JSON.stringify(query)} failed`, cause })
-      })
+          })
+        )
+      )
     )
   })
-  return Search.of({ search })
 })

@@ -1,13 +1,15 @@
-import { closeSync, fsyncSync, openSync, readSync } from "node:fs"
-import { DatabaseSync } from "node:sqlite"
+import { closeSync, fsyncSync, openSync } from "node:fs"
 import type { Question } from "@inspo/domain"
 import { Effect, FileSystem, Layer, Result, type Scope } from "effect"
 import * as CorpusFile from "./internal/corpusFile.ts"
+import { Encoder } from "./internal/encoder.ts"
+import * as IndexFile from "./internal/indexFile.ts"
 import * as IndexReader from "./internal/indexReader.ts"
 import * as IndexWriter from "./internal/indexWriter.ts"
+import * as Storage from "./internal/storage.ts"
 import { Search, SearchError } from "./Search.ts"
 
-export interface Options extends IndexReader.Options {
+export interface Options {
   /** File of rows `{"id", "contents"}`, one JSON object per line, with the title on the first line of `contents`. */
   readonly corpus: string
   /** File of the index; `CORPUS.bm25` beside the corpus by default. */
@@ -45,31 +47,23 @@ export const make = Effect.fn("CorpusIndex.make")(function* (
     Effect.mapError((cause) => unreadable(corpus, cause)),
     Effect.map((fingerprint) => `${format} ${fingerprint}`)
   )
-  const known = yield* keyOf(file)
-  const built = known !== key
+  const known = yield* summaryOf(file)
+  const built = known?.key !== key
   if (built) yield* build(options, file, key)
+  const summary = built ? yield* summaryOf(file) : known
+  if (summary === null) return yield* noIndex(file, new Error("it was replaced while it was opened"))
 
-  const database = yield* open(file, true)
-  // Pages come from the system's cache without a copy.
-  database.exec(`PRAGMA mmap_size = ${2 ** 40}`)
-  const descriptor = yield* Effect.acquireRelease(
-    Effect.try({ try: () => openSync(corpus, "r"), catch: (cause) => unreadable(corpus, cause) }),
-    (descriptor) => Effect.sync(() => closeSync(descriptor))
-  )
-  const { reader, selectLine, size } = yield* Effect.try({
-    try: () => ({
-      reader: IndexReader.make(database, options),
-      size: Number(database.prepare("SELECT passages FROM corpus").get()?.["passages"]),
-      selectLine: database.prepare("SELECT at, length FROM lines WHERE passage = ?")
-    }),
+  const index = Storage.inFile(yield* open(file, "r"))
+  const rows = Storage.inFile(yield* Effect.mapError(open(corpus, "r"), ({ cause }) => unreadable(corpus, cause)))
+  const reader = yield* Effect.try({
+    try: () => IndexReader.make(index, summary.layout),
     catch: (cause) => noIndex(file, cause)
   })
 
   const read = (place: number): Question.Passage | null => {
-    const line = selectLine.get(place)
-    const buffer = Buffer.alloc(Number(line?.["length"] ?? 0))
-    readSync(descriptor, buffer, 0, buffer.length, Number(line?.["at"] ?? 0))
-    return Result.getOrThrowWith(CorpusFile.parse(buffer.toString("utf8")), (found) => new Error(`its row is ${found}`))
+    const [at = 0, length = 0] = new Float64Array(index.read(summary.lines + lineSize * place, lineSize).buffer)
+    const line = Buffer.from(rows.read(at, length)).toString("utf8")
+    return Result.getOrThrowWith(CorpusFile.parse(line), (found) => new Error(`its row is ${found}`))
   }
 
   const search = Effect.fn("Search.search")(function* (queries: ReadonlyArray<string>, topK: number) {
@@ -89,75 +83,65 @@ export const make = Effect.fn("CorpusIndex.make")(function* (
       })
     )
   })
-  return { search, size, built }
+  return { search, size: summary.layout.passages, built }
 })
 
 /** Changes whenever older indexes can no longer be read. */
-const format = 3
+const format = 4
+
+/** Bytes of the place and the length of a row. */
+const lineSize = 16
 
 const build = Effect.fnUntraced(function* (options: Options, file: string, key: string) {
   const fs = yield* FileSystem.FileSystem
   const { corpus, onProgress = () => Effect.void } = options
-  const temporary = `${file}.${process.pid}.tmp`
+  const [temporary, runs] = [`${file}.${process.pid}.tmp`, `${file}.${process.pid}.runs.tmp`]
   yield* Effect.gen(function* () {
     const { size } = yield* fs.stat(corpus)
-    const database = yield* open(temporary, false)
-    database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
-    database.exec("CREATE TABLE lines (passage INTEGER PRIMARY KEY, at INTEGER NOT NULL, length INTEGER NOT NULL)")
-    const insertLine = database.prepare("INSERT INTO lines VALUES (?, ?, ?)")
-    const writer = IndexWriter.make(database)
-    let passages = 0
+    const descriptor = yield* open(temporary, "w")
+    const encoder = new Encoder(Storage.inFile(descriptor), 0)
+    const writer = IndexWriter.make(Storage.inFile(yield* open(runs, "w+")))
+    IndexFile.begin(encoder)
+    const lines = encoder.position
     yield* CorpusFile.forEachLine(
       corpus,
       ({ at, length, passage }) => {
-        insertLine.run(passages++, at, length)
+        encoder.bytes(new Uint8Array(Float64Array.of(at, length).buffer))
         writer.add(passage.title, passage.text)
       },
       (bytes) => onProgress(bytes / Number(size))
     )
-    if (passages === 0) {
+    const layout = yield* writer.end(encoder)
+    if (layout.passages === 0) {
       return yield* new SearchError({
         operation: "build",
         reason: `${corpus} holds no passage; expected at least one row`
       })
     }
-    writer.end()
-    database.exec("CREATE TABLE corpus (key TEXT NOT NULL, passages INTEGER NOT NULL)")
-    database.prepare("INSERT INTO corpus VALUES (?, ?)").run(key, passages)
-    database.exec("COMMIT")
+    IndexFile.end(encoder, { key, lines, layout })
+    fsyncSync(descriptor)
   }).pipe(
     Effect.scoped,
-    Effect.andThen(Effect.sync(() => flushToDisk(temporary))),
     Effect.andThen(fs.rename(temporary, file)),
-    Effect.onExit((exit) =>
-      exit._tag === "Success" ? Effect.void : Effect.ignore(fs.remove(temporary, { force: true }))
+    Effect.ensuring(
+      Effect.forEach([temporary, runs], (path) => Effect.ignore(fs.remove(path, { force: true })), { discard: true })
     ),
     Effect.catchTag("PlatformError", (cause) => Effect.fail(unreadable(corpus, cause)))
   )
 })
 
-const flushToDisk = (file: string): void => {
-  const descriptor = openSync(file, "r+")
-  fsyncSync(descriptor)
-  closeSync(descriptor)
-}
-
-/** The corpus that an index was built from; null where there is no index yet. */
-const keyOf = Effect.fnUntraced(function* (file: string) {
+/** What is known of an index; null where it has to be built. */
+const summaryOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const exists = yield* fs.exists(file).pipe(Effect.mapError((cause) => noIndex(file, cause)))
   if (!exists) return null
-  const database = yield* open(file, true)
-  return yield* Effect.try({
-    try: () => database.prepare("SELECT key FROM corpus").get()?.["key"] ?? null,
-    catch: (cause) => noIndex(file, cause)
-  })
-}, Effect.scoped)
+  return yield* Effect.try({ try: () => IndexFile.summaryOf(file), catch: (cause) => noIndex(file, cause) })
+})
 
-const open = (file: string, readOnly: boolean) =>
+const open = (file: string, flags: "r" | "w" | "w+") =>
   Effect.acquireRelease(
     Effect.try({
-      try: () => new DatabaseSync(file, { readOnly }),
+      try: () => openSync(file, flags),
       catch: (cause) =>
         new SearchError({
           operation: "open",
@@ -165,7 +149,7 @@ const open = (file: string, readOnly: boolean) =>
           cause
         })
     }),
-    (database) => Effect.sync(() => database.close())
+    (descriptor) => Effect.sync(() => closeSync(descriptor))
   )
 
 const unreadable = (corpus: string, cause: unknown): SearchError =>

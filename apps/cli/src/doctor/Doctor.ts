@@ -21,7 +21,7 @@ export interface Check {
 
 /** Checks what a run needs, and which proposers it could use; fails when something required is missing. */
 export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
-  const needed = yield* Effect.all([node, cores, memory, ...embedded(), fullTextSearch, writable])
+  const needed = yield* Effect.all([node, cores, memory, ...embedded(), sqlite, writable])
   const checks = [...needed, ...(yield* proposers)]
   const missing = needed.filter(({ ok, required }) => required && !ok)
   yield* Reporter.print(input.json, { ok: missing.length === 0, checks }, () =>
@@ -83,11 +83,11 @@ const engine = attempt(
   }).pipe(Effect.scoped)
 )
 
-const fullTextSearch = attempt(
-  "SQLite with FTS5",
+const sqlite = attempt(
+  "SQLite",
   Effect.try(() => {
     const database = new DatabaseSync(":memory:")
-    database.exec("CREATE VIRTUAL TABLE probe USING fts5(text)")
+    database.exec("CREATE TABLE probe (text TEXT)")
     database.close()
     return "works"
   })

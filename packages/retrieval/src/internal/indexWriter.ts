@@ -1,41 +1,53 @@
-import type { DatabaseSync } from "node:sqlite"
+import { Effect } from "effect"
+import * as Dictionary from "./dictionary.ts"
+import type { Encoder } from "./encoder.ts"
+import { gain, titleWeight } from "./formula.ts"
+import type { Layout } from "./layout.ts"
+import * as Postings from "./postings.ts"
+import * as Runs from "./runs.ts"
+import type { Storage } from "./storage.ts"
+import { wordsOf } from "./words.ts"
 
-/** Takes passages in corpus order; `end` comes last. */
+/** Takes passages in corpus order. */
 export interface IndexWriter {
   readonly add: (title: string, text: string) => void
-  readonly end: () => void
+  /** Writes the index; the last call. */
+  readonly end: (encoder: Encoder) => Effect.Effect<Layout>
 }
 
-/** How text becomes words: runs of letters, digits and marks, without case and diacritics. */
-export const tokenize = "tokenize = 'unicode61'"
+/** Keeps what does not fit into memory in `runs` until the end. */
+export const make = (runs: Storage, postingsInMemory?: number): IndexWriter => {
+  const sorter = Runs.make(runs, postingsInMemory)
+  let lengths = new Uint32Array(1 << 10)
+  let passages = 0
+  let words = 0
 
-/** Bytes of words held in memory before FTS5 writes them; larger pieces have to be merged less often. */
-const hashSize = 1 << 26
-
-/**
- * A full-text index (FTS5) that keeps no text, whose rowids are the places of the passages, from 0; and how many passages
- * hold each word, which FTS5 would count again for each query. The text comes first because FTS5 stores matches in the
- * first column in the least space.
- */
-const schema = `
-  CREATE VIRTUAL TABLE passages USING fts5(text, title, content = '', ${tokenize});
-  INSERT INTO passages (passages, rank) VALUES ('hashsize', ${hashSize});
-  CREATE TABLE words (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID`
-
-const countWords = `
-  CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, passages, row);
-  INSERT INTO words SELECT term, doc FROM temp.vocabulary;
-  DROP TABLE temp.vocabulary`
-
-/** Writes an index into an empty database; the caller begins and commits the transaction. */
-export const make = (database: DatabaseSync): IndexWriter => {
-  database.exec(schema)
-  const insert = database.prepare("INSERT INTO passages (rowid, text, title) VALUES (?, ?, ?)")
-  let place = 0
-  return {
-    add: (title, text) => {
-      insert.run(place++, text, title)
-    },
-    end: () => database.exec(countWords)
+  const add: IndexWriter["add"] = (title, text) => {
+    const [ofTitle, ofText] = [wordsOf(title), wordsOf(text)]
+    sorter.count(ofTitle, titleWeight)
+    sorter.count(ofText, 1)
+    sorter.endPassage()
+    if (passages === lengths.length) lengths = Runs.doubled(lengths)
+    lengths[passages++] = ofTitle.length + ofText.length
+    words += ofTitle.length + ofText.length
   }
+
+  const end: IndexWriter["end"] = Effect.fnUntraced(function* (encoder) {
+    const mean = words / Math.max(1, passages)
+    const dictionary = Dictionary.writer(encoder)
+    for (const { forEach, word } of sorter.merge()) {
+      const postings = Postings.writer(encoder)
+      let bound = 0
+      forEach((passage, frequency) => {
+        postings.add(passage, frequency)
+        bound = Math.max(bound, gain(frequency, lengths[passage] ?? 0, mean))
+      })
+      if (dictionary.add(word, { ...postings.end(), bound })) yield* Effect.yieldNow
+    }
+    const pages = dictionary.end()
+    const at = encoder.position
+    encoder.bytes(new Uint8Array(lengths.buffer, 0, 4 * passages))
+    return { passages, mean, lengths: at, pages }
+  })
+  return { add, end }
 }
