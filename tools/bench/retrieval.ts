@@ -1,7 +1,8 @@
 /**
- * `pnpm bench retrieval [PASSAGES] [SAMPLES]`: time, memory and disk of an index over that many synthetic passages
+ * `pnpm bench retrieval [PASSAGES] [SAMPLES] [PYTHON]`: time, memory and disk of an index over that many synthetic passages
  * (1,000,000 by default), the time of a question, and how often the first three passages for real questions contain a
- * supporting passage or an answer, for `*.jsonl` with `*.corpus.jsonl` in the folder SAMPLES.
+ * supporting passage or an answer, for `*.jsonl` with `*.corpus.jsonl` in the folder SAMPLES. With PYTHON, an interpreter that
+ * has `retrieval/requirements.txt`, bm25s answers the same questions in alternation, from a process of its own.
  */
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { basename, join } from "node:path"
@@ -13,9 +14,10 @@ import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
 import { substringExactMatch } from "@inspo/reward/ExactMatch"
 import { Console, Effect, FileSystem } from "effect"
 import { processorSeconds, quantile } from "./Measure.ts"
+import * as Beside from "./retrieval/Beside.ts"
 import { length, write } from "./retrieval/Corpus.ts"
 
-const [passages = "1000000", samples] = process.argv.slice(2)
+const [passages = "1000000", samples = "", python] = process.argv.slice(2)
 
 const topK = 3
 
@@ -40,16 +42,54 @@ const speed = Effect.fnUntraced(function* (size: number) {
     `${size} passages of ${length} words (${(statSync(corpus).size / 2 ** 20).toFixed(0)} MiB): built in ` +
       `${seconds(wall)} s (${seconds(cpu)} s of processor), peak ${memory.toFixed(0)} MiB, ${disk.toFixed(0)} MiB on disk`
   )
-  const of = (sorted: ReadonlyArray<number> = [], share: number) => quantile(sorted, share).toFixed(2)
-  for (const round of ["first", "second"]) {
-    const times = yield* Effect.forEach(asked, (question) => timed(index.search([question], topK)))
-    const [wall, cpu] = (["wall", "cpu"] as const).map((kind) => times.map((time) => time[kind]).sort((a, b) => a - b))
-    yield* Console.log(
-      `top ${topK} for ${asked.length} questions of 10 words, ${round} round: median ${of(wall, 0.5)} ms, ` +
-        `p95 ${of(wall, 0.95)} ms (of processor: ${of(cpu, 0.5)}, ${of(cpu, 0.95)})`
-    )
+  const search = () => Effect.forEach(asked, (question) => timed(index.search([question], topK)))
+  // The first round reads the file and compiles.
+  yield* search()
+  const beside =
+    python === undefined
+      ? null
+      : yield* Effect.acquireRelease(
+          Effect.promise(() => Beside.start(python, corpus)),
+          ({ stop }) => Effect.sync(stop)
+        )
+  if (beside !== null) {
+    const { megabytes, seconds: built, version } = beside.about
+    yield* Console.log(`bm25s ${version} with numba: built in ${built.toFixed(1)} s, peak ${megabytes.toFixed(0)} MiB`)
+    yield* Effect.promise(() => beside.search(asked))
   }
+  const ratios: Array<Beside.Time> = []
+  for (let round = 1; round <= rounds; round++) {
+    const ours = yield* search()
+    yield* Console.log(`round ${round}: ${described("ours", ours)}`)
+    if (beside === null) continue
+    const theirs = yield* Effect.promise(() => beside.search(asked))
+    yield* Console.log(`round ${round}: ${described("bm25s", theirs)}`)
+    ratios.push({
+      wall: median("wall", ours) / median("wall", theirs),
+      cpu: median("cpu", ours) / median("cpu", theirs)
+    })
+  }
+  if (beside !== null)
+    yield* Console.log(
+      `median of ours ÷ median of bm25s, median of ${rounds} rounds: ${median("wall", ratios).toFixed(2)} of the clock, ` +
+        `${median("cpu", ratios).toFixed(2)} of processor`
+    )
 })
+
+const rounds = 3
+
+const sorted = (kind: keyof Beside.Time, times: ReadonlyArray<Beside.Time>) =>
+  times.map((time) => time[kind]).sort((a, b) => a - b)
+
+const median = (kind: keyof Beside.Time, times: ReadonlyArray<Beside.Time>) => quantile(sorted(kind, times), 0.5)
+
+const described = (what: string, times: ReadonlyArray<Beside.Time>): string => {
+  const of = (kind: keyof Beside.Time, share: number) => quantile(sorted(kind, times), share).toFixed(2)
+  return (
+    `${what}, top ${topK} for ${times.length} questions of 10 words: median ${of("wall", 0.5)} ms, p95 ${of("wall", 0.95)} ms ` +
+    `(of processor: ${of("cpu", 0.5)}, ${of("cpu", 0.95)})`
+  )
+}
 
 /**
  * The first three passages of each question: the mean share of the supporting passages, over the questions that name
@@ -94,5 +134,5 @@ const recall = Effect.fnUntraced(function* (folder: string) {
 
 await Effect.gen(function* () {
   if (Number(passages) > 0) yield* speed(Number(passages))
-  if (samples !== undefined) yield* recall(samples)
+  if (samples !== "") yield* recall(samples)
 }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.runPromise)

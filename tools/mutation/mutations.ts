@@ -771,7 +771,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the risks of the generations do not sum to δ"
   ),
   comparison("Math.min(most, Math.max(least, centre))", "least", "P(best) follows missing rewards"),
-  blocks("index % count === place", "index === place", "groups of the most frequent instruction are lost"),
+  blocks("piles[index % count]", "piles[index]", "groups of the most frequent instruction are lost"),
   blocks("known.groups < most ? 1 : (most - 1) / known.groups", "1", "waiting groups have no limit"),
   blocks(">= Math.max(2, members)", ">= 2", "two groups of a large population are a block"),
   blocks("byInstruction.length < 2", "byInstruction.length < 1", "a question of one instruction is a block"),
