@@ -45,6 +45,8 @@ export const figures = Effect.gen(function* () {
     scale: "passages",
     sizes,
     itemsOf: () => asked,
+    // The list of a word grows with the corpus, and part of it is skipped.
+    bound: 4,
     make: (size) =>
       Effect.map(CorpusIndex.make({ corpus: corpusOf(size) }), (index) =>
         index.search((questions.get(size) ?? []).slice(0, asked), topK)
