@@ -7,6 +7,7 @@ import type { RunConfig } from "@inspo/config"
 import type { Group, Instruction, Trajectory } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import { names } from "./Names.ts"
+import type { ForkView } from "./view/RunView.ts"
 import type { Purpose } from "./view/TrajectoryView.ts"
 
 /** The events of evolutions and prunings; they are few and small. */
@@ -45,6 +46,8 @@ export interface Verified {
 
 export interface RunRecord {
   readonly config: RunConfig
+  /** Where a branch left another run; null for other runs. */
+  readonly forkedFrom: ForkView | null
   /** The number of folded events, which is the sequence number of the next one. */
   readonly sequence: number
   readonly state: RunState.RunState
@@ -60,6 +63,7 @@ export interface RunRecord {
 /** The record of a run without events. */
 export const empty = (config: RunConfig): RunRecord => ({
   config,
+  forkedFrom: null,
   sequence: 0,
   state: RunState.unstarted,
   rows: [],
@@ -76,11 +80,14 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   const lives = [...record.lives]
   const batches = [...record.batches]
   const validated = [...record.validated]
-  let { sampled, state } = record
+  let { forkedFrom, sampled, state } = record
   for (const event of events) {
     state = apply({ algorithm: record.config }, state, event)
     sampled = Projection.sampledAfter(sampled, event)
     switch (event._tag) {
+      case "RunStarted":
+        if (event.forkedFrom !== undefined) forkedFrom = { run: event.forkedFrom.run, step: event.forkedFrom.step }
+        break
       case "RolloutsCollected":
         batches.push(groups("train", event.step, event))
         break
@@ -111,6 +118,7 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   }
   return {
     config: record.config,
+    forkedFrom,
     sequence: record.sequence + events.length,
     state,
     rows,

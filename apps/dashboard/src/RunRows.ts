@@ -1,5 +1,6 @@
 /** The rows of the list of runs: filtered, sorted, and grouped by seeds. Pure; the page shows them. */
 import { Order } from "effect"
+import { owners } from "./Branches.ts"
 import { mean } from "./Means.ts"
 import type { RunView } from "./view/RunView.ts"
 import type { SettingsView } from "./view/SettingsView.ts"
@@ -7,35 +8,37 @@ import type { SettingsView } from "./view/SettingsView.ts"
 /** A run with its settings that differ from those of others; its group is null until its settings are known. */
 export interface Row {
   readonly run: RunView
+  /** The run that a baseline or a branch belongs to. */
+  readonly owner: string | null
   readonly settings: ReadonlyMap<string, string>
   readonly group: number | null
 }
 
 export const rows = (runs: ReadonlyArray<RunView>, known: SettingsView | null): ReadonlyArray<Row> => {
   const places = new Map(known?.runs.map((id, place) => [id, place]))
+  const owned = owners(runs)
   return runs.map((run) => {
+    const owner = owned.get(run.id) ?? null
     const place = places.get(run.id)
-    if (known === null || place === undefined) return { run, settings: new Map(), group: null }
+    if (known === null || place === undefined) return { run, owner, settings: new Map(), group: null }
     const settings = known.settings.flatMap(({ name, values }) => {
       const value = values[place] ?? null
       return value === null ? [] : [[name, value] as const]
     })
-    return { run, settings: new Map(settings), group: known.groups[place] ?? null }
+    return { run, owner, settings: new Map(settings), group: known.groups[place] ?? null }
   })
 }
 
-/** The rows of the list: those that a filter matches, with or without those within others. */
+/** The rows of the list: those that a filter matches, with or without those of baselines and branches. */
 export const listed = (all: ReadonlyArray<Row>, filter: string, withNested: boolean): ReadonlyArray<Row> =>
-  filtered(withNested ? all : outermost(all), filter)
+  filtered(unfolded(all, withNested ? "all" : new Set()), filter)
 
-/** The rows without those of runs within the directory of another one, such as its baseline. */
-export const outermost = (all: ReadonlyArray<Row>): ReadonlyArray<Row> => {
-  const names = new Set(all.map(({ run }) => run.name))
-  const isWithin = (name: string): boolean => {
-    const end = name.lastIndexOf("/")
-    return end > 0 && (names.has(name.slice(0, end)) || isWithin(name.slice(0, end)))
-  }
-  return all.filter(({ run }) => !isWithin(run.name))
+/** The rows of runs that belong to no other one, each followed by those that belong to it, if it is unfolded. */
+export const unfolded = (all: ReadonlyArray<Row>, open: ReadonlySet<string> | "all"): ReadonlyArray<Row> => {
+  const byOwner = Map.groupBy(all, ({ owner }) => owner)
+  const withOwned = (row: Row): ReadonlyArray<Row> =>
+    open === "all" || open.has(row.run.id) ? [row, ...(byOwner.get(row.run.id) ?? []).flatMap(withOwned)] : [row]
+  return (byOwner.get(null) ?? []).flatMap(withOwned)
 }
 
 /** The settings in which some of the rows differ, as far as these are known. */

@@ -100,7 +100,36 @@ describe("rows of runs", () => {
   it("leave out runs within others, however deep", () => {
     const named = (name: string) => ({ ...unread({ id: name, name }, null), name })
     const all = RunRows.rows(["a", "a/baseline", "a/x/b", "ab", "c/baseline"].map(named), null)
-    assert.deepStrictEqual(idsOf(RunRows.outermost(all)), ["a", "ab", "c/baseline"])
+    assert.deepStrictEqual(idsOf(RunRows.listed(all, "", false)), ["a", "ab", "c/baseline"])
+  })
+
+  it("are folded under the run that they left or are within, however many are unfolded, each once and behind it", () => {
+    const name = fc.constantFrom("a", "b", "c", "a/baseline", "b/baseline")
+    const some = fc
+      .array(fc.record({ name, from: fc.option(name), step: fc.nat(6), at: fc.nat(6) }), { maxLength: 9 })
+      .map((drafts) =>
+        drafts.map(({ at, from, name, step }, place) => ({
+          ...unread({ id: `r${place}`, name }, null),
+          step,
+          forkedFrom: from === null ? null : { run: from, step: at }
+        }))
+      )
+    fc.assert(
+      fc.property(some, fc.subarray(["r0", "r1", "r2", "r3"]), (views, open) => {
+        const all = RunRows.rows(views, null)
+        const [folded, whole] = [RunRows.unfolded(all, new Set(open)), RunRows.listed(all, "", true)]
+        assert.sameMembers(idsOf(whole), idsOf(all))
+        for (const { owner, run } of all) {
+          const shown = idsOf(folded).includes(run.id)
+          assert.strictEqual(shown, owner === null || (open.includes(owner) && idsOf(folded).includes(owner)))
+          if (owner === null) continue
+          assert.isBelow(idsOf(whole).indexOf(owner), idsOf(whole).indexOf(run.id))
+          const left = views.find(({ id }) => id === owner)
+          assert.isTrue(run.name.startsWith(`${left?.name}/`) || run.forkedFrom?.run === left?.name)
+          if (!run.name.includes("/")) assert.isAtLeast(left?.step ?? -1, run.forkedFrom?.step ?? 0)
+        }
+      })
+    )
   })
 
   it("are grouped by all that decides results but the seed, each run once, with t-intervals over seeds", () => {

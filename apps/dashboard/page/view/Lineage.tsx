@@ -1,8 +1,9 @@
 import { useMemo, useState } from "react"
 import { percent, plural, points } from "../../src/Format.ts"
+import { owners } from "../../src/Branches.ts"
 import { inTreeOrder } from "../../src/Tree.ts"
 import type { EvolutionView, LineageView, NodeView } from "../../src/view/LineageView.ts"
-import type { RunView } from "../../src/view/RunView.ts"
+import type { ForkView, RunView } from "../../src/view/RunView.ts"
 import { distinction } from "../../src/WordDiff.ts"
 import { LineageChart } from "../chart/LineageChart.tsx"
 import { makeQuery } from "../Client.ts"
@@ -18,12 +19,24 @@ import { go, withQuery } from "../Routing.ts"
 const useLineage = makeQuery((client, run: string) => client.lineage({ params: { run } }))
 
 /** The parent of every instruction, and why each was proposed. */
-export const Lineage = ({ route, run }: { readonly run: RunView; readonly route: Route }) => {
+export const Lineage = ({
+  route,
+  run,
+  runs
+}: {
+  readonly run: RunView
+  readonly runs: ReadonlyArray<RunView>
+  readonly route: Route
+}) => {
   const { data, problem } = useLineage(run.id, versionOf(run))
   const [withRejected, setWithRejected] = useState(false)
   const shown = useMemo(
     () => inTreeOrder(data?.nodes.filter(({ id }) => withRejected || id !== null) ?? []),
     [data, withRejected]
+  )
+  const owned = useMemo(() => owners(runs), [runs])
+  const branches = runs.flatMap(({ forkedFrom: fork, id, name }) =>
+    fork !== null && owned.get(id) === run.id ? [{ id, name, fork }] : []
   )
   const wanted = route.query.get("instruction") ?? data?.best ?? "i0"
   const selected = data?.nodes.find(({ key }) => key === wanted) ?? data?.nodes[0]
@@ -37,7 +50,17 @@ export const Lineage = ({ route, run }: { readonly run: RunView; readonly route:
     <Names value={data.names}>
       <h1 className="hidden">Lineage of {run.name}</h1>
       <Card title="Lineage">
-        <LineageChart lineage={data} steps={run.steps ?? run.step} selected={selected.key} onSelect={select} />
+        <Forks run={run} owner={runs.find(({ id }) => id === owned.get(run.id))} branches={branches} />
+        <LineageChart
+          lineage={data}
+          forks={[
+            ...(run.forkedFrom === null ? [] : [{ step: run.forkedFrom.step, text: `left ${run.forkedFrom.run}` }]),
+            ...branches.map(({ fork, name }) => ({ step: fork.step, text: `${name} branches off` }))
+          ]}
+          steps={run.steps ?? run.step}
+          selected={selected.key}
+          onSelect={select}
+        />
       </Card>
       <div className="split">
         <Tree
@@ -63,6 +86,38 @@ export const Lineage = ({ route, run }: { readonly run: RunView; readonly route:
     </Names>
   )
 }
+
+/** Where a branch left its run, and where its own branches left it. */
+const Forks = ({
+  branches,
+  owner,
+  run: { forkedFrom }
+}: {
+  readonly run: RunView
+  readonly owner: RunView | undefined
+  readonly branches: ReadonlyArray<Pick<RunView, "id" | "name"> & { readonly fork: ForkView }>
+}) => (
+  <>
+    {forkedFrom !== null && (
+      <p className="forks">
+        Branch of {owner === undefined ? forkedFrom.run : <a href={href(owner.id, "lineage")}>{owner.name}</a>} after
+        step {forkedFrom.step}
+        {owner === undefined && <span className="muted">, which is not in the list of runs</span>}
+      </p>
+    )}
+    {branches.length > 0 && (
+      <p className="forks">
+        {branches.length === 1 ? "Branch: " : "Branches: "}
+        {branches.map(({ fork, id, name }, index) => (
+          <span key={id}>
+            {index === 0 ? "" : ", "}
+            <a href={href(id, "lineage")}>{name}</a> after step {fork.step}
+          </span>
+        ))}
+      </p>
+    )}
+  </>
+)
 
 const parentOf = ({ nodes }: LineageView, { parent }: NodeView): NodeView | undefined =>
   nodes.find(({ id }) => id !== null && id === parent)

@@ -1,6 +1,6 @@
 import { useMemo } from "react"
 import { compact, count, percent, plural } from "../../src/Format.ts"
-import { differing, filtered, grouped, outermost, type Row, rows, sorted } from "../../src/RunRows.ts"
+import { differing, filtered, grouped, type Row, rows, sorted, unfolded } from "../../src/RunRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { ago } from "../Ago.ts"
 import { makeQuery } from "../Client.ts"
@@ -20,14 +20,15 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
   const { query } = route
   const [filter, sort] = [query.get("filter") ?? "", query.get("sort") ?? ""]
   const all = useMemo(() => rows(runs, data), [runs, data])
-  const outer = useMemo(() => outermost(all), [all])
   const withNested = query.get("nested") === "shown"
-  const listed = withNested ? all : outer
-  const settings = useMemo(() => differing(listed), [listed])
-  const shown = shownSettings(query.get("columns"), settings)
-  const found = useMemo(() => sorted(filtered(listed, filter), sort), [listed, filter, sort])
-  const change = (changes: Readonly<Record<string, string>>) => go(withQuery(route, changes), "replace")
   const isGrouped = query.get("group") === "seeds"
+  const open = isGrouped ? "" : (query.get("open") ?? "")
+  const opened = useMemo(() => unfolded(all, withNested ? "all" : new Set(open.split(","))), [all, withNested, open])
+  const nested = useMemo(() => all.filter(({ owner }) => owner !== null), [all])
+  const settings = useMemo(() => differing(opened), [opened])
+  const shown = shownSettings(query.get("columns"), settings)
+  const found = useMemo(() => sorted(filtered(opened, filter), sort), [opened, filter, sort])
+  const change = (changes: Readonly<Record<string, string>>) => go(withQuery(route, changes), "replace")
   const picked = (query.get("pick") ?? "").split(",").filter(Boolean)
   const compared = picked.length > 1 ? picked : found.slice(0, 4).map(({ run }) => run.id)
   return (
@@ -45,8 +46,8 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
         <Controls
           filter={filter}
           found={found.length}
-          all={listed.length}
-          nested={all.length - outer.length}
+          all={opened.length}
+          nested={nested}
           withNested={withNested}
           isGrouped={isGrouped}
           settings={settings}
@@ -59,6 +60,8 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
       ) : (
         <RunTable
           rows={found}
+          nested={nested}
+          open={withNested ? null : open.split(",").filter(Boolean)}
           most={Number(query.get("rows") ?? firstRows)}
           shown={shown}
           sort={sort}
@@ -92,8 +95,8 @@ interface ControlsProps extends Change {
   readonly filter: string
   readonly found: number
   readonly all: number
-  /** How many runs are within others, such as baselines, and whether they are listed. */
-  readonly nested: number
+  /** The baselines and branches, and whether all of them are listed. */
+  readonly nested: ReadonlyArray<Row>
   readonly withNested: boolean
   readonly isGrouped: boolean
   readonly settings: ReadonlyArray<string>
@@ -119,14 +122,14 @@ const Controls = ({ all, change, filter, found, isGrouped, nested, settings, sho
       />
       Group by seeds
     </label>
-    {nested > 0 && (
+    {nested.length > 0 && (
       <label className="check">
         <input
           type="checkbox"
           checked={withNested}
           onChange={({ currentTarget }) => change({ nested: currentTarget.checked ? "shown" : "" })}
         />
-        {plural(nested, "baseline")}
+        {nestedText(nested)}
       </label>
     )}
     {settings.length > 0 && (
@@ -158,8 +161,21 @@ const Controls = ({ all, change, filter, found, isGrouped, nested, settings, sho
   </div>
 )
 
+/** `2 baselines, 1 branch`. */
+const nestedText = (nested: ReadonlyArray<Row>): string => {
+  const branches = nested.filter(({ run }) => run.forkedFrom !== null).length
+  return [
+    ...(nested.length > branches ? [plural(nested.length - branches, "baseline")] : []),
+    ...(branches > 0 ? [branches === 1 ? "1 branch" : `${count(branches)} branches`] : [])
+  ].join(", ")
+}
+
 interface RunTableProps extends Change {
   readonly rows: ReadonlyArray<Row>
+  /** The baselines and branches. */
+  readonly nested: ReadonlyArray<Row>
+  /** The runs whose baselines and branches are listed; null if all are. */
+  readonly open: ReadonlyArray<string> | null
   readonly most: number
   readonly shown: ReadonlyArray<string>
   readonly sort: string
@@ -167,7 +183,8 @@ interface RunTableProps extends Change {
   readonly isPicking: boolean
 }
 
-const RunTable = ({ change, isPicking, most, picked, rows, shown, sort }: RunTableProps) => {
+const RunTable = ({ change, isPicking, most, nested, open, picked, rows, shown, sort }: RunTableProps) => {
+  const owned = useMemo(() => Map.groupBy(nested, ({ owner }) => owner), [nested])
   const pick = (id: string) =>
     change({ pick: (picked.includes(id) ? picked.filter((one) => one !== id) : [...picked, id]).join(",") })
   const [name, ...others] = columns
@@ -196,6 +213,7 @@ const RunTable = ({ change, isPicking, most, picked, rows, shown, sort }: RunTab
         )}
         <span>
           {name[2](row, index)}
+          {open !== null && <Fold row={row} owned={owned.get(row.run.id) ?? []} open={open} change={change} />}
           <span className="narrow-only">{tagsOf(row)}</span>
         </span>
       </span>
@@ -222,6 +240,27 @@ const RunTable = ({ change, isPicking, most, picked, rows, shown, sort }: RunTab
   )
 }
 
+/** Lists the baselines and branches of a run, or hides them again. */
+const Fold = ({
+  change,
+  open,
+  owned,
+  row: { run }
+}: Change & { readonly row: Row; readonly owned: ReadonlyArray<Row>; readonly open: ReadonlyArray<string> }) => {
+  if (owned.length === 0) return null
+  const isOpen = open.includes(run.id)
+  return (
+    <button
+      type="button"
+      className="link small"
+      aria-expanded={isOpen}
+      onClick={() => change({ open: (isOpen ? open.filter((id) => id !== run.id) : [...open, run.id]).join(",") })}
+    >
+      {nestedText(owned)}
+    </button>
+  )
+}
+
 /** The tags of a run; each filters the list. */
 const Tags = ({ change, tags }: Change & { readonly tags: ReadonlyArray<string> }) =>
   tags.length === 0 ? null : (
@@ -245,9 +284,14 @@ const columns: readonly [Column<Row>, ...ReadonlyArray<Column<Row>>] = [
   [
     "Run",
     "",
-    ({ run: { annotation, degraded, id, name, problem, status } }) => (
+    ({ run: { annotation, degraded, forkedFrom, id, name, problem, status } }) => (
       <>
         <a href={href(id)}>{name}</a>
+        {forkedFrom !== null && (
+          <div className="muted small">
+            branch of {forkedFrom.run} after step {forkedFrom.step}
+          </div>
+        )}
         <div className="narrow-only">
           <Status status={status} degraded={degraded} />
         </div>

@@ -16,6 +16,10 @@ export const quietAfter = 180_000
 export const RunId = Schema.NonEmptyString
 export type RunId = typeof RunId.Type
 
+/** Where a branch left another run: its name, and the last step that both share. */
+export const ForkView = Schema.Struct({ run: Schema.String, step: Schema.Int })
+export interface ForkView extends Schema.Schema.Type<typeof ForkView> {}
+
 export const RunView = Schema.Struct({
   id: RunId,
   name: Schema.String,
@@ -25,6 +29,8 @@ export const RunView = Schema.Struct({
   /** The number of events; grows with every change. */
   sequence: Schema.Int,
   seed: Schema.NullOr(Schema.Int),
+  /** Only of a branch; null for other runs. */
+  forkedFrom: Schema.NullOr(ForkView),
   step: Schema.Int,
   steps: Schema.NullOr(Schema.Int),
   /** The number of instructions in the population, and of all instructions. */

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, it } from "vitest"
+import { endAll } from "../cli/Inspo.ts"
+import {
+  assertClean,
+  type Dashboard,
+  dashboard,
+  landmark,
+  launch,
+  open,
+  overflow,
+  suite,
+  unavailable,
+  until,
+  violations
+} from "./support/Browser.ts"
+import { syntheticRun } from "./support/SyntheticRun.ts"
+
+const small = { steps: 16, questionsPerStep: 3, groupSize: 2, tokens: 4 }
+
+let directory = ""
+let browser: Browser
+
+beforeAll(async () => {
+  if (unavailable !== null) return
+  directory = await mkdtemp(join(tmpdir(), "inspo-branches-"))
+  browser = await launch()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  endAll()
+  if (directory !== "") await rm(directory, { recursive: true, force: true })
+})
+
+suite("branches of runs", () => {
+  let server: Dashboard
+  beforeAll(async () => {
+    for (const [name, forkedFrom] of [
+      ["main", undefined],
+      ["longer", { run: "main", step: 10 }],
+      ["lost", { run: "gone", step: 5 }]
+    ] as const) {
+      const run = await syntheticRun(`${directory}/${name}`, {
+        ...small,
+        ...(forkedFrom === undefined ? {} : { forkedFrom })
+      })
+      await run.write(run.events)
+      await run.close()
+    }
+    server = await dashboard(directory)
+  }, 120_000)
+  afterAll(() => server?.stop())
+
+  it("are folded under their run, unfolded by keys, and linked both ways with the step at which they left", async () => {
+    for (const [width, theme] of [
+      [1440, "light"],
+      [1440, "dark"],
+      [768, "light"],
+      [768, "dark"],
+      [390, "light"],
+      [390, "dark"]
+    ] as const) {
+      const watched = await open(browser, server.url, { width, theme })
+      const { page } = watched
+      const place = `at ${width} pixels, ${theme}`
+      const clean = async (what: string) => {
+        assert.deepStrictEqual(await violations(page), [], `${what} ${place}`)
+        assert.isAtMost(await overflow(page), 0, `${what} ${place}`)
+      }
+      const names = () => page.locator("table.rows tbody a[href]").allTextContents()
+      await page.getByRole("button", { name: "1 branch" }).waitFor()
+      assert.sameMembers(await names(), ["main", "lost"], place)
+      await page.getByRole("button", { name: "1 branch" }).focus()
+      await page.keyboard.press("Enter")
+      await page.getByText("branch of main after step 10").waitFor()
+      const shown = await names()
+      assert.strictEqual(shown[shown.indexOf("main") + 1], "longer", place)
+      await clean("list")
+
+      await page.goto(`${server.url}/#/longer/lineage`)
+      await page.waitForSelector(landmark.lineage)
+      assert.strictEqual(await page.textContent(".fork text"), "step 10: left main")
+      await clean("branch")
+      await page.locator(".forks a", { hasText: "main" }).focus()
+      await page.keyboard.press("Enter")
+      await until(page, `location.hash === "#/main/lineage"`)
+      await page.getByText("Branch: longer after step 10").waitFor()
+      assert.strictEqual(await page.textContent(".fork text"), "step 10: longer branches off")
+      await clean("run")
+      await page.locator(".forks a", { hasText: "longer" }).focus()
+      await page.keyboard.press("Enter")
+      await until(page, `location.hash === "#/longer/lineage"`)
+
+      await page.goto(`${server.url}/#/lost/lineage`)
+      await page.getByText("Branch of gone after step 5, which is not in the list of runs").waitFor()
+      await clean("branch of an unknown run")
+      assertClean(watched)
+      await page.close()
+    }
+  })
+})
