@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -72,10 +72,20 @@ describe.skipIf(unavailable !== null)(
       const { page } = watched
       assert.include(await page.locator(".headline").textContent(), "incumbent")
       assert.include(await page.locator("main").textContent(), "approval of")
+      const chart = page.locator("figure.chart", { hasText: "Mean reward" })
+      assert.include(await chart.locator(".chart-canvas").getAttribute("aria-label"), "i1 “Ask which")
+      await chart.getByRole("button", { name: "Options of Mean reward" }).focus()
+      await page.keyboard.press("Enter")
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Save CSV" }).press("Enter")
+      ])
+      const rows = (await readFile(await file.path(), "utf8")).trim().split("\n")
+      assert.isAbove(rows.length, 2, "a row for each closed cohort")
       await page.goto(`${server.url}/#/shop/lineage?instruction=i2`)
-      await page.getByText(/with certainty 9\d\.\d %; value [\d.]+, against [\d.]+ of i1/u).waitFor()
+      await page.getByText(/with certainty 9\d\.\d %; value [\d.]+, against [\d.]+ of i1 “Ask which/u).waitFor()
       await page.goto(`${server.url}/#/shop/history`)
-      await page.getByText("The incumbent is now i1").waitFor()
+      await page.getByText("The incumbent is now i1 “Ask which").waitFor()
       assertClean(watched)
       await page.close()
     })
@@ -201,7 +211,7 @@ describe.skipIf(unavailable !== null)(
         assert.match(text, /127\.0\.0\.1.* key.* repeated automatically/su, text)
         assert.include(await page.locator("main").textContent(), "of $3.00")
         await page.goto(`${shared.url}/#/support/history`)
-        await page.getByText("Evolution started from i0").waitFor()
+        await page.getByText("Evolution started from i0 (seed)").waitFor()
         assert.deepStrictEqual(await axe(page), [])
         assertClean(watched)
         await page.close()

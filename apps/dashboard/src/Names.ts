@@ -25,24 +25,39 @@ export interface Named {
  * ]) // i0: "seed", i1: "Search twice."
  * ```
  */
-export const names = (instructions: ReadonlyArray<Named>): ReadonlyMap<string, string> => {
-  const texts = new Map(instructions.map(({ id, text }) => [id, text]))
-  const [seed] = instructions
-  const nameOf = new Map<string, string>()
-  const taken = new Set<string>()
-  return new Map(
-    instructions.map(({ id, parent, text }) => {
-      const known = nameOf.get(text)
-      if (known !== undefined) return [id, known]
-      const from = parent === null ? seed?.text : (texts.get(parent) ?? seed?.text)
-      const first = text === seed?.text ? "seed" : distinction(from ?? null, text, longest)
-      // Two parents can get the same words, and long names can begin alike.
-      const name = taken.has(first) ? numbered(first, taken) : first
-      nameOf.set(text, name)
-      taken.add(name)
-      return [id, name]
-    })
-  )
+export const names = (instructions: ReadonlyArray<Named>): ReadonlyMap<string, string> =>
+  withNames(unnamed, instructions).names
+
+/** The names given so far, by id. */
+export interface Naming {
+  readonly names: ReadonlyMap<string, string>
+  readonly texts: ReadonlyMap<string, string>
+  readonly seed: string | null
+  readonly byText: ReadonlyMap<string, string>
+  readonly taken: ReadonlySet<string>
+}
+
+/** The naming before the first instruction. */
+export const unnamed: Naming = { names: new Map(), texts: new Map(), seed: null, byText: new Map(), taken: new Set() }
+
+/** With the names of further instructions, as {@link names} gives them all at once. A known id gets the name of its new text. */
+export const withNames = (before: Naming, instructions: ReadonlyArray<Named>): Naming => {
+  const seed = before.seed ?? instructions[0]?.text ?? null
+  const texts = new Map([...before.texts, ...instructions.map(({ id, text }) => [id, text] as const)])
+  const byText = new Map(before.byText)
+  const taken = new Set(before.taken)
+  const names = new Map(before.names)
+  for (const { id, parent, text } of instructions) {
+    const from = parent === null ? seed : (texts.get(parent) ?? seed)
+    const known = byText.get(text)
+    const first = known ?? (text === seed ? "seed" : distinction(from, text, longest))
+    // Two parents can get the same words, and long names can begin alike.
+    const name = known === undefined && taken.has(first) ? numbered(first, taken) : first
+    byText.set(text, name)
+    taken.add(name)
+    names.set(id, name)
+  }
+  return { names, texts, seed, byText, taken }
 }
 
 /** Writes instructions with their names: `i3 “Search twice.”`, and for the seed `i0 (seed)`; an unknown one by its id. */

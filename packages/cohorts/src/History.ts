@@ -84,6 +84,10 @@ export const evidence = (
   best: values.find(({ id }) => id !== leaving.id && (kept.length === 0 || kept.includes(id))) ?? null
 })
 
+/** The id of a candidate of the latest proposal while it waits for a review; null before the first proposal. */
+export const candidateId = ({ proposal }: History, place: number): InstructionId | null =>
+  proposal === null ? null : proposalId(proposal, place)
+
 /** The history after one more event. Pure. */
 export const after = (before: History, event: PopulationEvent): History => {
   switch (event._tag) {

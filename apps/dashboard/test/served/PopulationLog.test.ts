@@ -43,9 +43,55 @@ describe("PopulationLog", () => {
     for (const { left } of pruned) {
       assert.match(
         left?.why ?? "",
-        /^not the best of the population, with certainty \d+\.\d %; value [\d.]+, against [\d.]+ of i1$/u
+        /^not the best of the population, with certainty \d+\.\d %; value [\d.]+, against [\d.]+ of i1 “variant”$/u
       )
     }
+  })
+
+  it("gives a reason for each decision of a rule, and names each instruction by what distinguishes it", () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(
+        fc.constantFrom("online", "trainer"),
+        fc.array(step, { minLength: 1, maxLength: 40 }),
+        (profile, steps) => {
+          const life = new Life(eventful(profile))
+          for (const [index, one] of steps.entries()) life.take(one, index + 1)
+          const { lines, naming } = logOf(life.log)
+          for (const { by, text, why } of lines) {
+            seen.add(`${by} ${text.replaceAll(/“[^”]*”|[\d.]+/gu, "")}`)
+            if (by === "rule") assert.isNotEmpty(why ?? "", text)
+            // The reasons of a proposer are its own words.
+            for (const part of [text, text.includes("proposed from") ? "" : (why ?? "")])
+              for (const [id] of part
+                .replaceAll(/“.*?”/gsu, (name) => name.replaceAll(/i(?=\d)/gu, ""))
+                .matchAll(/\bi\d+\b(?! [“(])/gu))
+                assert.fail(`${id} has no name in: ${part}`)
+          }
+          for (const { instruction } of life.state.learning.population.members)
+            assert.isTrue(naming.names.has(instruction.id))
+        }
+      ),
+      { numRuns: 60 }
+    )
+    for (const kind of ["was pruned", "entered", "was retired", "was added", "was pinned", "Evolution started"])
+      assert.isTrue(
+        [...seen].some((text) => text.includes(kind)),
+        kind
+      )
+  })
+
+  it("distinguishes a scheduled evolution from one that a person started", () => {
+    const life = new Life(eventful("trainer"))
+    life.take({ kind: "evolve" }, 1)
+    life.take({ kind: "skip" }, 2)
+    for (let round = 3; round <= 5; round++) life.train(6, 1, round)
+    const started = logOf(life.log).lines.filter(({ text }) => text.startsWith("Evolution started"))
+    assert.deepStrictEqual(
+      started.map(({ by }) => by),
+      ["hand", "rule"]
+    )
+    assert.match(started[1]?.why ?? "", /^due after cohort 3; ranked first/u)
   })
 
   it("never states more certainty than there was", () => {

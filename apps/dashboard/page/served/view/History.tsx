@@ -1,10 +1,11 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
 import { plural } from "../../../src/Format.ts"
+import type { Line } from "../../../src/served/PopulationLog.ts"
 import { Card, Empty, Pending } from "../../part/Parts.tsx"
 import { usePopulationLog } from "../PopulationLog.ts"
 
-/** The events of the population, the latest first. */
+/** The decisions and changes of the population with their reasons, the latest first. */
 export const History = ({
   population: { name },
   version
@@ -22,13 +23,8 @@ export const History = ({
         <Empty title="No events yet" />
       ) : (
         <ol className="history">
-          {lines.map(({ at, text, tone }, index) => (
-            <li key={`${data.lines.length - index}`} className={`tone-${tone}`}>
-              <time dateTime={at} className="muted small">
-                {at.slice(0, 16).replace("T", " ")}
-              </time>
-              <span dir="auto">{text}</span>
-            </li>
+          {lines.map((line, index) => (
+            <Entry key={`${data.lines.length - index}`} line={line} />
           ))}
         </ol>
       )}
@@ -40,3 +36,21 @@ export const History = ({
     </Card>
   )
 }
+
+const Entry = ({ line: { at, by, text, tone, why } }: { readonly line: Line }) => (
+  <li className={`tone-${tone}`}>
+    <time dateTime={at} className="muted small">
+      {at.slice(0, 16).replace("T", " ")}
+    </time>
+    <div>
+      <span dir="auto">{text}</span> <span className="badge">{words[by]}</span>
+      {why !== null && (
+        <p className="muted small why" dir="auto">
+          {why}
+        </p>
+      )}
+    </div>
+  </li>
+)
+
+const words: Readonly<Record<Line["by"], string>> = { hand: "by hand", client: "by the client", rule: "automatic" }

@@ -9,6 +9,7 @@ import { onMember, useAction } from "../Action.tsx"
 import { MeanReward, Share, StandingBadge, ToSeed } from "../MemberParts.tsx"
 import { usePopulationLog } from "../PopulationLog.ts"
 import { href } from "../Route.ts"
+import { RewardChart } from "./RewardChart.tsx"
 
 /** The members with their shares and rewards, the candidates that wait for approval, and the open cohorts. */
 export const Members = ({ population, version }: { readonly population: Population; readonly version: string }) => {
@@ -28,6 +29,7 @@ export const Members = ({ population, version }: { readonly population: Populati
           rowProps={({ id }) => ({ className: id === population.incumbent ? "headline" : "" })}
         />
       </Card>
+      <RewardChart name={population.name} instructions={alive.map(({ id }) => id)} version={version} />
       <div className="columns">
         <Card title="Cohorts">
           {population.cohorts.length === 0 ? (

@@ -1,0 +1,29 @@
+import { useMemo, useState } from "react"
+import type { Stretch } from "../../../src/Chart.ts"
+import { rewardFigure } from "../../../src/served/RewardFigure.ts"
+import { ChartMenu } from "../../chart/Charts.tsx"
+import { LineChart } from "../../chart/LineChart.tsx"
+import { Card } from "../../part/Parts.tsx"
+import { usePopulationLog } from "../PopulationLog.ts"
+
+/** The rewards of the first instructions over cohorts; nothing before the first reward. */
+export const RewardChart = ({
+  instructions,
+  name,
+  version
+}: {
+  readonly name: string
+  readonly instructions: ReadonlyArray<string>
+  readonly version: string
+}) => {
+  const { data } = usePopulationLog(name, version)
+  const [zoom, setZoom] = useState<Stretch | null>(null)
+  const shown = instructions.join(" ")
+  const figure = useMemo(() => (data === null ? null : rewardFigure(data, shown.split(" "))), [data, shown])
+  if (figure === null) return null
+  return (
+    <Card title="Rewards over cohorts">
+      <LineChart figure={figure} zoom={zoom} onZoom={setZoom} menu={<ChartMenu figure={figure} />} />
+    </Card>
+  )
+}
