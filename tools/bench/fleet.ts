@@ -104,7 +104,9 @@ const step = async (servers: ReadonlyArray<Server>, cohort: string) => {
   }
   let next = 0
   const worker = async (place: number) => {
-    const { client } = servers[place % servers.length] ?? (servers[0] as Server)
+    const server = servers[place % servers.length]
+    if (server === undefined) return
+    const { client } = server
     for (let first = next; first < groups; first = next) {
       next += chunk
       const requests = Array.from({ length: Math.min(chunk, groups - first) }, (_, at) => ({
@@ -143,10 +145,15 @@ const p99 = (times: ReadonlyArray<number>): number =>
 
 const postgres = await PostgresServer.start({ sync: true })
 const servers: Array<Server> = []
+const add = async (): Promise<Server> => {
+  const server = await start(postgres.url)
+  servers.push(server)
+  return server
+}
 try {
-  for (let one = 0; one < 3; one++) servers.push(await start(postgres.url))
+  const active = await add()
+  const standbys = [await add(), await add()]
   await wait(1500)
-  const [active, ...standbys] = servers as [Server, ...ReadonlyArray<Server>]
   const made = await fetch(`${active.client.address}${path}`, {
     method: "PUT",
     headers: { "content-type": "application/json" },
@@ -161,7 +168,7 @@ try {
   const before = { database: databaseTime(), bytes: ask(postgres.url, stored), commits: ask(postgres.url, commits) }
   const taken: Array<Awaited<ReturnType<typeof step>>> = []
   for (let one = 1; one <= steps; one++) taken.push(await step(servers, `train/${one}`))
-  const [of, ...ofStandbys] = (await Promise.all([active, ...standbys].map(read))) as [Reading, ...Array<Reading>]
+  const [of, ofStandbys] = await Promise.all([read(active), Promise.all(standbys.map(read))])
   const rewards = steps * groups * samples
   await wait(1000)
   const seconds = taken.reduce((sum, one) => sum + one.seconds, 0)
@@ -196,7 +203,7 @@ try {
     client.close()
     child.kill("SIGTERM")
   }
-  await Promise.all(servers.map(({ child }) => (child.exitCode === null ? once(child, "exit") : null)))
+  await Promise.all(servers.flatMap(({ child }) => (child.exitCode === null ? [once(child, "exit")] : [])))
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
 }

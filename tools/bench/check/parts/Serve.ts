@@ -37,7 +37,7 @@ type Post = (path: string, body: unknown) => Effect.Effect<string>
 const makePost = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
-  const services = yield* Effect.context<never>()
+  const services = yield* Effect.context()
   const store = yield* Layer.build(SqliteStore.layer(directory))
   const { dispose, handler } = HttpRouter.toWebHandler(
     Server.layer().pipe(
