@@ -19,7 +19,8 @@ export const at = (
 ): number => {
   const current = Math.min(Math.max(step, 1), totalSteps)
   const warmup = Math.round(share * totalSteps)
-  if (current <= warmup) return (learningRate * current) / warmup
+  // The last step of the warm-up has the peak itself, without a rounding error.
+  if (current < warmup) return (learningRate * current) / warmup
   // One more than the steps left, so that the last step has a rate above 0.
   const progress = (current - warmup) / (totalSteps - warmup + 1)
   switch (decay) {

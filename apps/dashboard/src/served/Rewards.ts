@@ -46,7 +46,7 @@ export const after = (before: Rewards, event: PopulationEvent): Rewards => {
 /** Mean rewards in [0, 1] over cohorts. `cohorts[i]` is the last cohort of the stretch that the point `i` is the mean of. */
 export interface Series {
   readonly cohorts: ReadonlyArray<number>
-  /** How many cohorts a point stands for, except the last one, which may have fewer. */
+  /** How many cohorts a point covers; the last one may have fewer. */
   readonly width: number
   readonly of: ReadonlyMap<string, ReadonlyArray<Point | null>>
 }
