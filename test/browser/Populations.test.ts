@@ -73,6 +73,11 @@ describe.skipIf(unavailable !== null)(
       assert.include(await page.locator(".headline").textContent(), "incumbent")
       assert.include(await page.locator("main").textContent(), "approval of")
       const chart = page.locator("figure.chart", { hasText: "Mean reward" })
+      // Without its style sheet, uPlot puts the canvas below its own area, where it is cut off.
+      const [area, canvas] = [await chart.boundingBox(), await chart.locator("canvas").boundingBox()]
+      assert.isNotNull(area)
+      assert.isNotNull(canvas)
+      assert.isAtMost(canvas.y + canvas.height, area.y + area.height + 1)
       assert.include(await chart.locator(".chart-canvas").getAttribute("aria-label"), "i1 “Ask which")
       await chart.getByRole("button", { name: "Options of Mean reward" }).focus()
       await page.keyboard.press("Enter")

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react"
 import uPlot from "uplot"
+import "uplot/dist/uPlot.min.css"
 import { distances, ends, logEnds, logTicks } from "../../src/Axis.ts"
 import { type Stretch, valueAt } from "../../src/Chart.ts"
 import { colourOf } from "../../src/Curves.ts"
