@@ -25,7 +25,7 @@ const browser = await launch()
 try {
   await mkdir(values.out, { recursive: true })
   const first = await serve(folder)
-  const settings = { sealAfterLeases: 50, evolveEvery: 0 }
+  const settings = { sealAfterLeases: 50, schedule: { evolveEvery: 0 } }
   await make(first.url, "support", { seed, variants: [better, worse], settings })
   await converse(first.url, "support", 1000)
   await first.stop()
@@ -36,7 +36,7 @@ try {
     const { page } = await open(browser, `${server.url}/#/support/${view}`, { width, height: 860, theme })
     await page.locator("main .card").first().waitFor()
     await page.waitForTimeout(1500)
-    await page.screenshot({ path: join(values.out, `${name}.png`) })
+    await page.screenshot({ path: join(values.out, `${name}.png`), fullPage: true })
     await page.close()
   }
 } finally {
