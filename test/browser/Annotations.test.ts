@@ -1,38 +1,21 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import type { Browser, Page } from "playwright-core"
+import { readFile, writeFile } from "node:fs/promises"
+import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { endAll } from "../cli/Inspo.ts"
 import {
   assertClean,
   type Dashboard,
   dashboard,
   landmark,
-  launch,
   open,
   overflow,
   suite,
-  unavailable,
   until,
-  violations
+  violations,
+  fixture
 } from "./support/Browser.ts"
 import { syntheticRun } from "./support/SyntheticRun.ts"
 
-let directory = ""
-let browser: Browser
-
-beforeAll(async () => {
-  if (unavailable !== null) return
-  directory = await mkdtemp(join(tmpdir(), "inspo-annotations-"))
-  browser = await launch()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  endAll()
-  if (directory !== "") await rm(directory, { recursive: true, force: true })
-})
+const held = fixture()
 
 /** Presses Tab until an element with this text, or a field with this label, has the focus. */
 const tabTo = async (page: Page, text: string) => {
@@ -50,7 +33,7 @@ suite("tags and notes", () => {
   let server: Dashboard
   beforeAll(async () => {
     for (const name of ["first", "second"]) {
-      const run = await syntheticRun(`${directory}/${name}`, {
+      const run = await syntheticRun(`${held.directory}/${name}`, {
         steps: 16,
         questionsPerStep: 3,
         groupSize: 2,
@@ -59,19 +42,19 @@ suite("tags and notes", () => {
       await run.write(run.events)
       await run.close()
     }
-    server = await dashboard(directory)
+    server = await dashboard(held.directory)
   }, 120_000)
   afterAll(() => server?.stop())
 
   it("are edited by keys, stored beside the run, shown by other pages at once, and filter the list", async () => {
-    const other = await open(browser, server.url)
+    const other = await open(held.browser, server.url)
     await other.page.waitForSelector("table")
     for (const [width, theme] of [
       [1440, "light"],
       [768, "dark"],
       [390, "light"]
     ] as const) {
-      const watched = await open(browser, `${server.url}/#/first/overview`, { width, theme })
+      const watched = await open(held.browser, `${server.url}/#/first/overview`, { width, theme })
       const { page } = watched
       await page.waitForSelector(landmark.overview)
       const place = `at ${width} pixels, ${theme}`
@@ -91,7 +74,7 @@ suite("tags and notes", () => {
       await until(page, `document.activeElement.textContent === "Edit tags and note"`)
       assert.deepStrictEqual(await violations(page), [], place)
       assert.isAtMost(await overflow(page), 0, place)
-      assert.deepStrictEqual(JSON.parse(await readFile(`${directory}/first/annotation.json`, "utf8")), {
+      assert.deepStrictEqual(JSON.parse(await readFile(`${held.directory}/first/annotation.json`, "utf8")), {
         tags: ["keep", `width=${width}`],
         note: `Better ${place}.`
       })
@@ -112,7 +95,7 @@ suite("tags and notes", () => {
   })
 
   it("are refused with a reason when they exceed a bound or were changed elsewhere, and keep what was typed", async () => {
-    const watched = await open(browser, `${server.url}/#/second/overview`)
+    const watched = await open(held.browser, `${server.url}/#/second/overview`)
     const { page } = watched
     await page.waitForSelector(landmark.overview)
     await page.getByText("Add tags or a note").click()
@@ -121,7 +104,7 @@ suite("tags and notes", () => {
     await page.getByText("is not valid, expected 1 to 40 visible characters").waitFor()
     assert.deepStrictEqual(await violations(page), [])
     await page.getByRole("textbox", { name: "Tags" }).fill("mine")
-    await writeFile(`${directory}/second/annotation.json`, JSON.stringify({ tags: ["theirs"], note: "" }))
+    await writeFile(`${held.directory}/second/annotation.json`, JSON.stringify({ tags: ["theirs"], note: "" }))
     await page.keyboard.press("Enter")
     await page.getByText("were changed elsewhere").waitFor()
     assert.strictEqual(await page.getByRole("textbox", { name: "Tags" }).inputValue(), "mine")
@@ -132,10 +115,10 @@ suite("tags and notes", () => {
   })
 
   it("that cannot be read are a problem of their run alone", async () => {
-    const watched = await open(browser, server.url)
+    const watched = await open(held.browser, server.url)
     const { page } = watched
     await page.waitForSelector("table")
-    await writeFile(`${directory}/second/annotation.json`, "{")
+    await writeFile(`${held.directory}/second/annotation.json`, "{")
     await page.getByText("annotation.json is not a valid annotation").first().waitFor()
     assert.strictEqual(await page.locator("table.rows tbody tr").count(), 2)
     for (const width of [1440, 768, 390]) {
@@ -148,7 +131,7 @@ suite("tags and notes", () => {
     await page.getByRole("alert").getByText("Correct or remove the file").waitFor()
     assert.strictEqual(await page.getByText("tags and note", { exact: false }).filter({ hasText: "Edit" }).count(), 0)
     assert.deepStrictEqual(await violations(page), [])
-    assert.strictEqual(await readFile(`${directory}/second/annotation.json`, "utf8"), "{")
+    assert.strictEqual(await readFile(`${held.directory}/second/annotation.json`, "utf8"), "{")
     assertClean(watched)
     await page.close()
   })

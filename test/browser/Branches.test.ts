@@ -1,40 +1,21 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { endAll } from "../cli/Inspo.ts"
 import {
   assertClean,
   type Dashboard,
   dashboard,
   landmark,
-  launch,
   open,
   overflow,
   suite,
-  unavailable,
   until,
-  violations
+  violations,
+  fixture
 } from "./support/Browser.ts"
 import { syntheticRun } from "./support/SyntheticRun.ts"
 
 const small = { steps: 16, questionsPerStep: 3, groupSize: 2, tokens: 4 }
 
-let directory = ""
-let browser: Browser
-
-beforeAll(async () => {
-  if (unavailable !== null) return
-  directory = await mkdtemp(join(tmpdir(), "inspo-branches-"))
-  browser = await launch()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  endAll()
-  if (directory !== "") await rm(directory, { recursive: true, force: true })
-})
+const held = fixture()
 
 suite("branches of runs", () => {
   let server: Dashboard
@@ -44,14 +25,14 @@ suite("branches of runs", () => {
       ["longer", { run: "main", step: 10 }],
       ["lost", { run: "gone", step: 5 }]
     ] as const) {
-      const run = await syntheticRun(`${directory}/${name}`, {
+      const run = await syntheticRun(`${held.directory}/${name}`, {
         ...small,
         ...(forkedFrom === undefined ? {} : { forkedFrom })
       })
       await run.write(run.events)
       await run.close()
     }
-    server = await dashboard(directory)
+    server = await dashboard(held.directory)
   }, 120_000)
   afterAll(() => server?.stop())
 
@@ -64,7 +45,7 @@ suite("branches of runs", () => {
       [390, "light"],
       [390, "dark"]
     ] as const) {
-      const watched = await open(browser, server.url, { width, theme })
+      const watched = await open(held.browser, server.url, { width, theme })
       const { page } = watched
       const place = `at ${width} pixels, ${theme}`
       const clean = async (what: string) => {

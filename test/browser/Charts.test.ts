@@ -1,26 +1,22 @@
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import type { Browser, Page } from "playwright-core"
+import { mkdir, readFile } from "node:fs/promises"
+import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { compact } from "../../apps/dashboard/src/Format.ts"
-import { endAll } from "../cli/Inspo.ts"
 import {
   assertClean,
   type Dashboard,
   dashboard,
-  launch,
   open,
   overflow,
   suite,
   unavailable,
   until,
-  violations
+  violations,
+  fixture
 } from "./support/Browser.ts"
 import { syntheticRun } from "./support/SyntheticRun.ts"
 
-let directory = ""
-let browser: Browser
+const held = fixture()
 let server: Dashboard
 
 const sizes = [3, 4]
@@ -28,32 +24,25 @@ const seeds = [1, 2, 3]
 
 beforeAll(async () => {
   if (unavailable !== null) return
-  directory = await mkdtemp(join(tmpdir(), "inspo-charts-"))
-  await mkdir(`${directory}/runs`)
+  await mkdir(`${held.directory}/runs`)
   for (const size of sizes)
     for (const seed of seeds) {
-      const run = await syntheticRun(`${directory}/runs/size${size}-seed${seed}`, {
+      const run = await syntheticRun(`${held.directory}/runs/size${size}-seed${seed}`, {
         steps: 24,
         questionsPerStep: 6,
         groupSize: size,
         tokens: 8,
         randomSeed: seed,
-        questions: `${directory}/questions.jsonl`
+        questions: `${held.directory}/questions.jsonl`
       })
       // A run that is not finished, with whose end the curve of its group ends.
       await run.write(size === 4 && seed === 3 ? Math.round(run.events / 2) : run.events)
       await run.close()
     }
-  server = await dashboard(`${directory}/runs`)
-  browser = await launch()
+  server = await dashboard(`${held.directory}/runs`)
 }, 120_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  endAll()
-  if (directory !== "") await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => server?.stop())
 
 const run = "size3-seed1"
 const address = (hash: string) => `${server.url}/#/${hash}`
@@ -93,7 +82,7 @@ const ask = async (search: string): Promise<Answer> => (await fetch(`${server.ur
 
 suite("charts", () => {
   it("show any recorded metric, alone or with others, and the same after a reload", async () => {
-    const watched = await open(browser, address(`${run}/overview`))
+    const watched = await open(held.browser, address(`${run}/overview`))
     const { page } = watched
     await page.waitForSelector(`${grid} canvas`)
     const usual = await page.locator(grid).count()
@@ -134,7 +123,7 @@ suite("charts", () => {
   })
 
   it("are zoomed by dragging, moved with Shift, and shown whole again by a double click", async () => {
-    const watched = await open(browser, address(`${run}/overview?charts=kl&smooth=1`))
+    const watched = await open(held.browser, address(`${run}/overview?charts=kl&smooth=1`))
     const { page } = watched
     await page.waitForSelector(`${grid} canvas`)
     const box = await page.locator(".u-over").first().boundingBox()
@@ -166,7 +155,7 @@ suite("charts", () => {
   })
 
   it("are zoomed, moved and changed with keys alone", async () => {
-    const watched = await open(browser, address(`${run}/overview`))
+    const watched = await open(held.browser, address(`${run}/overview`))
     const { page } = watched
     await page.waitForSelector(`${grid} canvas`)
     const press = async (name: string) => {
@@ -202,7 +191,7 @@ suite("charts", () => {
   })
 
   it("count steps, rollouts, tokens or time, smooth over steps, and have a logarithmic axis", async () => {
-    const watched = await open(browser, address(`${run}/overview?charts=reward/mean`))
+    const watched = await open(held.browser, address(`${run}/overview?charts=reward/mean`))
     const { page } = watched
     await page.waitForSelector(`${grid} canvas`)
     assert.include(await described(page, "Training EM"), "from step 1 to 24")
@@ -227,7 +216,10 @@ suite("charts", () => {
   })
 
   it("are saved as a figure for a paper, a picture and values: those of the server, within the zoom", async () => {
-    const watched = await open(browser, address(`${run}/compare?with=size4-seed1&charts=kl&x=tokens&smooth=1&y=log`))
+    const watched = await open(
+      held.browser,
+      address(`${run}/compare?with=size4-seed1&charts=kl&x=tokens&smooth=1&y=log`)
+    )
     const { page } = watched
     await page.waitForSelector(`${grid} canvas`)
     await page.getByRole("button", { name: "Zoom in" }).click()
@@ -251,7 +243,7 @@ suite("charts", () => {
     }
     const svg = (await saved(page, "SVG")).toString()
     // A page of its own: the policy of the dashboard's page forbids styles in what it parses.
-    const reader = await browser.newPage()
+    const reader = await held.browser.newPage()
     const drawn = await reader.evaluate(
       `(() => {
         const svg = new DOMParser().parseFromString(${JSON.stringify(svg)}, "image/svg+xml")
@@ -285,7 +277,7 @@ suite("charts", () => {
     for (const width of [1440, 768, 390])
       for (const theme of ["light", "dark"] as const) {
         const watched = await open(
-          browser,
+          held.browser,
           address(`${run}/overview?charts=reward/mean,kl;loss&y=log&x=time&zoom=100:500`),
           { width, theme }
         )
@@ -316,7 +308,7 @@ suite("groups of seeds", () => {
       [1440, "light"],
       [390, "dark"]
     ] as const) {
-      const watched = await open(browser, address("?group=seeds&smooth=1"), { width, theme })
+      const watched = await open(held.browser, address("?group=seeds&smooth=1"), { width, theme })
       const { page } = watched
       await page.waitForSelector(`${grid} canvas`)
       assert.include(await page.textContent("main"), "of 24, with its shortest run.")

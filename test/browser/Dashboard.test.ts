@@ -1,11 +1,7 @@
 import { once } from "node:events"
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, readFile, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { endAll } from "../cli/Inspo.ts"
 import {
   assertClean,
   axe,
@@ -13,55 +9,41 @@ import {
   dashboard,
   landmark,
   latency,
-  launch,
   median,
   open,
   overflow,
   show,
   slowdown,
   suite,
-  unavailable,
   until,
   views,
-  violations
+  violations,
+  fixture
 } from "./support/Browser.ts"
 import { syntheticRun, type SyntheticRun } from "./support/SyntheticRun.ts"
 
 const small = { steps: 30, questionsPerStep: 12, groupSize: 4, tokens: 20 }
 
-let directory = ""
-let browser: Browser
+const held = fixture()
 
 /** An expression for the page: the text of the element has changed. */
 const changed = (selector: string, before: string | null) =>
   `document.querySelector(${JSON.stringify(selector)})?.textContent !== ${JSON.stringify(before)}`
 
-beforeAll(async () => {
-  if (unavailable !== null) return
-  directory = await mkdtemp(join(tmpdir(), "inspo-browser-"))
-  browser = await launch()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  endAll()
-  if (directory !== "") await rm(directory, { recursive: true, force: true })
-})
-
 suite("a finished run", () => {
   let server: Dashboard
   beforeAll(async () => {
     for (const name of ["first", "second"]) {
-      const run = await syntheticRun(`${directory}/finished/${name}`, { ...small, text: name })
+      const run = await syntheticRun(`${held.directory}/finished/${name}`, { ...small, text: name })
       await run.write(run.events)
       await run.close()
     }
-    server = await dashboard(`${directory}/finished`)
+    server = await dashboard(`${held.directory}/finished`)
   }, 120_000)
   afterAll(() => server?.stop())
 
   it("sends less than 200 kB for the page, shows each gain with its interval, and marks wrong answers", async () => {
-    const watched = await open(browser, server.url)
+    const watched = await open(held.browser, server.url)
     const { page } = watched
     await page.waitForSelector("table")
     const sent = await page.evaluate(
@@ -87,7 +69,7 @@ suite("a finished run", () => {
 
   it("shows every view, after a reload too, without a serious finding of axe in either theme", async () => {
     for (const theme of ["light", "dark"] as const) {
-      const watched = await open(browser, server.url, { theme })
+      const watched = await open(held.browser, server.url, { theme })
       const { page } = watched
       await page.waitForSelector("table")
       assert.deepStrictEqual(await axe(page), [])
@@ -104,7 +86,7 @@ suite("a finished run", () => {
 
   it("fits a phone and a wall", async () => {
     for (const width of [400, 3840]) {
-      const watched = await open(browser, server.url, { width })
+      const watched = await open(held.browser, server.url, { width })
       for (const view of views) {
         await show(watched.page, "first", view)
         assert.isAtMost(await overflow(watched.page), 0, `${view} at ${width} pixels`)
@@ -116,7 +98,7 @@ suite("a finished run", () => {
   })
 
   it("filters and pages trajectories, and keeps the selection in the address", async () => {
-    const watched = await open(browser, `${server.url}/#/first/trajectories`)
+    const watched = await open(held.browser, `${server.url}/#/first/trajectories`)
     const { page } = watched
     await page.waitForSelector(".turns")
     const all = await page.locator(".list-card h2").textContent()
@@ -136,7 +118,7 @@ suite("a finished run", () => {
   })
 
   it("goes back step by step on a phone, and does not leave the page early", async () => {
-    const watched = await open(browser, server.url, { width: 400 })
+    const watched = await open(held.browser, server.url, { width: 400 })
     const { page } = watched
     await page.waitForSelector("table")
     await page.getByRole("link", { name: "first" }).click()
@@ -166,7 +148,7 @@ suite("a finished run", () => {
 
   it("does not cut labels of axes, lists and table heads", async () => {
     for (const width of [400, 1280, 3840]) {
-      const watched = await open(browser, server.url, { width })
+      const watched = await open(held.browser, server.url, { width })
       const { page } = watched
       for (const view of views) {
         await show(page, "first", view)
@@ -182,7 +164,7 @@ suite("a finished run", () => {
   })
 
   it("links a candidate to the rollouts of its verification", async () => {
-    const watched = await open(browser, `${server.url}/#/first/lineage`)
+    const watched = await open(held.browser, `${server.url}/#/first/lineage`)
     const { page } = watched
     await page.locator(".tree-node", { hasText: "verified" }).first().click()
     await page.getByText("Its rollouts").waitFor()
@@ -203,7 +185,7 @@ suite("a finished run", () => {
   })
 
   it("works with keys only", async () => {
-    const watched = await open(browser, `${server.url}/#/first/overview`)
+    const watched = await open(held.browser, `${server.url}/#/first/overview`)
     const { page } = watched
     for (const [index, view] of views.entries()) {
       await page.keyboard.press(String(index + 1))
@@ -226,7 +208,7 @@ suite("a finished run", () => {
 
   it("loads the code of a view when it is opened, and again after a failure, by keys", async () => {
     for (const theme of ["light", "dark"] as const) {
-      const watched = await open(browser, `${server.url}/#/first/overview`, { theme })
+      const watched = await open(held.browser, `${server.url}/#/first/overview`, { theme })
       const { page } = watched
       await page.waitForSelector(landmark.overview)
       const code = "**/assets/Lineage-*.js"
@@ -248,7 +230,7 @@ suite("a finished run", () => {
   })
 
   it("refuses requests with another host name", async () => {
-    const page = await browser.newPage()
+    const page = await held.browser.newPage()
     const response = await page.goto(`http://localhost.localdomain:${server.port}/`).catch(() => null)
     if (response !== null) assert.strictEqual(response.status(), 403)
     await page.close()
@@ -264,10 +246,10 @@ suite("a running run", () => {
   })
 
   it("shows new events in every view, and continues after the server restarts", async () => {
-    const place = `${directory}/live`
+    const place = `${held.directory}/live`
     run = await syntheticRun(`${place}/run`, small)
     server = await dashboard(place)
-    const watched = await open(browser, server.url)
+    const watched = await open(held.browser, server.url)
     const { page } = watched
     await page.waitForSelector(".empty")
     let written = 30
@@ -311,7 +293,7 @@ suite("hostile text", () => {
     `\u202Eright to left\u202C \u0000 \u{1F4A5} ${"x".repeat(20_000)}`
   let server: Dashboard
   beforeAll(async () => {
-    const run = await syntheticRun(`${directory}/hostile/run`, {
+    const run = await syntheticRun(`${held.directory}/hostile/run`, {
       steps: 16,
       questionsPerStep: 3,
       groupSize: 2,
@@ -320,12 +302,12 @@ suite("hostile text", () => {
     })
     await run.write(run.events)
     await run.close()
-    server = await dashboard(`${directory}/hostile`)
+    server = await dashboard(`${held.directory}/hostile`)
   }, 120_000)
   afterAll(() => server?.stop())
 
   it("is shown as text, without any effect", async () => {
-    const watched = await open(browser, server.url)
+    const watched = await open(held.browser, server.url)
     const { page } = watched
     for (const view of views) {
       await show(page, "run", view)
@@ -346,7 +328,7 @@ suite("hostile text", () => {
 suite("50,000 trajectories over 300 steps", () => {
   let server: Dashboard
   beforeAll(async () => {
-    const run = await syntheticRun(`${directory}/large/run`, {
+    const run = await syntheticRun(`${held.directory}/large/run`, {
       steps: 300,
       questionsPerStep: 34,
       groupSize: 5,
@@ -354,13 +336,13 @@ suite("50,000 trajectories over 300 steps", () => {
     })
     await run.write(run.events)
     await run.close()
-    server = await dashboard(`${directory}/large`)
+    server = await dashboard(`${held.directory}/large`)
   }, 170_000)
   afterAll(() => server?.stop())
 
   // Limits are those of a machine that does nothing else; where others use it, they grow by what that costs.
   it("shows the first view within a second and answers to hands within 100 ms", { retry: 2 }, async () => {
-    const watched = await open(browser, "about:blank")
+    const watched = await open(held.browser, "about:blank")
     const { page } = watched
     const before = slowdown()
     const from = performance.now()
@@ -416,7 +398,7 @@ suite("50,000 trajectories over 300 steps", () => {
 suite("a thousand runs", () => {
   let server: Dashboard
   beforeAll(async () => {
-    const place = `${directory}/many`
+    const place = `${held.directory}/many`
     const run = await syntheticRun(`${place}/lr0-seed0`, { steps: 3, questionsPerStep: 4, groupSize: 2, tokens: 4 })
     await run.write(run.events)
     await run.close()
@@ -433,7 +415,7 @@ suite("a thousand runs", () => {
   afterAll(() => server?.stop())
 
   it("are listed within a second, and filtered, sorted, grouped and picked without a stall", { retry: 2 }, async () => {
-    const watched = await open(browser, "about:blank")
+    const watched = await open(held.browser, "about:blank")
     const { page } = watched
     const before = slowdown()
     const from = performance.now()

@@ -1,19 +1,15 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll } from "../cli/Inspo.ts"
 import {
   type Dashboard,
   dashboard,
   landmark,
-  launch,
   median,
   open,
   slowdown,
   unavailable,
-  until
+  until,
+  fixture
 } from "./support/Browser.ts"
 import { syntheticRun, type SyntheticRun } from "./support/SyntheticRun.ts"
 
@@ -23,20 +19,7 @@ const steps = 300
 const counted = 10
 const stepsPerMinute = 30
 
-let directory = ""
-let browser: Browser
-
-beforeAll(async () => {
-  if (unavailable !== null) return
-  directory = await mkdtemp(join(tmpdir(), "inspo-transfer-"))
-  browser = await launch()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  endAll()
-  if (directory !== "") await rm(directory, { recursive: true, force: true })
-})
+const held = fixture()
 
 /** Counts the bytes that a page receives from now on, headers included. */
 const counter = async (page: Page) => {
@@ -58,8 +41,8 @@ describe.skipIf(unavailable !== null)(
     let server: Dashboard
     let run: SyntheticRun
     beforeAll(async () => {
-      run = await syntheticRun(`${directory}/run`, { steps, questionsPerStep: 12, groupSize: 4, tokens: 4 })
-      server = await dashboard(directory)
+      run = await syntheticRun(`${held.directory}/run`, { steps, questionsPerStep: 12, groupSize: 4, tokens: 4 })
+      server = await dashboard(held.directory)
     }, 120_000)
     afterAll(async () => {
       await server?.stop()
@@ -70,7 +53,7 @@ describe.skipIf(unavailable !== null)(
       const perStep: Array<number> = []
       for (const from of [20, 270]) {
         await run.write(run.endOf(from))
-        const { page } = await open(browser, "about:blank")
+        const { page } = await open(held.browser, "about:blank")
         const first = await counter(page)
         await page.goto(`${server.url}/#/run/overview`)
         await page.waitForSelector(landmark.overview)

@@ -6,6 +6,7 @@ import { endAll } from "../cli/Inspo.ts"
 import * as Foreign from "./support/Foreign.ts"
 import * as Laws from "./support/Laws.ts"
 import * as Programs from "./support/Programs.ts"
+import { checkThroughKill } from "./support/Resumed.ts"
 import * as World from "./support/World.ts"
 
 /** Optimizer steps in a generation batch, as `trl_run.py` has them. */
@@ -39,20 +40,15 @@ describe.skipIf(Foreign.problem !== null)(
     }
 
     it("trains in two processes, through a kill -9 of both, and the population finds the best", async () => {
-      await (await start("one")).killedAt(log(0), '"cohort": 8,')
-      const checkpoints = (await readdir(join(cwd, "out"))).map((name) => Number(name.replace("checkpoint-", "")))
-      const first = Math.floor(Math.max(...checkpoints.filter(Number.isFinite)) / stepsPerCohort)
-      assert.isAtLeast(first, 1)
-      await (await start("two")).ended()
-      await Laws.check(await Laws.readLog(log(0), log(1)), {
+      await checkThroughKill({
+        start,
+        logs: [log(0), log(1)],
+        resumesAt: async () => {
+          const checkpoints = (await readdir(join(cwd, "out"))).map((name) => Number(name.replace("checkpoint-", "")))
+          return Math.floor(Math.max(...checkpoints.filter(Number.isFinite)) / stepsPerCohort)
+        },
         url: world.url,
-        attempts: [
-          { name: "one", first: 0 },
-          { name: "two", first }
-        ],
-        cohorts,
-        groups: 16,
-        n: 2
+        cohorts
       })
       const validated = await Laws.readLog(join(cwd, "validation-0.jsonl"), join(cwd, "validation-1.jsonl"))
       const last = validated.findLast(({ attempt }) => attempt === "two")

@@ -6,6 +6,7 @@ import { endAll } from "../cli/Inspo.ts"
 import * as Foreign from "./support/Foreign.ts"
 import * as Laws from "./support/Laws.ts"
 import * as Programs from "./support/Programs.ts"
+import { checkThroughKill } from "./support/Resumed.ts"
 import * as World from "./support/World.ts"
 
 const cohorts = 32
@@ -37,28 +38,21 @@ describe.skipIf(Foreign.problem !== null)(
       async (mode, population, ahead) => {
         if (population !== "policy") await World.make(world.url, population)
         const folder = await mkdtemp(join(cwd, "trainer-"))
-        const log = join(folder, "log-0.jsonl")
         const start = (attempt: string) =>
           Programs.start(
             World.script("verl_run.py"),
             [world.url, folder, attempt, String(cohorts), population, mode],
             folder
           )
-        await start("one").killedAt(log, '"cohort": 8,')
-        const first = Number(await readFile(join(folder, "checkpoints", "latest_checkpointed_iteration.txt"), "utf8"))
-        assert.isAtLeast(first, 1)
-        await start("two").ended()
-        await Laws.check(await Laws.readLog(log), {
+        const checkpointed = join(folder, "checkpoints", "latest_checkpointed_iteration.txt")
+        await checkThroughKill({
+          start,
+          logs: [join(folder, "log-0.jsonl")],
+          resumesAt: async () => Number(await readFile(checkpointed, "utf8")),
           url: world.url,
           population,
-          ...(ahead === undefined ? {} : { ahead }),
-          attempts: [
-            { name: "one", first: 0 },
-            { name: "two", first }
-          ],
           cohorts,
-          groups: 16,
-          n: 2
+          ...(ahead === undefined ? {} : { ahead })
         })
         const validated = await Laws.readLog(join(folder, "validation-0.jsonl"))
         assert.lengthOf(validated, 20, "five questions twice, at two steps")

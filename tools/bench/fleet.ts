@@ -8,51 +8,31 @@
  *
  * By default 4,096 groups of 5 samples and transcripts of 2,500 characters, in three steps. `INSPO_PROFILE=FOLDER` profiles the servers.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { once } from "node:events"
+import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { RandomStream } from "@inspo/domain"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
 import { print, quantile } from "./Measure.ts"
 import * as Client from "./serve/Client.ts"
-import type { Reading } from "./serve/Meter.ts"
+import * as Process from "./serve/Process.ts"
 
 const [groups = 4096, samples = 5, characters = 2500, steps = 3] = process.argv.slice(2).map(Number)
 const workers = 24
 /** Groups of a worker's request, as of an agent loop that takes its share; rewards of one are sent together. */
 const chunk = 64
 
-const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
-const meter = new URL("./serve/Meter.ts", import.meta.url).href
 const folder = mkdtempSync(join(tmpdir(), "inspo-bench-fleet-"))
-const profile = process.env["INSPO_PROFILE"]
 
-interface Server {
-  readonly child: ChildProcess
+interface Server extends Process.Process {
   readonly client: Client.Client
 }
 
 const start = async (database: string): Promise<Server> => {
-  const profiled = profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile]
-  const child = spawn(
-    process.execPath,
-    [...profiled, "--import", meter, main, "serve", "--port", "0", "--json", "--database", database],
-    { cwd: folder, stdio: ["ignore", "pipe", "inherit", "ipc"] }
-  )
-  if (child.stdout === null) throw new Error("the server has no output")
-  const [ready] = await once(child.stdout, "data")
-  return { child, client: Client.make(JSON.parse(String(ready)).url, workers) }
-}
-
-const read = async ({ child }: Server): Promise<Reading> => {
-  const message = once(child, "message")
-  child.send("read")
-  const [reading] = await message
-  return reading
+  const server = await Process.start(folder, ["--database", database])
+  return { ...server, client: Client.make(server.address, workers) }
 }
 
 /** Processor milliseconds of the processes that serve connections to PostgreSQL, and of those that write its log. */
@@ -154,7 +134,7 @@ try {
   const active = await add()
   const standbys = [await add(), await add()]
   await wait(1500)
-  const made = await fetch(`${active.client.address}${path}`, {
+  const made = await fetch(`${active.address}${path}`, {
     method: "PUT",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(population)
@@ -164,11 +144,11 @@ try {
   const stored =
     "select sum(pg_total_relation_size(c.oid)) from pg_class c where relkind = 'r' and relnamespace > 16383"
   const commits = "select xact_commit from pg_stat_database where datname = 'postgres'"
-  await Promise.all(servers.map(read))
+  await Promise.all(servers.map(Process.read))
   const before = { database: databaseTime(), bytes: ask(postgres.url, stored), commits: ask(postgres.url, commits) }
   const taken: Array<Awaited<ReturnType<typeof step>>> = []
   for (let one = 1; one <= steps; one++) taken.push(await step(servers, `train/${one}`))
-  const [of, ofStandbys] = await Promise.all([read(active), Promise.all(standbys.map(read))])
+  const [of, ofStandbys] = await Promise.all([Process.read(active), Promise.all(standbys.map(Process.read))])
   const rewards = steps * groups * samples
   await wait(1000)
   const seconds = taken.reduce((sum, one) => sum + one.seconds, 0)
@@ -199,11 +179,8 @@ try {
     true
   )
 } finally {
-  for (const { child, client } of servers) {
-    client.close()
-    child.kill("SIGTERM")
-  }
-  await Promise.all(servers.flatMap(({ child }) => (child.exitCode === null ? [once(child, "exit")] : [])))
+  for (const { client } of servers) client.close()
+  await Promise.all(servers.map(Process.stop))
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
 }

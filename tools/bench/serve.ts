@@ -9,17 +9,15 @@
  *
  *     node tools/bench/serve.ts [SECONDS] [RATE] [sqlite|postgres]
  */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
 import { print, processorSeconds, quantile, slope } from "./Measure.ts"
 import * as Client from "./serve/Client.ts"
 import { alone, type Latencies, load, published, requests, type Report, take } from "./serve/Load.ts"
 import type { Reading } from "./serve/Meter.ts"
+import * as Process from "./serve/Process.ts"
 
 const [length = "20", perSecond = "1000", only = ""] = process.argv.slice(2)
 const [seconds, rate, warmUp] = [Number(length), Number(perSecond), 5]
@@ -28,8 +26,6 @@ const before = { count: 6000, atOnce: 8 } as const
 /** Milliseconds, and bytes of memory that a lease may add after the warm-up. */
 const limits = { p99: 10, resident: 64 } as const
 
-const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
-const meter = new URL("./serve/Meter.ts", import.meta.url).href
 const folder = mkdtempSync(join(tmpdir(), "inspo-bench-serve-"))
 
 const summary = (latencies: ReadonlyArray<number>) => {
@@ -40,14 +36,6 @@ const summary = (latencies: ReadonlyArray<number>) => {
 
 const resident = (pid: number): number =>
   1024 * Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
-
-/** The reading of the server since the last one. */
-const read = async (child: ChildProcess): Promise<Reading> => {
-  const message = once(child, "message")
-  child.send("read")
-  const [reading] = await message
-  return reading
-}
 
 const rounded = (value: number): number => Math.round(1000 * value) / 1000
 
@@ -66,48 +54,29 @@ const own = async (work: () => Promise<void>, count: number): Promise<number> =>
 }
 
 const measure = async (database: string, options: ReadonlyArray<string>) => {
-  const profile = process.env["INSPO_PROFILE"]
-  const child = spawn(
-    process.execPath,
-    [
-      ...(profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile]),
-      "--import",
-      meter,
-      main,
-      "serve",
-      "--port",
-      "0",
-      "--json",
-      ...options
-    ],
-    { cwd: folder, stdio: ["ignore", "pipe", "inherit", "ipc"] }
-  )
-  if (child.stdout === null) throw new Error("the server has no output")
-  const [ready] = await once(child.stdout, "data")
-  const { url: address } = JSON.parse(String(ready))
-  const client = Client.make(address, 256)
+  const server = await Process.start(folder, options)
+  const client = Client.make(server.address, 256)
   const asking = requests({ client, population: "default", between: 1000 })
   const one = alone(client, "default")
   await take(asking, one, before)
-  await read(child)
+  await Process.read(server)
   const generator = await own(() => take(asking, one, counted), counted.count)
-  const perRequest = { ...costs(await read(child), counted.count), generator }
+  const perRequest = { ...costs(await Process.read(server), counted.count), generator }
 
   const under = async (report: Report) => {
     const samples: Array<readonly [leases: number, bytes: number]> = []
     const onSecond = (leases: number) => {
-      samples.push([leases, resident(child.pid ?? 0)])
-      if (samples.length === warmUp) void read(child)
+      samples.push([leases, resident(server.child.pid ?? 0)])
+      if (samples.length === warmUp) void Process.read(server)
     }
     const answered = judge(samples, await load({ requests: asking, report, rate, seconds, warmUp, onSecond }))
-    const { delay, main, pauses } = await read(child)
+    const { delay, main, pauses } = await Process.read(server)
     return { ...answered, busy: rounded(main / seconds / 1000), delay, pauses }
   }
   const asClient = seconds === 0 ? null : await under(published(client, "default"))
   const apart = seconds === 0 ? null : await under(one)
   client.close()
-  child.kill("SIGTERM")
-  await once(child, "exit")
+  await Process.stop(server)
   return { database, met: asClient?.met ?? true, perRequest, asClient, apart }
 }
 

@@ -37,7 +37,6 @@ const settings = [
 ]
 
 interface Options {
-  readonly weights: string
   readonly out: string
   readonly results: string
   readonly device: string
@@ -47,7 +46,7 @@ interface Options {
 }
 
 /** A server with one thread, since several run side by side. */
-const serve = (server: number, { device, dtype, out, weights }: Options) => {
+const serve = (server: number, weights: string, { device, dtype, out }: Options) => {
   const flags = { "--model": weights, "--out": `${out}/server-${server}`, "--device": device, "--dtype": dtype }
   return Torch.serving("engine.py", Object.entries(flags).flat())
 }
@@ -61,18 +60,22 @@ const resultOf = Effect.fn("Letter.resultOf")(function* (seed: number, { results
   return result
 })
 
-/** The arms of one seed that have no result. */
-const missingOf = Effect.fnUntraced(function* (seed: number, options: Options) {
-  const known = new Set((yield* resultOf(seed, options))?.arms.map(({ arm }) => arm))
-  return options.arms.split(",").filter((arm) => !known.has(arm))
-})
+/** The asked arms that a result lacks. */
+const missingIn = (result: StudyResult | null, { arms }: Pick<Options, "arms">): ReadonlyArray<string> => {
+  const known = new Set(result?.arms.map(({ arm }) => arm))
+  return arms.split(",").filter((arm) => !known.has(arm))
+}
 
 /** Runs the arms of one seed that have no result. */
-const runSeed = Effect.fn("Letter.runSeed")(function* (seed: number, url: string, options: Options) {
+const runSeed = Effect.fn("Letter.runSeed")(function* (
+  seed: number,
+  { url, weights }: { readonly url: string; readonly weights: string },
+  options: Options
+) {
   const fs = yield* FileSystem.FileSystem
   const before = yield* resultOf(seed, options)
-  const missing = yield* missingOf(seed, options)
-  const sets = [...settings, `engine.url=${url}`, `engine.tokenizer=${options.weights}`, ...options.set]
+  const missing = missingIn(before, options)
+  const sets = [...settings, `engine.url=${url}`, `engine.tokenizer=${weights}`, ...options.set]
   const flags = { "--arms": missing.join(","), "--seeds": `${seed}`, "--out": directoryOf(options.out, seed) }
   const bench = ["bench", "trained-letter", "--quiet", ...Object.entries(flags).flat()]
   yield* ended(
@@ -136,19 +139,23 @@ Command.make(
     if (!Arr.isReadonlyArrayNonEmpty(seeds)) return yield* Effect.fail("--seeds is empty, expected at least one seed.")
     const out = path.resolve(given)
     for (const directory of [out, flags.results]) yield* fs.makeDirectory(directory, { recursive: true })
-    // A directory is served as it is; the weights of a file are written out once for all servers.
-    const isDirectory = (yield* fs.stat(model)).type === "Directory"
-    const options: Options = { ...flags, out, weights: isDirectory ? path.resolve(model) : `${out}/weights` }
+    const options: Options = { ...flags, out }
     const unfinished = yield* Effect.filter(seeds, (seed) =>
-      Effect.map(missingOf(seed, options), (missing) => missing.length > 0)
+      Effect.map(resultOf(seed, options), (result) => missingIn(result, options).length > 0)
     )
     if (unfinished.length > 0) {
-      if (!isDirectory) yield* writeWeights(path.resolve(model), options.weights)
+      // A directory is served as it is; the weights of a file are written out once for all servers.
+      const isDirectory = (yield* fs.stat(model)).type === "Directory"
+      const weights = isDirectory ? path.resolve(model) : `${out}/weights`
+      if (!isDirectory) yield* writeWeights(path.resolve(model), weights)
       let started = 0
-      const pool = yield* Pool.make({ acquire: Effect.suspend(() => serve(started++, options)), size: servers })
+      const pool = yield* Pool.make({
+        acquire: Effect.suspend(() => serve(started++, weights, options)),
+        size: servers
+      })
       yield* Effect.forEach(
         unfinished,
-        (seed) => Effect.scoped(Effect.flatMap(Pool.get(pool), (url) => runSeed(seed, url, options))),
+        (seed) => Effect.scoped(Effect.flatMap(Pool.get(pool), (url) => runSeed(seed, { url, weights }, options))),
         { concurrency: servers, discard: true }
       )
     }

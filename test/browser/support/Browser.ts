@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs"
-import { readFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
-import { assert, describe } from "vitest"
-import { inspoServer } from "../../cli/Inspo.ts"
+import { afterAll, assert, beforeAll, describe } from "vitest"
+import { endAll, inspoServer } from "../../cli/Inspo.ts"
 
 const executablePath = process.env["INSPO_CHROMIUM"] ?? "/usr/bin/chromium"
 
@@ -26,6 +28,38 @@ export const suite = (name: string, tests: () => void) =>
   )
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath, args: ["--no-sandbox"] })
+
+/** A browser and a temporary directory. */
+export interface Fixture {
+  readonly browser: Browser
+  readonly directory: string
+}
+
+/** The browser and the directory of a file of tests, from before its first test until after its last one. */
+export const fixture = (): Fixture => {
+  let held: Fixture | null = null
+  const present = (): Fixture => {
+    if (held === null) throw new Error("the browser is there once tests have begun")
+    return held
+  }
+  beforeAll(async () => {
+    if (unavailable !== null) return
+    held = { directory: await mkdtemp(join(tmpdir(), "inspo-browser-")), browser: await launch() }
+  })
+  afterAll(async () => {
+    await held?.browser.close()
+    endAll()
+    if (held !== null) await rm(held.directory, { recursive: true, force: true })
+  })
+  return {
+    get browser() {
+      return present().browser
+    },
+    get directory() {
+      return present().directory
+    }
+  }
+}
 
 /** A started dashboard over a directory of runs. */
 export interface Dashboard {

@@ -2,6 +2,7 @@ import { Assets, Server } from "@inspo/dashboard"
 import { Console, Effect, FileSystem, Layer } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
+import * as Annotation from "../runDirectory/Annotation.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Stored from "../serve/Stored.ts"
 import * as Catalog from "./Catalog.ts"
@@ -52,9 +53,7 @@ export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeIn
     Server.layer({ assets: Assets.folder, ...(password === undefined ? {} : { password }) }).pipe(
       Layer.provide(Catalog.layer(directories))
     ),
-    { maxBodyBytes }
+    // All that a page sends is an annotation.
+    { maxBodyBytes: Annotation.mostBytes }
   )
 })
-
-/** More than any annotation of a run has, which is all that a page sends. */
-const maxBodyBytes = 65_536

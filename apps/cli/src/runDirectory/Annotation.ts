@@ -6,6 +6,9 @@ import { oneLine } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import { replaceFile } from "./Write.ts"
 
+/** More than any valid annotation has. */
+export const mostBytes = 65_536
+
 /** The annotation of a run; `before` is what was read earlier, and is returned if the file is the same. */
 export const read = Effect.fnUntraced(function* (directory: string, before: AnnotationView) {
   const fs = yield* FileSystem.FileSystem
@@ -50,8 +53,5 @@ export const write = Effect.fnUntraced(
   },
   Effect.mapError(({ message }) => new CatalogError({ problem: message }))
 )
-
-/** More than any valid annotation has. */
-const mostBytes = 65_536
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(Annotation))

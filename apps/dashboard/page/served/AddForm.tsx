@@ -1,6 +1,7 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
-import { textsOf, Wording } from "../part/Wording.tsx"
+import { textsOf } from "../../src/Texts.ts"
+import { Wording } from "../part/Wording.tsx"
 import { ActionForm, onMember } from "./Action.tsx"
 import type { Node } from "./InstructionTree.ts"
 

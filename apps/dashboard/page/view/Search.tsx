@@ -22,7 +22,8 @@ import {
   Tile
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { oneText, Wording } from "../part/Wording.tsx"
+import { oneText } from "../../src/Texts.ts"
+import { Wording } from "../part/Wording.tsx"
 import { type SearchRoute, searchRoutes } from "../Route.ts"
 import { Case, SearchCases } from "./SearchCases.tsx"
 import { SearchLineage } from "./SearchLineage.tsx"

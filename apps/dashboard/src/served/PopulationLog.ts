@@ -2,10 +2,10 @@
 import type { EventOf, PopulationEvent } from "@inspo/cohorts"
 import * as History from "@inspo/cohorts/History"
 import { onScale, type Settings } from "@inspo/cohorts/Settings"
-import type { Content } from "@inspo/domain/Instruction"
 import { plural, percent, quantity } from "../Format.ts"
 import { labels, type Naming, unnamed, withNames } from "../Names.ts"
 import { inWords } from "../Reason.ts"
+import { oneText } from "../Texts.ts"
 import { shortened } from "../WordDiff.ts"
 import * as Rewards from "./Rewards.ts"
 
@@ -66,10 +66,6 @@ export const membersOf = (log: PopulationLog): ReadonlyMap<string, MemberHistory
   new Map(
     [...log.history.known].flatMap(([id, known]) => (known.stage === "alive" ? [[id, memberOf(log, known)]] : []))
   )
-
-/** The text of an instruction in one line; several texts are joined. */
-export const oneText = (content: Content): string =>
-  typeof content === "string" ? content : Object.values(content).join(" · ")
 
 const named = ({ history: { known }, naming }: PopulationLog, after: History.History): Naming => {
   if (after.known === known) return naming
