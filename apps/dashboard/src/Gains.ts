@@ -1,10 +1,11 @@
-/** What training and the best instruction each change in the final table. */
-import { type Estimated, ofDifference } from "@inspo/statistics/Interval"
-import { interval, points } from "./Format.ts"
+/** Differences of scores in words: what training, the best instruction and a new instruction each change. */
+import { type Estimated, type Interval, ofDifference } from "@inspo/statistics/Interval"
+import { interval, percent, points } from "./Format.ts"
+import type { VerificationView } from "./view/LineageView.ts"
 
 /** A difference in points with its 95 % interval: `+26.4 points [+21.2, +31.4]`. */
 export const gain = (one: Estimated, other: Estimated): string =>
-  `${points(one.mean - other.mean)} points ${interval(ofDifference(one, other), points)}`
+  inPoints(one.mean - other.mean, ofDifference(one, other))
 
 /** The evaluated cells of the final table; those that are missing were not evaluated. */
 export interface Cells<A extends Estimated> {
@@ -23,3 +24,13 @@ export const gains = <A extends Estimated>({
   ...(before === undefined || after === undefined ? [] : [["training", gain(after, before)] as const]),
   ...(after === undefined || best === undefined ? [] : [["instruction", gain(best, after)] as const])
 ]
+
+/** How the verification compared a candidate with its parent. */
+export const comparedWithParent = ({ difference, parentMean }: VerificationView): string => {
+  if (difference !== null)
+    return `${inPoints(difference.mean, difference.ci95)} compared with its parent on the same questions`
+  return parentMean === null ? "not compared with its parent" : `compared with ${percent(parentMean)} of its parent`
+}
+
+const inPoints = (difference: number, ci95: Interval): string =>
+  `${points(difference)} points ${interval(ci95, points)}`

@@ -1,5 +1,6 @@
 import type { Group, Instruction } from "@inspo/domain"
 import type { TrainMetrics } from "@inspo/engine"
+import { type MeanDifference, meanDifference } from "@inspo/statistics/Interval"
 import { apply, type Folding } from "./Apply.ts"
 import type { RolloutsCollected, RunEvent, StepPlanned } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
@@ -102,6 +103,8 @@ export interface CandidateRecord {
     readonly mean: number
     readonly parentMean: number | null
     readonly questions: number
+    /** Its reward minus that of the parent, by question; null unless both were run on at least two of the same questions. */
+    readonly difference: MeanDifference | null
   } | null
   readonly fate: "alive" | "pruned" | "replaced" | "rejected" | "malformed"
   /** Step after which it left the population. */
@@ -149,7 +152,8 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
             verification: {
               mean: mean(scores),
               parentMean: event.parent === null ? null : mean(event.parent),
-              questions: scores.length
+              questions: scores.length,
+              difference: meanDifference(event.parent?.map((parent, index) => (scores[index] ?? 0) - parent) ?? [])
             }
           })
         }

@@ -239,8 +239,15 @@ describe("Projection", () => {
         })
         assert.isTrue(verdicts.some(({ verification }) => verification.parentMean !== null))
         const records = Projection.candidates(events)
-        for (const { text, verification } of verdicts)
-          assert.deepStrictEqual(records.find((record) => record.text === text)?.verification, verification, text)
+        for (const { text, verification } of verdicts) {
+          const { difference = null, ...compared } = records.find((record) => record.text === text)?.verification ?? {}
+          assert.deepStrictEqual(compared, verification, text)
+          const isRerun = changes.baseline === "rerun" && verification.questions > 1
+          assert.strictEqual(difference !== null, isRerun, text)
+          if (difference === null) continue
+          assert.approximately(difference.mean, verification.mean - (verification.parentMean ?? 0), 1e-12)
+          assert.strictEqual(difference.n, verification.questions)
+        }
       })
   )
 

@@ -55,10 +55,12 @@ export const ofDifference = (one: Estimated, other: Estimated): Interval => {
   ]
 }
 
+/** The mean of `n` differences with its interval. */
+export const MeanDifference = Schema.Struct({ mean: Schema.Finite, ci95: Interval, n: Schema.Int })
+export type MeanDifference = typeof MeanDifference.Type
+
 /** The mean of independent differences with its 95 % interval by the normal distribution; null for fewer than two. */
-export const meanDifference = (
-  differences: ReadonlyArray<number>
-): { readonly mean: number; readonly ci95: Interval; readonly n: number } | null => {
+export const meanDifference = (differences: ReadonlyArray<number>): MeanDifference | null => {
   const n = differences.length
   if (n < 2) return null
   const mean = differences.reduce((sum, difference) => sum + difference, 0) / n

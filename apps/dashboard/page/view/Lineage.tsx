@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react"
-import { percent, plural, points } from "../../src/Format.ts"
+import { percent, plural } from "../../src/Format.ts"
+import { comparedWithParent } from "../../src/Gains.ts"
 import { owners } from "../../src/Branches.ts"
 import { inTreeOrder } from "../../src/Tree.ts"
 import type { EvolutionView, LineageView, NodeView } from "../../src/view/LineageView.ts"
@@ -242,13 +243,11 @@ const VerificationCard = ({
     >
       <div className="bars">
         <LabelledBar label={nameOf(node.id, "candidate")} value={mean} tone="accent" />
-        {parentMean !== null && (
-          <LabelledBar label={`${nameOf(node.parent, "parent")}, same questions`} value={parentMean} tone="plain" />
-        )}
+        {parentMean !== null && <LabelledBar label={nameOf(node.parent, "parent")} value={parentMean} tone="plain" />}
       </div>
       <p className="muted small">
         {plural(questions, "question")}
-        {parentMean === null ? "" : ` · ${points(mean - parentMean)} points compared with the parent`}
+        {` · ${comparedWithParent(verification)}`}
         {evolution === undefined || evolution.rollouts === null
           ? ""
           : ` · round ${evolution.round} used ${plural(evolution.rollouts, "rollout")} for ${plural(evolution.candidates, "candidate")}`}

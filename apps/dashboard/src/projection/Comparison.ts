@@ -1,9 +1,9 @@
 import { Group } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
-import { meanDifference } from "@inspo/statistics/Interval"
+import { type MeanDifference, meanDifference } from "@inspo/statistics/Interval"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
-import type { ComparisonView, DifferenceView } from "../view/ComparisonView.ts"
+import type { ComparisonView } from "../view/ComparisonView.ts"
 import type { RunView } from "../view/RunView.ts"
 import { bestInstruction, cells } from "./Overview.ts"
 import { differing, settings } from "./Settings.ts"
@@ -36,7 +36,7 @@ const shownBest = (record: RunRecord): string | null => {
 }
 
 /** Paired by question; null if the questions differ. */
-const difference = (from: RunRecord, to: RunRecord): DifferenceView | null => {
+const difference = (from: RunRecord, to: RunRecord): MeanDifference | null => {
   const before = finalScores(from)
   const after = finalScores(to)
   if (before.size !== after.size) return null

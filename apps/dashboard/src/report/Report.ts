@@ -3,6 +3,7 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { createElement as h, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { capital, compact, count, dollars, duration, interval, percent, plural } from "../Format.ts"
+import { comparedWithParent } from "../Gains.ts"
 import { labels } from "../Names.ts"
 import { movingMean, movingSteps } from "../Means.ts"
 import { type Change, changes, turned } from "../projection/Changes.ts"
@@ -15,7 +16,7 @@ import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import { ancestors } from "../Tree.ts"
 import type { CostView } from "../view/CostView.ts"
-import type { LineageView } from "../view/LineageView.ts"
+import type { LineageView, VerificationView } from "../view/LineageView.ts"
 import type { OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import { resultRows } from "../view/ResultRows.ts"
@@ -244,9 +245,8 @@ const lineageOfBest = ({ best, evolutions, nodes }: LineageView, label: Label): 
   )
 }
 
-const verified = ({ mean, parentMean, questions }: NonNullable<LineageView["nodes"][number]["verification"]>): string =>
-  `Verified on ${plural(questions, "question")}: ${percent(mean)}` +
-  (parentMean === null ? "." : `, its parent ${percent(parentMean)} on the same questions.`)
+const verified = (verification: VerificationView): string =>
+  `Verified on ${plural(verification.questions, "question")}: ${percent(verification.mean)}; ${comparedWithParent(verification)}.`
 
 const everyInstruction = ({ nodes }: LineageView): ReactNode => {
   if (nodes.length === 0) return null

@@ -1,19 +1,18 @@
 /** Runs side by side. */
-import { Interval } from "@inspo/statistics/Interval"
+import { MeanDifference } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
 import { BaselineView, CellView } from "./OverviewView.ts"
 import { RunView } from "./RunView.ts"
-
-/** The difference to the first run in mean reward after training with the best instruction, paired by question. */
-export const DifferenceView = Schema.Struct({ mean: Schema.Finite, ci95: Interval, n: Schema.Int })
-export interface DifferenceView extends Schema.Schema.Type<typeof DifferenceView> {}
 
 export const ComparedRunView = Schema.Struct({
   run: RunView,
   cells: Schema.Array(CellView),
   baseline: Schema.NullOr(BaselineView),
-  /** Null for the first run, and if the questions differ. */
-  difference: Schema.NullOr(DifferenceView),
+  /**
+   * Its mean reward after training with the best instruction minus that of the first run, paired by question; null for the
+   * first run, and if the questions differ.
+   */
+  difference: Schema.NullOr(MeanDifference),
   best: Schema.NullOr(Schema.String)
 })
 export interface ComparedRunView extends Schema.Schema.Type<typeof ComparedRunView> {}

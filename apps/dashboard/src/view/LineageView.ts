@@ -1,15 +1,19 @@
 /** Every instruction and candidate, its parent, and its rewards. */
 import { Instruction, Trajectory } from "@inspo/domain"
+import { MeanDifference } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
 import { Names } from "./OverviewView.ts"
 import { Fate } from "./PopulationView.ts"
 
-/** The mean reward of a candidate on its verification questions, and that of its parent on the same questions. */
+/** The mean reward of a candidate on its verification questions, and that of its parent: on the same, or of all its training. */
 export const VerificationView = Schema.Struct({
   mean: Schema.Finite,
   parentMean: Schema.NullOr(Schema.Finite),
-  questions: Schema.Int
+  questions: Schema.Int,
+  /** Its reward minus that of its parent by question; null unless the parent was run again. */
+  difference: Schema.NullOr(MeanDifference)
 })
+export interface VerificationView extends Schema.Schema.Type<typeof VerificationView> {}
 
 /**
  * An instruction, or a rejected candidate (`id` is null). `evolution` is an index of `evolutions`; `trial` is its name
