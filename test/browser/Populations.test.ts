@@ -72,6 +72,8 @@ describe.skipIf(unavailable !== null)(
       const { page } = watched
       assert.include(await page.locator(".headline").textContent(), "incumbent")
       assert.include(await page.locator("main").textContent(), "approval of")
+      for (const place of [".headline .name", ".tile .name"])
+        assert.match((await page.locator(place).first().textContent()) ?? "", /^Ask which/u)
       const chart = page.locator("figure.chart", { hasText: "Mean reward" })
       // Without its style sheet, uPlot puts the canvas below its own area, where it is cut off.
       const [area, canvas] = [await chart.boundingBox(), await chart.locator("canvas").boundingBox()]

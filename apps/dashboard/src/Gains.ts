@@ -1,6 +1,6 @@
 /** Differences of scores in words: what training, the best instruction and a new instruction each change. */
-import { type Estimated, type Interval, ofDifference } from "@inspo/statistics/Interval"
-import { interval, percent, points } from "./Format.ts"
+import { type Estimated, type Interval, type MeanDifference, ofDifference } from "@inspo/statistics/Interval"
+import { interval, percent, plural, points } from "./Format.ts"
 import type { VerificationView } from "./view/LineageView.ts"
 
 /** A difference in points with its 95 % interval: `+26.4 points [+21.2, +31.4]`. */
@@ -24,6 +24,10 @@ export const gains = <A extends Estimated>({
   ...(before === undefined || after === undefined ? [] : [["training", gain(after, before)] as const]),
   ...(after === undefined || best === undefined ? [] : [["instruction", gain(best, after)] as const])
 ]
+
+/** How much better an instruction was than its parent in training: `+3.1 points [+0.4, +5.8] on 48 shared questions`. */
+export const ofTraining = ({ ci95, mean, n }: MeanDifference): string =>
+  `${inPoints(mean, ci95)} on ${plural(n, "shared question")}`
 
 /** How the verification compared a candidate with its parent. */
 export const comparedWithParent = ({ difference, parentMean }: VerificationView): string => {

@@ -68,6 +68,10 @@ export const labels =
     return name === undefined ? id : name === "seed" ? `${id} (seed)` : `${id} “${name}”`
   }
 
+/** A sentence with the name of each known instruction that it mentions by its id. */
+export const withLabels = (names: ReadonlyMap<string, string>, sentence: string): string =>
+  sentence.replaceAll(/[\w-]+(?:\.\w+)*/gu, labels(names))
+
 const numbered = (name: string, taken: ReadonlySet<string>): string => {
   for (let number = 2; ; number++) {
     const end = ` (${number})`

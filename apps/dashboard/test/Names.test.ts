@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { labels, longest, names } from "../src/Names.ts"
+import { labels, longest, names, withLabels } from "../src/Names.ts"
 
 const Words = Schema.Array(
   Schema.Literals(["search", "first", "be", "brief", ".", "\n", "🙂", "a considerably longer word", "seed", "(2)", ""])
@@ -47,6 +47,22 @@ describe("the names of instructions", () => {
       for (const other of family) assert.strictEqual(named.get(other.id) === name, other.text === text)
     }
   })
+
+  it.prop(
+    "are written after the ids in a sentence, which stays otherwise as it is",
+    [Family, Words],
+    ([members, words]) => {
+      const named = names(familyOf(members))
+      const label = labels(named)
+      const ids = [...named.keys()]
+      const sentence = words.join(" ")
+      assert.strictEqual(withLabels(new Map(), sentence), sentence)
+      assert.strictEqual(
+        withLabels(named, [sentence, ...ids, "i1x"].join(", ")),
+        [withLabels(named, sentence), ...ids.map(label), "i1x"].join(", ")
+      )
+    }
+  )
 
   it.prop("stay when others are added", [Family], ([members]) => {
     const family = familyOf(members)

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react"
 import { percent, plural } from "../../src/Format.ts"
-import { comparedWithParent } from "../../src/Gains.ts"
+import { comparedWithParent, ofTraining } from "../../src/Gains.ts"
 import { owners } from "../../src/Branches.ts"
 import { inTreeOrder } from "../../src/Tree.ts"
 import type { EvolutionView, LineageView, NodeView } from "../../src/view/LineageView.ts"
@@ -213,6 +213,7 @@ const Facts = ({
           {percent(node.mean)} <span className="muted">over {plural(node.groups, "group")}</span>
         </Fact>
       )}
+      {node.difference !== null && <Fact name="Compared with its parent">{ofTraining(node.difference)}</Fact>}
       {node.value !== null && <Fact name="Last value">{percent(node.value)}</Fact>}
       {node.leftAt !== null && <Fact name="Removed">after step {node.leftAt}</Fact>}
       {node.reason !== null && <Fact name="Decision">{node.reason}</Fact>}

@@ -4,12 +4,14 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { inWords } from "../Reason.ts"
 import type { LifeEvent, RunRecord } from "../RunRecord.ts"
 import type { EvolutionView, LineageView } from "../view/LineageView.ts"
+import { againstParent } from "./AgainstParent.ts"
 import { bestInstruction, namesOf } from "./Overview.ts"
 import { evidenceOf } from "./Population.ts"
 
 export const lineage = (record: RunRecord): LineageView => {
   const { lives, rows, state } = record
   const evidence = evidenceOf(record)
+  const differences = againstParent(record)
   const found = evolutions(lives)
   const born = new Map(state.instructions.map(({ bornAt, id }) => [id, bornAt]))
   /** Candidates so far, by evolution: the records of an evolution are in the order of its candidates. */
@@ -59,6 +61,7 @@ export const lineage = (record: RunRecord): LineageView => {
             : (rows.findLast((row) => row[`inspo/value/${id}`] !== undefined)?.[`inspo/value/${id}`] ?? null),
         groups: seen?.groups ?? 0,
         mean: seen?.mean ?? null,
+        difference: (id === null ? undefined : differences.get(id)) ?? null,
         evolution: evolution < 0 ? null : evolution
       }
     })

@@ -3,7 +3,7 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { createElement as h, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { capital, compact, count, dollars, duration, interval, percent, plural } from "../Format.ts"
-import { comparedWithParent } from "../Gains.ts"
+import { comparedWithParent, ofTraining } from "../Gains.ts"
 import { labels } from "../Names.ts"
 import { movingMean, movingSteps } from "../Means.ts"
 import { type Change, changes, turned } from "../projection/Changes.ts"
@@ -239,7 +239,8 @@ const lineageOfBest = ({ best, evolutions, nodes }: LineageView, label: Label): 
               clip(evolution.critique)
             ),
         diff(abridged(wordDiff(clip(parent?.text ?? ""), clip(node.text)))),
-        node.verification === null ? null : muted(verified(node.verification))
+        node.verification === null ? null : muted(verified(node.verification)),
+        node.difference === null ? null : muted(`In training: ${ofTraining(node.difference)} compared with its parent.`)
       )
     })
   )

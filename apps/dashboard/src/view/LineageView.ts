@@ -35,6 +35,8 @@ export const NodeView = Schema.Struct({
   value: Schema.NullOr(Schema.Finite),
   groups: Schema.Int,
   mean: Schema.NullOr(Schema.Finite),
+  /** Its mean training reward minus that of its parent on the same questions; null if they shared fewer than two. */
+  difference: Schema.NullOr(MeanDifference),
   evolution: Schema.NullOr(Schema.Int)
 })
 export interface NodeView extends Schema.Schema.Type<typeof NodeView> {}

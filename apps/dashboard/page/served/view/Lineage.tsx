@@ -1,5 +1,6 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "../../../src/Format.ts"
+import { useLabels } from "../../part/Names.tsx"
 import { Card, Fact, InstructionName, Pending } from "../../part/Parts.tsx"
 import { Tree } from "../../part/Tree.tsx"
 import { WordingChoice } from "../../part/Wording.tsx"
@@ -77,43 +78,46 @@ const Facts = ({
   population: {
     settings: { rewardRange }
   }
-}: NodeProps) => (
-  <dl className="facts">
-    <Fact name="Added">
-      {origin === "seed" || origin === "variant"
-        ? `with the population, as ${origin}`
-        : `${origin}${parent === null ? "" : ` from ${parent}`}${history === null ? "" : `, after ${plural(history.bornAfter, "cohort")}`}`}
-    </Fact>
-    {member !== null && (
-      <>
-        <Fact name="Mean reward">
-          <MeanReward estimate={member.estimate} range={rewardRange} />{" "}
-          <span className="muted">{intervalOf(member.estimate)}</span>
-        </Fact>
-        <Fact name="Rewards">
-          {count(member.estimate.samples)}, {percent(member.estimate.missing)} missing
-        </Fact>
-        <Fact name="Share">{percent(member.probability)}</Fact>
-        <Fact name="Best with probability">{percent(member.chance)}</Fact>
-        <Fact name="Better than the seed by">
-          <ToSeed toSeed={member.toSeed} />
-        </Fact>
-        {Object.entries(member.strata).length > 1 &&
-          Object.entries(member.strata).map(([stratum, estimate]) => (
-            <Fact key={stratum} name={`In ${stratum}`}>
-              <MeanReward estimate={estimate} range={rewardRange} />{" "}
-              <span className="muted">{plural(estimate.samples, "reward")}</span>
-            </Fact>
-          ))}
-      </>
-    )}
-    {history !== null && history.left !== null && (
-      <Fact name="Removed">
-        after {plural(history.left.after, "cohort")}: {history.left.why}
+}: NodeProps) => {
+  const label = useLabels()
+  return (
+    <dl className="facts">
+      <Fact name="Added">
+        {origin === "seed" || origin === "variant"
+          ? `with the population, as ${origin}`
+          : `${origin}${parent === null ? "" : ` from ${label(parent)}`}${history === null ? "" : `, after ${plural(history.bornAfter, "cohort")}`}`}
       </Fact>
-    )}
-  </dl>
-)
+      {member !== null && (
+        <>
+          <Fact name="Mean reward">
+            <MeanReward estimate={member.estimate} range={rewardRange} />{" "}
+            <span className="muted">{intervalOf(member.estimate)}</span>
+          </Fact>
+          <Fact name="Rewards">
+            {count(member.estimate.samples)}, {percent(member.estimate.missing)} missing
+          </Fact>
+          <Fact name="Share">{percent(member.probability)}</Fact>
+          <Fact name="Best with probability">{percent(member.chance)}</Fact>
+          <Fact name="Better than the seed by">
+            <ToSeed toSeed={member.toSeed} />
+          </Fact>
+          {Object.entries(member.strata).length > 1 &&
+            Object.entries(member.strata).map(([stratum, estimate]) => (
+              <Fact key={stratum} name={`In ${stratum}`}>
+                <MeanReward estimate={estimate} range={rewardRange} />{" "}
+                <span className="muted">{plural(estimate.samples, "reward")}</span>
+              </Fact>
+            ))}
+        </>
+      )}
+      {history !== null && history.left !== null && (
+        <Fact name="Removed">
+          after {plural(history.left.after, "cohort")}: {history.left.why}
+        </Fact>
+      )}
+    </dl>
+  )
+}
 
 const Actions = ({ node, population: { name }, population }: NodeProps) => {
   const { id, member, standing } = node

@@ -2,6 +2,7 @@ import type { Member } from "@inspo/serve/wire/Member"
 import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "../../../src/Format.ts"
 import { fromNow } from "../../Ago.ts"
+import { useLabels } from "../../part/Names.tsx"
 import { Card, Empty, InstructionName, Problem, Settings } from "../../part/Parts.tsx"
 import { type Column, Table } from "../../part/Table.tsx"
 import { oneText } from "../../../src/Texts.ts"
@@ -92,6 +93,7 @@ const Newcomer = ({
   readonly version: string
 }) => {
   const { act, busy, problem } = useAction()
+  const label = useLabels()
   const { data } = usePopulationLog(population.name, version)
   const parent = population.members.find(({ id }) => id === member.parent)
   const decide = (action: "approve" | "reject") => act(onMember(population.name, { action, id: member.id }))
@@ -102,7 +104,7 @@ const Newcomer = ({
           <InstructionName id={member.id} /> <StandingBadge standing={member.standing} />
         </>
       }
-      actions={<span className="muted small">{parent === undefined ? "" : `changes to ${parent.id}`}</span>}
+      actions={<span className="muted small">{parent === undefined ? "" : `changes to ${label(parent.id)}`}</span>}
     >
       <Wording from={parent?.wording} to={member.wording} />
       <Rationale text={data?.history.known.get(member.id)?.rationale} />

@@ -1,12 +1,15 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import type { Effect } from "effect"
+import { useMemo } from "react"
 import { axis, count, dollars, duration, plural } from "../../../src/Format.ts"
+import { Names, useSentence } from "../../part/Names.tsx"
 import { InstructionName, Pending, Problem, Tile } from "../../part/Parts.tsx"
 import * as Access from "../Access.ts"
 import { useAction } from "../Action.tsx"
 import { type Client, makeQuery } from "../Client.ts"
 import { intervalOf } from "../MemberParts.tsx"
 import { usePolling } from "../Polling.ts"
+import { usePopulationLog } from "../PopulationLog.ts"
 import type { Route } from "../Route.ts"
 import { History } from "./History.tsx"
 import { Lineage } from "./Lineage.tsx"
@@ -20,9 +23,12 @@ export const PopulationPage = ({ name, route }: { readonly name: string; readonl
   const version = `${usePolling()} ${Access.useAccess().version}`
   const { data, problem } = usePopulation(name, version)
   const incumbent = useIncumbent(name, version)
+  const log = usePopulationLog(name, version)
+  const names = log.data?.naming.names
+  const named = useMemo(() => Object.fromEntries(names ?? []), [names])
   if (data === null) return <Pending problem={problem} />
   return (
-    <>
+    <Names value={named}>
       <h1 className="hidden">
         {name}, {route.view}
       </h1>
@@ -37,7 +43,7 @@ export const PopulationPage = ({ name, route }: { readonly name: string; readonl
         <Lineage population={data} version={version} selected={route.query.get("instruction")} />
       )}
       {route.view === "history" && <History population={data} version={version} />}
-    </>
+    </Names>
   )
 }
 
@@ -86,7 +92,7 @@ const Controls = ({ population: { name, next, state } }: { readonly population: 
       <div className="controls">
         <p>
           <span className="muted">Next: </span>
-          {next}
+          {useSentence(next)}
         </p>
         <p className="buttons">
           {state === "frozen" ? (
