@@ -11,11 +11,10 @@ import type { Browser, Page } from "playwright-core"
 import { endAll, inspo } from "../../test/cli/Inspo.ts"
 import { dashboard, landmark, launch, open } from "../../test/browser/support/Browser.ts"
 
-/** The widths of a phone, a laptop and a wall display in CSS pixels; the picture of the wall display is scaled down. */
+/** The widths of a phone and a laptop in CSS pixels. */
 const sizes = [
-  { width: 400, height: 860, scale: 1 },
-  { width: 1280, height: 900, scale: 1 },
-  { width: 3840, height: 2160, scale: 0.4 }
+  { width: 390, height: 844 },
+  { width: 1440, height: 900 }
 ] as const
 
 /** Views that are also shown in dark colours. */
@@ -36,6 +35,8 @@ interface Subject {
   readonly address: string
   readonly ready: string
   readonly prepare?: (page: Page) => Promise<void>
+  /** Whether the picture shows the whole page, rather than its first screen. */
+  readonly isWhole?: boolean
 }
 
 const subjects = (
@@ -50,13 +51,20 @@ const subjects = (
   }
   return [
     { name: "runs", address: server, ready: "table" },
+    { name: "groups", address: `${server}/#/?group=seeds`, ready: ".chart canvas" },
     { name: "overview", address: `${run}/overview`, ready: landmark.overview },
+    {
+      name: "step",
+      address: `${run}/overview?step=9`,
+      ready: ".step-change table",
+      isWhole: true
+    },
     { name: "population", address: `${run}/population`, ready: landmark.population },
     {
       name: "lineage",
       address: `${run}/lineage`,
       ready: "ins",
-      prepare: (page) => page.locator("ins").first().scrollIntoViewIfNeeded()
+      isWhole: true
     },
     { name: "trajectories", address: `${run}/trajectories`, ready: ".line", prepare: openTrajectory },
     { name: "cost", address: `${run}/cost`, ready: landmark.cost },
@@ -66,15 +74,16 @@ const subjects = (
 }
 
 const take = async (browser: Browser, subject: Subject, size: (typeof sizes)[number], theme: "light" | "dark") => {
-  const { height, scale, width } = size
-  const { page } = await open(browser, subject.address, { width, height, scale, theme })
+  const { height, width } = size
+  const isWhole = values.whole || subject.isWhole === true
+  const { page } = await open(browser, subject.address, { width, height, theme })
   await page.waitForSelector(subject.ready, { timeout: 30_000 })
   await subject.prepare?.(page)
   await page.mouse.move(0, 0)
-  if (values.whole) await page.evaluate("window.scrollTo(0, 0)")
+  if (isWhole) await page.evaluate("window.scrollTo(0, 0)")
   await page.waitForTimeout(500)
   const file = join(values.out, `${subject.name}-${width}${theme === "dark" ? "-dark" : ""}.png`)
-  await page.screenshot({ path: file, fullPage: values.whole })
+  await page.screenshot({ path: file, fullPage: isWhole })
   await page.close()
 }
 

@@ -14,11 +14,11 @@ const { values } = parseArgs({
 })
 
 const pictures = [
-  { name: "search-1280", view: "search", width: 1280, theme: "light" },
-  { name: "search-1280-dark", view: "search", width: 1280, theme: "dark" },
-  { name: "search-400", view: "search", width: 400, theme: "light" },
-  { name: "search-lineage-1280", view: "lineage", width: 1280, theme: "light" },
-  { name: "search-cases-1280", view: "cases", width: 1280, theme: "light" }
+  { name: "search-1440", view: "search", width: 1440, theme: "light" },
+  { name: "search-1440-dark", view: "search", width: 1440, theme: "dark" },
+  { name: "search-390", view: "search", width: 390, theme: "light" },
+  { name: "search-lineage-1440", view: "lineage", width: 1440, theme: "light" },
+  { name: "search-cases-1440", view: "cases", width: 1440, theme: "light" }
 ] as const
 
 const folder = await mkdtemp(join(tmpdir(), "inspo-screenshots-"))
@@ -34,7 +34,7 @@ try {
     const { page } = await open(browser, `${pages.url}/#/tickets/${view}`, { width, height: 860, theme })
     await page.locator("main .card").first().waitFor()
     await page.waitForTimeout(1000)
-    await page.screenshot({ path: join(values.out, `${name}.png`), fullPage: name === "search-1280" })
+    await page.screenshot({ path: join(values.out, `${name}.png`), fullPage: name === "search-1440" })
     await page.close()
   }
   await pages.stop()

@@ -13,11 +13,11 @@ const { values } = parseArgs({
 })
 
 const pictures = [
-  { name: "served-1280", view: "members", width: 1280, theme: "light" },
-  { name: "served-1280-dark", view: "members", width: 1280, theme: "dark" },
-  { name: "served-400", view: "members", width: 400, theme: "light" },
-  { name: "served-lineage-1280", view: "lineage?instruction=i2", width: 1280, theme: "light" },
-  { name: "served-history-1280", view: "history", width: 1280, theme: "light" }
+  { name: "served-1440", view: "members", width: 1440, theme: "light" },
+  { name: "served-1440-dark", view: "members", width: 1440, theme: "dark" },
+  { name: "served-390", view: "members", width: 390, theme: "light" },
+  { name: "served-lineage-1440", view: "lineage?instruction=i2", width: 1440, theme: "light" },
+  { name: "served-history-1440", view: "history", width: 1440, theme: "light" }
 ] as const
 
 const folder = await mkdtemp(join(tmpdir(), "inspo-screenshots-"))

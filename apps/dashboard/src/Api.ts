@@ -11,6 +11,7 @@ import { RunId, RunView } from "./view/RunView.ts"
 import { SearchDetail, SearchView } from "./view/SearchView.ts"
 import { SeriesQuery, SeriesView } from "./view/SeriesView.ts"
 import { SettingsView } from "./view/SettingsView.ts"
+import { StepChangeView } from "./view/StepChangeView.ts"
 import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
 
 /** A run with new events; or runs were added or removed; or a search has new events, was added or removed; or a beat that keeps the connection open. */
@@ -83,6 +84,12 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
       payload: AnnotationEdit,
       success: AnnotationView,
       error: [NotFound, InvalidAnnotation, NotSaved]
+    }),
+    HttpApiEndpoint.get("stepChange", "/runs/:run/steps/:step", {
+      params: { run: RunId, step: Schema.Int },
+      /** Null without answers on both sides of the step. */
+      success: Schema.Struct({ change: Schema.NullOr(StepChangeView) }),
+      error
     }),
     HttpApiEndpoint.get("population", "/runs/:run/population", { params: run, success: PopulationView, error }),
     HttpApiEndpoint.get("lineage", "/runs/:run/lineage", { params: run, success: LineageView, error }),

@@ -5,7 +5,10 @@ export const percent = (value: number | null | undefined, digits = 1): string =>
   value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`
 
 /** A difference of shares in percentage points: `+12.5`. */
-export const points = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`
+export const points = (value: number): string => {
+  const size = Math.abs(100 * value).toFixed(1)
+  return `${value < 0 && Number(size) > 0 ? "−" : "+"}${size}`
+}
 
 /** `[41.0 %, 63.0 %]`, of numbers as `show` writes them. */
 export const interval = ([low, high]: readonly [low: number, high: number], show: (value: number) => string): string =>

@@ -1,7 +1,6 @@
 /** Differences of scores in words: what training, the best instruction and a new instruction each change. */
 import { type Estimated, type Interval, type MeanDifference, ofDifference } from "@inspo/statistics/Interval"
 import { interval, percent, plural, points } from "./Format.ts"
-import type { VerificationView } from "./view/LineageView.ts"
 
 /** A difference in points with its 95 % interval: `+26.4 points [+21.2, +31.4]`. */
 export const gain = (one: Estimated, other: Estimated): string =>
@@ -30,7 +29,13 @@ export const ofTraining = ({ ci95, mean, n }: MeanDifference): string =>
   `${inPoints(mean, ci95)} on ${plural(n, "shared question")}`
 
 /** How the verification compared a candidate with its parent. */
-export const comparedWithParent = ({ difference, parentMean }: VerificationView): string => {
+export const comparedWithParent = ({
+  difference,
+  parentMean
+}: {
+  readonly difference: MeanDifference | null
+  readonly parentMean: number | null
+}): string => {
   if (difference !== null)
     return `${inPoints(difference.mean, difference.ci95)} compared with its parent on the same questions`
   return parentMean === null ? "not compared with its parent" : `compared with ${percent(parentMean)} of its parent`

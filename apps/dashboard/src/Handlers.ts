@@ -7,6 +7,7 @@ import { cost } from "./projection/Cost.ts"
 import { lineage } from "./projection/Lineage.ts"
 import { overview } from "./projection/Overview.ts"
 import { population } from "./projection/Population.ts"
+import { stepChange } from "./projection/StepChange.ts"
 import { Runs, unreadable } from "./Runs.ts"
 import { series } from "./SeriesRequest.ts"
 import { Searches } from "./Searches.ts"
@@ -33,6 +34,8 @@ export const layer = HttpApiBuilder.group(
         if (problem !== null) return yield* new InvalidAnnotation({ problem })
         return yield* runs.annotate(params.run, payload)
       }),
+      stepChange: ({ params }) =>
+        Effect.map(runs.read(params.run), ({ record }) => ({ change: stepChange(record, params.step) })),
       population: ({ params }) => Effect.map(runs.read(params.run), ({ record }) => population(record)),
       lineage: ({ params }) => Effect.map(runs.read(params.run), ({ record }) => lineage(record)),
       cost: Effect.fnUntraced(function* ({ params }) {

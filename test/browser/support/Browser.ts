@@ -97,13 +97,11 @@ export const open = async (
   options: {
     readonly width?: number
     readonly height?: number
-    /** Pixels of a picture for one of the page. */
-    readonly scale?: number
     readonly theme?: "light" | "dark"
   } = {}
 ): Promise<Watched> => {
-  const { height = 900, scale = 1, theme = "light", width = 1280 } = options
-  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme })
+  const { height = 900, theme = "light", width = 1280 } = options
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme })
   const errors: Array<string> = []
   const foreign: Array<string> = []
   page.on(

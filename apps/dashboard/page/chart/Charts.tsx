@@ -39,7 +39,16 @@ export const useChartState = (route: Route, usual: Lists) => {
 type Shown = ReturnType<typeof useChartState>
 
 /** What all charts of a view share: the horizontal axis with its zoom, smoothing, the vertical axis, and which charts there are. */
-export const ChartControls = ({ data, shown }: { readonly data: Drawable; readonly shown: Shown }) => {
+export const ChartControls = ({
+  children,
+  data,
+  shown
+}: {
+  readonly data: Drawable
+  readonly shown: Shown
+  /** Further controls. */
+  readonly children?: React.ReactNode
+}) => {
   const { change, charts, state } = shown
   const all = charts.flat()
   const toggle = (name: string) =>
@@ -81,6 +90,7 @@ export const ChartControls = ({ data, shown }: { readonly data: Drawable; readon
         />
         Logarithmic
       </label>
+      {children}
       <ZoomButtons data={data} shown={shown} />
       <Popover label="Charts …" title="Choose charts">
         <MetricPicker metrics={data.metrics} chosen={all} onToggle={toggle} legend="A chart for each of" />
@@ -144,6 +154,8 @@ export interface ChartGridProps extends Pick<Drawn, "marks" | "naming"> {
   readonly titleOf?: (metrics: ReadonlyArray<string>) => string | undefined
   readonly className?: string
   readonly height?: number
+  /** Called with the position on the horizontal axis that the user clicks on. */
+  readonly onPick?: (position: number) => void
 }
 
 export const ChartGrid = ({ className = "", fixed, shown: { change, charts, ...shown }, ...props }: ChartGridProps) => (
@@ -164,7 +176,7 @@ export const ChartGrid = ({ className = "", fixed, shown: { change, charts, ...s
   </div>
 )
 
-interface MetricChartProps extends Pick<ChartGridProps, "data" | "height" | "marks" | "naming" | "titleOf"> {
+interface MetricChartProps extends Pick<ChartGridProps, "data" | "height" | "marks" | "naming" | "onPick" | "titleOf"> {
   readonly metrics: ReadonlyArray<string>
   readonly shown: Pick<Shown, "state" | "change">
   readonly onMetrics: ((metrics: ReadonlyArray<string>) => void) | undefined
@@ -177,6 +189,7 @@ const MetricChart = ({
   metrics,
   naming,
   onMetrics,
+  onPick,
   shown: { change, state },
   titleOf
 }: MetricChartProps) => {
@@ -204,6 +217,7 @@ const MetricChart = ({
         zoom={zoom}
         onZoom={(next) => change({ zoom: next === null ? null : [next[0] * unit, next[1] * unit] })}
         {...(height === undefined ? {} : { height })}
+        {...(onPick === undefined ? {} : { onPick })}
         menu={
           <ChartMenu figure={within(figure, zoom)}>
             {onMetrics !== undefined && (

@@ -17,12 +17,14 @@ export interface LineChartProps {
   readonly zoom?: Stretch | null
   /** Called with the stretch that the user selects, or null to show everything. */
   readonly onZoom?: (zoom: Stretch | null) => void
+  /** Called with the position on the horizontal axis that the user clicks on. */
+  readonly onPick?: (position: number) => void
   /** Beside the title. */
   readonly menu?: ReactNode
 }
 
 /** The figure as a chart. All charts of a page show the values of the position under the pointer. */
-export const LineChart = ({ figure, height = 190, menu, onZoom, zoom = null }: LineChartProps) => {
+export const LineChart = ({ figure, height = 190, menu, onPick, onZoom, zoom = null }: LineChartProps) => {
   const { curves, steps } = figure
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(null)
@@ -44,8 +46,8 @@ export const LineChart = ({ figure, height = 190, menu, onZoom, zoom = null }: L
     ],
     [steps, curves]
   )
-  const latest = useRef({ figure, zoom, onZoom })
-  latest.current = { figure, zoom, onZoom }
+  const latest = useRef({ figure, zoom, onZoom, onPick })
+  latest.current = { figure, zoom, onZoom, onPick }
 
   useEffect(() => {
     const element = host.current
@@ -128,6 +130,7 @@ interface Latest {
     readonly figure: Figure
     readonly zoom: Stretch | null
     readonly onZoom: LineChartProps["onZoom"] | undefined
+    readonly onPick: LineChartProps["onPick"] | undefined
   }
 }
 
@@ -193,6 +196,7 @@ const options = ({
     series: [{}, ...curves.flatMap((curve) => seriesOf(curve, rem, steps.length === 1))],
     bands: bandsOf(curves),
     hooks: {
+      init: [(plot) => onClick(plot, latest)],
       drawClear: [(plot) => drawMarks(plot, latest.current.figure.marks ?? [], colours, rem)],
       setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)],
       setSelect: [
@@ -206,6 +210,15 @@ const options = ({
     }
   }
 }
+
+/** Picks the position that is clicked on; after a drag, uPlot stops the click. */
+const onClick = ({ cursor, over }: uPlot, latest: Latest): void =>
+  over.addEventListener("click", ({ detail }) => {
+    const { figure, onPick } = latest.current
+    const position = figure.steps[cursor.idx ?? -1]
+    // The second click of two shows everything.
+    if (position !== undefined && detail === 1) onPick?.(position)
+  })
 
 /** Moves the shown stretch with the pointer; the address changes at the end only. */
 const pan = (plot: uPlot, { clientX }: MouseEvent, { current }: Latest) => {

@@ -8,7 +8,7 @@ import { type ResultRow, resultRows } from "../../src/view/ResultRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../../src/view/Titles.ts"
 import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
-import { useSeries } from "../chart/useSeries.ts"
+import { type Drawable, useSeries } from "../chart/useSeries.ts"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Annotation } from "../part/Annotation.tsx"
@@ -28,6 +28,7 @@ import {
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
+import { showStep, shownStep, StepChange, StepField } from "./StepChange.tsx"
 
 const useOverview = makeQuery((client, run: string) => client.overview({ params: { run } }))
 
@@ -125,7 +126,7 @@ const Curves = ({
   readonly run: RunView
   readonly route: Route
 }) => {
-  const { marks, metrics, steps, trained, validations } = overview
+  const { marks, metrics, trained, validations } = overview
   const sources = sourceMetrics(metrics)
   const shown = useChartState(route, [
     ["reward/mean"],
@@ -146,9 +147,6 @@ const Curves = ({
   )
   const naming = useMemo(() => namingOf(trained, validations[0]?.n ?? 0), [trained, validations])
   if (data === null) return <Pending problem={problem} />
-  const own = data.series[0]
-  const places = new Map(own?.steps.map((step, place) => [step, place]))
-  const valueAt = (name: string, step: number) => own?.values[name]?.[places.get(step) ?? -1] ?? null
   const charts = {
     data,
     marks,
@@ -157,36 +155,59 @@ const Curves = ({
     titleOf: (metrics: ReadonlyArray<string>) =>
       metrics.length > 1 && metrics.join() === sources.join() ? `Training ${trained.measure} by source` : undefined
   }
+  const step = shownStep(route)
   return (
     <>
       {problem !== null && <Problem>{problem}</Problem>}
-      <ChartControls data={data} shown={shown} />
+      <ChartControls data={data} shown={shown}>
+        <StepField route={route} steps={run.step} />
+      </ChartControls>
       <MarkLegend>
         <span className="muted">
           {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
           {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
         </span>
       </MarkLegend>
-      <ChartGrid {...charts} className="figure-2" height={220} />
+      <ChartGrid
+        {...charts}
+        className="figure-2"
+        height={220}
+        {...(data.x === "step" ? { onPick: (step: number) => showStep(route, step) } : {})}
+      />
+      {step !== null && <StepChange run={run} route={route} step={step} />}
       <Expander summary="Policy update">
         <ChartGrid {...charts} fixed={updates} />
       </Expander>
       <Expander summary="Metrics as a table">
-        <Table
-          label="Metrics by step"
-          columns={[
-            ["step", "num", (step) => step],
-            ...tableMetrics.map(([name, title, show]): Column<number> => [
-              title,
-              "num",
-              (step) => show(valueAt(name, step))
-            ]),
-            ["decision", "", (step) => marks.flatMap((mark) => (mark.step === step ? [mark.text] : [])).join("; ")]
-          ]}
-          rows={steps}
-        />
+        <MetricsTable overview={overview} series={data.series[0]} />
       </Expander>
     </>
+  )
+}
+
+const MetricsTable = ({
+  overview: { marks, steps },
+  series
+}: {
+  readonly overview: OverviewView
+  readonly series: Drawable["series"][number] | undefined
+}) => {
+  const places = new Map(series?.steps.map((step, place) => [step, place]))
+  const valueAt = (name: string, step: number) => series?.values[name]?.[places.get(step) ?? -1] ?? null
+  return (
+    <Table
+      label="Metrics by step"
+      columns={[
+        ["step", "num", (step) => step],
+        ...tableMetrics.map(([name, title, show]): Column<number> => [
+          title,
+          "num",
+          (step) => show(valueAt(name, step))
+        ]),
+        ["decision", "", (step) => marks.flatMap((mark) => (mark.step === step ? [mark.text] : [])).join("; ")]
+      ]}
+      rows={steps}
+    />
   )
 }
 

@@ -304,7 +304,7 @@ const columns: readonly [Column<Row>, ...ReadonlyArray<Column<Row>>] = [
   ["State", "wide-only", ({ run }) => <Status status={run.status} degraded={run.degraded} />, "state"],
   [
     "Step",
-    "num",
+    "num wide-only",
     ({ run }) => (
       <>
         {run.step}

@@ -2,6 +2,7 @@ import * as Conclusion from "@inspo/evolve/Conclusion"
 import type { Tried } from "@inspo/evolve/Snapshot"
 import { type ReactNode, useMemo, useState } from "react"
 import { count, dollars, percent, plural, points } from "../../src/Format.ts"
+import { names } from "../../src/Names.ts"
 import { courseOf } from "../../src/view/SearchCourse.ts"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
 import { distinction } from "../../src/WordDiff.ts"
@@ -9,6 +10,7 @@ import { inWords } from "../../src/Reason.ts"
 import { GainChart } from "../chart/GainChart.tsx"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
 import { makeQuery } from "../Client.ts"
+import { Names } from "../part/Names.tsx"
 import {
   Bar,
   Card,
@@ -34,9 +36,11 @@ const useSearch = makeQuery((client, search: string) => client.search({ params: 
 /** A search for a better prompt. */
 export const Search = ({ route, search }: { readonly search: SearchView; readonly route: SearchRoute }) => {
   const { data, problem } = useSearch(search.id, JSON.stringify(search.summary))
+  const tried = data?.tried
+  const named = useMemo(() => namesOf(tried ?? []), [tried])
   if (data === null) return <Pending problem={problem} />
   return (
-    <>
+    <Names value={named}>
       <h1 className="hidden">
         {search.name}, {route.view}
       </h1>
@@ -44,8 +48,14 @@ export const Search = ({ route, search }: { readonly search: SearchView; readonl
       {route.view === "search" && <Overview search={search} detail={data} />}
       {route.view === "lineage" && <SearchLineage search={search} detail={data} route={route} />}
       {route.view === "cases" && <SearchCases detail={data} />}
-    </>
+    </Names>
   )
+}
+
+/** What distinguishes each prompt from its parent. */
+const namesOf = (tried: ReadonlyArray<Tried>): Readonly<Record<string, string>> => {
+  const named = names(tried.map(({ content, id, parent }) => ({ id, parent, text: oneText(content) })))
+  return Object.fromEntries([...named].map(([id, name]) => [id, id === tried[0]?.id ? "given" : name]))
 }
 
 interface Props {
@@ -208,7 +218,6 @@ const memberColumns = (
         <a href={searchRoutes.href(search, "lineage", { instruction: id })}>
           <InstructionName id={id} />
         </a>{" "}
-        {id === tried[0].id && <span className="badge">given</span>}{" "}
         {id === prompt && <span className="badge best">in use</span>}{" "}
         {id === leader && id !== prompt && <span className="badge mode">leader</span>}
         <div className="said" dir="auto">

@@ -2,11 +2,9 @@ import type { Tried } from "@inspo/evolve/Snapshot"
 import { count, percent, plural } from "../../src/Format.ts"
 import { inWords } from "../../src/Reason.ts"
 import { inTreeOrder } from "../../src/Tree.ts"
-import { distinction } from "../../src/WordDiff.ts"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
 import { Card, Fact, InstructionName } from "../part/Parts.tsx"
 import { Tree } from "../part/Tree.tsx"
-import { oneText } from "../../src/Texts.ts"
 import { WordingChoice } from "../part/Wording.tsx"
 import { type SearchRoute, searchRoutes } from "../Route.ts"
 import { go } from "../Routing.ts"
@@ -34,15 +32,12 @@ export const SearchLineage = ({
         selected={selected.id}
         onSelect={(instruction, how) => go(searchRoutes.href(search.id, "lineage", { instruction }), how)}
       >
-        {({ content, id, left, parent, score }) => (
+        {({ id, left, score }) => (
           <>
             <InstructionName id={id} />
             {id === prompt && <span className="badge best">in use</span>}
             <Standing left={left} />
             <span className="tree-note">{percent(score)}</span>
-            <span className="tree-text muted" dir="auto">
-              {distinction(fromOf(tried, parent), oneText(content), 80)}
-            </span>
           </>
         )}
       </Tree>
@@ -59,11 +54,6 @@ export const SearchLineage = ({
       </Card>
     </div>
   )
-}
-
-const fromOf = (tried: SearchDetail["tried"], parent: Tried["parent"]): string | null => {
-  const found = tried.find(({ id }) => id === parent)
-  return found === undefined ? null : oneText(found.content)
 }
 
 const parentOf = (tried: SearchDetail["tried"], { parent }: Tried) => {

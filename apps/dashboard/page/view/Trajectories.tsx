@@ -231,6 +231,17 @@ const Filters = ({
       </select>
     </label>
   )
+  const step = (name: string, field: string): ReactNode => (
+    <label className="field">
+      <span>{name}</span>
+      <input
+        type="number"
+        min={0}
+        value={route.query.get(field) ?? ""}
+        onChange={({ currentTarget }) => onChange({ [field]: currentTarget.value }, "replace")}
+      />
+    </label>
+  )
   const same = (value: string) => [value, value] as const
   return (
     <form
@@ -261,6 +272,8 @@ const Filters = ({
         Purpose.literals.map((value) => [value, purposeWords[value]])
       )}
       {page.sources.length > 1 && choice("Source", "source", page.sources.map(same))}
+      {step("From step", "fromStep")}
+      {step("To step", "toStep")}
       {choice("Order", "order", orders, "newest first")}
       <Diagnosed diagnosed={page.diagnosed} />
     </form>
@@ -326,9 +339,15 @@ const queryOf = ({ query }: Route): TrajectoryQuery => {
   const text = (field: string) => query.get(field)
   const one = <A extends string>(field: string, values: ReadonlyArray<A>) =>
     values.find((value) => value === text(field))
+  const whole = (field: string) => {
+    const number = Number.parseInt(text(field) ?? "", 10)
+    return Number.isNaN(number) ? undefined : number
+  }
   return {
     limit: pageSize,
-    offset: Math.max(0, Number.parseInt(text("offset") ?? "0", 10) || 0),
+    offset: Math.max(0, whole("offset") ?? 0),
+    fromStep: whole("fromStep"),
+    toStep: whole("toStep"),
     outcome: one("outcome", Outcome.literals),
     purpose: one("purpose", Purpose.literals),
     mode: one("mode", FailureMode.literals),
