@@ -16,6 +16,7 @@ import {
 } from "@inspo/cohorts"
 import { type Content, InstructionId } from "@inspo/domain/Instruction"
 import { isAlive } from "@inspo/evolution/State"
+import { between } from "@inspo/population/Difference"
 import { DateTime, HashMap } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
 import type { Difference, Estimate, Member } from "../wire/Member.ts"
@@ -62,7 +63,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
       lost: closed.lost
     },
     horizonSeconds: horizon === null ? null : horizon / 1000,
-    toSeed: toSeed(state, shown),
+    toSeed: toSeed(state),
     ahead: shown.ahead,
     acrossCohorts: shown.acrossCohorts,
     repeatedQuestions: shown.repeatsQuestions,
@@ -118,14 +119,13 @@ const stateOf = (isDegraded: boolean, state: State.State): PopulationSummary["st
   return missingRewardsForbid(state).length > 0 ? "cannot-decide" : "learning"
 }
 
-/** The instruction to use outside learning. */
+/** The instruction to use outside learning. Reads no leases: agents in use ask for it often. */
 export const incumbent = (state: State.State): Incumbent => {
-  const shown = snapshotOf(state)
-  const { content, id, why } = shown.incumbent
+  const { content, id, why } = Learning.incumbentOf(state.learning)
   return {
     instruction: instruction(id, content),
     reason: why === "pinned" ? why : why === "nothing separates" || why === "the seed left" ? "seed" : "evidence",
-    why: sentence(state, shown)
+    why: sentence(state)
   }
 }
 
@@ -244,8 +244,11 @@ const estimate = ({ settings }: State.State, { interval, mean, reported, missing
   missing
 })
 
-const toSeed = ({ settings }: State.State, { incumbent, members }: Snapshot): Difference | null =>
-  difference(settings, members.find(({ id }) => id === incumbent.id)?.difference ?? null)
+/** How much better the incumbent is than the seed; null if it is the seed, or if one of them has left. */
+const toSeed = ({ learning, settings }: State.State): Difference | null => {
+  const { id } = Learning.incumbentOf(learning)
+  return difference(settings, id === learning.seed ? null : between(learning.population, id, learning.seed))
+}
 
 /** A difference of rewards on their scale. */
 const difference = (
@@ -308,9 +311,9 @@ const waiting = (
   return `the cohort ${name}: ${reported} of ${leases} leases are reported${missing}${until === null ? "" : `, and it closes at ${until}`}`
 }
 
-const sentence = (state: State.State, shown: Snapshot): string => {
-  const { id, why } = shown.incumbent
-  const difference = toSeed(state, shown)
+const sentence = (state: State.State): string => {
+  const { id, why } = Learning.incumbentOf(state.learning)
+  const difference = toSeed(state)
   switch (why) {
     case "nothing separates":
       return "No instruction is known to be better than the seed."
