@@ -1,15 +1,15 @@
 import { afterAll, assert, beforeAll, it } from "vitest"
 import {
   assertClean,
+  assertInOrder,
   type Dashboard,
   dashboard,
+  fixture,
   landmark,
+  looks,
   open,
-  overflow,
   suite,
-  until,
-  violations,
-  fixture
+  until
 } from "./support/Browser.ts"
 import { syntheticRun } from "./support/SyntheticRun.ts"
 
@@ -37,21 +37,11 @@ suite("branches of runs", () => {
   afterAll(() => server?.stop())
 
   it("are folded under their run, unfolded by keys, and linked both ways with the step at which they left", async () => {
-    for (const [width, theme] of [
-      [1440, "light"],
-      [1440, "dark"],
-      [768, "light"],
-      [768, "dark"],
-      [390, "light"],
-      [390, "dark"]
-    ] as const) {
+    for (const { theme, width } of looks) {
       const watched = await open(held.browser, server.url, { width, theme })
       const { page } = watched
       const place = `at ${width} pixels, ${theme}`
-      const clean = async (what: string) => {
-        assert.deepStrictEqual(await violations(page), [], `${what} ${place}`)
-        assert.isAtMost(await overflow(page), 0, `${what} ${place}`)
-      }
+      const clean = (what: string) => assertInOrder(page, `${what} ${place}`)
       const names = () => page.locator("table.rows tbody a[href]").allTextContents()
       await page.getByRole("button", { name: "1 branch" }).waitFor()
       assert.sameMembers(await names(), ["main", "lost"], place)

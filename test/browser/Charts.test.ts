@@ -6,13 +6,14 @@ import {
   assertClean,
   type Dashboard,
   dashboard,
+  fixture,
+  looks,
   open,
   overflow,
   suite,
   unavailable,
   until,
-  violations,
-  fixture
+  violations
 } from "./support/Browser.ts"
 import { syntheticRun } from "./support/SyntheticRun.ts"
 
@@ -274,31 +275,30 @@ suite("charts", () => {
   })
 
   it("have no finding of axe, and fit, at three widths in both themes with a panel open", async () => {
-    for (const width of [1440, 768, 390])
-      for (const theme of ["light", "dark"] as const) {
-        const watched = await open(
-          held.browser,
-          address(`${run}/overview?charts=reward/mean,kl;loss&y=log&x=time&zoom=100:500`),
-          { width, theme }
-        )
-        const { page } = watched
-        await page.waitForSelector(`${grid} canvas`)
-        assert.deepStrictEqual(await violations(page), [], `${width} ${theme}`)
+    for (const { theme, width } of looks) {
+      const watched = await open(
+        held.browser,
+        address(`${run}/overview?charts=reward/mean,kl;loss&y=log&x=time&zoom=100:500`),
+        { width, theme }
+      )
+      const { page } = watched
+      await page.waitForSelector(`${grid} canvas`)
+      assert.deepStrictEqual(await violations(page), [], `${width} ${theme}`)
+      assert.isAtMost(await overflow(page), 0)
+      for (const name of ["Choose charts", /^Options of/u]) {
+        await page.getByRole("button", { name }).first().click()
+        await page.waitForSelector(".popover:popover-open .picker")
+        assert.deepStrictEqual(await violations(page), [], `${width} ${theme} ${name}`)
         assert.isAtMost(await overflow(page), 0)
-        for (const name of ["Choose charts", /^Options of/u]) {
-          await page.getByRole("button", { name }).first().click()
-          await page.waitForSelector(".popover:popover-open .picker")
-          assert.deepStrictEqual(await violations(page), [], `${width} ${theme} ${name}`)
-          assert.isAtMost(await overflow(page), 0)
-          const cut = await page.evaluate(
-            `(({ left, right, top, bottom }) => left < 0 || top < 0 || right > innerWidth || bottom > innerHeight)(document.querySelector(".popover:popover-open").getBoundingClientRect())`
-          )
-          assert.isFalse(cut)
-          await page.keyboard.press("Escape")
-        }
-        assertClean(watched)
-        await page.close()
+        const cut = await page.evaluate(
+          `(({ left, right, top, bottom }) => left < 0 || top < 0 || right > innerWidth || bottom > innerHeight)(document.querySelector(".popover:popover-open").getBoundingClientRect())`
+        )
+        assert.isFalse(cut)
+        await page.keyboard.press("Escape")
       }
+      assertClean(watched)
+      await page.close()
+    }
   })
 })
 

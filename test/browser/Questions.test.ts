@@ -3,14 +3,14 @@ import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import {
   assertClean,
+  assertInOrder,
   type Dashboard,
   dashboard,
   fixture,
+  looks,
   open,
-  overflow,
   suite,
   unavailable,
-  violations,
   type Watched
 } from "./support/Browser.ts"
 import { syntheticRun } from "./support/SyntheticRun.ts"
@@ -64,8 +64,7 @@ const asked = async (width: number, theme: "light" | "dark"): Promise<Answered> 
 /** An answer is found in at most three clicks, on a page that is in order. */
 const answered = async ({ clicks, watched }: Answered) => {
   assert.isAtMost(clicks(), 3)
-  assert.deepStrictEqual(await violations(watched.page), [])
-  assert.isAtMost(await overflow(watched.page), 0)
+  await assertInOrder(watched.page, "the answer")
   assertClean(watched)
   await watched.page.close()
 }
@@ -74,27 +73,24 @@ const openRun = (page: Page) => page.getByRole("link", { name: "size4-seed1", ex
 
 const signed = String.raw`[+−]\d+\.\d`
 
-const looks = [
-  { width: 1440, theme: "light" },
-  { width: 768, theme: "dark" },
-  { width: 390, theme: "light" }
-] as const
-
 suite("a researcher's questions", () => {
-  it.each(looks)("which setting helped, and by how much over seeds, at $width pixels", async ({ theme, width }) => {
-    const one = await asked(width, theme)
-    const { page } = one.watched
-    await one.click((page) => page.getByLabel("Group by seeds").check())
-    await page.locator(".chart canvas").first().waitFor()
-    const groups = page.getByRole("region", { name: "Groups of runs" })
-    const text = (await groups.textContent()) ?? ""
-    for (const size of [2, 4]) assert.include(text, `rollout.groupSize=${size}`)
-    assert.match(text, new RegExp(`${signed}\\[${signed}, ${signed}\\]3 pairs`, "u"))
-    assert.include((await page.locator("main").textContent()) ?? "", "the same test questions")
-    await answered(one)
-  })
+  it.each(looks)(
+    "which setting helped, and by how much over seeds, at $width pixels, $theme",
+    async ({ theme, width }) => {
+      const one = await asked(width, theme)
+      const { page } = one.watched
+      await one.click((page) => page.getByLabel("Group by seeds").check())
+      await page.locator(".chart canvas").first().waitFor()
+      const groups = page.getByRole("region", { name: "Groups of runs" })
+      const text = (await groups.textContent()) ?? ""
+      for (const size of [2, 4]) assert.include(text, `rollout.groupSize=${size}`)
+      assert.match(text, new RegExp(`${signed}\\[${signed}, ${signed}\\]3 pairs`, "u"))
+      assert.include((await page.locator("main").textContent()) ?? "", "the same test questions")
+      await answered(one)
+    }
+  )
 
-  it.each(looks)("why a run went down at step 30, at $width pixels", async ({ theme, width }) => {
+  it.each(looks)("why a run went down at step 30, at $width pixels, $theme", async ({ theme, width }) => {
     const one = await asked(width, theme)
     const { page } = one.watched
     await one.click(openRun)
@@ -113,8 +109,7 @@ suite("a researcher's questions", () => {
     assert.include(text, "Change at step 30")
     assert.match(text, /in steps 25 to 29 to \d+\.\d % in steps 30 to 34/u)
     assert.include(text, "after step 30:")
-    assert.deepStrictEqual(await violations(page), [])
-    assert.isAtMost(await overflow(page), 0)
+    await assertInOrder(page, "the change")
     await one.click((page) => page.getByRole("link", { name: "Trajectories of these steps" }).click())
     await page.locator(".line").first().waitFor()
     const found = (await page.locator(".list-card h2").textContent()) ?? ""
@@ -122,23 +117,26 @@ suite("a researcher's questions", () => {
     await answered(one)
   })
 
-  it.each(looks)("which clause came when, and what it was worth, at $width pixels", async ({ theme, width }) => {
-    const one = await asked(width, theme)
-    const { page } = one.watched
-    await one.click(openRun)
-    await one.click((page) => page.getByRole("link", { name: "Lineage" }).first().click())
-    await one.click((page) => page.locator(".tree-node", { hasText: "verified" }).first().click())
-    const text = (await page.locator(".split").textContent()) ?? ""
-    assert.match(text, /Proposedafter step \d+/u)
-    assert.isAbove(((await page.locator("ins").first().textContent()) ?? "").length, 0)
-    assert.match(
-      text,
-      new RegExp(`${signed} points \\[${signed}, ${signed}\\] compared with its parent on the same questions`, "u")
-    )
-    await answered(one)
-  })
+  it.each(looks)(
+    "which clause came when, and what it was worth, at $width pixels, $theme",
+    async ({ theme, width }) => {
+      const one = await asked(width, theme)
+      const { page } = one.watched
+      await one.click(openRun)
+      await one.click((page) => page.getByRole("link", { name: "Lineage" }).first().click())
+      await one.click((page) => page.locator(".tree-node", { hasText: "verified" }).first().click())
+      const text = (await page.locator(".split").textContent()) ?? ""
+      assert.match(text, /Proposedafter step \d+/u)
+      assert.isAbove(((await page.locator("ins").first().textContent()) ?? "").length, 0)
+      assert.match(
+        text,
+        new RegExp(`${signed} points \\[${signed}, ${signed}\\] compared with its parent on the same questions`, "u")
+      )
+      await answered(one)
+    }
+  )
 
-  it.each(looks)("the same figure for a paper, at $width pixels", async ({ theme, width }) => {
+  it.each(looks)("the same figure for a paper, at $width pixels, $theme", async ({ theme, width }) => {
     const one = await asked(width, theme)
     const { page } = one.watched
     await one.click(openRun)

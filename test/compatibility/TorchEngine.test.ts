@@ -42,7 +42,7 @@ describe.skipIf(Foreign.problem !== null)("the trainer of the studies", () => {
         const study = Effect.fnUntraced(function* (arms: string) {
           const program = yield* ChildProcess.make(
             process.execPath,
-            [letter, ...`--model ${folder} --out ${out} --arms ${arms} ${flags}`.split(" ")],
+            [letter, ...`--model ${folder} --out ${out} --results ${out}/results --arms ${arms} ${flags}`.split(" ")],
             { stdout: "ignore", stderr: "inherit" }
           )
           assert.strictEqual(yield* program.exitCode, 0)

@@ -149,23 +149,26 @@ export const until = async (page: Page, expression: string): Promise<void> => {
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** The serious and critical findings of axe, each in one line. */
-export const axe = (page: Page): Promise<ReadonlyArray<string>> => findings(page, ["serious", "critical"])
-
-/** All findings of axe, each in one line. */
-export const violations = (page: Page): Promise<ReadonlyArray<string>> =>
-  findings(page, ["minor", "moderate", "serious", "critical"])
-
-const findings = async (page: Page, impacts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+/** The findings of axe, each in one line. */
+export const violations = async (page: Page): Promise<ReadonlyArray<string>> => {
   // Evaluated rather than added as a script, which the page's own policy forbids.
   await page.evaluate(axeSource)
   return page.evaluate(`
     axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-      violations
-        .filter(({ impact }) => ${JSON.stringify(impacts)}.includes(impact))
-        .map(({ help, id, nodes }) => id + ": " + help + ": " + nodes.slice(0, 3).map(({ html }) => html).join(" "))
+      violations.map(({ help, id, nodes }) => id + ": " + help + ": " + nodes.slice(0, 3).map(({ html }) => html).join(" "))
     )
   `)
+}
+
+/** Laptop, tablet and phone, each in both themes. */
+export const looks = [1440, 768, 390].flatMap((width) =>
+  (["light", "dark"] as const).map((theme) => ({ width, theme }))
+)
+
+/** The page has no finding of axe, and is not wider than its window. */
+export const assertInOrder = async (page: Page, place: string): Promise<void> => {
+  assert.deepStrictEqual(await violations(page), [], place)
+  assert.isAtMost(await overflow(page), 0, place)
 }
 
 /** Pixels by which a page is wider than its window. */

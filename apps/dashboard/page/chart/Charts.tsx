@@ -9,6 +9,7 @@ import {
   readState,
   scaleOf,
   smoothings,
+  type Stretch,
   within,
   writeState,
   zoomed
@@ -91,7 +92,7 @@ export const ChartControls = ({
         Logarithmic
       </label>
       {children}
-      <ZoomButtons data={data} shown={shown} />
+      <ZoomButtons extent={extentOf(data.series)} zoom={state.zoom} onZoom={(zoom) => change({ zoom })} />
       <Popover label="Charts …" title="Choose charts">
         <MetricPicker metrics={data.metrics} chosen={all} onToggle={toggle} legend="A chart for each of" />
         <button
@@ -107,17 +108,16 @@ export const ChartControls = ({
   )
 }
 
-const ZoomButtons = ({
-  data,
-  shown: {
-    change,
-    state: { zoom }
-  }
+/** Zooms and moves charts by buttons. `extent` is the whole horizontal axis; null if it is empty. */
+export const ZoomButtons = ({
+  extent,
+  onZoom,
+  zoom
 }: {
-  readonly data: Drawable
-  readonly shown: Shown
+  readonly extent: Stretch | null
+  readonly zoom: Stretch | null
+  readonly onZoom: (zoom: Stretch | null) => void
 }) => {
-  const extent = extentOf(data.series)
   const isAll = zoom === null || extent === null
   const buttons = [
     ["+", "Zoom in", extent === null, () => extent && zoomed(zoom, extent, 0.5)],
@@ -134,12 +134,12 @@ const ZoomButtons = ({
           aria-label={title}
           title={`${title}; in a chart, drag to zoom, drag with Shift to move`}
           disabled={disabled}
-          onClick={() => change({ zoom: next() })}
+          onClick={() => onZoom(next())}
         >
           {sign}
         </button>
       ))}
-      <button type="button" disabled={zoom === null} onClick={() => change({ zoom: null })}>
+      <button type="button" disabled={zoom === null} onClick={() => onZoom(null)}>
         Show all
       </button>
     </span>

@@ -87,9 +87,23 @@ export const Fact = ({ children, name }: { readonly name: string; readonly child
   </div>
 )
 
-export const Empty = ({ children, title }: { readonly title: string; readonly children?: ReactNode }) => (
+interface EmptyProps {
+  readonly title: string
+  readonly children?: ReactNode
+}
+
+/** A part of a page with nothing to show yet. */
+export const Empty = ({ children, title }: EmptyProps) => (
   <div className="empty">
     <strong>{title}</strong>
+    <p>{children}</p>
+  </div>
+)
+
+/** A page with nothing to show. */
+export const EmptyPage = ({ children, title }: EmptyProps) => (
+  <div className="empty">
+    <h1>{title}</h1>
     <p>{children}</p>
   </div>
 )

@@ -8,7 +8,7 @@ import { makeQuery } from "../Client.ts"
 import { instructionStyle } from "../../src/Colour.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Names } from "../part/Names.tsx"
-import { Card, Empty, FateBadge, InstructionName, MarkLegend, Pending } from "../part/Parts.tsx"
+import { Card, Empty, EmptyPage, FateBadge, InstructionName, MarkLegend, Pending } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href } from "../Route.ts"
 
@@ -20,7 +20,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
   const [picked, setPicked] = useState<string | null>(null)
   if (data === null) return <Pending problem={problem} />
   if (data.lives.length === 0)
-    return <Empty title="No population yet">It appears after the first instructions are written.</Empty>
+    return <EmptyPage title="No population yet">It appears after the first instructions are written.</EmptyPage>
   const evolutions = data.marks.flatMap(({ kind, step }) => (kind === "evolve" ? [step] : []))
   return (
     <Names value={data.names}>

@@ -13,7 +13,7 @@ import {
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Names, useLabels } from "../part/Names.tsx"
-import { Card, Empty, InstructionName, Pending, Problem } from "../part/Parts.tsx"
+import { Card, Empty, EmptyPage, InstructionName, Pending, Problem } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { useKeys } from "../part/useKeys.ts"
 import { useScrollInto } from "../part/useScrollInto.ts"
@@ -52,7 +52,8 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
   })
 
   if (page === null) return <Pending problem={problem} />
-  if (page.all === 0) return <Empty title="No trajectories yet">They appear with the rollouts of the first step.</Empty>
+  if (page.all === 0)
+    return <EmptyPage title="No trajectories yet">They appear with the rollouts of the first step.</EmptyPage>
   return (
     <Names value={page.names}>
       <h1 className="hidden">Trajectories of {run.name}</h1>

@@ -37,12 +37,12 @@ export const stepChange = (record: RunRecord, step: number): StepChangeView | nu
     return { id, before: shown(one), after: shown(other), part, parts }
   })
   const mean = after.mean - before.mean
-  const half = Math.hypot(before.half ?? Number.NaN, after.half ?? Number.NaN)
+  const half = before.half === null || after.half === null ? null : Math.hypot(before.half, after.half)
   return {
     step,
     before: { from: before.from, to: before.to, answers: before.answers, mean: before.mean },
     after: { from: after.from, to: after.to, answers: after.answers, mean: after.mean },
-    difference: { mean, ci95: Number.isNaN(half) ? null : [mean - half, mean + half] },
+    difference: { mean, ci95: half === null ? null : [mean - half, mean + half] },
     parts: instructions.reduce((total, { parts }) => Record.map(total, (part, cause) => part + parts[cause]), none),
     instructions: instructions
       .sort((a, b) => Math.abs(b.part) - Math.abs(a.part))

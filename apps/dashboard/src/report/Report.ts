@@ -62,27 +62,31 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
     h(
       "body",
       null,
-      h("h1", null, `Report of the run ${name}`),
-      muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
-      h("p", { className: "lead" }, summary(view, label)),
-      view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
-      whatChanged(changes(record, view), turned(record)),
-      result(view, label),
-      bestInstruction(view, label),
-      curves(record, view),
-      probabilities(population(record), label),
-      lineageOfBest(tree, label),
-      everyInstruction(tree),
-      costs(cost(record, ledger, notes), view),
-      section(
-        "Reproduce",
-        h("pre", null, commands.join("\n")),
-        details(
-          "All settings",
-          table(Object.entries(view.settings), [
-            ["Setting", "", ([name]) => name],
-            ["Value", "text", ([, value]) => clip(value)]
-          ])
+      h(
+        "main",
+        null,
+        h("h1", null, `Report of the run ${name}`),
+        muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
+        h("p", { className: "lead" }, summary(view, label)),
+        view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
+        whatChanged(changes(record, view), turned(record)),
+        result(view, label),
+        bestInstruction(view, label),
+        curves(record, view),
+        probabilities(population(record), label),
+        lineageOfBest(tree, label),
+        everyInstruction(tree),
+        costs(cost(record, ledger, notes), view),
+        section(
+          "Reproduce",
+          h("pre", null, commands.join("\n")),
+          details(
+            "All settings",
+            table(Object.entries(view.settings), [
+              ["Setting", "", ([name]) => name],
+              ["Value", "text", ([, value]) => clip(value)]
+            ])
+          )
         )
       )
     )
@@ -151,11 +155,11 @@ const whatChanged = (all: ReadonlyArray<Change>, questions: ReturnType<typeof tu
         table(
           all,
           [
-            ["", "", ({ name }) => capital(name)],
+            ["Quantity", "", ({ name }) => capital(name)],
             ["Before training, seed", "num", ({ before }) => before],
             ["After training, best", "num", ({ after }) => after],
             ["Difference", "num", ({ difference }) => difference],
-            ["", "", ({ result }) => h("span", { className: result.replaceAll(" ", "-") }, result)]
+            ["Result", "", ({ result }) => h("span", { className: result.replaceAll(" ", "-") }, result)]
           ],
           questions === null ? {} : { caption: turnedWords(questions) }
         )
@@ -259,7 +263,7 @@ const everyInstruction = ({ nodes }: LineageView): ReactNode => {
       table(
         nodes.slice(0, mostNodes),
         [
-          ["", "", ({ id }) => id ?? "–"],
+          ["Id", "", ({ id }) => id ?? "–"],
           ["Parent", "", ({ parent }) => parent ?? "–"],
           ["Step", "num", ({ step }) => step],
           [
@@ -287,7 +291,7 @@ const costs = ({ ledger, rollouts, tokens }: CostView, { wallSeconds }: Overview
     table(
       ["train", "verification", "evaluation"] as const,
       [
-        ["", "", (purpose) => (purpose === "train" ? "training" : purpose)],
+        ["Purpose", "", (purpose) => (purpose === "train" ? "training" : purpose)],
         ["Rollouts", "num", (purpose) => count(rollouts[purpose])],
         ["Tokens", "num", (purpose) => count(tokens[purpose])]
       ],

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react"
-import type { Stretch } from "../../../src/Chart.ts"
+import { extentOf, type Stretch } from "../../../src/Chart.ts"
 import { rewardFigure } from "../../../src/served/RewardFigure.ts"
-import { ChartMenu } from "../../chart/Charts.tsx"
+import { ChartMenu, ZoomButtons } from "../../chart/Charts.tsx"
 import { LineChart } from "../../chart/LineChart.tsx"
 import { Card } from "../../part/Parts.tsx"
 import { usePopulationLog } from "../PopulationLog.ts"
@@ -21,8 +21,9 @@ export const RewardChart = ({
   const shown = instructions.join(" ")
   const figure = useMemo(() => (data === null ? null : rewardFigure(data, shown.split(" "))), [data, shown])
   if (figure === null) return null
+  const extent = extentOf([{ x: figure.steps }])
   return (
-    <Card title="Rewards over cohorts">
+    <Card title="Rewards over cohorts" actions={<ZoomButtons extent={extent} zoom={zoom} onZoom={setZoom} />}>
       <LineChart figure={figure} zoom={zoom} onZoom={setZoom} menu={<ChartMenu figure={figure} />} />
     </Card>
   )
