@@ -41,29 +41,32 @@ const wireOf = Effect.fnUntraced(function* ({ calling, provider }: (typeof excha
 })
 
 describe.skipIf(Foreign.problem !== null)("providers' own clients", () => {
-  it.live("have the types of what is sent to their servers and read from them, tool calls included", () =>
-    Effect.gen(function* () {
-      const wires = yield* Effect.forEach(exchanges, wireOf)
-      const check = (some: ReadonlyArray<unknown>) =>
-        spawnSync(Foreign.python, [script], { input: JSON.stringify(some), encoding: "utf8" })
-      const checked = check(wires)
-      assert.strictEqual(checked.status, 0, checked.stderr)
-      // The check refuses what their types do not have.
-      for (const { provider, request, response } of wires) {
-        const broken = JSON.stringify(request).replace(/"get-sum"/gu, "7")
-        assert.notStrictEqual(check([{ provider, response, request: decode(broken) }]).status, 0, provider)
-      }
-      for (const [name, packageName] of [
-        ["OpenAI's", "openai"],
-        ["Anthropic's", "anthropic"],
-        ["Google's", "google-genai"]
-      ] as const)
-        Foreign.record({
-          software: `${name} Python client`,
-          package: packageName,
-          registry: "PyPI",
-          what: "the types of requests and answers of a chat model with native tool calls"
-        })
-    }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer))
+  it.live(
+    "have the types of what is sent to their servers and read from them, tool calls included",
+    () =>
+      Effect.gen(function* () {
+        const wires = yield* Effect.forEach(exchanges, wireOf)
+        const check = (some: ReadonlyArray<unknown>) =>
+          spawnSync(Foreign.python, [script], { input: JSON.stringify(some), encoding: "utf8" })
+        const checked = check(wires)
+        assert.strictEqual(checked.status, 0, checked.stderr)
+        // The check refuses what their types do not have.
+        for (const { provider, request, response } of wires) {
+          const broken = JSON.stringify(request).replace(/"get-sum"/gu, "7")
+          assert.notStrictEqual(check([{ provider, response, request: decode(broken) }]).status, 0, provider)
+        }
+        for (const [name, packageName] of [
+          ["OpenAI's", "openai"],
+          ["Anthropic's", "anthropic"],
+          ["Google's", "google-genai"]
+        ] as const)
+          Foreign.record({
+            software: `${name} Python client`,
+            package: packageName,
+            registry: "PyPI",
+            what: "the types of requests and answers of a chat model with native tool calls"
+          })
+      }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)),
+    300_000
   )
 })
