@@ -151,6 +151,8 @@ suite("charts", () => {
     assert.closeTo(end - moved, to - from, 0.01)
     await page.mouse.dblclick(x + width / 2, y + height / 2)
     await until(page, `!location.href.includes("zoom=")`)
+    await page.waitForTimeout(500)
+    assert.isNull(await query(page, "step"), "a double click picks no step")
     assertClean(watched)
     await page.close()
   })

@@ -212,13 +212,19 @@ const options = ({
 }
 
 /** Picks the position that is clicked on; after a drag, uPlot stops the click. */
-const onClick = ({ cursor, over }: uPlot, latest: Latest): void =>
+const onClick = ({ cursor, over }: uPlot, latest: Latest): void => {
+  let timer: number | undefined
   over.addEventListener("click", ({ detail }) => {
-    const { figure, onPick } = latest.current
-    const position = figure.steps[cursor.idx ?? -1]
-    // The second click of two shows everything.
-    if (position !== undefined && detail === 1) onPick?.(position)
+    // What a pick shows can scroll the page, so a second click, which shows everything, has to be able to come first.
+    window.clearTimeout(timer)
+    const position = latest.current.figure.steps[cursor.idx ?? -1]
+    if (position !== undefined && detail === 1)
+      timer = window.setTimeout(() => latest.current.onPick?.(position), doubleClick)
   })
+}
+
+/** Milliseconds in which a second click makes a double click. */
+const doubleClick = 300
 
 /** Moves the shown stretch with the pointer; the address changes at the end only. */
 const pan = (plot: uPlot, { clientX }: MouseEvent, { current }: Latest) => {
