@@ -3,11 +3,11 @@ import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import {
   assertClean,
+  assertInOrder,
   type Dashboard,
   dashboard,
   landmark,
   open,
-  overflow,
   suite,
   until,
   violations,
@@ -66,14 +66,12 @@ suite("tags and notes", () => {
       await tabTo(page, "Note")
       await page.keyboard.press("Control+A")
       await page.keyboard.type(`Better ${place}.`)
-      assert.deepStrictEqual(await violations(page), [], `form ${place}`)
-      assert.isAtMost(await overflow(page), 0, place)
+      await assertInOrder(page, `form ${place}`)
       await tabTo(page, "Save")
       await page.keyboard.press("Enter")
       await page.getByText(`Better ${place}.`).waitFor()
       await until(page, `document.activeElement.textContent === "Edit tags and note"`)
-      assert.deepStrictEqual(await violations(page), [], place)
-      assert.isAtMost(await overflow(page), 0, place)
+      await assertInOrder(page, place)
       assert.deepStrictEqual(JSON.parse(await readFile(`${held.directory}/first/annotation.json`, "utf8")), {
         tags: ["keep", `width=${width}`],
         note: `Better ${place}.`
@@ -82,8 +80,7 @@ suite("tags and notes", () => {
 
       await page.goto(`${server.url}/#/?filter=tag%3Dkeep`)
       await until(page, `document.querySelectorAll("table.rows tbody tr").length === 1`)
-      assert.deepStrictEqual(await violations(page), [], `list ${place}`)
-      assert.isAtMost(await overflow(page), 0, place)
+      await assertInOrder(page, `list ${place}`)
       await tabTo(page, `width=${width}`)
       await page.keyboard.press("Enter")
       await until(page, `document.querySelector("input[type=search]").value === "tag=width=${width}"`)
@@ -123,8 +120,7 @@ suite("tags and notes", () => {
     assert.strictEqual(await page.locator("table.rows tbody tr").count(), 2)
     for (const width of [1440, 768, 390]) {
       await page.setViewportSize({ width, height: 900 })
-      assert.deepStrictEqual(await violations(page), [], `list at ${width} pixels`)
-      assert.isAtMost(await overflow(page), 0, `list at ${width} pixels`)
+      await assertInOrder(page, `list at ${width} pixels`)
     }
     await page.getByRole("link", { name: "second" }).click()
     await page.waitForSelector(landmark.overview)

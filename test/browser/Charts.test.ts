@@ -4,16 +4,15 @@ import { afterAll, assert, beforeAll, it } from "vitest"
 import { compact } from "../../apps/dashboard/src/Format.ts"
 import {
   assertClean,
+  assertInOrder,
   type Dashboard,
   dashboard,
   fixture,
   looks,
   open,
-  overflow,
   suite,
   unavailable,
-  until,
-  violations
+  until
 } from "./support/Browser.ts"
 import { syntheticRun } from "./support/SyntheticRun.ts"
 
@@ -285,13 +284,11 @@ suite("charts", () => {
       )
       const { page } = watched
       await page.waitForSelector(`${grid} canvas`)
-      assert.deepStrictEqual(await violations(page), [], `${width} ${theme}`)
-      assert.isAtMost(await overflow(page), 0)
+      await assertInOrder(page, `${width} ${theme}`)
       for (const name of ["Choose charts", /^Options of/u]) {
         await page.getByRole("button", { name }).first().click()
         await page.waitForSelector(".popover:popover-open .picker")
-        assert.deepStrictEqual(await violations(page), [], `${width} ${theme} ${name}`)
-        assert.isAtMost(await overflow(page), 0)
+        await assertInOrder(page, `${width} ${theme} ${name}`)
         const cut = await page.evaluate(
           `(({ left, right, top, bottom }) => left < 0 || top < 0 || right > innerWidth || bottom > innerHeight)(document.querySelector(".popover:popover-open").getBoundingClientRect())`
         )
@@ -334,8 +331,7 @@ suite("groups of seeds", () => {
         assert.closeTo(cells[place + 2] ?? -1, Math.min(1, mean + half), 1e-9)
       }
       assert.strictEqual(rows.length, 24)
-      assert.deepStrictEqual(await violations(page), [])
-      assert.isAtMost(await overflow(page), 0)
+      await assertInOrder(page, `${width} ${theme}`)
       await page.getByLabel("Draw rollout.groupSize=4").uncheck()
       await until(page, `location.href.includes("draw=size3-seed")`)
       await page.reload()

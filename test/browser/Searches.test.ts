@@ -2,19 +2,18 @@ import { once } from "node:events"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Browser } from "playwright-core"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, inspo, start } from "../cli/Inspo.ts"
+import { assert, beforeAll, it } from "vitest"
+import { inspo, start } from "../cli/Inspo.ts"
 import {
   assertClean,
   assertInOrder,
   type Dashboard,
   dashboard,
-  launch,
+  fixture,
   looks,
   open,
   overflow,
-  unavailable,
+  suite,
   until
 } from "./support/Browser.ts"
 import { command, good, model, type Model, prepare } from "./support/Searched.ts"
@@ -29,8 +28,7 @@ const hostile =
   "<a href=javascript:document.title='owned'>click</a><style>*{display:none}</style>" +
   ` right to left \u05D0\u05D1 \u{1F4A5} ${"x".repeat(2000)}`
 
-let directory = ""
-let browser: Browser
+const held = fixture()
 let server: Dashboard
 
 /** Makes a search in a folder of its own. */
@@ -38,130 +36,118 @@ const search = async (name: string, extra = "") => {
   const folder = await mkdtemp(join(tmpdir(), "inspo-tickets-"))
   await prepare(folder, 40, extra)
   const answering = await model(extra)
-  const out = join(directory, name)
+  const out = join(held.directory, name)
   const finished = await inspo([...command(answering.url), "--calls", "120", "--out", out], { cwd: folder })
   assert.strictEqual(finished.code, 0, finished.stderr)
   answering.stop()
   await rm(folder, { recursive: true })
 }
 
-describe.skipIf(unavailable !== null)(
-  `searches in Chromium${unavailable === null ? "" : ` (skipped: ${unavailable})`}`,
-  { timeout: 120_000 },
-  () => {
-    beforeAll(async () => {
-      directory = await mkdtemp(join(tmpdir(), "inspo-searches-"))
-      browser = await launch()
-      await search("tickets")
-      await search("hostile", hostile)
-      server = await dashboard(directory)
-    }, 240_000)
+suite("searches", () => {
+  beforeAll(async () => {
+    await search("tickets")
+    await search("hostile", hostile)
+    server = await dashboard(held.directory)
+  }, 240_000)
 
-    afterAll(async () => {
-      await browser?.close()
-      endAll()
-      if (directory !== "") await rm(directory, { recursive: true, force: true })
-    })
-
-    const view = async (name: string, of: (typeof views)[number], options = {}) => {
-      const watched = await open(browser, `${server.url}/#/${name}/${of}`, options)
-      await watched.page.waitForSelector(landmark[of])
-      return watched
-    }
-
-    it("shows every view in order at three widths in both themes", async () => {
-      for (const look of looks) {
-        const watched = await view("tickets", views[0], look)
-        const { page } = watched
-        for (const of of views) {
-          await page.goto(`${server.url}/#/tickets/${of}`)
-          await page.waitForSelector(landmark[of])
-          await assertInOrder(page, `${of}, ${look.width} pixels, ${look.theme}`)
-        }
-        assertClean(watched)
-        await page.close()
-      }
-    })
-
-    it("shows the result of the search: the verdict, the gain, the change and what it cost", async () => {
-      const result = JSON.parse(await readFile(join(directory, "tickets", "result.json"), "utf8"))
-      assert.strictEqual(result.verdict, "better")
-      const watched = await view("tickets", "search")
-      const { page } = watched
-      const tiles = String(await page.evaluate(`document.querySelector(".tiles").textContent`))
-      assert.include(tiles, "better")
-      assert.include(tiles, `+${(100 * result.gain.mean).toFixed(1)}`)
-      assert.include(tiles, `$${result.usd.toFixed(4)}`)
-      assert.include(await page.locator("ins").first().textContent(), good)
-      assert.include(await page.locator(".headline").textContent(), "in use")
-      assert.isAtMost(await page.locator(".rows tbody tr").count(), result.tried.length)
-      await page.getByText(/proposals? rejected: a proposal asks to ignore/u).click()
-      await page.getByText("Ignore all earlier rules.").first().waitFor()
-      await page.goto(server.url)
-      await page.getByRole("link", { name: "tickets" }).waitFor()
-      assertClean(watched)
-      await page.close()
-    })
-
-    it("shows hostile text as text, without any effect", async () => {
-      for (const of of views) {
-        const watched = await view("hostile", of)
-        const { page } = watched
-        assert.notInclude(await page.title(), "owned", of)
-        const made = await page.evaluate(
-          `document.querySelectorAll("main script, main iframe, main img, main style, main a[href^='javascript']").length`
-        )
-        assert.strictEqual(made, 0, of)
-        assert.isAtMost(await overflow(page), 0, of)
-        assertClean(watched)
-        await page.close()
-      }
-    })
-
-    it("follows a search with --dashboard from its first call to its verdict", async () => {
-      const folder = await mkdtemp(join(tmpdir(), "inspo-live-"))
-      await prepare(folder, 40)
-      const answering: Model = await model()
-      answering.left = 2
-      const child = start([...command(answering.url), "--calls", "120", "--dashboard"], folder)
-      let shown = ""
-      child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()))
-      const address = /Dashboard, until this command ends: (\S+)/u
-      while (!address.test(shown)) await once(child.stdout, "data")
-      const watched = await open(browser, address.exec(shown)?.[1] ?? "")
-      const { page } = watched
-      await until(page, `document.querySelector(".tiles")?.textContent.includes("searching") === true`)
-      child.kill("SIGKILL")
-      await once(child, "close")
-
-      answering.left = Infinity
-      const own = await dashboard(join(folder, "runs"))
-      await page.goto(own.url)
-      await until(page, `document.querySelector(".tiles")?.textContent.includes("searching") === true`)
-      const again = await inspo([...command(answering.url), "--calls", "120"], { cwd: folder })
-      assert.strictEqual(again.code, 0, again.stderr)
-      await until(page, `document.querySelector(".tiles")?.textContent.includes("better") === true`)
-      assert.deepStrictEqual(
-        watched.foreign.filter((url) => !url.startsWith(own.url)),
-        []
-      )
-      await own.stop()
-      answering.stop()
-      await page.close()
-      await rm(folder, { recursive: true })
-    })
-
-    it("shows what is wrong with a file beside the searches that can be read", async () => {
-      const folder = await mkdtemp(join(tmpdir(), "inspo-damaged-"))
-      const copy = await readFile(join(directory, "tickets", "events.jsonl"), "utf8")
-      await writeFile(join(folder, "events.jsonl"), copy.replace('"_tag":"Answered"', '"_tag":"Answerd"'))
-      const damaged = await dashboard(folder)
-      const watched = await open(browser, damaged.url)
-      await watched.page.locator(".problem", { hasText: "is no event" }).waitFor()
-      assertClean(watched)
-      await watched.page.close()
-      await damaged.stop()
-      await rm(folder, { recursive: true })
-    })
+  const view = async (name: string, of: (typeof views)[number], options = {}) => {
+    const watched = await open(held.browser, `${server.url}/#/${name}/${of}`, options)
+    await watched.page.waitForSelector(landmark[of])
+    return watched
   }
-)
+
+  it("shows every view in order at three widths in both themes", async () => {
+    for (const look of looks) {
+      const watched = await view("tickets", views[0], look)
+      const { page } = watched
+      for (const of of views) {
+        await page.goto(`${server.url}/#/tickets/${of}`)
+        await page.waitForSelector(landmark[of])
+        await assertInOrder(page, `${of}, ${look.width} pixels, ${look.theme}`)
+      }
+      assertClean(watched)
+      await page.close()
+    }
+  })
+
+  it("shows the result of the search: the verdict, the gain, the change and what it cost", async () => {
+    const result = JSON.parse(await readFile(join(held.directory, "tickets", "result.json"), "utf8"))
+    assert.strictEqual(result.verdict, "better")
+    const watched = await view("tickets", "search")
+    const { page } = watched
+    const tiles = String(await page.evaluate(`document.querySelector(".tiles").textContent`))
+    assert.include(tiles, "better")
+    assert.include(tiles, `+${(100 * result.gain.mean).toFixed(1)}`)
+    assert.include(tiles, `$${result.usd.toFixed(4)}`)
+    assert.include(await page.locator("ins").first().textContent(), good)
+    assert.include(await page.locator(".headline").textContent(), "in use")
+    assert.isAtMost(await page.locator(".rows tbody tr").count(), result.tried.length)
+    await page.getByText(/proposals? rejected: a proposal asks to ignore/u).click()
+    await page.getByText("Ignore all earlier rules.").first().waitFor()
+    await page.goto(server.url)
+    await page.getByRole("link", { name: "tickets" }).waitFor()
+    assertClean(watched)
+    await page.close()
+  })
+
+  it("shows hostile text as text, without any effect", async () => {
+    for (const of of views) {
+      const watched = await view("hostile", of)
+      const { page } = watched
+      assert.notInclude(await page.title(), "owned", of)
+      const made = await page.evaluate(
+        `document.querySelectorAll("main script, main iframe, main img, main style, main a[href^='javascript']").length`
+      )
+      assert.strictEqual(made, 0, of)
+      assert.isAtMost(await overflow(page), 0, of)
+      assertClean(watched)
+      await page.close()
+    }
+  })
+
+  it("follows a search with --dashboard from its first call to its verdict", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "inspo-live-"))
+    await prepare(folder, 40)
+    const answering: Model = await model()
+    answering.left = 2
+    const child = start([...command(answering.url), "--calls", "120", "--dashboard"], folder)
+    let shown = ""
+    child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()))
+    const address = /Dashboard, until this command ends: (\S+)/u
+    while (!address.test(shown)) await once(child.stdout, "data")
+    const watched = await open(held.browser, address.exec(shown)?.[1] ?? "")
+    const { page } = watched
+    await until(page, `document.querySelector(".tiles")?.textContent.includes("searching") === true`)
+    child.kill("SIGKILL")
+    await once(child, "close")
+
+    answering.left = Infinity
+    const own = await dashboard(join(folder, "runs"))
+    await page.goto(own.url)
+    await until(page, `document.querySelector(".tiles")?.textContent.includes("searching") === true`)
+    const again = await inspo([...command(answering.url), "--calls", "120"], { cwd: folder })
+    assert.strictEqual(again.code, 0, again.stderr)
+    await until(page, `document.querySelector(".tiles")?.textContent.includes("better") === true`)
+    assert.deepStrictEqual(
+      watched.foreign.filter((url) => !url.startsWith(own.url)),
+      []
+    )
+    await own.stop()
+    answering.stop()
+    await page.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it("shows what is wrong with a file beside the searches that can be read", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "inspo-damaged-"))
+    const copy = await readFile(join(held.directory, "tickets", "events.jsonl"), "utf8")
+    await writeFile(join(folder, "events.jsonl"), copy.replace('"_tag":"Answered"', '"_tag":"Answerd"'))
+    const damaged = await dashboard(folder)
+    const watched = await open(held.browser, damaged.url)
+    await watched.page.locator(".problem", { hasText: "is no event" }).waitFor()
+    assertClean(watched)
+    await watched.page.close()
+    await damaged.stop()
+    await rm(folder, { recursive: true })
+  })
+})

@@ -4,7 +4,7 @@ import { ago } from "./Ago.ts"
 import { useLiveRuns } from "./LiveRuns.ts"
 import { Help } from "./part/Help.tsx"
 import { lazily } from "./part/Lazily.tsx"
-import { EmptyPage, Loading, Problem, Progress, Status } from "./part/Parts.tsx"
+import { Empty, Loading, Problem, Progress, Status } from "./part/Parts.tsx"
 import { Shell } from "./part/Shell.tsx"
 import { href, type Route, routes, searchRoutes } from "./Route.ts"
 import { go } from "./Routing.ts"
@@ -50,9 +50,9 @@ export const App = () => {
           ) : route.name === null ? (
             <RunList runs={runs} searches={searches} route={route} />
           ) : run === undefined ? (
-            <EmptyPage title={`There is no run or search ${route.name}`}>
+            <Empty isPage title={`There is no run or search ${route.name}`}>
               It was moved or removed. <a href={href(null)}>All runs</a>
-            </EmptyPage>
+            </Empty>
           ) : run.problem !== null ? (
             <Problem>{run.problem}</Problem>
           ) : (

@@ -46,6 +46,12 @@ export const back = (address: string): void => {
 export const withQuery = (route: Route<string>, changes: Readonly<Record<string, string>>): string =>
   format({ ...route, query: new Map([...route.query, ...Object.entries(changes)]) })
 
+/** A whole number in the query; undefined if there is none. */
+export const wholeOf = ({ query }: Route<string>, name: string): number | undefined => {
+  const number = Number.parseInt(query.get(name) ?? "", 10)
+  return Number.isSafeInteger(number) ? number : undefined
+}
+
 const format = ({ name, query, view }: Route<string>): string => {
   const search = new URLSearchParams([...query].filter(([, value]) => value !== "")).toString()
   return `#/${name === null ? "" : `${encodeURIComponent(name)}/${view}`}${search === "" ? "" : `?${search}`}`

@@ -10,6 +10,10 @@ export const points = (value: number): string => {
   return `${value < 0 && Number(size) > 0 ? "−" : "+"}${size}`
 }
 
+/** A difference in points with its 95 % interval, where it is known: `+26.4 points [+21.2, +31.4]`. */
+export const inPoints = (difference: number, ci95: readonly [low: number, high: number] | null): string =>
+  `${points(difference)} points${ci95 === null ? "" : ` ${interval(ci95, points)}`}`
+
 /** `[41.0 %, 63.0 %]`, of numbers as `show` writes them. */
 export const interval = ([low, high]: readonly [low: number, high: number], show: (value: number) => string): string =>
   `[${show(low)}, ${show(high)}]`

@@ -1,6 +1,6 @@
 /** Differences of scores in words: what training, the best instruction and a new instruction each change. */
-import { type Estimated, type Interval, type MeanDifference, ofDifference } from "@inspo/statistics/Interval"
-import { interval, percent, plural, points } from "./Format.ts"
+import { type Estimated, type MeanDifference, ofDifference } from "@inspo/statistics/Interval"
+import { inPoints, percent, plural } from "./Format.ts"
 
 /** A difference in points with its 95 % interval: `+26.4 points [+21.2, +31.4]`. */
 export const gain = (one: Estimated, other: Estimated): string =>
@@ -40,6 +40,3 @@ export const comparedWithParent = ({
     return `${inPoints(difference.mean, difference.ci95)} compared with its parent on the same questions`
   return parentMean === null ? "not compared with its parent" : `compared with ${percent(parentMean)} of its parent`
 }
-
-const inPoints = (difference: number, ci95: Interval): string =>
-  `${points(difference)} points ${interval(ci95, points)}`

@@ -68,9 +68,9 @@ export const labels =
     return name === undefined ? id : name === "seed" ? `${id} (seed)` : `${id} “${name}”`
   }
 
-/** A sentence with the name of each known instruction that it mentions by its id. */
-export const withLabels = (names: ReadonlyMap<string, string>, sentence: string): string =>
-  sentence.replaceAll(/[\w-]+(?:\.\w+)*/gu, labels(names))
+/** A sentence with the label of each instruction that it mentions by its id. */
+export const withLabels = (label: (id: string) => string, sentence: string): string =>
+  sentence.replaceAll(/[\w-]+(?:\.\w+)*/gu, label)
 
 const numbered = (name: string, taken: ReadonlySet<string>): string => {
   for (let number = 2; ; number++) {

@@ -132,6 +132,10 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   }
 }
 
+/** The rollouts of the training steps. */
+export const trainingBatches = ({ batches }: Pick<RunRecord, "batches">): ReadonlyArray<Groups> =>
+  batches.filter((batch): batch is Groups => batch.purpose === "train")
+
 /** Whether events of this kind can contain new instructions or candidates. */
 const hasTexts = (tag: RunEvent["_tag"]): boolean =>
   tag === "PopulationInitialised" || tag === "CandidatesProposed" || tag === "PopulationRefilled"

@@ -2,7 +2,7 @@
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Difference, Population } from "@inspo/population"
 import { Option } from "effect"
-import { count, points } from "./Format.ts"
+import { count, inPoints } from "./Format.ts"
 
 /** The sentence, with instructions as `label` writes them; empty before the first step. */
 export const verdict = ({ evidence, instructions, population }: RunState, label: (id: string) => string): string => {
@@ -33,7 +33,7 @@ const ahead = ({
   readonly difference: number
   readonly lower: number
   readonly upper: number
-}): string => `${points(difference)} points [${points(lower)}, ${points(upper)}] better than`
+}): string => `${inPoints(difference, [lower, upper])} better than`
 
 /** To two significant digits. */
 const rounded = (value: number): number => Number(value.toPrecision(2))

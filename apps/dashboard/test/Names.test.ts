@@ -56,10 +56,10 @@ describe("the names of instructions", () => {
       const label = labels(named)
       const ids = [...named.keys()]
       const sentence = words.join(" ")
-      assert.strictEqual(withLabels(new Map(), sentence), sentence)
+      assert.strictEqual(withLabels(labels(new Map()), sentence), sentence)
       assert.strictEqual(
-        withLabels(named, [sentence, ...ids, "i1x"].join(", ")),
-        [withLabels(named, sentence), ...ids.map(label), "i1x"].join(", ")
+        withLabels(label, [sentence, ...ids, "i1x"].join(", ")),
+        [withLabels(label, sentence), ...ids.map(label), "i1x"].join(", ")
       )
     }
   )

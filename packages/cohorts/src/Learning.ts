@@ -3,6 +3,7 @@ import { Option, Schema } from "effect"
 import { Content, contentOf, type Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import { type Evolution, EvolutionState } from "@inspo/evolution/State"
+import * as Difference from "@inspo/population/Difference"
 import * as Population from "@inspo/population/Population"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -59,6 +60,12 @@ export const incumbentOf = (learning: Pick<Learning, "incumbent" | "population" 
   const id = InstructionId.make(pinned[0])
   return { id, content: contentOfMember(learning, id), why: "pinned" }
 }
+
+/** How much better a member is than the seed; null for the seed, or unless both are members. */
+export const toSeed = (
+  { population, seed }: Pick<Learning, "population" | "seed">,
+  id: InstructionId
+): Difference.Difference | null => (id === seed ? null : Difference.between(population, id, seed))
 
 /** The statistics of a living member. */
 export const statsOf = ({ stats }: Pick<Learning, "stats">, id: InstructionId): MemberStats => {

@@ -9,7 +9,7 @@ import type { Bounds, Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
 import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
-import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally } from "./Learning.ts"
+import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
 import { type Cohort, known, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
@@ -111,7 +111,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
         reported: closed.reported + open.reported,
         interval: MeanInterval.ofMember(bounds, settings.risk),
         missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
-        difference: id === learning.seed ? null : Difference.between(learning.population, id, learning.seed),
+        difference: toSeed(learning, id),
         isNewcomer,
         isPinned,
         strata: tallies

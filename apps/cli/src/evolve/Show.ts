@@ -1,5 +1,5 @@
 /** Shows a search for a better prompt in a terminal. */
-import { count, dollars, duration, percent, plural, points } from "@inspo/dashboard/Format"
+import { count, dollars, duration, percent, inPoints, plural, points } from "@inspo/dashboard/Format"
 import { inWords } from "@inspo/dashboard/Reason"
 import { statusOf } from "@inspo/dashboard/projection/Search"
 import { inTreeOrder } from "@inspo/dashboard/Tree"
@@ -193,7 +193,7 @@ const fate = ({ cases, enteredAfter, gain, left, parent, score }: Tried): string
   [
     parent === null ? "the one that was given" : `from ${parent} after round ${enteredAfter}`,
     score === null ? "not asked" : `${percent(score)} on ${plural(cases, "case")}`,
-    ...(gain === null ? [] : [`${points(gain.mean)} points [${points(gain.lower)}, ${points(gain.upper)}]`]),
+    ...(gain === null ? [] : [inPoints(gain.mean, [gain.lower, gain.upper])]),
     ...(left === null ? [] : [`left after round ${left.after}: ${inWords(left.reason)}`])
   ].join(", ")
 

@@ -3,7 +3,7 @@ import * as Degradation from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import type { RunConfig } from "@inspo/config"
-import { count, duration, percent, plural, points } from "@inspo/dashboard/Format"
+import { count, duration, percent, inPoints, plural } from "@inspo/dashboard/Format"
 import { gain } from "@inspo/dashboard/Gains"
 import { labels, names } from "@inspo/dashboard/Names"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
@@ -161,7 +161,7 @@ const evidence = (
   if (evidence === null) return []
   const { difference, instruction, lower, rival, step, upper } = evidence
   return [
-    `Evidence: within the same questions ${label(instruction)} is ${points(difference)} points [${points(lower)}, ${points(upper)}] better than ${label(rival)} ` +
+    `Evidence: within the same questions ${label(instruction)} is ${inPoints(difference, [lower, upper])} better than ${label(rival)} ` +
       `(step ${step}).`
   ]
 }

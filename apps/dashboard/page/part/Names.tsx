@@ -1,5 +1,5 @@
 import { createContext, useContext, useMemo } from "react"
-import { labels, withLabels } from "../../src/Names.ts"
+import { labels } from "../../src/Names.ts"
 import type { Names as NamesView } from "../../src/view/OverviewView.ts"
 
 /** The names of the instructions that the content shows. */
@@ -12,10 +12,4 @@ export const useName = (id: string): string | undefined => useContext(Names)[id]
 export const useLabels = (): ((id: string) => string) => {
   const names = useContext(Names)
   return useMemo(() => labels(new Map(Object.entries(names))), [names])
-}
-
-/** Writes a sentence with the names of the instructions that it mentions. */
-export const useSentence = (sentence: string): string => {
-  const names = useContext(Names)
-  return useMemo(() => withLabels(new Map(Object.entries(names)), sentence), [names, sentence])
 }

@@ -87,25 +87,46 @@ export const Fact = ({ children, name }: { readonly name: string; readonly child
   </div>
 )
 
-interface EmptyProps {
+/** A part of a page with nothing to show, or with `isPage` a whole page. */
+export const Empty = ({
+  children,
+  isPage = false,
+  title
+}: {
   readonly title: string
   readonly children?: ReactNode
-}
-
-/** A part of a page with nothing to show yet. */
-export const Empty = ({ children, title }: EmptyProps) => (
+  readonly isPage?: boolean
+}) => (
   <div className="empty">
-    <strong>{title}</strong>
+    {isPage ? <h1>{title}</h1> : <strong>{title}</strong>}
     <p>{children}</p>
   </div>
 )
 
-/** A page with nothing to show. */
-export const EmptyPage = ({ children, title }: EmptyProps) => (
-  <div className="empty">
-    <h1>{title}</h1>
-    <p>{children}</p>
-  </div>
+/** A field for a whole number as text, empty for none. */
+export const NumberField = ({
+  max,
+  min,
+  name,
+  onChange,
+  value
+}: {
+  readonly name: string
+  readonly value: string
+  readonly min: number
+  readonly max?: number
+  readonly onChange: (value: string) => void
+}) => (
+  <label className="field">
+    <span>{name}</span>
+    <input
+      type="number"
+      min={min}
+      max={max}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </label>
 )
 
 export const Loading = () => (

@@ -1,5 +1,5 @@
 import type { PopulationSummary } from "@inspo/serve/wire/Population"
-import { EmptyPage, Pending } from "../part/Parts.tsx"
+import { Empty, Pending } from "../part/Parts.tsx"
 import { Shell } from "../part/Shell.tsx"
 import * as Access from "./Access.ts"
 import { makeQuery } from "./Client.ts"
@@ -41,9 +41,9 @@ export const App = () => {
       ) : route.name === null ? (
         <PopulationList populations={data} />
       ) : population === undefined ? (
-        <EmptyPage title={`There is no population ${route.name}`}>
+        <Empty isPage title={`There is no population ${route.name}`}>
           It was removed. <a href={href(null)}>All populations</a>
-        </EmptyPage>
+        </Empty>
       ) : (
         <PopulationPage key={population.name} route={route} name={population.name} />
       )}

@@ -10,7 +10,7 @@ import { LineageChart } from "../chart/LineageChart.tsx"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Names, useLabels } from "../part/Names.tsx"
-import { Bar, Card, EmptyPage, Expander, Fact, FateBadge, InstructionName, Pending } from "../part/Parts.tsx"
+import { Bar, Card, Empty, Expander, Fact, FateBadge, InstructionName, Pending } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { Tree } from "../part/Tree.tsx"
 import { WordingChoice } from "../part/Wording.tsx"
@@ -45,7 +45,11 @@ export const Lineage = ({
 
   if (data === null) return <Pending problem={problem} />
   if (selected === undefined)
-    return <EmptyPage title="No instructions yet">They appear after the first population is written.</EmptyPage>
+    return (
+      <Empty isPage title="No instructions yet">
+        They appear after the first population is written.
+      </Empty>
+    )
   const rejected = data.nodes.filter(({ id }) => id === null).length
   return (
     <Names value={data.names}>

@@ -28,7 +28,8 @@ import {
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
-import { showStep, shownStep, StepChange, StepField } from "./StepChange.tsx"
+import { wholeOf } from "../Routing.ts"
+import { showStep, StepChange, StepField } from "./StepChange.tsx"
 
 const useOverview = makeQuery((client, run: string) => client.overview({ params: { run } }))
 
@@ -155,7 +156,7 @@ const Curves = ({
     titleOf: (metrics: ReadonlyArray<string>) =>
       metrics.length > 1 && metrics.join() === sources.join() ? `Training ${trained.measure} by source` : undefined
   }
-  const step = shownStep(route)
+  const step = wholeOf(route, "step")
   return (
     <>
       {problem !== null && <Problem>{problem}</Problem>}
@@ -172,9 +173,9 @@ const Curves = ({
         {...charts}
         className="figure-2"
         height={220}
-        {...(data.x === "step" ? { onPick: (step: number) => showStep(route, step) } : {})}
+        {...(data.x === "step" ? { onPick: (step: number) => showStep(route, String(step)) } : {})}
       />
-      {step !== null && <StepChange run={run} route={route} step={step} />}
+      {step !== undefined && <StepChange run={run} route={route} step={step} />}
       <Expander summary="Policy update">
         <ChartGrid {...charts} fixed={updates} />
       </Expander>

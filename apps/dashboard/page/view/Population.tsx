@@ -8,9 +8,9 @@ import { makeQuery } from "../Client.ts"
 import { instructionStyle } from "../../src/Colour.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Names } from "../part/Names.tsx"
-import { Card, Empty, EmptyPage, FateBadge, InstructionName, MarkLegend, Pending } from "../part/Parts.tsx"
+import { Card, Empty, FateBadge, MarkLegend, Pending } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { href } from "../Route.ts"
+import { InstructionLink } from "./InstructionLink.tsx"
 
 const usePopulation = makeQuery((client, run: string) => client.population({ params: { run } }))
 
@@ -20,7 +20,11 @@ export const Population = ({ run }: { readonly run: RunView }) => {
   const [picked, setPicked] = useState<string | null>(null)
   if (data === null) return <Pending problem={problem} />
   if (data.lives.length === 0)
-    return <EmptyPage title="No population yet">It appears after the first instructions are written.</EmptyPage>
+    return (
+      <Empty isPage title="No population yet">
+        It appears after the first instructions are written.
+      </Empty>
+    )
   const evolutions = data.marks.flatMap(({ kind, step }) => (kind === "evolve" ? [step] : []))
   return (
     <Names value={data.names}>
@@ -57,15 +61,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
 }
 
 const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray<Column<LifeView>> => [
-  [
-    "Instruction",
-    "",
-    ({ id }) => (
-      <a href={href(run.id, "lineage", { instruction: id })}>
-        <InstructionName id={id} />
-      </a>
-    )
-  ],
+  ["Instruction", "", ({ id }) => <InstructionLink id={id} run={run} />],
   ["Gen.", "num wide-only", ({ generation }) => generation],
   [
     `Steps 0 to ${run.steps ?? run.step}`,

@@ -2,7 +2,7 @@ import type { RunView } from "../../src/view/RunView.ts"
 import type { SearchView } from "../../src/view/SearchView.ts"
 import { count, dollars, interval, points } from "../../src/Format.ts"
 import { ago } from "../Ago.ts"
-import { EmptyPage, Status } from "../part/Parts.tsx"
+import { Empty, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { type Route, searchRoutes } from "../Route.ts"
 import { Runs } from "./Runs.tsx"
@@ -20,10 +20,10 @@ export const RunList = ({
 }) => (
   <>
     {runs.length + searches.length === 0 && (
-      <EmptyPage title="No runs yet">
+      <Empty isPage title="No runs yet">
         Start one with <code>inspo run</code>, or a search for a better prompt with <code>inspo evolve</code>. It
         appears here after its first step.
-      </EmptyPage>
+      </Empty>
     )}
     {runs.length > 0 && <Runs runs={runs} route={route} />}
     {searches.length > 0 && (

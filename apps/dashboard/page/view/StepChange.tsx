@@ -4,37 +4,28 @@ import type { RunView } from "../../src/view/RunView.ts"
 import { causes, sentence, type StepChangeView } from "../../src/view/StepChangeView.ts"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
-import { Card, Empty, InstructionName, Pending } from "../part/Parts.tsx"
+import { Card, Empty, NumberField, Pending } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
+import { InstructionLink } from "./InstructionLink.tsx"
 
 const useStepChange = makeQuery((client, { run, step }: { readonly run: string; readonly step: number }) =>
   client.stepChange({ params: { run, step } })
 )
 
-/** The step of the address whose change is shown; null if there is none. */
-export const shownStep = ({ query }: Route): number | null => {
-  const step = Number.parseInt(query.get("step") ?? "", 10)
-  return Number.isSafeInteger(step) ? step : null
-}
-
-/** Shows the change at a step; null closes it. */
-export const showStep = (route: Route, step: number | null): void =>
-  go(withQuery(route, { step: step === null || Number.isNaN(step) ? "" : String(step) }), "replace")
+/** Shows the change at a step; an empty one closes it. */
+export const showStep = (route: Route, step: string): void => go(withQuery(route, { step }), "replace")
 
 /** Chooses the step whose change is shown, as a click into a chart does. */
 export const StepField = ({ route, steps }: { readonly route: Route; readonly steps: number }) => (
-  <label className="field">
-    <span>Change at step</span>
-    <input
-      type="number"
-      min={1}
-      max={steps}
-      value={shownStep(route) ?? ""}
-      onChange={({ currentTarget }) => showStep(route, currentTarget.valueAsNumber)}
-    />
-  </label>
+  <NumberField
+    name="Change at step"
+    min={1}
+    max={steps}
+    value={route.query.get("step") ?? ""}
+    onChange={(step) => showStep(route, step)}
+  />
 )
 
 /** Why the training reward changed at a step: which instructions came, went, or got other rewards. */
@@ -73,7 +64,7 @@ export const StepChange = ({
                 Trajectories of these steps
               </a>
             )}
-            <button type="button" className="button" onClick={() => showStep(route, null)}>
+            <button type="button" className="button" onClick={() => showStep(route, "")}>
               Close
             </button>
           </span>
@@ -135,15 +126,7 @@ const Found = ({ change, run }: { readonly change: StepChangeView; readonly run:
 type Instruction = StepChangeView["instructions"][number]
 
 const columns = (run: RunView): ReadonlyArray<Column<Instruction>> => [
-  [
-    "Instruction",
-    "",
-    ({ id }) => (
-      <a href={href(run.id, "lineage", { instruction: id })}>
-        <InstructionName id={id} />
-      </a>
-    )
-  ],
+  ["Instruction", "", ({ id }) => <InstructionLink id={id} run={run} />],
   ["Before", "num", ({ before }) => <Answers {...before} />],
   ["After", "num", ({ after }) => <Answers {...after} />],
   ["Points", "num", ({ part }) => <b>{points(part)}</b>]

@@ -13,12 +13,12 @@ import {
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
 import { Names, useLabels } from "../part/Names.tsx"
-import { Card, Empty, EmptyPage, InstructionName, Pending, Problem } from "../part/Parts.tsx"
+import { Card, Empty, InstructionName, NumberField, Pending, Problem } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { useKeys } from "../part/useKeys.ts"
 import { useScrollInto } from "../part/useScrollInto.ts"
 import type { Route } from "../Route.ts"
-import { back, go, withQuery } from "../Routing.ts"
+import { back, go, wholeOf, withQuery } from "../Routing.ts"
 
 const useTrajectories = makeQuery((client, { query, run }: { readonly run: string; readonly query: TrajectoryQuery }) =>
   client.trajectories({ params: { run }, query })
@@ -53,7 +53,11 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
 
   if (page === null) return <Pending problem={problem} />
   if (page.all === 0)
-    return <EmptyPage title="No trajectories yet">They appear with the rollouts of the first step.</EmptyPage>
+    return (
+      <Empty isPage title="No trajectories yet">
+        They appear with the rollouts of the first step.
+      </Empty>
+    )
   return (
     <Names value={page.names}>
       <h1 className="hidden">Trajectories of {run.name}</h1>
@@ -233,15 +237,12 @@ const Filters = ({
     </label>
   )
   const step = (name: string, field: string): ReactNode => (
-    <label className="field">
-      <span>{name}</span>
-      <input
-        type="number"
-        min={0}
-        value={route.query.get(field) ?? ""}
-        onChange={({ currentTarget }) => onChange({ [field]: currentTarget.value }, "replace")}
-      />
-    </label>
+    <NumberField
+      name={name}
+      min={0}
+      value={route.query.get(field) ?? ""}
+      onChange={(value) => onChange({ [field]: value }, "replace")}
+    />
   )
   const same = (value: string) => [value, value] as const
   return (
@@ -336,19 +337,15 @@ const orders = [
 ] as const
 
 /** The query of an address, without values that the server does not know. */
-const queryOf = ({ query }: Route): TrajectoryQuery => {
-  const text = (field: string) => query.get(field)
+const queryOf = (route: Route): TrajectoryQuery => {
+  const text = (field: string) => route.query.get(field)
   const one = <A extends string>(field: string, values: ReadonlyArray<A>) =>
     values.find((value) => value === text(field))
-  const whole = (field: string) => {
-    const number = Number.parseInt(text(field) ?? "", 10)
-    return Number.isNaN(number) ? undefined : number
-  }
   return {
     limit: pageSize,
-    offset: Math.max(0, whole("offset") ?? 0),
-    fromStep: whole("fromStep"),
-    toStep: whole("toStep"),
+    offset: Math.max(0, wholeOf(route, "offset") ?? 0),
+    fromStep: wholeOf(route, "fromStep"),
+    toStep: wholeOf(route, "toStep"),
     outcome: one("outcome", Outcome.literals),
     purpose: one("purpose", Purpose.literals),
     mode: one("mode", FailureMode.literals),

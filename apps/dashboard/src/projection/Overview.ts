@@ -8,7 +8,7 @@ import { Option } from "effect"
 import { mean, movingSteps } from "../Means.ts"
 import { isOfOne, namesIn } from "../Metrics.ts"
 import type { RunNotes } from "../RunCatalog.ts"
-import type { RunRecord } from "../RunRecord.ts"
+import { type RunRecord, trainingBatches } from "../RunRecord.ts"
 import type { CellView, InstructionView, Names, OverviewView, TrainedView } from "../view/OverviewView.ts"
 import type { RunView } from "../view/RunView.ts"
 import { marks } from "./Marks.ts"
@@ -35,8 +35,9 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
   }
 }
 
-const trained = ({ batches, config, rows }: RunRecord): TrainedView => {
-  const steps = batches.flatMap((batch) => (batch.purpose === "train" ? [batch.groups] : []))
+const trained = (record: RunRecord): TrainedView => {
+  const { config, rows } = record
+  const steps = trainingBatches(record).map(({ groups }) => groups)
   const answers = (groups: ReadonlyArray<Group.Group>) => groups.reduce((sum, { rewards }) => sum + rewards.length, 0)
   return {
     measure: measure(config.reward),

@@ -4,7 +4,7 @@ import { Group } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import { Difference } from "@inspo/population"
 import { inWords } from "../Reason.ts"
-import type { RunRecord } from "../RunRecord.ts"
+import { type RunRecord, trainingBatches } from "../RunRecord.ts"
 import type { LifeView, PopulationView } from "../view/PopulationView.ts"
 import { labels } from "../Names.ts"
 import { verdict } from "../Verdict.ts"
@@ -58,16 +58,13 @@ export const population = (record: RunRecord): PopulationView => {
 }
 
 /** Training groups and their mean reward by instruction, over the whole run. */
-export const evidenceOf = ({
-  batches
-}: RunRecord): ReadonlyMap<Instruction.InstructionId, { readonly groups: number; readonly mean: number | null }> => {
+export const evidenceOf = (
+  record: RunRecord
+): ReadonlyMap<Instruction.InstructionId, { readonly groups: number; readonly mean: number | null }> => {
   const sums = new Map<Instruction.InstructionId, { groups: number; total: number }>()
-  for (const batch of batches) {
-    if (batch.purpose !== "train") continue
-    for (const group of batch.groups) {
-      const sum = sums.get(group.instructionId) ?? { groups: 0, total: 0 }
-      sums.set(group.instructionId, { groups: sum.groups + 1, total: sum.total + Group.meanReward(group) })
-    }
+  for (const group of trainingBatches(record).flatMap(({ groups }) => groups)) {
+    const sum = sums.get(group.instructionId) ?? { groups: 0, total: 0 }
+    sums.set(group.instructionId, { groups: sum.groups + 1, total: sum.total + Group.meanReward(group) })
   }
   return new Map(
     [...sums].map(([id, { groups, total }]) => [id, { groups, mean: groups === 0 ? null : total / groups }])

@@ -3,7 +3,7 @@ import type { Group, Instruction } from "@inspo/domain"
 import { tInterval } from "@inspo/statistics/Exact"
 import { Record } from "effect"
 import { movingSteps } from "../Means.ts"
-import type { Groups, RunRecord } from "../RunRecord.ts"
+import { type Groups, type RunRecord, trainingBatches } from "../RunRecord.ts"
 import { causes, type StepChangeView } from "../view/StepChangeView.ts"
 import { marks } from "./Marks.ts"
 import { namesOf } from "./Overview.ts"
@@ -14,7 +14,7 @@ import { namesOf } from "./Overview.ts"
  * against the mean of the two overall rewards, so that the parts sum up to it.
  */
 export const stepChange = (record: RunRecord, step: number): StepChangeView | null => {
-  const trained = record.batches.filter((batch): batch is Groups => batch.purpose === "train")
+  const trained = trainingBatches(record)
   const before = stretch(trained, step - movingSteps, step - 1)
   const after = stretch(trained, step, step + movingSteps - 1)
   if (before.answers === 0 || after.answers === 0) return null

@@ -2,7 +2,7 @@
 import { Instruction } from "@inspo/domain"
 import { Interval } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
-import { interval, percent, points } from "../Format.ts"
+import { inPoints, percent } from "../Format.ts"
 import { Mark, Names } from "./OverviewView.ts"
 
 /** The training answers of some steps and their mean reward. */
@@ -39,7 +39,7 @@ export interface StepChangeView extends Schema.Schema.Type<typeof StepChangeView
 
 /** The change in one sentence: `The training reward changed by −8.2 points [−12.1, −4.3], from 61.2 % in steps 25 to 29 to 53.0 % in steps 30 to 34.` */
 export const sentence = ({ after, before, difference: { ci95, mean } }: StepChangeView): string =>
-  `The training reward changed by ${points(mean)} points${ci95 === null ? "" : ` ${interval(ci95, points)}`}, from ${percent(before.mean)} in ${steps(before)} to ${percent(after.mean)} in ${steps(after)}.` +
+  `The training reward changed by ${inPoints(mean, ci95)}, from ${percent(before.mean)} in ${steps(before)} to ${percent(after.mean)} in ${steps(after)}.` +
   (ci95 !== null && ci95[0] <= 0 && ci95[1] >= 0 ? " This may be chance." : "")
 
 const steps = ({ from, to }: typeof Stretch.Type): string => (from === to ? `step ${from}` : `steps ${from} to ${to}`)

@@ -16,7 +16,6 @@ import {
 } from "@inspo/cohorts"
 import { type Content, InstructionId } from "@inspo/domain/Instruction"
 import { isAlive } from "@inspo/evolution/State"
-import { between } from "@inspo/population/Difference"
 import { DateTime, HashMap } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
 import type { Difference, Estimate, Member } from "../wire/Member.ts"
@@ -245,10 +244,8 @@ const estimate = ({ settings }: State.State, { interval, mean, reported, missing
 })
 
 /** How much better the incumbent is than the seed; null if it is the seed, or if one of them has left. */
-const toSeed = ({ learning, settings }: State.State): Difference | null => {
-  const { id } = Learning.incumbentOf(learning)
-  return difference(settings, id === learning.seed ? null : between(learning.population, id, learning.seed))
-}
+const toSeed = ({ learning, settings }: State.State): Difference | null =>
+  difference(settings, Learning.toSeed(learning, Learning.incumbentOf(learning).id))
 
 /** A difference of rewards on their scale. */
 const difference = (

@@ -1,5 +1,5 @@
 import type { PopulationSummary } from "@inspo/serve/wire/Population"
-import { EmptyPage, InstructionName } from "../../part/Parts.tsx"
+import { Empty, InstructionName } from "../../part/Parts.tsx"
 import { type Column, Table } from "../../part/Table.tsx"
 import { State } from "../MemberParts.tsx"
 import { href } from "../Route.ts"
@@ -7,9 +7,9 @@ import { href } from "../Route.ts"
 /** All populations. */
 export const PopulationList = ({ populations }: { readonly populations: ReadonlyArray<PopulationSummary> }) =>
   populations.length === 0 ? (
-    <EmptyPage title="No populations yet">
+    <Empty isPage title="No populations yet">
       Create one from a prompt: <code>PUT /v1/populations/NAME</code> with <code>{'{"seed": "Be brief."}'}</code>.
-    </EmptyPage>
+    </Empty>
   ) : (
     <>
       <h1>Populations</h1>

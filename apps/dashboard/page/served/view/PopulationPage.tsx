@@ -2,7 +2,8 @@ import type { Population } from "@inspo/serve/wire/Population"
 import type { Effect } from "effect"
 import { useMemo } from "react"
 import { axis, count, dollars, duration, plural } from "../../../src/Format.ts"
-import { Names, useSentence } from "../../part/Names.tsx"
+import { withLabels } from "../../../src/Names.ts"
+import { Names, useLabels } from "../../part/Names.tsx"
 import { InstructionName, Pending, Problem, Tile } from "../../part/Parts.tsx"
 import * as Access from "../Access.ts"
 import { useAction } from "../Action.tsx"
@@ -81,6 +82,7 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
 
 const Controls = ({ population: { name, next, state } }: { readonly population: Population }) => {
   const { act, busy, problem } = useAction()
+  const label = useLabels()
   const params = { params: { name } }
   const button = (label: string, request: (client: Client) => Effect.Effect<unknown, unknown>) => (
     <button type="button" className="button" disabled={busy} onClick={() => act(request)}>
@@ -92,7 +94,7 @@ const Controls = ({ population: { name, next, state } }: { readonly population: 
       <div className="controls">
         <p>
           <span className="muted">Next: </span>
-          {useSentence(next)}
+          {withLabels(label, next)}
         </p>
         <p className="buttons">
           {state === "frozen" ? (
