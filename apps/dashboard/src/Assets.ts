@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { brotliCompress } from "node:zlib"
@@ -31,10 +32,12 @@ export const ensure = Effect.fn("Assets.ensure")(function* (onBuild: Effect.Effe
 /** The folder, within that of the page, of its compressed files. */
 export const compressed = "compressed"
 
-/** Builds the page, in about two seconds. */
+/** Builds the page, in about two seconds. Several processes may do so at once. */
 export const build = Effect.tryPromise({
   try: async () => {
     const vite = await import("vite")
+    await mkdir(dirname(folder), { recursive: true })
+    const made = await mkdtemp(`${folder}-`)
     await vite.build({
       configFile: false,
       root: sources,
@@ -44,7 +47,7 @@ export const build = Effect.tryPromise({
       define: { "process.env.NODE_ENV": JSON.stringify("production") },
       oxc: { jsx: { runtime: "automatic", development: false } },
       build: {
-        outDir: folder,
+        outDir: made,
         emptyOutDir: true,
         chunkSizeWarningLimit: 2000,
         modulePreload: { polyfill: false },
@@ -55,20 +58,35 @@ export const build = Effect.tryPromise({
         }
       }
     })
-    await compress()
+    await compress(made)
+    await replace(made)
   },
   catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
 }).pipe(Effect.withSpan("Assets.build"))
 
 /** Compresses the scripts and styles once, more than a server does for each response. */
-const compress = async () => {
-  await mkdir(`${folder}/${compressed}/assets`, { recursive: true })
-  for (const name of await readdir(`${folder}/assets`))
+const compress = async (made: string) => {
+  await mkdir(`${made}/${compressed}/assets`, { recursive: true })
+  for (const name of await readdir(`${made}/assets`))
     await writeFile(
-      `${folder}/${compressed}/assets/${name}`,
-      await promisify(brotliCompress)(await readFile(`${folder}/assets/${name}`))
+      `${made}/${compressed}/assets/${name}`,
+      await promisify(brotliCompress)(await readFile(`${made}/assets/${name}`))
     )
 }
+
+/** Moves what was built to the folder of the page. If another process did so meanwhile, its page is kept: it is the same. */
+const replace = async (made: string) => {
+  const old = `${made}-old`
+  await rename(folder, old).catch(unless("ENOENT"))
+  await rename(made, folder).catch(unless("ENOTEMPTY", "EEXIST"))
+  for (const left of [old, made]) await rm(left, { recursive: true, force: true })
+}
+
+const unless =
+  (...codes: ReadonlyArray<string>) =>
+  (error: NodeJS.ErrnoException) => {
+    if (!codes.includes(error.code ?? "")) throw error
+  }
 
 /** The page of runs, and the page of served populations. */
 const pages = ["index.html", "populations.html"]

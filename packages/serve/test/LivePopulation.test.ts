@@ -272,13 +272,15 @@ const law = Effect.fnUntraced(function* (profile: "trainer" | "online", ops: Rea
   assert.deepStrictEqual(plain(twin.state), plain(fold(twin.events)))
 })
 
+const sequences = Number(process.env["INSPO_SEQUENCES"] ?? 15)
+
 describe("LivePopulation", () => {
   for (const profile of ["trainer", "online"] as const)
     it.effect.prop(
       `answers as one in memory does, across restarts, take-overs and failed commits: ${profile}`,
       [Schema.Array(Op).check(Schema.isMinLength(40), Schema.isMaxLength(80))],
       ([ops]) => Effect.provide(law(profile, ops), layerMemory, { local: true }),
-      { arbitrary: { runs: Number(process.env["INSPO_SEQUENCES"] ?? 15) } }
+      { arbitrary: { runs: sequences }, timeout: 60_000 + 600 * sequences }
     )
 
   for (const [name, cohort, isFullBatch] of [
