@@ -22,12 +22,22 @@ describe.skipIf(Foreign.problem !== null)("the trainer of the studies", () => {
         const tokenizer = yield* HuggingFaceTokenizer.read(folder)
         const context = yield* Layer.build(TinkerEngine.layer({ url, tokenizer }))
         for (const { check } of EngineLaws.laws({ tolerance: 1e-4 })) yield* Effect.provideContext(check, context)
+      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])),
+    300_000
+  )
+
+  it.live(
+    "trains several adapters in one batch, each as PEFT does",
+    () =>
+      Effect.gen(function* () {
+        const program = ChildProcess.make(Foreign.python, [sameAsPeft, yield* tinyModel], { stderr: "inherit" })
+        assert.strictEqual(yield* (yield* program).exitCode, 0)
         Foreign.record({
           software: "PEFT",
           package: "peft",
-          what: "adapters, trained and sampled by the laws of an engine"
+          what: "adapters of several models in one batch, equal to those that it trains"
         })
-      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])),
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     300_000
   )
 
@@ -38,7 +48,8 @@ describe.skipIf(Foreign.problem !== null)("the trainer of the studies", () => {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* tinyModel
         const out = `${folder}/study`
-        const flags = "--seeds 1,2 --servers 2 --dtype float32 --set schedule.steps=2 --set evaluation.questions=2"
+        const flags =
+          "--seeds 1,2 --servers 2 --runs 2 --dtype float32 --set schedule.steps=2 --set evaluation.questions=2"
         const study = Effect.fnUntraced(function* (arms: string) {
           const program = yield* ChildProcess.make(
             process.execPath,
@@ -52,12 +63,14 @@ describe.skipIf(Foreign.problem !== null)("the trainer of the studies", () => {
         const rows = (page: string) => page.split("\n").filter((line) => /\| [0-9a-f]{16} \|/u.test(line))
         const first = rows(yield* study("letter-static"))
         assert.lengthOf(first, 2)
-        const both = rows(yield* study("letter-static,letter-evolved"))
+        const both = rows(yield* study("letter-static,letter-instruction-first"))
         assert.lengthOf(both, 4)
         assert.includeMembers(both, first)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     300_000
   )
 })
+
+const sameAsPeft = fileURLToPath(new URL("python/same_as_peft.py", import.meta.url))
 
 const letter = fileURLToPath(new URL("../../apps/bench/model/letter.ts", import.meta.url))

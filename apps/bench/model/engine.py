@@ -1,12 +1,12 @@
 """
-Serves a model to `inspo run`, to sample from and to train by LoRA with PyTorch, on a processor or a CUDA GPU, by the part of the
+Serves models to `inspo run`, to sample from and to train by LoRA with PyTorch, on a processor or a CUDA GPU, by the part of the
 Tinker protocol that a run uses. It speaks JSON and reduces the loss to the sum over tokens, as verl-tinker does, for which inspo
 takes it by its answer to `healthz`.
 
-    engine.py --model DIR|GGUF --out DIR [--port 8090] [--rank 8] [--device cpu] [--dtype bfloat16] [--threads 1]
+    engine.py --model DIR|GGUF --out DIR [--port 8090] [--rank 8] [--device cpu] [--dtype bfloat16] [--threads 1] [--models 1] [--wait 0.05]
 
-It holds one model at a time: a new one takes the place of the last. Samples that wait together are one batch. Checkpoints are in DIR,
-and survive a restart.
+It holds adapters of `--models` models over one base model: a new one takes the place of the one that was longest without a request.
+Samples that wait together are one batch, whichever models they are for, and updates too. Checkpoints are in DIR, and survive a restart.
 """
 
 import argparse
@@ -19,16 +19,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from peft import LoraConfig, get_peft_model
+from lora import Adapters, start
 from safetensors.torch import load_file, save
 from sample import JsonHandler, Server, continuations, load, sample
 
-ALPHA = 32
 # Tokens of a micro-batch, padding included.
-MICRO_BATCH = 2048
+MICRO_BATCH = {"cpu": 2048, "cuda": 16384}
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
     """A request in the queue; `result` is its answer, or an error, once `done`."""
 
@@ -37,42 +36,61 @@ class Job:
     result: dict = field(default_factory=dict)
     done: threading.Event = field(default_factory=threading.Event)
 
+    @property
+    def model(self) -> str:
+        return self.body.get("sampling_session_id") or self.body["model_id"]
 
-class Trainer:
-    """The model with its adapter, gradients and optimizer, which one thread uses."""
 
-    def __init__(self, source: Path, out: Path, rank: int, device: str, dtype: str):
-        base, self.words = load(source, out / "weights", getattr(torch, dtype))
-        lora = LoraConfig(r=rank, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM")
-        model = get_peft_model(base.to(device), lora).eval()
-        self.base = model.get_base_model()
-        self.adapter = {name: one for name, one in model.named_parameters() if one.requires_grad}
-        for one in self.adapter.values():
-            one.data = one.data.float()
-        self.context = base.config.max_position_embeddings
-        self.checkpoints = out / "checkpoints"
-        self.id = ""
+@dataclass
+class Model:
+    """A model that is trained: the tensors of its adapter, with their gradients, at its place among the adapters."""
 
-    def create_model(self, body: dict) -> dict:
-        """Starts from the base model: with the same A each time, drawn as PEFT does, and B zero."""
-        torch.manual_seed(0)
-        for name, one in self.adapter.items():
-            if ".lora_A." in name:
-                torch.nn.init.kaiming_uniform_(one, a=5**0.5)
-            else:
-                torch.nn.init.zeros_(one)
-        self.id = body["model_id"]
+    place: int
+    adapter: dict[str, torch.Tensor]
+    optimizer: torch.optim.Optimizer = field(init=False)
+
+    def __post_init__(self) -> None:
         self.restart()
-        return {"model_id": self.id}
 
     def restart(self) -> None:
         self.optimizer = torch.optim.AdamW(self.adapter.values(), lr=0.0)
+        self.optimizer.zero_grad(set_to_none=False)
 
-    def sample(self, jobs: list[Job]) -> None:
-        asked = [
-            continuations(tokens_of(job.body["prompt"]), job.body.get("num_samples", 1), job.body["sampling_params"]) for job in jobs
-        ]
-        sample(self.base, self.words, [one for several in asked for one in several])
+
+class Trainer:
+    """The base model with adapters, which one thread uses."""
+
+    def __init__(self, source: Path, out: Path, rank: int, device: str, dtype: str, models: int):
+        base, self.words = load(source, out / "weights", getattr(torch, dtype))
+        self.base = base.to(device).eval()
+        self.adapters = Adapters(self.base, models, rank)
+        self.free = list(range(models))
+        self.context = base.config.max_position_embeddings
+        self.checkpoints = out / "checkpoints"
+        # In the order of their last requests.
+        self.models: dict[str, Model] = {}
+
+    def model(self, name: str) -> Model:
+        self.models[name] = self.models.pop(name)
+        return self.models[name]
+
+    def create_model(self, body: dict) -> dict:
+        if not self.free:
+            self.free.append(self.models.pop(next(iter(self.models))).place)
+        place = self.free.pop()
+        adapter = self.adapters.of(place)
+        start(adapter)
+        self.models[body["model_id"]] = Model(place, adapter)
+        return {"model_id": body["model_id"]}
+
+    def asample(self, jobs: "list[Job]") -> None:
+        asked = []
+        for job in jobs:
+            several = continuations(tokens_of(job.body["prompt"]), job.body.get("num_samples", 1), job.body["sampling_params"])
+            for one in several:
+                one.adapter = self.model(job.model).place
+            asked.append(several)
+        sample(self.base, self.words, [one for several in asked for one in several], self.adapters.use)
         for job, several in zip(jobs, asked, strict=True):
             job.result = {
                 "sequences": [
@@ -81,31 +99,35 @@ class Trainer:
                 ]
             }
 
-    def forward(self, body: dict) -> dict:
-        with torch.inference_mode():
-            return self.losses(body["forward_input"], trains=False)
+    @torch.inference_mode()
+    def forward(self, jobs: "list[Job]") -> None:
+        self.losses(jobs, "forward_input", trains=False)
 
-    def forward_backward(self, body: dict) -> dict:
-        return self.losses(body["forward_backward_input"], trains=True)
+    def forward_backward(self, jobs: "list[Job]") -> None:
+        self.losses(jobs, "forward_backward_input", trains=True)
 
-    def losses(self, given: dict, trains: bool) -> dict:
-        """Log-probabilities of the tokens that the request has a value for, 0 for others; adds to the gradients."""
-        kind, bounds = given["loss_fn"], given.get("loss_fn_config") or {}
-        if trains and kind != "ppo":
-            raise ValueError(f"loss_fn is {kind}, expected ppo")
-        datums = [Datum.read(one) for one in given["data"]]
-        rest = sorted(datums, key=lambda one: len(one.tokens))
+    def losses(self, jobs: "list[Job]", key: str, trains: bool) -> None:
+        """Log-probabilities of the tokens that a request has a value for, 0 for others; adds to the gradients."""
+        asked = []
+        for job in jobs:
+            given = job.body[key]
+            if trains and given["loss_fn"] != "ppo":
+                raise ValueError(f"loss_fn is {given['loss_fn']}, expected ppo")
+            place, bounds = self.model(job.model).place, given.get("loss_fn_config") or {}
+            asked.append([Datum.read(one, place, bounds) for one in given["data"]])
+        rest = sorted((one for several in asked for one in several), key=lambda one: len(one.tokens))
         while rest:
-            count = max(1, MICRO_BATCH // len(rest[-1].tokens))
-            self.batch(rest[-count:], trains, bounds)
+            count = max(1, MICRO_BATCH[self.base.device.type] // len(rest[-1].tokens))
+            self.batch(rest[-count:], trains)
             rest = rest[:-count]
-        return {
-            "loss_fn_output_type": "scalar",
-            "loss_fn_outputs": [{"logprobs": tensor(one.found)} for one in datums],
-            "metrics": {},
-        }
+        for job, several in zip(jobs, asked, strict=True):
+            job.result = {
+                "loss_fn_output_type": "scalar",
+                "loss_fn_outputs": [{"logprobs": tensor(one.found)} for one in several],
+                "metrics": {},
+            }
 
-    def batch(self, batch: "list[Datum]", trains: bool, bounds: dict) -> None:
+    def batch(self, batch: "list[Datum]", trains: bool) -> None:
         device = self.base.device
         longest = max(len(one.tokens) for one in batch)
         tokens = torch.full((len(batch), longest), self.words.eos_token_id)
@@ -114,61 +136,66 @@ class Trainer:
             tokens[row, : len(one.tokens)] = torch.tensor(one.tokens)
             present[row, : len(one.tokens)] = 1
             counts[row, one.places] = True
+        self.adapters.use([one.adapter for one in batch])
         states = self.base.model(input_ids=tokens.to(device), attention_mask=present.to(device)).last_hidden_state
         logits = self.base.lm_head(states[counts.to(device)]).float()
         targets, old, advantages = (
             torch.tensor([getattr(one, name)[at] for one in batch for at in one.places], device=device)
             for name in ("targets", "logprobs", "advantages")
         )
+        low, high = (
+            torch.tensor([one.bounds.get(f"clip_{side}_threshold", usual) for one in batch for _ in one.places], device=device)
+            for side, usual in (("low", 0.8), ("high", 1.2))
+        )
         logprobs = logits.log_softmax(-1).gather(1, targets[:, None])[:, 0]
         if trains:
             ratio = (logprobs - old).exp()
-            clipped = ratio.clamp(bounds.get("clip_low_threshold", 0.8), bounds.get("clip_high_threshold", 1.2))
-            torch.minimum(ratio * advantages, clipped * advantages).sum().neg().backward()
+            torch.minimum(ratio * advantages, ratio.clamp(low, high) * advantages).sum().neg().backward()
         found = iter(logprobs.tolist())
         for one in batch:
             for at in one.places:
                 one.found[at] = min(0.0, next(found))
 
     def optim_step(self, body: dict) -> dict:
-        asked = body["adam_params"]
-        for group in self.optimizer.param_groups:
+        asked, model = body["adam_params"], self.model(body["model_id"])
+        for group in model.optimizer.param_groups:
             group["lr"] = asked["learning_rate"]
             group["betas"] = (asked.get("beta1", 0.9), asked.get("beta2", 0.95))
             group["eps"] = asked.get("eps", 1e-12)
             group["weight_decay"] = asked.get("weight_decay", 0)
-        norm = torch.nn.utils.clip_grad_norm_(self.adapter.values(), asked.get("grad_clip_norm") or float("inf"))
+        norm = torch.nn.utils.clip_grad_norm_(model.adapter.values(), asked.get("grad_clip_norm") or float("inf"))
         if not bool(norm.isfinite()):
             raise ValueError(f"the gradient has the norm {norm.item()}")
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+        model.optimizer.step()
+        model.optimizer.zero_grad(set_to_none=False)
         return {"metrics": {"grad_norm": norm.item()}}
 
     def save_weights(self, body: dict) -> dict:
-        uri = f"tinker://{self.id}/weights/{body['path']}"
+        model = self.model(body["model_id"])
+        uri = f"tinker://{body['model_id']}/weights/{body['path']}"
         target = self.directory(uri)
         if target.exists():
             raise ValueError(f"the checkpoint {body['path']} exists")
         made = target.with_name(f"{target.name}.part")
         made.mkdir(parents=True, exist_ok=True)
-        adapter = save({key: one.detach().cpu().contiguous() for key, one in self.adapter.items()})
+        adapter = save({key: one.detach().cpu().contiguous() for key, one in model.adapter.items()})
         (made / "adapter.safetensors").write_bytes(adapter)
-        torch.save(self.optimizer.state_dict(), made / "optimizer.pt")
+        torch.save(model.optimizer.state_dict(), made / "optimizer.pt")
         made.rename(target)
         return {"path": uri, "hash": hashlib.sha256(adapter).hexdigest()}
 
     def load_weights(self, body: dict) -> dict:
-        source = self.directory(body["path"])
+        source, model = self.directory(body["path"]), self.model(body["model_id"])
         for name, one in load_file(source / "adapter.safetensors").items():
-            self.adapter[name].data.copy_(one)
-        self.restart()
+            model.adapter[name].copy_(one)
+        model.restart()
         if body["optimizer"]:
-            self.optimizer.load_state_dict(torch.load(source / "optimizer.pt", weights_only=True))
+            model.optimizer.load_state_dict(torch.load(source / "optimizer.pt", weights_only=True))
         return {"path": body["path"]}
 
     def save_weights_for_sampler(self, body: dict) -> dict:
         """There are no weights but the present ones: clients ask again after a change."""
-        return {"path": None, "sampling_session_id": self.id}
+        return {"path": None, "sampling_session_id": body["model_id"]}
 
     def directory(self, uri: str) -> Path:
         model, _, name = uri.removeprefix("tinker://").split("/")
@@ -185,9 +212,11 @@ class Datum:
     advantages: list[float]
     places: list[int]
     found: list[float]
+    adapter: int
+    bounds: dict
 
     @staticmethod
-    def read(given: dict) -> "Datum":
+    def read(given: dict, adapter: int, bounds: dict) -> "Datum":
         tokens = tokens_of(given["model_input"])
         inputs = {name: one["data"] for name, one in given["loss_fn_inputs"].items()}
         targets, nothing = inputs.pop("target_tokens"), [0.0] * len(tokens)
@@ -198,6 +227,8 @@ class Datum:
             inputs.get("advantages", nothing),
             [at for at, values in enumerate(zip(*inputs.values(), strict=True)) if any(values)],
             list(nothing),
+            adapter,
+            bounds,
         )
 
 
@@ -209,36 +240,61 @@ def tokens_of(given: dict) -> list[int]:
     return [token for chunk in given["chunks"] for token in chunk["tokens"]]
 
 
-def work(trainer: Trainer, waiting: "queue.Queue[Job]") -> None:
-    """Executes jobs in their order; samples that follow each other within 50 ms are one batch."""
-    following: Job | None = None
+# Requests that wait together are one batch, whichever models they are for.
+BATCHED = ("forward_backward", "forward", "asample")
+
+
+def ready(pending: list[Job]) -> list[Job]:
+    """What can be done next, each model's requests in their order: what takes no batch, then updates, then samples."""
+    possible: list[Job] = []
+    first: dict[str, str] = {}
+    blocked: set[str] = set()
+    for job in pending:
+        if first.setdefault(job.model, job.path) != job.path:
+            blocked.add(job.model)
+        elif job.model not in blocked:
+            possible.append(job)
+    single = [job for job in possible if job.path not in BATCHED][:1]
+    return single or next(chosen for path in BATCHED if (chosen := [job for job in possible if job.path == path]))
+
+
+def work(trainer: Trainer, waiting: "queue.Queue[Job]", wait: float) -> None:
+    """Executes jobs; those of a batch once no other came for `wait` seconds."""
+    pending: list[Job] = []
     while True:
-        job, following = following or waiting.get(), None
-        jobs = [job]
-        if job.path == "asample":
-            try:
-                while following is None:
-                    one = waiting.get(timeout=0.05)
-                    if one.path == "asample":
-                        jobs.append(one)
-                    else:
-                        following = one
-            except queue.Empty:
-                pass
         try:
-            model = job.body.get("sampling_session_id") or job.body["model_id"]
-            if job.path != "create_model" and model != trainer.id:
-                raise ValueError(f"the model {model} is not here any more: this server holds one at a time")
-            if job.path == "asample":
-                trainer.sample(jobs)
-            else:
-                job.result = getattr(trainer, job.path)(job.body)
-        except Exception as error:  # the client gets the failure, and the server goes on
-            traceback.print_exc()
-            for one in jobs:
-                one.result = {"error": f"{type(error).__name__}: {error}", "category": "server"}
-        for one in jobs:
-            one.done.set()
+            while True:
+                hurries = any(job.path not in BATCHED for job in pending)
+                pending.append(waiting.get(block=not hurries, timeout=wait if pending else None))
+        except queue.Empty:
+            pass
+        jobs = ready(pending)
+        pending = [job for job in pending if job not in jobs]
+        execute(trainer, jobs)
+
+
+def execute(trainer: Trainer, jobs: list[Job]) -> None:
+    path = jobs[0].path
+    known = [job for job in jobs if path == "create_model" or job.model in trainer.models]
+    for job in jobs:
+        if job not in known:
+            job.result = failure(ValueError(f"the model {job.model} is not here any more: see --models"))
+    try:
+        if path in BATCHED and known:
+            getattr(trainer, path)(known)
+        elif known:
+            [job] = known
+            job.result = getattr(trainer, path)(job.body)
+    except Exception as error:  # the client gets the failure, and the server goes on
+        traceback.print_exc()
+        for job in known:
+            job.result = failure(error)
+    for job in jobs:
+        job.done.set()
+
+
+def failure(error: Exception) -> dict:
+    return {"error": f"{type(error).__name__}: {error}", "category": "server"}
 
 
 FUTURES = (
@@ -303,11 +359,13 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--models", type=int, default=1)
+    parser.add_argument("--wait", type=float, default=0.05)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    trainer = Trainer(Path(given.model), Path(given.out), given.rank, given.device, given.dtype)
+    trainer = Trainer(Path(given.model), Path(given.out), given.rank, given.device, given.dtype, given.models)
     waiting: "queue.Queue[Job]" = queue.Queue()
-    threading.Thread(target=work, args=(trainer, waiting), daemon=True).start()
+    threading.Thread(target=work, args=(trainer, waiting, given.wait), daemon=True).start()
     server = Server(("127.0.0.1", given.port), handler(Path(given.model).stem, trainer, waiting))
     print(f"{Path(given.model).stem} on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()

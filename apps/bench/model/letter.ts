@@ -1,27 +1,30 @@
 /**
- * The study of docs/real-model-study.md: every seed runs `inspo bench trained-letter` with a server of its own, which trains
- * SmolLM2 with PyTorch; `--servers` seeds run side by side. The same command continues it after a stop.
+ * The study of docs/real-model-study.md: every arm of a seed is a run of `inspo bench trained-letter` with a server that trains
+ * SmolLM2 with PyTorch. `--servers` servers have `--runs` runs each at a time. The same command continues it after a stop.
  *
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/letter.ts --seeds 1-10
  *
- * With `--device cuda --servers 10` it takes one GPU. Writes the runs of seed N in `OUT/seed-N`, its result in
- * `RESULTS/seed-N.json`, and that of all seeds in `OUT/trained-letter.md` and `OUT/reward.svg`. An arm that has a result is not
- * run again.
+ * With `--device cuda --servers 4 --runs 15` one GPU has all arms of ten seeds at once. Writes the runs of seed N in `OUT/seed-N`,
+ * its results in `RESULTS/seed-N.json`, and those of all seeds in `OUT/trained-letter.md` and `OUT/reward.svg`. An arm that has a
+ * result is not run again.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Array as Arr, Console, Effect, FileSystem, Path, Pool } from "effect"
+import { Array as Arr, Console, Effect, FileSystem, Path, Pool, Semaphore, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import * as Torch from "../../../test/compatibility/support/Torch.ts"
-import { markdown, rewardFigure, studyResult, type StudyResult } from "../src/Result.ts"
+import { letter } from "../src/gate/Tasks.ts"
+import { markdown, rewardFigure, type SeedResult, studyResult, type StudyResult } from "../src/Result.ts"
 import { parseSeeds } from "../src/Seeds.ts"
 import { trainedLetter } from "../src/studies/Letter.ts"
 import { ended, writeWeights } from "./Programs.ts"
 
-const inspo = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
+const cli = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
+
+const [plain] = letter.instructions
 
 /** The settings of the study that its arms do not set. */
 const settings = [
@@ -42,12 +45,22 @@ interface Options {
   readonly device: string
   readonly dtype: string
   readonly arms: string
+  readonly runs: number
   readonly set: ReadonlyArray<string>
 }
 
-/** A server with one thread, since several run side by side. */
-const serve = (server: number, weights: string, { device, dtype, out }: Options) => {
-  const flags = { "--model": weights, "--out": `${out}/server-${server}`, "--device": device, "--dtype": dtype }
+/**
+ * A server with one thread, since several run side by side. A run may begin a second model; all servers have the same checkpoints,
+ * so that each can continue any run.
+ */
+const serve = (weights: string, { device, dtype, out, runs }: Options) => {
+  const flags = {
+    "--model": weights,
+    "--out": `${out}/servers`,
+    "--device": device,
+    "--dtype": dtype,
+    "--models": runs === 1 ? "1" : `${2 * runs}`
+  }
   return Torch.serving("engine.py", Object.entries(flags).flat())
 }
 
@@ -66,38 +79,65 @@ const missingIn = (result: StudyResult | null, { arms }: Pick<Options, "arms">):
   return arms.split(",").filter((arm) => !known.has(arm))
 }
 
-/** Runs the arms of one seed that have no result. */
-const runSeed = Effect.fn("Letter.runSeed")(function* (
-  seed: number,
+/** Runs one arm of one seed, and adds its result to that of the seed. */
+const run = Effect.fn("Letter.run")(function* (
+  { arm, seed }: { readonly arm: string; readonly seed: number },
   { url, weights }: { readonly url: string; readonly weights: string },
   options: Options
 ) {
   const fs = yield* FileSystem.FileSystem
-  const before = yield* resultOf(seed, options)
-  const missing = missingIn(before, options)
-  const sets = [...settings, `engine.url=${url}`, `engine.tokenizer=${weights}`, ...options.set]
-  const flags = { "--arms": missing.join(","), "--seeds": `${seed}`, "--out": directoryOf(options.out, seed) }
+  const out = `${options.out}/seed-${seed}/${arm}`
+  const engine = setFlags([`engine.url=${url}`, `engine.tokenizer=${weights}`])
+  const flags = { "--arms": arm, "--seeds": `${seed}`, "--out": out }
   const bench = ["bench", "trained-letter", "--quiet", ...Object.entries(flags).flat()]
-  yield* ended(
-    ChildProcess.make(process.execPath, [inspo, ...bench, ...sets.flatMap((one) => ["--set", one])], {
-      stdin: "inherit",
-      stdout: "ignore",
-      stderr: "inherit",
-      detached: false
-    })
-  ).pipe(Effect.tapError(() => Console.error(`seed ${seed} failed`)))
-  const result: StudyResult = JSON.parse(
-    yield* fs.readFileString(`${directoryOf(options.out, seed)}/trained-letter.json`)
+  yield* ended(inspo([...bench, ...engine, ...setFlags([...settings, ...options.set])], "ignore")).pipe(
+    Effect.tapError(() => Console.error(`${arm} of seed ${seed} failed`))
   )
-  const arms = [...(before?.arms ?? []), ...result.arms]
-  const command = `node apps/bench/model/letter.ts --seeds ${seed} --arms ${arms.map(({ arm }) => arm).join(",")}`
-  const all: StudyResult = { ...result, command, arms }
-  yield* fs.writeFileString(`${options.results}/seed-${seed}.json`, `${JSON.stringify(all)}\n`)
-  yield* Console.log(`seed ${seed} is finished`)
+  const result: StudyResult = JSON.parse(yield* fs.readFileString(`${out}/trained-letter.json`))
+  const stages = trainedLetter.arms.find(({ name }) => name === arm)?.stages.length ?? 1
+  const last = `${out}/${arm}/seed-${seed}${stages === 1 ? "" : `-stage-${stages - 1}`}`
+  const asked = ["eval", last, "--split", "test", "--instruction", plain, "--json", ...engine]
+  const measured = withoutPlain.has(arm) ? yield* Effect.scoped(inspo(asked, "pipe").pipe(outputOf)) : null
+  yield* writing.withPermit(addResult(seed, measured === null ? result : underPlain(result, measured), options))
+  yield* Console.log(`${arm} of seed ${seed} is finished`)
 })
 
-const directoryOf = (out: string, seed: number) => `${out}/seed-${seed}`
+const setFlags = (settings: ReadonlyArray<string>) => settings.flatMap((one) => ["--set", one])
 
+/** The command line of this checkout. */
+const inspo = (args: ReadonlyArray<string>, stdout: "ignore" | "pipe") =>
+  ChildProcess.make(process.execPath, [cli, ...args], { stdin: "inherit", stdout, stderr: "inherit", detached: false })
+
+const outputOf = Effect.fnUntraced(function* (program: ChildProcess.Command) {
+  const { exitCode, stdout } = yield* program
+  const text = yield* stdout.pipe(Stream.decodeText(), Stream.mkString)
+  if ((yield* exitCode) !== 0) return yield* Effect.fail("`inspo eval` failed, see above.")
+  return text
+})
+
+/** The arms that do not evaluate the plain instruction, since they begin with another one. */
+const withoutPlain = new Set(["letter-hand-written", "letter-instruction-first"])
+
+/** A result whose score under the first instruction is that under the plain one, as `inspo eval` measured it. */
+const underPlain = (result: StudyResult, measured: string): StudyResult => {
+  const { em }: { readonly em: number } = JSON.parse(measured)
+  const ofPlain = (one: SeedResult): SeedResult =>
+    one.takeOff === undefined ? one : { ...one, takeOff: { ...one.takeOff, underFirst: em } }
+  return { ...result, arms: result.arms.map((arm) => ({ ...arm, seeds: arm.seeds.map(ofPlain) })) }
+}
+
+const writing = Semaphore.makeUnsafe(1)
+
+const addResult = Effect.fnUntraced(function* (seed: number, result: StudyResult, options: Options) {
+  const fs = yield* FileSystem.FileSystem
+  const before = yield* resultOf(seed, options)
+  const known = [...(before?.arms ?? []), ...result.arms]
+  const arms = trainedLetter.arms.flatMap(({ name }) => known.filter(({ arm }) => arm === name))
+  const command = `node apps/bench/model/letter.ts --seeds ${seed} --arms ${arms.map(({ arm }) => arm).join(",")}`
+  const seconds = (before?.seconds ?? 0) + result.seconds
+  const all: StudyResult = { ...result, command, arms, seconds }
+  yield* fs.writeFileString(`${options.results}/seed-${seed}.json`, `${JSON.stringify(all)}\n`)
+})
 /** Writes the result of all seeds from those of each. */
 const collect = Effect.fn("Letter.collect")(function* (seeds: Arr.NonEmptyReadonlyArray<number>, options: Options) {
   const fs = yield* FileSystem.FileSystem
@@ -125,7 +165,8 @@ Command.make(
     seeds: Flag.String("seeds").pipe(Flag.withDefault("1-10")),
     arms: Flag.String("arms").pipe(Flag.withDefault(trainedLetter.main.join(","))),
     set: Flag.String("set").pipe(Flag.atLeast(0), Flag.withDescription("A setting, such as train.learningRate=1e-4")),
-    servers: Flag.Int("servers").pipe(Flag.withDefault(1), Flag.withDescription("Seeds that run side by side")),
+    servers: Flag.Int("servers").pipe(Flag.withDefault(1)),
+    runs: Flag.Int("runs").pipe(Flag.withDefault(1), Flag.withDescription("Runs of a server at a time")),
     device: Flag.String("device").pipe(Flag.withDefault("cpu")),
     dtype: Flag.Literals("dtype", ["bfloat16", "float32"]).pipe(Flag.withDefault("bfloat16")),
     model: Flag.String("model").pipe(Flag.withDefault(".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf")),
@@ -140,23 +181,19 @@ Command.make(
     const out = path.resolve(given)
     for (const directory of [out, flags.results]) yield* fs.makeDirectory(directory, { recursive: true })
     const options: Options = { ...flags, out }
-    const unfinished = yield* Effect.filter(seeds, (seed) =>
-      Effect.map(resultOf(seed, options), (result) => missingIn(result, options).length > 0)
-    )
+    const unfinished = (yield* Effect.forEach(seeds, (seed) =>
+      Effect.map(resultOf(seed, options), (result) => missingIn(result, options).map((arm) => ({ arm, seed })))
+    )).flat()
     if (unfinished.length > 0) {
       // A directory is served as it is; the weights of a file are written out once for all servers.
       const isDirectory = (yield* fs.stat(model)).type === "Directory"
       const weights = isDirectory ? path.resolve(model) : `${out}/weights`
       if (!isDirectory) yield* writeWeights(path.resolve(model), weights)
-      let started = 0
-      const pool = yield* Pool.make({
-        acquire: Effect.suspend(() => serve(started++, weights, options)),
-        size: servers
-      })
+      const pool = yield* Pool.make({ acquire: serve(weights, options), size: servers, concurrency: options.runs })
       yield* Effect.forEach(
         unfinished,
-        (seed) => Effect.scoped(Effect.flatMap(Pool.get(pool), (url) => runSeed(seed, { url, weights }, options))),
-        { concurrency: servers, discard: true }
+        (one) => Effect.scoped(Effect.flatMap(Pool.get(pool), (url) => run(one, { url, weights }, options))),
+        { concurrency: servers * options.runs, discard: true }
       )
     }
     yield* collect(seeds, options)

@@ -33,6 +33,7 @@ class Asked:
     top_p: float
     seed: int
     stop: list[str]
+    adapter: int = 0
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     stopped: bool = False
@@ -58,9 +59,13 @@ ALL_MASK_ATTENTION_FUNCTIONS.register("grouped", ALL_MASK_ATTENTION_FUNCTIONS["s
 
 
 @torch.inference_mode()
-def sample(model, words, batch: list[Asked]) -> None:
-    """Answers a batch by the inverse of the distribution function, without the sequences that have ended."""
+def sample(model, words, batch: list[Asked], use=lambda adapters: None) -> None:
+    """
+    Answers a batch by the inverse of the distribution function, without the sequences that have ended. `use` gets the adapter of
+    each row before the model reads them.
+    """
     device, end = model.device, words.eos_token_id
+    adapters = [one.adapter for one in batch]
     prompts = [one.prompt for one in batch]
     shared = 0
     while all(len(prompt) > shared + 1 and prompt[shared] == prompts[0][shared] for prompt in prompts):
@@ -75,8 +80,12 @@ def sample(model, words, batch: list[Asked]) -> None:
     mask, rest = mask.to(device), rest.to(device)
     cache = None
     if shared > 0:
-        cache = model.model(input_ids=torch.tensor([prompts[0][:shared]], device=device), use_cache=True).past_key_values
-        cache.batch_repeat_interleave(len(batch))
+        distinct = sorted(set(adapters))
+        use(distinct)
+        start = torch.tensor([prompts[0][:shared]] * len(distinct), device=device)
+        cache = model.model(input_ids=start, use_cache=True).past_key_values
+        cache.batch_select_indices(torch.tensor([distinct.index(one) for one in adapters], device=device))
+    use(adapters)
     places = (mask.cumsum(1) - 1).clamp(min=0)[:, shared:]
     read = model.model(input_ids=rest, attention_mask=mask, position_ids=places, past_key_values=cache, use_cache=True)
     draws = torch.stack(
@@ -107,6 +116,7 @@ def sample(model, words, batch: list[Asked]) -> None:
             chosen = torch.tensor(kept, device=device)
             read.past_key_values.batch_select_indices(chosen)
             tokens, mask, going = tokens[chosen], mask[chosen], [going[at] for at in kept]
+            use([adapters[row] for row in going])
         mask = torch.cat([mask, mask.new_ones((len(going), 1))], 1)
         read = model.model(
             input_ids=tokens,

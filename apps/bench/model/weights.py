@@ -17,7 +17,11 @@ def dequantized(gguf: Path, directory: Path) -> Path:
         # The file has the wrong end token: the start of a turn.
         tokens.eos_token = tokens.pad_token = "<|im_end|>"
         tokens.save_pretrained(made)
-        AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(made)
+        model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name)
+        # From transformers 5.17 the model is marked as quantized, and is not written, although its weights are not.
+        model.hf_quantizer = None
+        model.config.__dict__.pop("quantization_config", None)
+        model.save_pretrained(made)
         made.rename(directory)
     return directory
 
