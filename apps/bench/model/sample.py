@@ -2,7 +2,7 @@
 Serves a model over /v1/completions with token ids, as vLLM does, sampled with PyTorch: for many short answers at once, on the
 weights that train.py trains. Requests that wait together are one batch, and the beginning that their prompts share is read once.
 
-    sample.py --model GGUF [--port 8080] [--batch 192] [--device cpu]
+    sample.py --model GGUF [--port 8080] [--batch 192] [--device cpu] [--dtype bfloat16]
 
 A request's own seed decides its draws, whatever it is batched with; the batch changes probabilities by rounding.
 """
@@ -240,9 +240,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--batch", type=int, default=192)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
     given = parser.parse_args()
     source = Path(given.model)
-    model, words = load(source, source.parent / "weights", torch.bfloat16)
+    model, words = load(source, source.parent / "weights", getattr(torch, given.dtype))
     waiting: "queue.Queue[Asked]" = queue.Queue()
     threading.Thread(target=work, args=(model.to(given.device).eval(), words, waiting, given.batch), daemon=True).start()
     server = Server(("127.0.0.1", given.port), handler(source.stem, model.config.max_position_embeddings, waiting))
