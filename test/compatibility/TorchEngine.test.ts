@@ -63,9 +63,9 @@ describe.skipIf(Foreign.problem !== null)("the trainer of the studies", () => {
         const rows = (page: string) => page.split("\n").filter((line) => /\| [0-9a-f]{16} \|/u.test(line))
         const first = rows(yield* study("letter-static"))
         assert.lengthOf(first, 2)
-        const both = rows(yield* study("letter-static,letter-instruction-first"))
-        assert.lengthOf(both, 4)
-        assert.includeMembers(both, first)
+        const all = rows(yield* study("letter-static,letter-evolved,letter-instruction-first"))
+        assert.lengthOf(all, 6)
+        assert.includeMembers(all, first)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     300_000
   )

@@ -84,12 +84,12 @@ class Trainer:
         return {"model_id": body["model_id"]}
 
     def asample(self, jobs: "list[Job]") -> None:
-        asked = []
-        for job in jobs:
-            several = continuations(tokens_of(job.body["prompt"]), job.body.get("num_samples", 1), job.body["sampling_params"])
-            for one in several:
-                one.adapter = self.model(job.model).place
-            asked.append(several)
+        asked = [
+            continuations(
+                tokens_of(job.body["prompt"]), job.body.get("num_samples", 1), job.body["sampling_params"], self.model(job.model).place
+            )
+            for job in jobs
+        ]
         sample(self.base, self.words, [one for several in asked for one in several], self.adapters.use)
         for job, several in zip(jobs, asked, strict=True):
             job.result = {
@@ -143,12 +143,12 @@ class Trainer:
             torch.tensor([getattr(one, name)[at] for one in batch for at in one.places], device=device)
             for name in ("targets", "logprobs", "advantages")
         )
-        low, high = (
-            torch.tensor([one.bounds.get(f"clip_{side}_threshold", usual) for one in batch for _ in one.places], device=device)
-            for side, usual in (("low", 0.8), ("high", 1.2))
-        )
         logprobs = logits.log_softmax(-1).gather(1, targets[:, None])[:, 0]
         if trains:
+            low, high = (
+                torch.tensor([one.bounds.get(f"clip_{side}_threshold", usual) for one in batch for _ in one.places], device=device)
+                for side, usual in (("low", 0.8), ("high", 1.2))
+            )
             ratio = (logprobs - old).exp()
             torch.minimum(ratio * advantages, ratio.clamp(low, high) * advantages).sum().neg().backward()
         found = iter(logprobs.tolist())
@@ -275,16 +275,17 @@ def work(trainer: Trainer, waiting: "queue.Queue[Job]", wait: float) -> None:
 
 def execute(trainer: Trainer, jobs: list[Job]) -> None:
     path = jobs[0].path
+    run = getattr(trainer, path)
     known = [job for job in jobs if path == "create_model" or job.model in trainer.models]
     for job in jobs:
         if job not in known:
             job.result = failure(ValueError(f"the model {job.model} is not here any more: see --models"))
     try:
-        if path in BATCHED and known:
-            getattr(trainer, path)(known)
+        if path not in BATCHED:
+            for job in known:
+                job.result = run(job.body)
         elif known:
-            [job] = known
-            job.result = getattr(trainer, path)(job.body)
+            run(known)
     except Exception as error:  # the client gets the failure, and the server goes on
         traceback.print_exc()
         for job in known:

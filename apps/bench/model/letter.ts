@@ -5,13 +5,13 @@
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/letter.ts --seeds 1-10
  *
- * With `--device cuda --servers 4 --runs 15` one GPU has all arms of ten seeds at once. Writes the runs of seed N in `OUT/seed-N`,
+ * With `--device cuda --servers 5 --runs 12` one GPU has all arms of ten seeds at once. Writes the runs of seed N in `OUT/seed-N`,
  * its results in `RESULTS/seed-N.json`, and those of all seeds in `OUT/trained-letter.md` and `OUT/reward.svg`. An arm that has a
  * result is not run again.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Array as Arr, Console, Effect, FileSystem, Path, Pool, Semaphore, Stream } from "effect"
+import { Array as Arr, Console, Effect, FileSystem, Path, Pool, Semaphore } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
@@ -20,7 +20,7 @@ import { letter } from "../src/gate/Tasks.ts"
 import { markdown, rewardFigure, type SeedResult, studyResult, type StudyResult } from "../src/Result.ts"
 import { parseSeeds } from "../src/Seeds.ts"
 import { trainedLetter } from "../src/studies/Letter.ts"
-import { ended, writeWeights } from "./Programs.ts"
+import { ended, outputOf, writeWeights } from "./Programs.ts"
 
 const cli = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
 
@@ -59,7 +59,7 @@ const serve = (weights: string, { device, dtype, out, runs }: Options) => {
     "--out": `${out}/servers`,
     "--device": device,
     "--dtype": dtype,
-    "--models": runs === 1 ? "1" : `${2 * runs}`
+    "--models": `${2 * runs}`
   }
   return Torch.serving("engine.py", Object.entries(flags).flat())
 }
@@ -97,7 +97,7 @@ const run = Effect.fn("Letter.run")(function* (
   const stages = trainedLetter.arms.find(({ name }) => name === arm)?.stages.length ?? 1
   const last = `${out}/${arm}/seed-${seed}${stages === 1 ? "" : `-stage-${stages - 1}`}`
   const asked = ["eval", last, "--split", "test", "--instruction", plain, "--json", ...engine]
-  const measured = withoutPlain.has(arm) ? yield* Effect.scoped(inspo(asked, "pipe").pipe(outputOf)) : null
+  const measured = withoutPlain.has(arm) ? yield* outputOf(inspo(asked, "pipe")) : null
   yield* writing.withPermit(addResult(seed, measured === null ? result : underPlain(result, measured), options))
   yield* Console.log(`${arm} of seed ${seed} is finished`)
 })
@@ -107,13 +107,6 @@ const setFlags = (settings: ReadonlyArray<string>) => settings.flatMap((one) => 
 /** The command line of this checkout. */
 const inspo = (args: ReadonlyArray<string>, stdout: "ignore" | "pipe") =>
   ChildProcess.make(process.execPath, [cli, ...args], { stdin: "inherit", stdout, stderr: "inherit", detached: false })
-
-const outputOf = Effect.fnUntraced(function* (program: ChildProcess.Command) {
-  const { exitCode, stdout } = yield* program
-  const text = yield* stdout.pipe(Stream.decodeText(), Stream.mkString)
-  if ((yield* exitCode) !== 0) return yield* Effect.fail("`inspo eval` failed, see above.")
-  return text
-})
 
 /** The arms that do not evaluate the plain instruction, since they begin with another one. */
 const withoutPlain = new Set(["letter-hand-written", "letter-instruction-first"])

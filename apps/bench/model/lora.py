@@ -9,6 +9,7 @@ class Adapters:
     """One adapter for each of `count` models in all linear layers of `base` but the head; trained in float32."""
 
     def __init__(self, base: torch.nn.Module, count: int, rank: int):
+        self.device = base.device
         self.rows: torch.Tensor | int = 0
         self.layers: dict[str, LoraLinear] = {}
         base.requires_grad_(False)
@@ -21,8 +22,7 @@ class Adapters:
     def use(self, rows: list[int]) -> None:
         """Sets the adapter of each row of the batches that follow."""
         distinct = set(rows)
-        device = next(iter(self.layers.values())).a.device
-        self.rows = distinct.pop() if len(distinct) == 1 else torch.tensor(rows, device=device)
+        self.rows = distinct.pop() if len(distinct) == 1 else torch.tensor(rows, device=self.device)
 
     def of(self, model: int) -> dict[str, torch.Tensor]:
         """The tensors of one model, with their gradients; they share the memory of the layers."""

@@ -174,8 +174,8 @@ class JsonHandler(BaseHTTPRequestHandler):
         pass
 
 
-def continuations(prompt: list[int], count: int, parameters: dict) -> list[Asked]:
-    """`count` continuations of a prompt, each with draws of its own."""
+def continuations(prompt: list[int], count: int, parameters: dict, adapter: int = 0) -> list[Asked]:
+    """`count` continuations of a prompt under an adapter, each with draws of its own."""
     stop = parameters.get("stop") or []
     return [
         Asked(
@@ -185,6 +185,7 @@ def continuations(prompt: list[int], count: int, parameters: dict) -> list[Asked
             top_p=parameters.get("top_p", 1),
             seed=((parameters.get("seed") or 0) + 7919 * at) % 2**63,
             stop=[stop] if isinstance(stop, str) else stop,
+            adapter=adapter,
         )
         for at in range(count)
     ]

@@ -37,29 +37,35 @@ export const build = Effect.tryPromise({
   try: async () => {
     const vite = await import("vite")
     await mkdir(dirname(folder), { recursive: true })
-    const made = await mkdtemp(`${folder}-`)
-    await vite.build({
-      configFile: false,
-      root: sources,
-      base: "./",
-      logLevel: "error",
-      // Also in a process with another environment, such as a test.
-      define: { "process.env.NODE_ENV": JSON.stringify("production") },
-      oxc: { jsx: { runtime: "automatic", development: false } },
-      build: {
-        outDir: made,
-        emptyOutDir: true,
-        chunkSizeWarningLimit: 2000,
-        modulePreload: { polyfill: false },
-        rolldownOptions: {
-          input: pages.map((page) => `${sources}/${page}`),
-          // No module relies on a getter that does something when it is loaded: 3 kB less of unused code.
-          treeshake: { propertyReadSideEffects: false }
+    const own = await mkdtemp(`${folder}-`)
+    const made = `${own}/page`
+    try {
+      await vite.build({
+        configFile: false,
+        root: sources,
+        base: "./",
+        logLevel: "error",
+        // Also in a process with another environment, such as a test.
+        define: { "process.env.NODE_ENV": JSON.stringify("production") },
+        oxc: { jsx: { runtime: "automatic", development: false } },
+        build: {
+          outDir: made,
+          chunkSizeWarningLimit: 2000,
+          modulePreload: { polyfill: false },
+          rolldownOptions: {
+            input: pages.map((page) => `${sources}/${page}`),
+            // No module relies on a getter that does something when it is loaded: 3 kB less of unused code.
+            treeshake: { propertyReadSideEffects: false }
+          }
         }
-      }
-    })
-    await compress(made)
-    await replace(made)
+      })
+      await compress(made)
+      // If another process has built the page meanwhile, that one is kept: it is the same.
+      await rename(folder, `${own}/old`).catch(unless("ENOENT"))
+      await rename(made, folder).catch(unless("ENOTEMPTY", "EEXIST"))
+    } finally {
+      await rm(own, { recursive: true, force: true })
+    }
   },
   catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
 }).pipe(Effect.withSpan("Assets.build"))
@@ -74,14 +80,7 @@ const compress = async (made: string) => {
     )
 }
 
-/** Moves what was built to the folder of the page. If another process did so meanwhile, its page is kept: it is the same. */
-const replace = async (made: string) => {
-  const old = `${made}-old`
-  await rename(folder, old).catch(unless("ENOENT"))
-  await rename(made, folder).catch(unless("ENOTEMPTY", "EEXIST"))
-  for (const left of [old, made]) await rm(left, { recursive: true, force: true })
-}
-
+/** Ignores an error with one of the codes. */
 const unless =
   (...codes: ReadonlyArray<string>) =>
   (error: NodeJS.ErrnoException) => {

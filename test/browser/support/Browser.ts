@@ -171,6 +171,35 @@ export const assertInOrder = async (page: Page, place: string): Promise<void> =>
   assert.isAtMost(await overflow(page), 0, place)
 }
 
+/** Every view below an address is in order at three widths in both themes. A view is there once its landmark is. */
+export const assertViewsInOrder = async (
+  browser: Browser,
+  address: string,
+  landmarks: Readonly<Record<string, string>>
+): Promise<void> => {
+  for (const look of looks) {
+    const watched = await open(browser, address, look)
+    const { page } = watched
+    for (const [view, landmark] of Object.entries(landmarks)) {
+      await page.goto(`${address}/${view}`)
+      await page.waitForSelector(landmark)
+      await assertInOrder(page, `${view}, ${look.width} pixels, ${look.theme}`)
+    }
+    assertClean(watched)
+    await page.close()
+  }
+}
+
+/** Hostile text that a page shows, which would set the title to `owned`, has no effect. */
+export const assertInert = async (page: Page, place: string): Promise<void> => {
+  assert.notInclude(await page.title(), "owned", place)
+  const made = await page.evaluate(
+    `document.querySelectorAll("main script, main iframe, main img, main style, main a[href^='javascript']").length`
+  )
+  assert.strictEqual(made, 0, place)
+  assert.isAtMost(await overflow(page), 0, place)
+}
+
 /** Pixels by which a page is wider than its window. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
