@@ -25,6 +25,8 @@ interface Remembered {
   readonly instruction: string
   readonly isTrain: boolean
   readonly known: Map<number, State.RewardValue>
+  /** Whether its unit has its instruction from an earlier cohort, so that it is no evidence here. */
+  readonly isCarried: boolean
   /** Its samples but those that were accepted as never used. */
   evidence: number
 }
@@ -71,7 +73,7 @@ const observe = (model: Model, server: Watched, events: ReadonlyArray<Population
         break
       }
       case "Leased":
-        for (const { instruction, key, lease, n, probability } of event.leases) {
+        for (const { instruction, isCarried = false, key, lease, n, probability } of event.leases) {
           assert.isFalse(model.leases.has(lease), `${lease} is given out once`)
           assert.isTrue(probability > 0 && probability <= 1)
           const cohort = event.cohort
@@ -84,7 +86,8 @@ const observe = (model: Model, server: Watched, events: ReadonlyArray<Population
             instruction,
             isTrain,
             known: new Map(),
-            evidence: n
+            isCarried,
+            evidence: isCarried ? 0 : n
           })
         }
         break
@@ -187,8 +190,10 @@ const step = (model: Model, server: Watched, command: Command): Refused | undefi
       if (known !== undefined && (outcome === "accepted" || outcome === "late")) {
         known.known.set(sample ?? 0, value)
         const cohort = name(known.branch, known.cohort)
-        if (outcome === "accepted" && value === "abandoned") known.evidence--
-        if (outcome === "accepted") model.accepted.set(cohort, [...(model.accepted.get(cohort) ?? []), value])
+        // What a unit earns after its own cohort is evidence of none.
+        if (known.isCarried || outcome === "late") return outcome
+        if (value === "abandoned") known.evidence--
+        model.accepted.set(cohort, [...(model.accepted.get(cohort) ?? []), value])
       }
       return outcome
     })
