@@ -57,6 +57,7 @@ const everything = [
   "RunFinished",
   "a stale value",
   "a shortfall",
+  "a search for the first reward",
   "a second round",
   "a question under several instructions",
   "samples shared by several instructions",
@@ -231,6 +232,8 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
           see("a policy of an earlier step")
         if (event._tag === "Pruned" && event.pruned.some(({ reason }) => reason === "worse"))
           see("an instruction removed by evidence")
+        if (event._tag === "ParentsChosen" && !AlgorithmOne.evolvesAt(real.algorithm, event.step))
+          see("a search for the first reward")
         if (event._tag === "ParentsChosen" && before?.ids.some((id) => id === event.parents[0]) === true)
           see("a parent of the last newcomers")
         if (event._tag === "PopulationRefilled" && real.algorithm.halving.rule === "evidence") {
@@ -263,12 +266,17 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
     },
     toString: () => "fail"
   }
-  const luck = fc.record<Environment.Luck>({
-    rewards: nonEmpty(fc.constantFrom(0, 0.25, 0.5, 1), 7),
-    missing: nonEmpty(fc.constantFrom(0, 0, 0, 1, 9), 3),
-    isTilted: fc.constantFrom(false, true, true),
-    failing: nonEmpty(fc.oneof({ arbitrary: fc.constant(false), weight: 7 }, fc.constant(true)), 11)
-  })
+  const luck = fc
+    .record<Environment.Luck>({
+      rewards: fc.oneof(
+        { arbitrary: nonEmpty(fc.constantFrom(0, 0.25, 0.5, 1), 7), weight: 5 },
+        fc.constant([0] as const)
+      ),
+      missing: nonEmpty(fc.constantFrom(0, 0, 0, 1, 9), 3),
+      isTilted: fc.constantFrom(false, true, true),
+      failing: nonEmpty(fc.oneof({ arbitrary: fc.constant(false), weight: 7 }, fc.constant(true)), 11)
+    })
+    .map((one) => (one.rewards.every((reward) => reward === 0) ? { ...one, isTilted: false } : one))
   return [
     fc
       .tuple(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constantFrom(50, 100)), luck)

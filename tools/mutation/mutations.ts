@@ -469,7 +469,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
 
   kernelApply("members.length > parents", "members.length >= parents", "prunes when only parents are left"),
-  kernelApply("evolution === null && !isPaused && evolves", "!isPaused && evolves", "two evolutions at once"),
+  kernelApply("state.evolution === null && !schedule.isPaused", "!schedule.isPaused", "two evolutions at once"),
+  kernelApply("entrants !== null && Population", "Population", "searches before the first evolution"),
+  kernelApply("Population.isUnrewarded(population) && ", "", "searches on after the first reward"),
   apply("previousValues: plan.values", "previousValues: state.previousValues", "W of step 0 is used forever"),
   kernelObserve("  newcomers: []\n", "", "newcomers stay newcomers"),
   kernelApply(
@@ -519,6 +521,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "algorithm.population.size >= algorithm.population.parents",
     "evolves without a place to fill"
   ),
+  schedule("algorithm.verification.samples === 0 &&\n", "", "searches with verification"),
+  schedule("step < algorithm.schedule.steps &&\n", "", "searches after the last step"),
   kernelSchedule("step <= (schedule.evolveUntil", "step < (schedule.evolveUntil", "the last evolution is skipped"),
   schedule(
     "step >= (algorithm.schedule.policyFirst ?? 1)",

@@ -35,6 +35,7 @@ const settings = [
   "train.kl=advantages",
   "train.klCoefficient=0",
   "schedule.steps=60",
+  "schedule.searchEvery=0",
   "evaluation.questions=100",
   "checkpoint.every=20"
 ]

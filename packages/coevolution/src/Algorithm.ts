@@ -1,5 +1,5 @@
 import type { Engine } from "@inspo/engine"
-import { Settings } from "@inspo/evolution/Settings"
+import { SearchEvery, Settings } from "@inspo/evolution/Settings"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import type { Protocol } from "@inspo/reflection/FailureMode"
@@ -8,7 +8,7 @@ import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardC
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Rule as SharesRule } from "@inspo/sampler/Sampler"
-import { DateTime, Option, Schema, SchemaGetter, Struct } from "effect"
+import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
 const { fields: shared } = Settings
@@ -88,6 +88,7 @@ export const HalvingConfig = Schema.Struct({
 export const ScheduleConfig = Schema.Struct({
   steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
   ...shared.schedule.fields,
+  searchEvery: SearchEvery.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   policyFirst: Schema.NullOr(PositiveInt).annotate({
     description:
       "Steps in which the policy trains under `seedInstruction` alone; then it is frozen and instructions evolve under it; " +

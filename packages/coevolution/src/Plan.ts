@@ -5,6 +5,7 @@ import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
 import type { Algorithm } from "./Algorithm.ts"
 import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
+import * as Schedule from "./Schedule.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
 import type { DecisionContext } from "./DecisionContext.ts"
 import type { RunEvent } from "./RunEvent.ts"
@@ -24,7 +25,7 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
  * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` assumes that the best instruction is
  *   not the seed, otherwise the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
- *   candidate ever passes (`max`). A proposer call is one request to the proposer, including that for the first population.
+ *   candidate ever passes and nothing is ever rewarded (`max`). A proposer call is one request to the proposer, including that for the first population.
  * - `valueHalfWidth`: half the width of a 95 % interval of a value, in units of reward, after a full window in a full
  *   population that shares the batch evenly. The unit is the group, with the largest possible variance of a mean in [0, 1],
  *   1/4. At most 0.5.
@@ -106,6 +107,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
       .reduce(add, initial)
   const least = evolved(withoutFailures(context))
   const most = evolved(withoutPasses(context))
+  const searches = Schedule.searchSteps(algorithm).length
 
   return {
     steps: algorithm.schedule.steps,
@@ -114,7 +116,11 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     rollouts: { train: expected.train, verification: expected.verification, evaluation },
     bounds: {
       verification: { min: least.verification, expected: expected.verification, max: most.verification },
-      proposerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
+      proposerCalls: {
+        min: least.calls,
+        expected: expected.calls,
+        max: most.calls + searches * algorithm.verification.rounds
+      }
     },
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
     warnings: warnings(algorithm, { decisions }),

@@ -30,6 +30,7 @@ export const robust: Algorithm = {
     pruneEvery: 5,
     evolveEvery: 15,
     evolveUntil: 150,
+    searchEvery: 1,
     policyFirst: null
   },
   buffer: { failures: "own", capacitySteps: 5, perQuestionCap: 10 },
@@ -112,7 +113,7 @@ export const paper: Algorithm = {
   sampler: { ...robust.sampler, shares: "softmax", assignment: "independent" },
   halving: { ...robust.halving, rule: "bottom-half", ranking: "before" },
   // t < T_e, which is 150.
-  schedule: { ...robust.schedule, evolveUntil: 149 },
+  schedule: { ...robust.schedule, evolveUntil: 149, searchEvery: 0 },
   buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
   proposer: { ...robust.proposer, parent: "random", lint: "parsed", onError: "stop" },
   verification: {

@@ -12,16 +12,32 @@ const evolvesAt = (algorithm: Algorithm, step: number): boolean =>
   step >= (algorithm.schedule.policyFirst ?? 1) &&
   algorithm.population.size > algorithm.population.parents
 
+/** Whether an evolution begins after this step if nothing was rewarded; verification would take rollouts for each. */
+export const searches = (algorithm: Algorithm, step: number): boolean =>
+  divides(algorithm.schedule.searchEvery, step) &&
+  algorithm.verification.samples === 0 &&
+  step < algorithm.schedule.steps &&
+  step >= (algorithm.schedule.policyFirst ?? 1)
+
 /** The steps after which evolution decides. */
 export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
   ...EvolutionSchedule.ofSettings(algorithm),
   resetsWindows: algorithm.population.average !== "questions",
-  evolves: (step) => evolves(algorithm, step)
+  evolves: (step) => evolves(algorithm, step),
+  searches: (step) => searches(algorithm, step)
 })
 
 /** The steps of a run after which an evolution begins. */
 export const evolutions = (algorithm: Algorithm): ReadonlyArray<number> =>
   Arr.range(1, algorithm.schedule.steps).filter((step) => evolves(algorithm, step))
+
+/** The further steps of a run after which an evolution begins if nothing is ever rewarded. */
+export const searchSteps = (algorithm: Algorithm): ReadonlyArray<number> => {
+  const [first = Infinity] = evolutions(algorithm)
+  return Arr.range(1, algorithm.schedule.steps).filter(
+    (step) => step > first && searches(algorithm, step) && !evolves(algorithm, step)
+  )
+}
 
 /** Whether the policy after this step answers the validation questions; always after the last step of a run with validations. */
 export const validates = ({ evaluation, schedule }: Algorithm, step: number): boolean =>

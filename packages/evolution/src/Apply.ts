@@ -112,8 +112,12 @@ const pruning = ({ isPaused, parents, prunes }: Schedule, { population }: Evolut
   !isPaused && prunes(population.step) && population.members.length > parents ? "Prune" : null
 
 /** While an evolution waits for something, no other begins. */
-const afterPruning = ({ evolves, isPaused }: Schedule, { evolution, population }: EvolutionState): Due =>
-  evolution === null && !isPaused && evolves(population.step) ? "ChooseParents" : "Conclude"
+const afterPruning = (schedule: Schedule, state: EvolutionState): Due =>
+  state.evolution === null && !schedule.isPaused && evolvesNow(schedule, state) ? "ChooseParents" : "Conclude"
+
+const evolvesNow = ({ evolves, searches }: Schedule, { entrants, population }: EvolutionState): boolean =>
+  evolves(population.step) ||
+  (entrants !== null && Population.isUnrewarded(population) && searches?.(population.step) === true)
 
 const evolutionIn = <Tag extends Stage["_tag"]>(
   { evolution }: EvolutionState,

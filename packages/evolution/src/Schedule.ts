@@ -11,6 +11,8 @@ export interface Schedule {
   readonly isPaused: boolean
   readonly prunes: (step: number) => boolean
   readonly evolves: (step: number) => boolean
+  /** Whether another evolution begins, after the first one, if nothing was rewarded until then; absent: never. */
+  readonly searches?: (step: number) => boolean
 }
 
 /** The schedule of some settings, while evolution is not paused. */
@@ -19,7 +21,8 @@ export const ofSettings = ({ population, schedule }: Pick<Settings, "population"
   resetsWindows: false,
   isPaused: false,
   prunes: (step) => divides(schedule.pruneEvery, step),
-  evolves: (step) => divides(schedule.evolveEvery, step) && step <= (schedule.evolveUntil ?? Infinity)
+  evolves: (step) => divides(schedule.evolveEvery, step) && step <= (schedule.evolveUntil ?? Infinity),
+  searches: (step) => divides(schedule.searchEvery ?? 0, step)
 })
 
 /** Whether every `period`-th unit of time is meant, 0 for none. */

@@ -7,6 +7,13 @@ import { Schema } from "effect"
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
+/** How often a population evolves before its first reward. */
+export const SearchEvery = Count.annotate({
+  description:
+    "Steps or cohorts between two evolutions as long as nothing was ever rewarded, from the first evolution on and also " +
+    "after T_e; 0 for `evolveEvery` and T_e alone. Only where candidates join without verification"
+})
+
 export const Settings = Schema.Struct({
   randomSeed: Schema.Int.annotate({ description: "Seed of every random choice" }),
   population: Schema.Struct({
@@ -23,7 +30,8 @@ export const Settings = Schema.Struct({
     evolveEvery: Count.annotate({ description: "K_e: steps or cohorts between two evolutions; 0 for never" }),
     evolveUntil: Schema.NullOr(Count).annotate({
       description: "T_e: the last step or cohort after which an evolution can begin; null for no limit"
-    })
+    }),
+    searchEvery: Schema.optionalKey(SearchEvery)
   })
 })
 export interface Settings extends Schema.Schema.Type<typeof Settings> {}

@@ -4,10 +4,12 @@ import {
   apply,
   begin,
   decide,
+  endUnit,
   type EvolutionEvent,
   type EvolutionState,
   instructionId,
   observe,
+  rest,
   UnexpectedEvent
 } from "@inspo/evolution"
 import { Lives } from "@inspo/evolution/testing"
@@ -98,6 +100,38 @@ describe("evolution", () => {
       })
     },
     { arbitrary: { runs: 300 } }
+  )
+
+  it.prop(
+    "searches after the first evolution as long as there are rewards and all are 0",
+    [Lives.Life, Schema.Literals([0, 1, 3, 25]), Schema.Boolean, Schema.Boolean],
+    ([{ units }, unrewarded, hasEvolved, isPaused]) => {
+      const schedule = {
+        parents: 1,
+        resetsWindows: false,
+        isPaused,
+        prunes: () => false,
+        evolves: (step: number) => step === 2,
+        searches: (step: number) => step % 3 !== 0
+      }
+      let state: EvolutionState = {
+        ...begin([Lives.member(0), Lives.member(1)]),
+        entrants: hasEvolved ? { places: 1, ids: [] } : null
+      }
+      const seen: Array<number> = []
+      for (const [index, unit] of units.entries()) {
+        const groups = Lives.groupsOf(state, unit).map((group) => ({
+          ...group,
+          rewards: index < unrewarded ? group.rewards.map(() => 0) : group.rewards
+        }))
+        seen.push(...groups.flatMap(({ rewards }) => rewards))
+        const step = index + 1
+        state = endUnit(schedule, observe(Lives.averaging, state, step, groups))
+        const isSearching = hasEvolved && step % 3 !== 0 && seen.length > 0 && seen.every((reward) => reward === 0)
+        assert.strictEqual(state.due === "ChooseParents", !isPaused && (step === 2 || isSearching))
+        state = rest(state)
+      }
+    }
   )
 
   it.prop(

@@ -264,7 +264,14 @@ const schedule = (state: State): Evolution.Schedule.Schedule => {
   const calls = every(state.made + left)
   const isTried = state.made - state.evolvedAt >= calls || !hasCases(state)
   const isDue = isTried && 2 * left >= calls
-  return { parents: 1, resetsWindows: false, isPaused: false, prunes: () => false, evolves: () => isDue }
+  return {
+    parents: 1,
+    resetsWindows: false,
+    isPaused: false,
+    prunes: () => false,
+    evolves: () => isDue,
+    searches: () => false
+  }
 }
 
 const hasCases = (state: State): boolean =>

@@ -276,7 +276,9 @@ const judge = (comparison: Comparison, missing: Vector, step: number): Compariso
   if (size === 0) return { ...comparison, ...empty, generation: comparison.generation }
   const { covariance, means: shown } = posterior(comparison)
   const means = missing.some((share) => share > 0) ? alike(shown, shrunken(comparison, shown, missing)) : shown
-  const leader = means.indexOf(Math.max(...means))
+  // Among equals the oldest leads, not the one that rounding favours.
+  const most = Math.max(...means)
+  const leader = means.findIndex((mean) => mean > most - rounding)
   const { incumbent } = comparison
   return {
     ...comparison,

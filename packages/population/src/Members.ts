@@ -189,6 +189,9 @@ export const find = (population: Population, id: InstructionId): Option.Option<M
 /** The best member by the comparison, if there is a member. */
 export const incumbent = ({ comparison, members }: Population): Member | undefined => members[comparison.incumbent]
 
+/** Whether there were rewards, and all of them were 0. */
+export const isUnrewarded = ({ comparison }: Population): boolean => comparison.samples > 0 && comparison.sum === 0
+
 /** Mean reward over all trajectories since the instruction joined; none before the first. */
 export const lifetimeMean = (member: Member): Option.Option<number> =>
   member.lifetime.trajectories === 0

@@ -439,7 +439,8 @@ describe("the e-process of the best", () => {
 
 /** The incumbent after another one. */
 const incumbentOf = ({ incumbent }: { readonly incumbent: number }, posterior: Comparison.Posterior): number => {
-  const leader = posterior.means.indexOf(Math.max(...posterior.means))
+  const most = Math.max(...posterior.means)
+  const leader = posterior.means.findIndex((mean) => mean > most - 1e-9)
   return (posterior.means[leader] ?? NaN) > (posterior.means[incumbent] ?? NaN) + 1e-9 ? leader : incumbent
 }
 

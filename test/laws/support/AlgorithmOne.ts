@@ -50,7 +50,7 @@ export function* run(
 
     if (schedule.pruneEvery > 0 && t % schedule.pruneEvery === 0 && history.alive.length > population.parents)
       yield* prune(algorithm, history)
-    if (evolvesAt(algorithm, t)) yield* evolve(algorithm, history)
+    if (evolvesAt(algorithm, t) || searchesAt(algorithm, history)) yield* evolve(algorithm, history)
     yield* endStep(algorithm, history)
   }
 
@@ -438,13 +438,25 @@ const assertKnowledge = (
   )
 }
 
-const evolvesAt = ({ population, schedule, verification }: Algorithm, t: number): boolean =>
+/** Whether the schedule has an evolution after step t, whatever was rewarded. */
+export const evolvesAt = ({ population, schedule, verification }: Algorithm, t: number): boolean =>
   !(verification.samples === 0 && t === schedule.steps) &&
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
   t >= (schedule.policyFirst ?? 0) &&
   (schedule.evolveUntil === null || t <= schedule.evolveUntil) &&
   population.size > population.parents
+
+/** After the first evolution, while there are rewards and all are 0. */
+const searchesAt = ({ schedule, verification }: Algorithm, { entrants, evidence, step }: History): boolean =>
+  entrants !== null &&
+  evidence.samples > 0 &&
+  evidence.sum === 0 &&
+  verification.samples === 0 &&
+  schedule.searchEvery > 0 &&
+  step % schedule.searchEvery === 0 &&
+  step >= (schedule.policyFirst ?? 0) &&
+  step < schedule.steps
 
 const failuresOf = (algorithm: Algorithm, history: History, parent: string): ReadonlyArray<Remembered> => {
   const held = buffer(algorithm, history)

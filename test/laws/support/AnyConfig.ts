@@ -35,6 +35,7 @@ const numbers = fc.record({
     pruneEvery: fc.constantFrom(0, 1, 2, 2, 3),
     evolveEvery: fc.constantFrom(0, 1, 1, 2, 2, 3),
     evolveUntil: fc.oneof(fc.integer({ min: 2, max: 12 }), fc.constant(12)),
+    searchEvery: fc.constantFrom(0, 1, 1, 2),
     policyFirst: fc.constantFrom(null, null, null, 2, 3)
   }),
   capacitySteps: fc.integer({ min: 1, max: 3 }),

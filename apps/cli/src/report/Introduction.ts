@@ -16,7 +16,7 @@ export const introduction = (
   columns: number
 ): ReadonlyArray<string> => {
   const { config, loaded, profile } = run
-  const { population, rollout, schedule, train } = config
+  const { population, rollout, schedule, train, verification } = config
   const planned = plannedByPurpose(config)
   const { data, passages } = loaded
   const entries: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -31,12 +31,13 @@ export const introduction = (
       `${plural(schedule.steps, "step")} of ${train.batchSize} questions × ${rollout.groupSize} rollouts` +
         (population.size > 1
           ? `, ${plural(population.size, "instruction")}; ` +
-            (schedule.pruneEvery > 0
-              ? `prune every ${schedule.pruneEvery === 1 ? "step" : `${schedule.pruneEvery} steps`}`
-              : "no pruning") +
+            (schedule.pruneEvery > 0 ? `prune every ${steps(schedule.pruneEvery)}` : "no pruning") +
             (schedule.evolveEvery > 0
               ? `, evolve every ${schedule.evolveEvery}` +
-                (schedule.evolveUntil === null ? "" : ` until step ${schedule.evolveUntil}`)
+                (schedule.evolveUntil === null ? "" : ` until step ${schedule.evolveUntil}`) +
+                (schedule.searchEvery > 0 && verification.samples === 0
+                  ? `, before a first reward every ${steps(schedule.searchEvery)}`
+                  : "")
               : ", no evolution")
           : ", one instruction")
     ],
@@ -75,3 +76,5 @@ const offline: Readonly<Record<RunConfig["proposer"]["kind"], string>> = {
   paraphrase: "the parent in other words of the bank",
   history: "clauses of the better-scored instructions"
 }
+
+const steps = (period: number): string => (period === 1 ? "step" : `${period} steps`)

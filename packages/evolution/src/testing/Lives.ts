@@ -79,7 +79,8 @@ export const scheduleOf = (
   resetsWindows,
   isPaused,
   prunes: (step) => step % 2 === 0,
-  evolves: (step) => step % 3 === 0
+  evolves: (step) => step % 3 === 0,
+  searches: () => true
 })
 
 /** What decisions about a state are made with. */
