@@ -10,6 +10,7 @@ import {
 import type { Value } from "@inspo/population/Population"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import { proposalId } from "./Learning.ts"
+import type { SummaryEvent } from "./Summary.ts"
 
 /**
  * An instruction as it was. Candidates have the ids they have while people decide on them.
@@ -89,7 +90,7 @@ export const candidateId = ({ proposal }: History, place: number): InstructionId
   proposal === null ? null : proposalId(proposal, place)
 
 /** The history after one more event. Pure. */
-export const after = (before: History, event: PopulationEvent): History => {
+export const after = (before: History, event: PopulationEvent | SummaryEvent): History => {
   switch (event._tag) {
     case "Created":
       return event.members.reduce(enter, { ...before, incumbent: event.members[0].id })

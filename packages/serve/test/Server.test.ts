@@ -357,6 +357,38 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("sums the rewards of closed cohorts in a summary of what happened", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, trainer)
+      const leased = yield* ask("POST", `${one}/leases`, {
+        cohort: "train/1",
+        requests: [{ key: "a" }, { key: "b", n: 2 }]
+      })
+      const rewards = leasesOf(leased).flatMap(({ key, lease }) =>
+        key === "a" ? [{ lease, value: 1 }] : [0, 1].map((sample) => ({ lease, sample, value: sample }))
+      )
+      yield* ask("POST", `${one}/rewards`, { rewards, close: { cohort: "train/1" } })
+      const closed = Effect.fnUntraced(function* (view: string) {
+        const { body } = yield* ask("GET", `${one}/events?view=${view}`)
+        const events = fieldOf(body, "events")
+        const found = Array.isArray(events)
+          ? events.find((event: unknown) => fieldOf(event, "type") === "Closed")
+          : null
+        return { last: fieldOf(body, "last"), data: fieldOf(found, "data") }
+      })
+      const [summary, all] = [yield* closed("summary"), yield* closed("all")]
+      assert.strictEqual(summary.last, all.last)
+      assert.isArray(fieldOf(all.data, "units"))
+      assert.isUndefined(fieldOf(summary.data, "units"))
+      const tallies = Object.values(Object(fieldOf(summary.data, "tallies")))
+      assert.strictEqual(
+        tallies.reduce((sum: number, tally) => sum + Number(fieldOf(tally, "sum")), 0),
+        1.5
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("measures a population that was removed no more", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()

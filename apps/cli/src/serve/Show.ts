@@ -1,4 +1,5 @@
 /** Shows served populations in a terminal. */
+import { Summary } from "@inspo/cohorts"
 import { count, duration, percent, plural } from "@inspo/dashboard/Format"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
@@ -68,7 +69,10 @@ const figure = (value: number | null): string => (value === null ? "–" : value
 /** Shows the parent of each instruction, the difference between them, and why it was removed. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const populationLog = log.reduce((before, { at, event }) => append(before, event, View.isoTime(at)), empty)
+  const populationLog = log.reduce((before, { at, event }) => {
+    const summary = Summary.summarize(event)
+    return summary === null ? before : append(before, summary, View.isoTime(at))
+  }, empty)
   const members = membersOf(populationLog)
   const { directory, name } = place
   yield* Reporter.printStyled(json, { directory, name, instructions: [...members.values()] }, (style) =>

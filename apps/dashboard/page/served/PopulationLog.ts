@@ -1,5 +1,5 @@
 /** The log of a population: loaded once, then continued. */
-import { PopulationEvent } from "@inspo/cohorts/Event"
+import { SummaryEvent } from "@inspo/cohorts/Summary"
 import { Effect, Option, Schema } from "effect"
 import { append, empty, type PopulationLog } from "../../src/served/PopulationLog.ts"
 import { type Client, makeQuery } from "./Client.ts"
@@ -19,15 +19,15 @@ const load = Effect.fnUntraced(function* (client: Client, name: string) {
     const before = loaded.get(name)
     const { events, last } = yield* client.populations.events({
       params: { name },
-      query: before === undefined ? {} : { after: before.after }
+      query: { view: "summary", ...(before === undefined ? {} : { after: before.after }) }
     })
     const log = events.reduce((log, { at, data, type }) => {
       const event = decode(typeof data === "object" ? { ...data, _tag: type } : data)
       return Option.isNone(event) ? log : append(log, event.value, at)
     }, before?.log ?? empty)
     loaded.set(name, { after: last, log })
-    if (events.length === 0 || last === before?.after) return log
+    if (last === before?.after) return log
   }
 })
 
-const decode = Schema.decodeUnknownOption(PopulationEvent)
+const decode = Schema.decodeUnknownOption(SummaryEvent)

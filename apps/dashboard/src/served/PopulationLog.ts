@@ -1,7 +1,8 @@
 /** The log of a population in words, and the history of each member: its origin, and why it was removed. */
-import type { EventOf, PopulationEvent } from "@inspo/cohorts"
+import type { EventOf } from "@inspo/cohorts"
 import * as History from "@inspo/cohorts/History"
 import { onScale, type Settings } from "@inspo/cohorts/Settings"
+import type { SummaryEvent } from "@inspo/cohorts/Summary"
 import { plural, percent, quantity } from "../Format.ts"
 import { labels, type Naming, unnamed, withNames } from "../Names.ts"
 import { inWords } from "../Reason.ts"
@@ -24,7 +25,7 @@ export interface Line {
   readonly by: "hand" | "client" | "rule"
 }
 
-/** The log up to some event. `naming` has the names of instructions and of candidates. */
+/** The summary of the log up to some event. `naming` has the names of instructions and of candidates. */
 export interface PopulationLog {
   readonly history: History.History
   readonly naming: Naming
@@ -45,7 +46,7 @@ export const empty: PopulationLog = {
 }
 
 /** The log after one more event, which happened `at` a time, as ISO 8601. */
-export const append = (before: PopulationLog, event: PopulationEvent, at: string): PopulationLog => {
+export const append = (before: PopulationLog, event: SummaryEvent, at: string): PopulationLog => {
   const history = History.after(before.history, event)
   const log: PopulationLog = {
     ...before,
@@ -105,10 +106,10 @@ const inFigures = (log: PopulationLog, { best, leaving: { certainty, reason, val
     `value ${valueOf(log, value)}${best === null ? "" : `, against ${valueOf(log, best.value)} of ${labelOf(log)(best.id)}`}`
   ].join("; ")
 
-const toneOf = ({ _tag }: PopulationEvent): Line["tone"] =>
+const toneOf = ({ _tag }: SummaryEvent): Line["tone"] =>
   _tag === "Pruned" || _tag === "MemberRetired" ? "prune" : evolving.has(_tag) ? "evolve" : "plain"
 
-const evolving: ReadonlySet<PopulationEvent["_tag"]> = new Set([
+const evolving: ReadonlySet<SummaryEvent["_tag"]> = new Set([
   "ParentsChosen",
   "CandidatesProposed",
   "VerificationBegun",
@@ -122,7 +123,7 @@ const hand = (text: string, why: string | null = null): Said => ({ text, why, by
 const rule = (text: string, why: string | null = null): Said => ({ text, why, by: "rule" })
 
 /** An event in words; nothing if nothing changed, as for a cohort that opens or a decision without effect. */
-const linesOf = (before: PopulationLog, log: PopulationLog, event: PopulationEvent): ReadonlyArray<Said> => {
+const linesOf = (before: PopulationLog, log: PopulationLog, event: SummaryEvent): ReadonlyArray<Said> => {
   const label = labelOf(log)
   switch (event._tag) {
     case "Created":

@@ -1,17 +1,11 @@
 /** The rewards of each instruction in each closed cohort, from the log of a population. */
-import type { PopulationEvent } from "@inspo/cohorts"
+import * as Summary from "@inspo/cohorts/Summary"
 import * as Interval from "@inspo/statistics/Interval"
-
-/** The units with a reward of one instruction in some cohorts, and the sum of their mean rewards, in [0, 1]. */
-export interface Tally {
-  readonly units: number
-  readonly sum: number
-}
 
 /** A closed cohort by its index. */
 export interface CohortRewards {
   readonly cohort: number
-  readonly tallies: ReadonlyMap<string, Tally>
+  readonly tallies: Readonly<Record<string, Summary.Tally>>
 }
 
 /** The closed cohorts of the present branch in order, and the decisions after them. */
@@ -23,10 +17,10 @@ export interface Rewards {
 export const none: Rewards = { cohorts: [], marks: [] }
 
 /** The rewards after one more event. Cohorts that a rewind gave up do not count. */
-export const after = (before: Rewards, event: PopulationEvent): Rewards => {
+export const after = (before: Rewards, event: Summary.SummaryEvent): Rewards => {
   switch (event._tag) {
     case "Closed":
-      return { ...before, cohorts: [...before.cohorts, { cohort: event.index, tallies: talliesOf(event.units) }] }
+      return { ...before, cohorts: [...before.cohorts, { cohort: event.index, tallies: event.tallies }] }
     case "Rewound": {
       const { step } = event.learning.population
       return {
@@ -52,7 +46,7 @@ export interface Series {
 }
 
 /** A mean with its 95 % interval; `units` is how many rewarded units it has. */
-export interface Point extends Tally, Interval.Estimated {}
+export interface Point extends Summary.Tally, Interval.Estimated {}
 
 /**
  * The mean reward of each instruction in at most `most` points. Each point has all the rewards of its cohorts; null without
@@ -63,12 +57,12 @@ export const series = ({ cohorts }: Rewards, most: number): Series => {
   const width = Math.max(1, Math.ceil(last / most))
   const places = [...new Set(cohorts.map(({ cohort }) => Math.ceil(cohort / width)))]
   const at = new Map(places.map((place, index) => [place, index]))
-  const sums = new Map<string, Array<Tally | null>>()
+  const sums = new Map<string, Array<Summary.Tally | null>>()
   for (const { cohort, tallies } of cohorts) {
     const index = at.get(Math.ceil(cohort / width)) ?? 0
-    for (const [id, more] of tallies) {
+    for (const [id, more] of Object.entries(tallies)) {
       const own = sums.get(id) ?? places.map(() => null)
-      own[index] = added(own[index] ?? nothing, more)
+      own[index] = Summary.added(own[index] ?? Summary.nothing, more)
       sums.set(id, own)
     }
   }
@@ -84,22 +78,5 @@ const marked = (before: Rewards, kind: "prune" | "evolve"): Rewards => ({
   marks: [...before.marks, { kind, step: before.cohorts.at(-1)?.cohort ?? 0 }]
 })
 
-type Unit = Extract<PopulationEvent, { readonly _tag: "Closed" }>["units"][number]
-
-/** A unit counts once, however many samples it has. */
-const talliesOf = (units: ReadonlyArray<Unit>): CohortRewards["tallies"] => {
-  const tallies = new Map<string, Tally>()
-  for (const { instruction, rewards } of units) {
-    if (rewards.length === 0) continue
-    const sum = rewards.reduce((total, reward) => total + reward, 0) / rewards.length
-    tallies.set(instruction, added(tallies.get(instruction) ?? nothing, { units: 1, sum }))
-  }
-  return tallies
-}
-
-const nothing: Tally = { units: 0, sum: 0 }
-
-const added = (one: Tally, other: Tally): Tally => ({ units: one.units + other.units, sum: one.sum + other.sum })
-
-const pointOf = (tally: Tally | null): Point | null =>
+const pointOf = (tally: Summary.Tally | null): Point | null =>
   tally === null ? null : { ...tally, mean: tally.sum / tally.units, ci95: Interval.wilson(tally.sum, tally.units) }

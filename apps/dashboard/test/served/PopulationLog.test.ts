@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { PopulationEvent } from "@inspo/cohorts"
+import { type PopulationEvent, Summary } from "@inspo/cohorts"
 import * as fc from "fast-check"
 import { eventful, Life, step } from "../../../../packages/cohorts/test/support/Life.ts"
 import { append, empty, membersOf, type PopulationLog } from "../../src/served/PopulationLog.ts"
 
 const logOf = (events: ReadonlyArray<PopulationEvent>): PopulationLog =>
-  events.reduce((log, event) => append(log, event, "2026-01-01T00:00:00.000Z"), empty)
+  events
+    .flatMap((event) => Summary.summarize(event) ?? [])
+    .reduce((log, event) => append(log, event, "2026-01-01T00:00:00.000Z"), empty)
 
 /** Long enough to prune. */
 const longLife = (): Life => {

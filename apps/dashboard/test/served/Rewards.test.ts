@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Summary } from "@inspo/cohorts"
 import * as fc from "fast-check"
 import { eventful, Life, step } from "../../../../packages/cohorts/test/support/Life.ts"
 import { after, none, type Rewards, series } from "../../src/served/Rewards.ts"
@@ -11,14 +12,14 @@ const lives = fc.record({
 const live = (steps: ReadonlyArray<Parameters<Life["take"]>[0]>) => {
   const life = new Life(eventful("trainer"))
   for (const [index, one] of steps.entries()) life.take(one, index + 1)
-  return { life, rewards: life.log.reduce(after, none) }
+  return { life, rewards: life.log.flatMap((event) => Summary.summarize(event) ?? []).reduce(after, none) }
 }
 
 /** All units of an instruction, and the sum of their means. */
 const totals = ({ cohorts }: Rewards): ReadonlyMap<string, readonly [units: number, sum: number]> => {
   const all = new Map<string, readonly [number, number]>()
   for (const { tallies } of cohorts)
-    for (const [id, { sum, units }] of tallies) {
+    for (const [id, { sum, units }] of Object.entries(tallies)) {
       const [ownUnits, ownSum] = all.get(id) ?? [0, 0]
       all.set(id, [ownUnits + units, ownSum + sum])
     }
@@ -72,7 +73,7 @@ describe("Rewards", () => {
   it("takes no more points for 10,000 cohorts", () => {
     const cohorts = Array.from({ length: 10_000 }, (_, index) => ({
       cohort: index + 1,
-      tallies: new Map([["i0", { units: 2, sum: 1 }]])
+      tallies: { i0: { units: 2, sum: 1 } }
     }))
     const thin = series({ cohorts, marks: [] }, 200)
     assert.deepStrictEqual([thin.cohorts.length, thin.cohorts.at(-1), thin.width], [200, 10_000, 50])

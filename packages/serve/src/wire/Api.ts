@@ -107,6 +107,13 @@ const populations = HttpApiGroup.make("populations")
       params,
       query: {
         after: Schema.optionalKey(Schema.Int),
+        view: Schema.optionalKey(
+          Schema.Literals(["all", "summary"]).annotate({
+            description:
+              "In a `summary` a closed cohort has `tallies` in place of its units: by instruction the units with a reward, " +
+              "and the sum of their mean rewards"
+          })
+        ),
         limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Limits.eventsPerAnswer })))
       },
       success: Events,

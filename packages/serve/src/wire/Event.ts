@@ -10,7 +10,7 @@ export const Event = Schema.Struct({
 }).annotate({ identifier: "Event" })
 export interface Event extends Schema.Schema.Type<typeof Event> {}
 
-/** Events in order; `after` of the next request is `last`. */
+/** Events in order; `after` of the next request is `last`, which a summary may leave out. */
 export const Events = Schema.Struct({
   events: Schema.Array(Event).check(Schema.isMaxLength(Limits.eventsPerAnswer)),
   last: Schema.Int

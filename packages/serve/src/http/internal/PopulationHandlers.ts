@@ -1,4 +1,5 @@
 /** The routes for admins. */
+import { Summary } from "@inspo/cohorts"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -78,17 +79,21 @@ const forget = Effect.fn("Server.forget")(function* (
 
 const events = Effect.fn("Server.events")(function* (
   { journal }: Served,
-  { after = -1, limit = Limits.eventsPerAnswer }: { readonly after?: number; readonly limit?: number }
+  {
+    after = -1,
+    limit = Limits.eventsPerAnswer,
+    view = "all"
+  }: { readonly after?: number; readonly limit?: number; readonly view?: "all" | "summary" }
 ): Effect.fn.Return<Events, Unavailable> {
   const first = Math.max(0, after + 1)
   const some = yield* Effect.mapError(Loading.eventsFrom(journal, first, limit), ofJournal)
   return {
-    events: some.map(({ at, event: { _tag, ...data } }, index) => ({
-      sequence: first + index,
-      at: View.isoTime(at),
-      type: _tag,
-      data
-    })),
+    events: some.flatMap(({ at, event }, index) => {
+      const shown = view === "all" ? event : Summary.summarize(event)
+      if (shown === null) return []
+      const { _tag, ...data } = shown
+      return [{ sequence: first + index, at: View.isoTime(at), type: _tag, data }]
+    }),
     last: first + some.length - 1
   }
 })
