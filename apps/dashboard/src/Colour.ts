@@ -11,3 +11,9 @@ export const instructionStyle = (id: string | null): CSSProperties & Record<"--h
     ? { "--hue": "0", "--chroma": "0.01" }
     : { "--hue": String((number * 137.508 + 140) % 360), "--chroma": "0.13" }
 }
+
+/** The colour of an instruction's dot and curve on the page. */
+export const inkOf = (id: string): string => {
+  const { "--chroma": chroma, "--hue": hue } = instructionStyle(id)
+  return `oklch(var(--ink-light) ${chroma} ${hue})`
+}

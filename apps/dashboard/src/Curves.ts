@@ -1,5 +1,8 @@
 /** The looks of curves in one chart: they differ in colour, then in dashes. */
 
+import { inkOf } from "./Colour.ts"
+import type { Line } from "./report/FigureData.ts"
+
 /** The most runs that are compared at once: the number of pairs of a colour and a dash pattern. */
 export const mostCompared = 40
 
@@ -20,8 +23,9 @@ export const look = (index: number, metric = 0): Look => ({
   dash: dashes[(Math.floor(index / colours) + metric) % dashes.length] ?? []
 })
 
-/** A tone as a CSS colour of the page. */
-export const colourOf = (tone: string): string => `var(--${/^c\d$/u.test(tone) ? `curve-${tone.slice(1)}` : tone})`
+/** The CSS colour of a curve on the page: that of its instruction, or of its tone. */
+export const colourOf = ({ instruction, tone }: Pick<Line, "instruction" | "tone">): string =>
+  instruction === undefined ? `var(--${/^c\d$/u.test(tone) ? `curve-${tone.slice(1)}` : tone})` : inkOf(instruction)
 
 const colours = 8
 

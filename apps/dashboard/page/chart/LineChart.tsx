@@ -108,11 +108,12 @@ const Values = ({
               : `${horizontal.title}: ${horizontal.format(position)}`}
         </span>
       )}
-      {curves.map(({ dash = [], label, tone, values }) => {
-        const value = valueAt(values, at, pointed === null)
+      {curves.map((curve) => {
+        const { label } = curve
+        const value = valueAt(curve.values, at, pointed === null)
         return (
           <span key={label}>
-            {curves.length > 1 && <CurveSwatch tone={tone} dash={dash} />}
+            {curves.length > 1 && <CurveSwatch {...curve} />}
             {curves.length > 1 && <span className="muted">{label} </span>}
             <b>{value === null ? "–" : show(value)}</b>
           </span>
@@ -122,7 +123,13 @@ const Values = ({
   )
 }
 
-const layoutOf = ({ band, dash, label, tone }: Line) => [band === undefined, dash, label, tone]
+const layoutOf = ({ band, dash, instruction, label, tone }: Line) => [
+  band === undefined,
+  dash,
+  instruction,
+  label,
+  tone
+]
 
 /** What a chart shows now. */
 interface Latest {
@@ -282,8 +289,9 @@ const axesOf = (
 }
 
 /** The curve, and the ends of its band, which are not drawn themselves. */
-const seriesOf = ({ band, dash = [], label, tone }: Line, rem: number, isAlone: boolean): Array<uPlot.Series> => {
-  const stroke = resolveColour(colourOf(tone))
+const seriesOf = (line: Line, rem: number, isAlone: boolean): Array<uPlot.Series> => {
+  const { band, dash = [], label, tone } = line
+  const stroke = resolveColour(colourOf(line))
   return [
     {
       label,
@@ -302,11 +310,11 @@ const end: uPlot.Series = { spanGaps: true, points: { show: false } }
 /** The areas between the ends of bands, in the colours of their curves. */
 const bandsOf = (curves: ReadonlyArray<Line>): Array<uPlot.Band> => {
   let place = 1
-  return curves.flatMap(({ band, tone }) => {
+  return curves.flatMap((line) => {
     const curve = place
-    place += band === undefined ? 1 : 3
-    if (band === undefined) return []
-    const fill = resolveColour(colourOf(tone)).replace(")", ", 0.16)").replace("rgb(", "rgba(")
+    place += line.band === undefined ? 1 : 3
+    if (line.band === undefined) return []
+    const fill = resolveColour(`color-mix(in srgb, ${colourOf(line)} 16%, transparent)`)
     return [{ series: [curve + 1, curve + 2], fill }]
   })
 }

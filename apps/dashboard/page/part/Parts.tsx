@@ -1,7 +1,8 @@
 /** Small components that several views use. */
 import { type ReactNode, useState } from "react"
 import type { Interval } from "@inspo/statistics/Interval"
-import { colourOf, type Look } from "../../src/Curves.ts"
+import { colourOf } from "../../src/Curves.ts"
+import type { Line } from "../../src/report/FigureData.ts"
 import { percent } from "../../src/Format.ts"
 import type { Fate } from "../../src/view/PopulationView.ts"
 import type { RunStatus } from "../../src/view/RunView.ts"
@@ -261,8 +262,8 @@ export const Sparkline = ({ label, values }: { readonly values: ReadonlyArray<nu
 }
 
 /** A piece of a curve, drawn as in its chart. */
-export const CurveSwatch = ({ dash, tone }: Look) => (
+export const CurveSwatch = ({ dash = [], ...curve }: Pick<Line, "dash" | "instruction" | "tone">) => (
   <svg className="curve-swatch" width="28" height="8" aria-hidden="true">
-    <line x1="0" x2="28" y1="4" y2="4" stroke={colourOf(tone)} strokeWidth="3" strokeDasharray={dash.join(" ")} />
+    <line x1="0" x2="28" y1="4" y2="4" stroke={colourOf(curve)} strokeWidth="3" strokeDasharray={dash.join(" ")} />
   </svg>
 )

@@ -2,11 +2,10 @@ import { look, mostCompared } from "../../src/Curves.ts"
 import { compact, interval, percent, points } from "../../src/Format.ts"
 import type { ComparedRunView, ComparisonView } from "../../src/view/ComparisonView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
-import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
-import { useSeries } from "../chart/useSeries.ts"
+import { Curves } from "../chart/Curves.tsx"
 import { makeQuery } from "../Client.ts"
 import { versionOf } from "../LiveRuns.ts"
-import { Card, CurveSwatch, Empty, IntervalBar, Loading, Pending, Problem, Status } from "../part/Parts.tsx"
+import { Card, CurveSwatch, Empty, IntervalBar, Loading, Problem, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import type { Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
@@ -31,8 +30,9 @@ export const Compare = ({
   const drawn = chosen.slice(0, mostCompared)
   const excess = chosen.slice(mostCompared).flatMap((id) => readable.get(id)?.name ?? [])
   const unknown = others.filter((id) => !readable.has(id))
-  const version = drawn.flatMap((id) => readable.get(id) ?? []).map(versionOf)
-  const { data, problem } = useComparison(drawn.join(","), version.join())
+  const shown = drawn.flatMap((id) => readable.get(id) ?? [])
+  const version = shown.map(versionOf).join()
+  const { data, problem } = useComparison(drawn.join(","), version)
   const toggle = (id: string) => {
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
     go(withQuery(route, { with: next.filter((one) => one !== run.id).join(",") || "none" }))
@@ -71,33 +71,15 @@ export const Compare = ({
         <p role="status">{`Not shown, because no readable run has this id: ${unknown.join(", ")}.`}</p>
       )}
       {problem !== null && <Problem>{problem}</Problem>}
-      <Curves runs={drawn.flatMap((id) => readable.get(id) ?? [])} route={route} />
+      <Curves
+        labels={new Map(shown.map(({ id, measure, name }) => [id, `${name} (${measure ?? ""})`]))}
+        route={route}
+        version={version}
+      />
       {data === null ? <Loading /> : <Comparison comparison={data} />}
     </>
   )
 }
-
-const Curves = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; readonly route: Route }) => {
-  const shown = useChartState(route, usualCharts)
-  const { data, problem } = useSeries(
-    {
-      labels: new Map(runs.map(({ id, measure, name }) => [id, `${name} (${measure ?? ""})`])),
-      metrics: shown.charts.flat(),
-      x: shown.state.x
-    },
-    runs.map(versionOf).join()
-  )
-  if (data === null) return <Pending problem={problem} />
-  return (
-    <>
-      {problem !== null && <Problem>{problem}</Problem>}
-      <ChartControls data={data} shown={shown} />
-      <ChartGrid data={data} shown={shown} height={260} />
-    </>
-  )
-}
-
-const usualCharts = [["reward/mean"]]
 
 const Comparison = ({ comparison: { runs, settings } }: { readonly comparison: ComparisonView }) => (
   <>

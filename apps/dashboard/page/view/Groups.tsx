@@ -1,10 +1,9 @@
 import { look, mostCompared } from "../../src/Curves.ts"
 import { interval, percent, plural, points } from "../../src/Format.ts"
 import type { Estimate, SeedGroup } from "../../src/RunRows.ts"
-import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
-import { useSeries } from "../chart/useSeries.ts"
+import { Curves } from "../chart/Curves.tsx"
 import { versionOf } from "../LiveRuns.ts"
-import { CurveSwatch, Pending, Problem } from "../part/Parts.tsx"
+import { CurveSwatch } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
@@ -36,7 +35,7 @@ export const Groups = ({ groups, route }: { readonly groups: ReadonlyArray<SeedG
     <>
       <p className="muted">{sentence(groups)}</p>
       <Table label="Groups of runs" className="rows" columns={[first, ...others]} rows={groups} />
-      {drawn.length > 0 && <Curves groups={drawn} route={route} />}
+      {drawn.length > 0 && <GroupCurves groups={drawn} route={route} />}
     </>
   )
 }
@@ -67,31 +66,21 @@ const nameOf = ({ rows, settings }: SeedGroup): string =>
 const clipped = (value: string): string => (value.length > 24 ? `${value.slice(0, 23)}…` : value)
 
 /** Means and intervals of metrics over the seeds of each group. */
-const Curves = ({ groups, route }: { readonly groups: ReadonlyArray<SeedGroup>; readonly route: Route }) => {
-  const shown = useChartState(route, usualCharts)
+const GroupCurves = ({ groups, route }: { readonly groups: ReadonlyArray<SeedGroup>; readonly route: Route }) => {
   const { filter = "", nested } = Object.fromEntries(route.query)
-  const members = groups.flatMap(({ rows }) => rows.map(({ run }) => run))
-  const { data, problem } = useSeries(
-    {
-      labels: new Map(
-        groups.flatMap((group) => {
-          const [first] = group.rows
-          return first === undefined ? [] : [[first.run.id, `${nameOf(group)} (${plural(group.rows.length, "seed")})`]]
-        })
-      ),
-      metrics: shown.charts.flat(),
-      x: shown.state.x,
-      smooth: shown.state.smoothing,
-      filter,
-      ...(nested === "shown" ? { nested } : {})
-    },
-    members.map(versionOf).join()
+  const labels = new Map(
+    groups.flatMap((group) => {
+      const [first] = group.rows
+      return first === undefined ? [] : [[first.run.id, `${nameOf(group)} (${plural(group.rows.length, "seed")})`]]
+    })
   )
-  if (data === null) return <Pending problem={problem} />
   return (
-    <>
-      {problem !== null && <Problem>{problem}</Problem>}
-      <ChartControls data={data} shown={shown} />
+    <Curves
+      labels={labels}
+      refine={({ smoothing }) => ({ smooth: smoothing, filter, ...(nested === "shown" ? { nested } : {}) })}
+      route={route}
+      version={groups.flatMap(({ rows }) => rows.map(({ run }) => versionOf(run))).join()}
+    >
       <p className="muted">
         Each curve is the mean of a group with its 95 % t-interval over seeds, at the steps that all its runs have
         reached.
@@ -101,12 +90,9 @@ const Curves = ({ groups, route }: { readonly groups: ReadonlyArray<SeedGroup>; 
           return least === most ? "" : ` ${nameOf(group)} ends at step ${least} of ${most}, with its shortest run.`
         })}
       </p>
-      <ChartGrid data={data} shown={shown} height={260} />
-    </>
+    </Curves>
   )
 }
-
-const usualCharts = [["reward/mean"]]
 
 const sentence = (groups: ReadonlyArray<SeedGroup>): string => {
   const sizes = groups.map(({ rows }) => rows.length)

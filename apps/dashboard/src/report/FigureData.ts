@@ -10,6 +10,8 @@ export interface Line {
   readonly band?: ReadonlyArray<readonly [low: number, high: number] | null>
   /** A colour of the report's style: `accent`, `faint`, or `c0` to `c7`. */
   readonly tone: string
+  /** The instruction whose colour the curve has on the page, in place of the tone. */
+  readonly instruction?: string
   /** Lengths of drawn and empty stretches; none for a solid line. */
   readonly dash?: ReadonlyArray<number>
 }

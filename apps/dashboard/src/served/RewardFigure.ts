@@ -25,7 +25,8 @@ export const rewardFigure = (log: PopulationLog, instructions: ReadonlyArray<str
         band: points.map((point) =>
           point === null ? null : ([scaled(point.ci95[0]), scaled(point.ci95[1])] as const)
         ),
-        ...look(index)
+        ...look(index),
+        instruction: id
       }
     }),
     marks: log.rewards.marks,
