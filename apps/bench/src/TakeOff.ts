@@ -37,34 +37,66 @@ export interface ArmTakeOffs {
   readonly runs: ReadonlyMap<number, TakeOff>
 }
 
-/** How many seeds of each arm took off, compared with the first arm on the seeds that both have, by the exact test of McNemar. */
+/**
+ * How many seeds of each arm took off, and when the first reward came, compared with the first arm on the seeds that both have: by
+ * the exact test of McNemar, and by the sign test.
+ */
 export const takeOffTable = (arms: ReadonlyArray<ArmTakeOffs>): ReadonlyArray<string> => [
-  "A run takes off at the first step at which the mean training reward of five steps is at least 50 %. p is exact, two-sided and " +
-    "paired by seed.",
+  "A run takes off at the first step at which the mean training reward of five steps is at least 50 %. Both p are exact, two-sided " +
+    "and paired by seed: of taking off, and of an earlier first reward.",
   "",
   ...table([
-    ["arm", "take off", "95 % interval", "steps", "under the first instruction", `p against ${arms[0]?.arm ?? ""}`],
+    [
+      "arm",
+      "take off",
+      "95 % interval",
+      "steps",
+      "first reward",
+      "under the first instruction",
+      `p against ${arms[0]?.arm ?? ""}`,
+      "p of the first reward"
+    ],
     ...arms.map(({ arm, runs }, index) => {
       const all = [...runs.values()]
       const steps = all.flatMap(({ step }) => step ?? [])
       const { ci95 } = proportion(steps.length, all.length)
+      const first = all.map(({ rewards }) => firstReward(rewards)).toSorted((a, b) => a - b)
       const under = all.flatMap(({ underFirst }) => underFirst ?? [])
       return [
         arm,
         `${steps.length} of ${all.length}`,
         `${points(ci95[0])} to ${points(ci95[1])}`,
         steps.length === 0 ? "–" : steps.toSorted((a, b) => a - b).join(", "),
+        first.map((step) => (step === Infinity ? "–" : step)).join(", "),
         under.length === 0 ? "–" : under.map(points).join(", "),
-        index === 0 ? "" : compared(arms[0]?.runs ?? new Map(), runs).toPrecision(2)
+        ...[tookOff, isEarlier].map((difference) =>
+          index === 0 ? "" : compared(arms[0]?.runs ?? new Map(), runs, difference).toPrecision(2)
+        )
       ]
     })
   ])
 ]
 
-const compared = (left: ArmTakeOffs["runs"], right: ArmTakeOffs["runs"]): number => {
+/** The step of the first reward; Infinity without one. */
+const firstReward = (rewards: TakeOff["rewards"]): number => {
+  const found = rewards.findIndex((reward) => (reward ?? 0) > 0)
+  return found < 0 ? Infinity : found + 1
+}
+
+/** Above 0 where the first run is the better one, below 0 where the second is. */
+type Difference = (one: TakeOff, other: TakeOff) => number
+
+const tookOff: Difference = (one, other) => Number(one.step !== null) - Number(other.step !== null)
+
+const isEarlier: Difference = (one, other) => {
+  const [first, second] = [firstReward(one.rewards), firstReward(other.rewards)]
+  return Number(first < second) - Number(second < first)
+}
+
+const compared = (left: ArmTakeOffs["runs"], right: ArmTakeOffs["runs"], difference: Difference): number => {
   const pairs = [...left].flatMap(([seed, one]) => {
     const other = right.get(seed)
-    return other === undefined ? [] : [Number(one.step !== null) - Number(other.step !== null)]
+    return other === undefined ? [] : [difference(one, other)]
   })
   return signTest(pairs.filter((sign) => sign > 0).length, pairs.filter((sign) => sign < 0).length)
 }

@@ -53,4 +53,18 @@ describe("the arms of the trained letter", () => {
     assert.strictEqual(kept?.population.size, 13)
     assert.deepStrictEqual([kept?.schedule.pruneEvery, kept?.schedule.evolveEvery], [0, 0])
   })
+
+  it("search until a first reward in one arm alone, which is otherwise the evolved one", () => {
+    const of = new Map(
+      configs({ ...Presets.quick, schedule: { ...Presets.quick.schedule, searchEvery: 0 } }).map(({ name, stages }) => [
+        name,
+        stages[0]
+      ])
+    )
+    const [evolved, searching] = [of.get("letter-evolved"), of.get("letter-searching")]
+    assert.deepStrictEqual(searching?.schedule, { ...evolved?.schedule, searchEvery: 1 })
+    assert.deepStrictEqual({ ...searching, schedule: null }, { ...evolved, schedule: null })
+    for (const [name, config] of of)
+      if (name !== "letter-searching") assert.strictEqual(config?.schedule.searchEvery, 0, name)
+  })
 })

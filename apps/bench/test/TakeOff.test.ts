@@ -36,7 +36,13 @@ describe("the table of take-offs", () => {
       runs: new Map(
         Array.from({ length: 10 }, (_, seed) => [
           seed,
-          { step: off.includes(seed) ? 7 : null, rewards: [], seconds: 0, underFirst: 0, weights: "" }
+          {
+            step: off.includes(seed) ? 7 : null,
+            rewards: off.includes(seed) ? [0, null, 0.5] : [0, 0],
+            seconds: 0,
+            underFirst: 0,
+            weights: ""
+          }
         ])
       )
     })
@@ -44,6 +50,6 @@ describe("the table of take-offs", () => {
     const lines = takeOffTable([arm("evolved", seeds), arm("static", [0, 1, 9])])
     assert.include(lines.join("\n"), "9 of 10")
     // Seven seeds of evolved alone, one of static alone: twice (1 + 8) / 2 ** 8.
-    assert.match(lines.at(-1) ?? "", /3 of 10 .* 0\.070 \|$/u)
+    assert.match(lines.at(-1) ?? "", /3 of 10 .* 3, 3, 3, –, –, –, –, –, –, – .* 0\.070 +\| 0\.070 +\|$/u)
   })
 })

@@ -25,6 +25,7 @@ const onLetter = (config: RunConfig): RunConfig => {
 /** The learning rate at which each arm did best on the seeds of tuning; that of the settings for an arm without one. */
 const rates: Readonly<Record<string, number>> = {
   "letter-evolved": 1e-3,
+  "letter-searching": 1e-3,
   "letter-static": 1e-4,
   "letter-instruction-first": 1e-3,
   "letter-plain-selection": 1e-3,
@@ -61,6 +62,11 @@ const unselected = (config: RunConfig): RunConfig => {
   return withAlgorithm(task, { ...constant, sampler: { ...constant.sampler, temperature: 1e6 } })
 }
 
+const searching = (config: RunConfig): RunConfig => {
+  const task = onLetter(config)
+  return { ...task, schedule: { ...task.schedule, searchEvery: 1 } }
+}
+
 const arms: ReadonlyArray<Arm> = (
   [
     single("letter-evolved", "policy and instruction evolve together", onLetter),
@@ -86,7 +92,8 @@ const arms: ReadonlyArray<Arm> = (
     single("letter-hand-written", "the best instruction of the gate alone", (config) => ({
       ...fixed(config),
       seedInstruction: best
-    }))
+    })),
+    single("letter-searching", "evolved, after each step until something is rewarded", searching)
   ] satisfies ReadonlyArray<Arm>
 ).map(atItsRate)
 
@@ -95,7 +102,7 @@ export const trainedLetter: Study = {
   name: "trained-letter",
   title: "A reward that plain training hardly ever sees",
   arms,
-  main: arms.map(({ name }) => name),
+  main: arms.flatMap(({ name }) => (name === "letter-searching" ? [] : [name])),
   comparisons: arms.slice(1).map(({ name }) => ["letter-evolved", name]),
   notes: [`The task: ${letter.asks}. All arms have equal rollouts.`],
   // Another seed than the gate's, so that the questions are new.
