@@ -59,12 +59,21 @@ export const tried = (block: string): string =>
   block === ""
     ? ""
     : `These instructions were tried before, from the lowest score to the highest. Scores are from 0 to 100. They can be compared only
-roughly, because the agent changes over time. Keep what the instructions with high scores have in common, leave out what those with
-low scores have, and do not write any of them again.
+roughly, because the agent changes over time. ${areEqual(block) ? ofEqualScores : ofScores}
 
 ${block}
 
 `
+
+/** Instructions in a block hold no such tags. */
+const areEqual = (block: string): boolean =>
+  new Set(Array.from(block.matchAll(/<score_\d+>(\d+)/gu), ([, score]) => score)).size === 1
+
+const ofScores = `Keep what the instructions with high scores have in common, leave out what those with
+low scores have, and do not write any of them again.`
+
+const ofEqualScores = `So far none does better than another: do not write any of them
+again, nor others that ask for the same, but instructions that go about the task in other ways.`
 
 /**
  * What a proposer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing

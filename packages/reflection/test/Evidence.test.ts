@@ -2,7 +2,7 @@ import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "@inspo/domain/Experience"
 import { Schema } from "effect"
-import { Evidence } from "../src/index.ts"
+import { Evidence, Prompts } from "../src/index.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"
 
 const tags = ["search", "answer", "question"]
@@ -175,6 +175,18 @@ describe("what was tried", () => {
       const block = Evidence.tried(all, { text: "d" }, budget, count)
       assert.isAtMost(count(block), budget)
       if (block !== "") assert.include(block, "\nh\n")
+    }
+  )
+
+  it.prop(
+    "asks for what high scores have in common only where some are higher",
+    [Schema.NonEmptyArray(Schema.Literals([0, 0.02, 0.4, 1])).check(Schema.isMaxLength(6))],
+    ([scores]) => {
+      const history = scores.map((score, index) => scored(`<score_1>7 ${index}`, score))
+      const prompt = Prompts.tried(Evidence.tried(history, { text: "d" }, 1000, count))
+      const areEqual = scores.every((score) => score === scores[0])
+      assert.strictEqual(prompt.includes("high scores have in common"), !areEqual)
+      assert.strictEqual(prompt.includes("none does better than another"), areEqual)
     }
   )
 
