@@ -25,7 +25,8 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
  * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` assumes that the best instruction is
  *   not the seed, otherwise the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
- *   candidate ever passes and nothing is ever rewarded (`max`). A proposer call is one request to the proposer, including that for the first population.
+ *   candidate ever passes, and nothing is ever rewarded (`max`). A proposer call is one request to the proposer, including that
+ *   for the first population.
  * - `valueHalfWidth`: half the width of a 95 % interval of a value, in units of reward, after a full window in a full
  *   population that shares the batch evenly. The unit is the group, with the largest possible variance of a mean in [0, 1],
  *   1/4. At most 0.5.

@@ -44,8 +44,8 @@ export const planLines = (
     "",
     ...wrap(
       "At least: no evolution finds failures to learn from. Expected: every candidate passes. At most: none does, and nothing " +
-        "is ever rewarded; tokens if every rollout uses up its limits. Evaluation assumes that the best instruction in the end is not the seed. The " +
-        "static baseline, unless it is skipped, trains on the same number of rollouts.",
+        "is ever rewarded; tokens if every rollout uses up its limits. Evaluation assumes that the best instruction in the end is " +
+        "not the seed. The static baseline, unless it is skipped, trains on the same number of rollouts.",
       columns
     ),
     "",
