@@ -137,7 +137,7 @@ describe("a resumed run", { timeout: 120_000, tags: "runs" }, () => {
 
 describe("an export", { timeout: 120_000, tags: "runs" }, () => {
   it("holds the trained policy as a model and the best instruction", async () => {
-    await run(exportRun({ directory: at("whole"), out: at("deployed"), json: true }))
+    await run(exportRun({ directory: at("whole"), out: at("deployed"), internalize: Option.none(), json: true }))
     const model = await run(ModelFolder.read(join(at("deployed"), "model")))
     assert.isAbove(model.parameters.length, 0)
     assert.strictEqual(await readFile(join(at("deployed"), "instruction.txt"), "utf8"), whole.bestInstruction)

@@ -112,6 +112,11 @@ export const exportRun = Command.make(
   {
     directory: flags.argument("dir", "Directory of a finished run, or of a served population"),
     out: flags.text("out", "DIR", "New or empty directory for the files to deploy"),
+    internalize: flags.optionalInteger(
+      "internalize",
+      "Train the policy with so many updates to act under the seed instruction as under the best one, such as 60",
+      "UPDATES"
+    ),
     trust: flags.trust,
     json: flags.json
   },
@@ -121,6 +126,9 @@ export const exportRun = Command.make(
     short: "Write policy and instruction of a finished run for deployment",
     description:
       "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population and the reason",
-    examples: { "inspo export runs/mine --out deploy": "A folder to serve from" }
+    examples: {
+      "inspo export runs/mine --out deploy": "A folder to serve from",
+      "inspo export runs/mine --out deploy --internalize 60": "A policy that needs its instruction no more"
+    }
   })
 )

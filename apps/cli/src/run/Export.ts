@@ -1,29 +1,39 @@
 import { join } from "node:path"
-import { foldStored, Selection } from "@inspo/coevolution"
+import { foldStored, type RunState, Selection } from "@inspo/coevolution"
 import { isEmbedded, type RunConfig } from "@inspo/config/RunConfig"
-import { Effect, FileSystem, type PlatformError } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { Invariant } from "@inspo/domain"
+import { Effect, FileSystem, Option, type PlatformError } from "effect"
+import { CommandFailure, UsageError } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Stored from "../serve/Stored.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import type { Finished } from "./Internalize.ts"
 
 export interface ExportInput {
   readonly directory: string
   readonly out: string
+  /** So many updates train the policy to act without its instruction; none by default. */
+  readonly internalize: Option.Option<number>
   readonly json: boolean
 }
 
 /**
  * Writes the files to deploy a finished run: `instruction.txt`, `manifest.json` and, from the embedded engine, the
  * trained policy as a model folder (`model.safetensors`, `tokenizer.json`, `tokenizer_config.json`, `config.json`). A
- * policy on a server remains there; the manifest names its checkpoint.
+ * policy on a server remains there; the manifest names its checkpoint. With `internalize` the policy is trained to act under the
+ * seed instruction before, which is then the one to deploy.
  */
-export const exportRun = Effect.fn("Export.export")(function* ({ directory, json, out }: ExportInput) {
+export const exportRun = Effect.fn("Export.export")(function* (input: ExportInput) {
+  const { directory, internalize: updates, json, out } = input
   const place = yield* Stored.findOne(directory)
   if (place !== null) {
+    if (Option.isSome(updates))
+      return yield* new UsageError({
+        problem: `${directory} is a served population, whose policy is elsewhere. Leave out --internalize.`
+      })
     const { exportPopulation } = yield* Effect.promise(() => import("../serve/Export.ts"))
     return yield* exportPopulation(place, { out, json })
   }
@@ -42,36 +52,54 @@ export const exportRun = Effect.fn("Export.export")(function* ({ directory, json
 
   const { directory: target, discard } = yield* claim(out)
   const embedded = isEmbedded(config)
+  const run: Finished = { directory, config, events, best, seed: firstOf(state), saved }
+  const made = Option.isNone(input.internalize)
+    ? null
+    : yield* internalized(run, { ...input, updates: input.internalize.value }).pipe(Effect.onError(() => discard))
+  const { hash, uri } = made?.checkpoint ?? saved.checkpoint
+  const deployed = made === null ? best : run.seed
   const manifest = {
-    instruction: { id: best.id, text: best.text },
+    instruction: { id: deployed.id, text: deployed.text },
+    ...(made === null ? {} : { internalized: made.report }),
     promptTemplate: config.rollout.texts.prompt,
     policy: embedded
-      ? { step, rule, hash: saved.checkpoint.hash, folder: "model" }
-      : {
-          step,
-          rule,
-          hash: saved.checkpoint.hash,
-          checkpoint: saved.checkpoint.uri,
-          baseModel: config.policy.provider ?? config.engine.model
-        },
+      ? { step, rule, hash, folder: "model" }
+      : { step, rule, hash, checkpoint: uri, baseModel: config.policy.provider ?? config.engine.model },
     rollout: { agent: config.rollout.agent, tools: config.rollout.tools, maxTurns: config.rollout.maxTurns }
   }
   yield* Effect.gen(function* () {
     if (embedded)
       yield* writeModel(config, {
-        checkpoint: `${filesOf(directory).checkpoints}/${saved.checkpoint.uri}`,
-        hash: saved.checkpoint.hash,
+        checkpoint: `${made?.folder ?? filesOf(directory).checkpoints}/${uri}`,
+        hash,
         folder: join(target, "model")
       })
-    yield* replaceFile(join(target, "instruction.txt"), `${best.text}\n`)
+    yield* replaceFile(join(target, "instruction.txt"), `${deployed.text}\n`)
     yield* replaceFile(join(target, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   }).pipe(Effect.onError(() => discard))
 
-  yield* Reporter.print(json, { directory: target, ...manifest }, () => [
-    `${target} holds ${best.id}, the best instruction, ${embedded ? "and" : "and the name of"} the policy after step ${step}.`,
+  yield* Reporter.print(json, { directory: target, ...manifest }, (columns) => [
+    ...(made === null ? [] : [...made.lines(columns), ""]),
+    `${target} holds ${deployed.id}, ${made === null ? "the best instruction" : "the seed instruction"}, ` +
+      `${embedded ? "and" : "and the name of"} the policy after step ${step}${made === null ? "" : " and these updates"}.`,
     ...(embedded ? [`Try it with: --set engine.model=${join(target, "model")}`] : [])
   ])
+}, Effect.scoped)
+
+/** The policy that acts without its instruction, in a folder of its own. */
+const internalized = Effect.fnUntraced(function* (run: Finished, input: ExportInput & { readonly updates: number }) {
+  const { internalize, lines } = yield* Effect.promise(() => import("./Internalize.ts"))
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const { checkpoint, report } = yield* internalize(run, {
+    updates: input.updates,
+    folder,
+    reporter: yield* Reporter.make(input)
+  })
+  return { checkpoint, folder, report, lines: (columns: number) => lines(report, columns) }
 })
+
+const firstOf = ({ instructions }: RunState.RunState) => Invariant.at(instructions, 0, "instruction")
 
 const writeModel = Effect.fnUntraced(function* (
   { engine }: RunConfig,

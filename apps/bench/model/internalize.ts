@@ -1,0 +1,105 @@
+/**
+ * What a policy does without its instruction, before and after `inspo export --internalize`, on the embedded engine:
+ *
+ *     npx pnpm@12 exec node apps/bench/model/internalize.ts --seeds 1-10 --updates 120
+ *
+ * Each seed is a run of the preset `quick`. Finished runs and exports are in `--out`, and are not repeated.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { table } from "@inspo/dashboard/report/MarkdownText"
+import { estimate } from "@inspo/statistics/Exact"
+import { Array as Arr, Console, Effect, FileSystem } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ChildProcess } from "effect/process"
+import { fileURLToPath } from "node:url"
+import { parseSeeds } from "../src/Seeds.ts"
+import { ended } from "./Programs.ts"
+
+const cli = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
+
+interface Manifest {
+  readonly internalized: {
+    readonly instruction: { readonly id: string }
+    readonly rollouts: number
+    readonly cells: ReadonlyArray<{
+      readonly policy: "before" | "after"
+      readonly instruction: string
+      readonly mean: number
+    }>
+  }
+}
+
+const one = Effect.fn("Internalize.one")(function* (seed: number, updates: number, out: string) {
+  const fs = yield* FileSystem.FileSystem
+  const run = `${out}/seed-${seed}/run`
+  const deployed = `${out}/seed-${seed}/updates-${updates}`
+  if (!(yield* fs.exists(`${run}/outcome.json`)))
+    yield* inspo("run", "--preset", "quick", "--seed", `${seed}`, "--no-baseline", "--quiet", "--out", run)
+  if (!(yield* fs.exists(`${deployed}/manifest.json`)))
+    yield* inspo("export", run, "--out", deployed, "--internalize", `${updates}`)
+  const { internalized }: Manifest = JSON.parse(yield* fs.readFileString(`${deployed}/manifest.json`))
+  const mean = (policy: "before" | "after", isBest: boolean) => {
+    const found = internalized.cells.find(
+      (cell) => cell.policy === policy && (cell.instruction === internalized.instruction.id) === isBest
+    )
+    return 100 * (found?.mean ?? NaN)
+  }
+  return {
+    seed,
+    rollouts: internalized.rollouts,
+    values: [mean("before", true), mean("before", false), mean("after", false), mean("after", true)]
+  }
+})
+
+const inspo = (...args: ReadonlyArray<string>) =>
+  ended(ChildProcess.make(process.execPath, [cli, ...args], { stdin: "ignore", stdout: "inherit", stderr: "inherit" }))
+
+const shown = (value: number) => value.toFixed(1)
+
+const spread = (values: ReadonlyArray<number>): string => {
+  const found = estimate(values)
+  if (found === null) return "–"
+  return `${shown(found.mean)}${found.ci95 === null ? "" : ` [${found.ci95.map(shown).join(", ")}]`}`
+}
+
+Command.make(
+  "internalize",
+  {
+    seeds: Flag.String("seeds").pipe(Flag.withDefault("1-10")),
+    updates: Flag.Int("updates").pipe(Flag.withDefault(120)),
+    out: Flag.String("out").pipe(Flag.withDefault("runs/internalize"))
+  },
+  Effect.fnUntraced(function* ({ out, seeds, updates }) {
+    const found = yield* Effect.forEach(yield* Effect.fromResult(parseSeeds("--seeds", seeds)), (seed) =>
+      one(seed, updates, out)
+    )
+    const column = (place: number) => found.map(({ values }) => values[place] ?? NaN)
+    const difference = (a: number, b: number) =>
+      spread(Arr.zipWith(column(a), column(b), (left, right) => left - right))
+    const lines = table([
+      [
+        "seed",
+        "best instruction",
+        "seed instruction",
+        "internalized: seed instruction",
+        "best instruction",
+        "rollouts"
+      ],
+      ...found.map(({ rollouts, seed, values }) => [`${seed}`, ...values.map(shown), `${rollouts}`]),
+      ["mean", ...[0, 1, 2, 3].map((place) => spread(column(place))), ""]
+    ])
+    yield* Console.log(
+      [
+        ...lines,
+        "",
+        `Under the seed instruction: ${difference(2, 1)}. Without it after, against with it before: ${difference(2, 0)}.`
+      ].join("\n")
+    )
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription("What a policy does without its instruction"),
+  Command.run({ version: "0.0.0" }),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

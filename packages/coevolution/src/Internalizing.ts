@@ -1,0 +1,115 @@
+/** Trains a policy to act without its instruction, on rollouts that it made with the instruction and was rewarded for. */
+import { type Instruction, Invariant, type Question, RandomStream, Trajectory } from "@inspo/domain"
+import { Engine, type EngineError } from "@inspo/engine"
+import { GrpoBatch } from "@inspo/policy-gradient"
+import { Rollout, type RolloutError } from "@inspo/rollout"
+import { QuestionStream } from "@inspo/sampler"
+import { type Array as Arr, Effect } from "effect"
+import type { Algorithm } from "./Algorithm.ts"
+
+export interface Options {
+  readonly algorithm: Algorithm
+  /** The instruction that the policy is to act under, such as the seed of its run. */
+  readonly instruction: Instruction.Instruction
+  /** Rollouts under another instruction. Each is weighted by its reward. */
+  readonly rewarded: Arr.NonEmptyReadonlyArray<Trajectory.Trajectory>
+  /** The questions of these rollouts. */
+  readonly questions: ReadonlyMap<Question.QuestionId, Question.Question>
+  /** Optimizer steps, at the peak learning rate of the run, of `train.batchSize` rollouts each. */
+  readonly updates: number
+  /** Called with the number of updates so far. */
+  readonly onUpdate?: (made: number) => Effect.Effect<void>
+}
+
+/**
+ * Changes the engine's policy, and returns the mean log-probability of the tokens of each update's rollouts before it. Each rollout
+ * keeps its turns and observations; its prompt is the one under `instruction`. The update maximises their likelihood, without a KL
+ * or entropy term. Equal options give equal requests.
+ *
+ * This distils the context into the weights, as in Askell et al. (2021), "A General Language Assistant as a Laboratory for
+ * Alignment", on hard targets: the policy's own rewarded turns, as in rejection sampling.
+ *
+ * @example
+ * ```ts
+ * import * as Internalizing from "@inspo/coevolution/Internalizing"
+ *
+ * declare const options: Internalizing.Options
+ *
+ * Internalizing.internalize(options) // with an Engine and a Rollout of the run
+ * ```
+ */
+export const internalize = Effect.fn("Internalizing.internalize")(function* ({
+  algorithm,
+  instruction,
+  onUpdate = () => Effect.void,
+  questions,
+  rewarded,
+  updates
+}: Options): Effect.fn.Return<ReadonlyArray<number>, EngineError | RolloutError, Engine | Rollout> {
+  yield* Effect.annotateCurrentSpan({ instruction: instruction.id, rollouts: rewarded.length, updates })
+  const engine = yield* Engine
+  const prompts = yield* promptsOf(instruction, rewarded, questions)
+  const { randomSeed, train } = algorithm
+  const size = Math.min(train.batchSize, rewarded.length)
+  const likelihoods: Array<number> = []
+  for (let update = 1; update <= updates; update++) {
+    const chosen = QuestionStream.batch({ seed: randomSeed, step: update, batchSize: size, size: rewarded.length }).map(
+      (index) => {
+        const one = Invariant.at(rewarded, index, "rollout")
+        return { ...one, prompt: Invariant.get(prompts, one.questionId, "prompt") }
+      }
+    )
+    const scores = yield* engine.score("current", chosen)
+    const batch = Invariant.zip(chosen, scores, "rollouts and their log-probabilities").map(([one, logprobs]) => ({
+      ...one,
+      logprobs: one.mask.map((isAction, token) =>
+        isAction === 1 ? Invariant.at(logprobs, token, "log-probability") : 0
+      )
+    }))
+    likelihoods.push(meanLogprob(batch))
+    const requests = GrpoBatch.trainRequests(
+      batch,
+      { ...train, ...likelihood, miniBatchSize: batch.length },
+      { key: `internalize/${update}`, learningRate: train.learningRate }
+    )
+    yield* Effect.forEach(requests, engine.train, { discard: true })
+    yield* onUpdate(update)
+  }
+  return likelihoods
+})
+
+/** The prompts of the questions under an instruction: those of episodes in which nothing is done. */
+const promptsOf = Effect.fnUntraced(function* (
+  instruction: Instruction.Instruction,
+  rewarded: Options["rewarded"],
+  questions: Options["questions"]
+) {
+  const rollout = yield* Rollout
+  const asked = [...new Set(rewarded.map(({ questionId }) => questionId))]
+  const begun = yield* rollout.collect(
+    asked.map((id, index) => ({
+      id: Trajectory.TrajectoryId.make(`internalize/0/${index}/0`),
+      instruction,
+      question: Invariant.get(questions, id, "question"),
+      seed: RandomStream.streamSeed(0, ["internalize", index]),
+      demonstration: []
+    }))
+  )
+  return new Map(begun.map(({ prompt, questionId }) => [questionId, prompt]))
+})
+
+/** Maximum likelihood of rewarded rollouts, once each. */
+const likelihood = {
+  advantage: "reward",
+  unit: "trajectories",
+  epochs: 1,
+  kl: "loss",
+  klCoefficient: 0,
+  entropyCoefficient: 0
+} as const
+
+const meanLogprob = (batch: ReadonlyArray<Pick<Trajectory.Trajectory, "logprobs" | "mask">>): number => {
+  const tokens = batch.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)
+  const total = batch.reduce((sum, { logprobs }) => sum + logprobs.reduce((all, one) => all + one, 0), 0)
+  return tokens === 0 ? 0 : total / tokens
+}
