@@ -17,7 +17,7 @@ import { continueRun, resume } from "../../apps/cli/src/run/Resume.ts"
 import { show } from "../../apps/cli/src/run/Show.ts"
 import { layerJournal } from "../../apps/cli/src/runDirectory/JournalLayer.ts"
 import { readRun, withJournal } from "../../apps/cli/src/runDirectory/Read.ts"
-import { start } from "./support/Chain.ts"
+import { start, undisturbedRun } from "./support/Chain.ts"
 import { outcomeOf, type Outcome } from "./support/Outcome.ts"
 import { endAll, inspo } from "./support/Program.ts"
 
@@ -137,10 +137,45 @@ describe("a resumed run", { timeout: 120_000, tags: "runs" }, () => {
 
 describe("an export", { timeout: 120_000, tags: "runs" }, () => {
   it("holds the trained policy as a model and the best instruction", async () => {
-    await run(exportRun({ directory: at("whole"), out: at("deployed"), internalize: Option.none(), json: true }))
+    await run(
+      exportRun({ directory: at("whole"), out: at("deployed"), internalize: Option.none(), set: [], json: true })
+    )
     const model = await run(ModelFolder.read(join(at("deployed"), "model")))
     assert.isAbove(model.parameters.length, 0)
     assert.strictEqual(await readFile(join(at("deployed"), "instruction.txt"), "utf8"), whole.bestInstruction)
+  })
+
+  it("internalizes the best instruction: another policy, with the seed instruction to deploy", async () => {
+    const evolved = await undisturbedRun(cwd, "evolved", "evaluation.instruction=best", "randomSeed=2")
+    const checkpoints = await readdir(at("evolved/checkpoints"))
+    const deployed = async (out: string, internalize: Option.Option<number>) => {
+      await run(exportRun({ directory: at("evolved"), out: at(out), internalize, set: [], json: true }))
+      const text = await readFile(join(at(out), "instruction.txt"), "utf8")
+      return { text, ...JSON.parse(await readFile(join(at(out), "manifest.json"), "utf8")) }
+    }
+    const before = await deployed("with", Option.none())
+    const after = await deployed("without", Option.some(4))
+    assert.strictEqual(before.text, evolved.bestInstruction)
+    assert.strictEqual(`${after.internalized.instruction.text}\n`, evolved.bestInstruction)
+    assert.notStrictEqual(after.text, before.text)
+    assert.strictEqual(`${after.instruction.text}\n`, after.text)
+    assert.strictEqual(after.instruction.id, "i0")
+    assert.notStrictEqual(after.policy.hash, before.policy.hash)
+    assert.isAbove(after.internalized.likelihood.last, after.internalized.likelihood.first)
+    assert.lengthOf(after.internalized.cells, 4)
+    assert.isAbove((await run(ModelFolder.read(join(at("without"), "model")))).parameters.length, 0)
+    assert.deepStrictEqual(await readdir(at("evolved/checkpoints")), checkpoints)
+  })
+
+  it.each([
+    ["no update", { internalize: Option.some(0), set: [] }, "--internalize is 0"],
+    ["a chat model", { internalize: Option.some(1), set: ["policy.provider=openai:gpt-4o"] }, "policy.provider"]
+  ] as const)("internalizes nothing with %s, and leaves nothing behind", async (_, input, problem) => {
+    const error = await run(
+      Effect.flip(exportRun({ directory: at("whole"), out: at("refused"), json: true, ...input }))
+    )
+    assert.include(error.message, problem)
+    assert.notInclude(await readdir(cwd), "refused")
   })
 
   it("is another engine for a run that began with the model before, which keeps its config", async () => {

@@ -3,13 +3,18 @@
  *
  *     npx pnpm@12 exec node apps/bench/model/internalize.ts --seeds 1-10 --updates 120
  *
- * Each seed is a run of the preset `quick`. Finished runs and exports are in `--out`, and are not repeated.
+ * Each seed is a run of the preset `quick`, or with `--runs` one that is there, such as those of docs/real-model-study.md on a server:
+ *
+ *     npx pnpm@12 exec node apps/bench/model/internalize.ts --seeds 13-20 --updates 60 --set engine.url=http://127.0.0.1:8001 \
+ *       --runs runs/letter/seed-{seed}/letter-searching/letter-searching/seed-{seed}
+ *
+ * Finished runs and exports are in `--out`, and are not repeated.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { table } from "@inspo/dashboard/report/MarkdownText"
 import { estimate } from "@inspo/statistics/Exact"
-import { Array as Arr, Console, Effect, FileSystem } from "effect"
+import { Array as Arr, Console, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
@@ -30,14 +35,24 @@ interface Manifest {
   }
 }
 
-const one = Effect.fn("Internalize.one")(function* (seed: number, updates: number, out: string) {
+interface Options {
+  readonly updates: number
+  readonly runs: Option.Option<string>
+  readonly set: ReadonlyArray<string>
+  readonly out: string
+}
+
+const one = Effect.fn("Internalize.one")(function* (seed: number, { out, runs, set, updates }: Options) {
   const fs = yield* FileSystem.FileSystem
-  const run = `${out}/seed-${seed}/run`
+  const run = Option.getOrElse(runs, () => `${out}/seed-{seed}/run`).replaceAll("{seed}", `${seed}`)
   const deployed = `${out}/seed-${seed}/updates-${updates}`
   if (!(yield* fs.exists(`${run}/outcome.json`)))
     yield* inspo("run", "--preset", "quick", "--seed", `${seed}`, "--no-baseline", "--quiet", "--out", run)
   if (!(yield* fs.exists(`${deployed}/manifest.json`)))
-    yield* inspo("export", run, "--out", deployed, "--internalize", `${updates}`)
+    yield* inspo(
+      ...["export", run, "--out", deployed, "--internalize", `${updates}`],
+      ...set.flatMap((setting) => ["--set", setting])
+    )
   const { internalized }: Manifest = JSON.parse(yield* fs.readFileString(`${deployed}/manifest.json`))
   const mean = (policy: "before" | "after", isBest: boolean) => {
     const found = internalized.cells.find(
@@ -68,11 +83,13 @@ Command.make(
   {
     seeds: Flag.String("seeds").pipe(Flag.withDefault("1-10")),
     updates: Flag.Int("updates").pipe(Flag.withDefault(120)),
+    runs: Flag.String("runs").pipe(Flag.optional),
+    set: Flag.String("set").pipe(Flag.atLeast(0)),
     out: Flag.String("out").pipe(Flag.withDefault("runs/internalize"))
   },
-  Effect.fnUntraced(function* ({ out, seeds, updates }) {
+  Effect.fnUntraced(function* ({ seeds, ...options }) {
     const found = yield* Effect.forEach(yield* Effect.fromResult(parseSeeds("--seeds", seeds)), (seed) =>
-      one(seed, updates, out)
+      one(seed, options)
     )
     const column = (place: number) => found.map(({ values }) => values[place] ?? NaN)
     const difference = (a: number, b: number) =>

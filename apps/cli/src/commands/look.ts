@@ -117,6 +117,9 @@ export const exportRun = Command.make(
       "Train the policy with so many updates to act under the seed instruction as under the best one, such as 60",
       "UPDATES"
     ),
+    set: flags.set.pipe(
+      Flag.withDescription("With --internalize: change the deployment, such as engine.url; may be repeated")
+    ),
     trust: flags.trust,
     json: flags.json
   },

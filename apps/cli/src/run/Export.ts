@@ -2,11 +2,14 @@ import { join } from "node:path"
 import { foldStored, type RunState, Selection } from "@inspo/coevolution"
 import { isEmbedded, type RunConfig } from "@inspo/config/RunConfig"
 import { Invariant } from "@inspo/domain"
-import { Effect, FileSystem, Option, type PlatformError } from "effect"
+import { Effect, FileSystem, Option, type PlatformError, Result } from "effect"
+import { orUsage } from "../config/Input.ts"
+import { parseSet, resolve } from "../config/Resolve.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Stored from "../serve/Stored.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -17,6 +20,8 @@ export interface ExportInput {
   readonly out: string
   /** So many updates train the policy to act without its instruction; none by default. */
   readonly internalize: Option.Option<number>
+  /** Changes of the deployment for that, such as `engine.url`. */
+  readonly set: ReadonlyArray<string>
   readonly json: boolean
 }
 
@@ -91,11 +96,17 @@ const internalized = Effect.fnUntraced(function* (run: Finished, input: ExportIn
   const { internalize, lines } = yield* Effect.promise(() => import("./Internalize.ts"))
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
-  const { checkpoint, report } = yield* internalize(run, {
-    updates: input.updates,
-    folder,
-    reporter: yield* Reporter.make(input)
-  })
+  const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
+  const config = yield* orUsage(resolve(run.config, sets))
+  yield* Trust.ensureChanged(run.directory, { before: run.config, after: config, use: "eval" })
+  const { checkpoint, report } = yield* internalize(
+    { ...run, config },
+    {
+      updates: input.updates,
+      folder,
+      reporter: yield* Reporter.make(input)
+    }
+  )
   return { checkpoint, folder, report, lines: (columns: number) => lines(report, columns) }
 })
 

@@ -1,0 +1,92 @@
+import { assert, it } from "@effect/vitest"
+import * as Internalizing from "@inspo/coevolution/Internalizing"
+import { Instruction, Trajectory } from "@inspo/domain"
+import type { Engine, TrainRequest } from "@inspo/engine"
+import { layerBm25 } from "@inspo/retrieval/Bm25"
+import { Rollout } from "@inspo/rollout"
+import * as ByteTokenizer from "@inspo/rollout/testing/ByteTokenizer"
+import { Array as Arr, Effect, Schema } from "effect"
+import { algorithm, layerRollouts, prepare } from "./support/ScriptedRun.ts"
+
+const instruction = (id: string, text: string): Instruction.Instruction => ({
+  id: Instruction.InstructionId.make(id),
+  text,
+  generation: 0,
+  parent: null,
+  origin: "seed",
+  bornAt: 0
+})
+const seed = instruction("i0", "The plain text.")
+const best = instruction("i7", "Another text. Always search before you answer.")
+
+const Asked = Schema.Struct({
+  rollouts: Schema.Literals([1, 3, 8]),
+  updates: Schema.Literals([1, 4]),
+  batchSize: Schema.Literals([2, 4]),
+  rewards: Schema.Array(Schema.Literals([0.5, 1])).check(Schema.isMinLength(8), Schema.isMaxLength(8))
+})
+
+it.effect.prop(
+  "each update trains rewarded turns after the prompt of the other instruction, by their reward",
+  [Asked],
+  ([{ batchSize, rewards, rollouts, updates }]) =>
+    Effect.gen(function* () {
+      const { data, engine, passages } = yield* prepare(algorithm)
+      const requests: Array<TrainRequest> = []
+      const recording: Engine.Interface = {
+        ...engine,
+        train: (request) => {
+          requests.push(request)
+          return engine.train(request)
+        }
+      }
+      const questions = Arr.take(data.train, rollouts)
+      const likelihoods = yield* Effect.gen(function* () {
+        const made = yield* (yield* Rollout).collect(
+          questions.map((question, index) => ({
+            id: Trajectory.TrajectoryId.make(`train/1/${index}/0`),
+            instruction: best,
+            question,
+            seed: `${index}`
+          }))
+        )
+        const rewarded = made.map((one, index) => ({ ...one, reward: rewards[index] ?? 1 }))
+        if (!Arr.isReadonlyArrayNonEmpty(rewarded)) return assert.fail("no rollouts")
+        const found = yield* Internalizing.internalize({
+          algorithm: { ...algorithm, train: { ...algorithm.train, batchSize, klCoefficient: 0.1 } },
+          instruction: seed,
+          rewarded,
+          questions: new Map(questions.map((question) => [question.id, question])),
+          updates
+        })
+        for (const { datums, loss } of requests) {
+          assert.lengthOf(datums, Math.min(batchSize, rollouts))
+          assert.strictEqual(loss.klCoefficient, 0)
+          for (const { advantages, logprobs, prompt, response, weights } of datums) {
+            const one =
+              rewarded.find((other) => String(other.response) === String(response)) ?? assert.fail("a rollout")
+            const text = ByteTokenizer.tokenizer.decode(prompt)
+            assert.include(text, seed.text)
+            assert.notInclude(text, best.text)
+            assert.strictEqual(text, ByteTokenizer.tokenizer.decode(one.prompt).replace(best.text, seed.text))
+            assert.deepStrictEqual(
+              advantages,
+              one.mask.map((isAction) => (isAction === 1 ? one.reward : 0))
+            )
+            assert.deepStrictEqual(
+              weights.map((weight) => weight > 0),
+              one.mask.map((isAction) => isAction === 1)
+            )
+            // The log-probabilities of the scripted engine depend on the token alone.
+            assert.deepStrictEqual(logprobs, one.logprobs)
+          }
+        }
+        return found
+      }).pipe(Effect.provide(layerRollouts(algorithm, recording, layerBm25(passages))))
+      assert.lengthOf(requests, updates)
+      assert.lengthOf(new Set(requests.map(({ key }) => key)), updates)
+      assert.lengthOf(likelihoods, updates)
+      for (const likelihood of likelihoods) assert.isBelow(likelihood, 0)
+    }),
+  { arbitrary: { runs: 20 } }
+)
