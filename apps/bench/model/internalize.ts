@@ -46,7 +46,7 @@ const one = Effect.fn("Internalize.one")(function* (seed: number, { out, runs, s
   const fs = yield* FileSystem.FileSystem
   const run = Option.getOrElse(runs, () => `${out}/seed-{seed}/run`).replaceAll("{seed}", `${seed}`)
   const deployed = `${out}/seed-${seed}/updates-${updates}`
-  if (!(yield* fs.exists(`${run}/outcome.json`)))
+  if (Option.isNone(runs) && !(yield* fs.exists(`${run}/outcome.json`)))
     yield* inspo("run", "--preset", "quick", "--seed", `${seed}`, "--no-baseline", "--quiet", "--out", run)
   if (!(yield* fs.exists(`${deployed}/manifest.json`)))
     yield* inspo(
