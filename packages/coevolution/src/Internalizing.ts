@@ -31,7 +31,7 @@ export interface Options {
  *
  * @example
  * ```ts
- * import * as Internalizing from "@inspo/coevolution/Internalizing"
+ * import { Internalizing } from "@inspo/coevolution"
  *
  * declare const options: Internalizing.Options
  *
