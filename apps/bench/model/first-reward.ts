@@ -14,11 +14,11 @@ import * as FirstReward from "../src/simulation/FirstReward.ts"
 const [simulations = 1000, seed = 1] = process.argv.slice(2).map(Number)
 const [plain] = letter.instructions
 const [dear = "", birthday = "", , card = "", ...others] = letter.sentences
-const harmful = ["Answer in one word.", "Write a list.", "Do not use names."]
+const harmful = new Set(["Answer in one word.", "Write a list.", "Do not use names."])
 
 const chanceOf = (text: string): number => {
   const has = (sentence: string) => text.includes(sentence)
-  const rest = others.filter(has).reduce((left, one) => left * (harmful.includes(one) ? 0.3 : 0.75), 1)
+  const rest = others.filter(has).reduce((left, one) => left * (harmful.has(one) ? 0.3 : 0.75), 1)
   if (has(dear) && has(birthday)) return rest * (text.indexOf(dear) < text.indexOf(birthday) ? 0.1 : 0.04)
   if (has(dear) && has(card)) return rest * 0.056
   return rest * (has(card) ? 0.02 : has(birthday) ? 0.01 : 0)

@@ -50,8 +50,13 @@ const one = Effect.fn("Internalize.one")(function* (seed: number, { out, runs, s
     yield* inspo("run", "--preset", "quick", "--seed", `${seed}`, "--no-baseline", "--quiet", "--out", run)
   if (!(yield* fs.exists(`${deployed}/manifest.json`)))
     yield* inspo(
-      ...["export", run, "--out", deployed, "--internalize", `${updates}`],
-      ...set.flatMap((setting) => ["--set", setting])
+      "export",
+      run,
+      "--out",
+      deployed,
+      "--internalize",
+      `${updates}`,
+      ...set.flatMap((one) => ["--set", one])
     )
   const { internalized }: Manifest = JSON.parse(yield* fs.readFileString(`${deployed}/manifest.json`))
   const mean = (policy: "before" | "after", isBest: boolean) => {
