@@ -9,7 +9,7 @@ export const evolves = (algorithm: Algorithm, step: number): boolean =>
 
 const evolvesAt = (algorithm: Algorithm, step: number): boolean =>
   EvolutionSchedule.ofSettings(algorithm).evolves(step) &&
-  step >= (algorithm.schedule.policyFirst ?? 1) &&
+  mayEvolve(algorithm, step) &&
   algorithm.population.size > algorithm.population.parents
 
 /** Whether an evolution begins after this step if nothing was rewarded; verification would take rollouts for each. */
@@ -17,7 +17,10 @@ export const searches = (algorithm: Algorithm, step: number): boolean =>
   divides(algorithm.schedule.searchEvery, step) &&
   algorithm.verification.samples === 0 &&
   step < algorithm.schedule.steps &&
-  step >= (algorithm.schedule.policyFirst ?? 1)
+  mayEvolve(algorithm, step)
+
+/** While the policy trains alone, nothing evolves. */
+const mayEvolve = (algorithm: Algorithm, step: number): boolean => step >= (algorithm.schedule.policyFirst ?? 1)
 
 /** The steps after which evolution decides. */
 export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
