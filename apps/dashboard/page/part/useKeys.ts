@@ -1,10 +1,11 @@
-import { useEffect, useRef } from "react"
+import { useLayoutEffect, useRef } from "react"
 
 /** Keyboard shortcuts, except while the user types. */
 export const useKeys = (keys: Readonly<Record<string, () => void>>): void => {
   const latest = useRef(keys)
   latest.current = keys
-  useEffect(() => {
+  // Before the page is painted: what is visible reacts to keys.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return
       const { target } = event
