@@ -130,8 +130,8 @@ export const exportRun = Command.make(
     description:
       "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population and the reason",
     examples: {
-      "inspo export runs/mine --out deploy": "A folder to serve from",
-      "inspo export runs/mine --out deploy --internalize 60": "A policy that needs its instruction no more"
+      "inspo export runs/mine --out deployed": "A folder to serve from",
+      "inspo export runs/mine --out deployed --internalize 60": "A policy that needs its instruction no more"
     }
   })
 )
