@@ -114,7 +114,7 @@ export const exportRun = Command.make(
     out: flags.text("out", "DIR", "New or empty directory for the files to deploy"),
     internalize: flags.optionalInteger(
       "internalize",
-      "Train the policy with so many updates to act under the seed instruction as under the best one, such as 60",
+      "Train the policy with so many updates to act under the seed instruction as under the best one, such as 240",
       "UPDATES"
     ),
     set: flags.set.pipe(
@@ -131,7 +131,7 @@ export const exportRun = Command.make(
       "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population and the reason",
     examples: {
       "inspo export runs/mine --out deployed": "A folder to serve from",
-      "inspo export runs/mine --out deployed --internalize 60": "A policy that needs its instruction no more"
+      "inspo export runs/mine --out deployed --internalize 240": "A policy that needs its instruction no more"
     }
   })
 )
