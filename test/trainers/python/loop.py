@@ -4,6 +4,8 @@ its log, and resumes from the cohort FIRST as from a checkpoint.
 """
 
 import sys
+import time
+from pathlib import Path
 
 from inspo_client import LeaseRequest, Question
 from inspo_client.integrations import TrainingRun
@@ -13,6 +15,18 @@ from world import RewardLog, reward
 url, log, *numbers, attempt = sys.argv[1:]
 rank, ranks, first, last = map(int, numbers)
 groups, n = 16, 2
+
+
+def wait_for_all(number):
+    """As trainers do after each step: no rank begins a batch before all have ended the last one."""
+    ended = [Path(log).with_name(f"{attempt}-{number}-{one}") for one in range(ranks)]
+    ended[rank].touch()
+    until = time.monotonic() + 60
+    while not all(one.exists() for one in ended):
+        if time.monotonic() > until:
+            raise TimeoutError(f"another rank did not end batch {number}")
+        time.sleep(0.001)
+
 
 run = TrainingRun([url], "policy", retry_budget=120)
 rewards = RewardLog(log, rank, attempt)
@@ -35,3 +49,4 @@ for number in range(first, last):
     [incumbent] = run.validation(str(number), [LeaseRequest("v0")])
     incumbent.reward(0.5)
     run.close_validation(str(number), groups=1)
+    wait_for_all(number)
