@@ -27,7 +27,7 @@ export interface Revision {
 export const smoothing = 0.3
 
 /** How many edits are drawn for each candidate asked for until they are all different. */
-const drawsPerCandidate = 20
+const drawsPerCandidate = 60
 
 /** Draws revisions until there are as many different ones as asked for. */
 export const propose = Effect.fnUntraced(
