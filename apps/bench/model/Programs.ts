@@ -21,6 +21,15 @@ const succeeded = (code: number) =>
     ? Effect.void
     : Effect.fail(`The program failed with exit code ${code}, see above. Repeat the command to continue.`)
 
+/** The command line of this checkout. */
+export const inspo = (args: ReadonlyArray<string>, stdout: "ignore" | "inherit" | "pipe") =>
+  ChildProcess.make(process.execPath, [cli, ...args], { stdin: "inherit", stdout, stderr: "inherit", detached: false })
+
+const cli = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
+
+/** The flags of settings, each as `KEY=VALUE`. */
+export const setFlags = (settings: ReadonlyArray<string>) => settings.flatMap((one) => ["--set", one])
+
 /** Writes the weights of a GGUF file into a directory of transformers, unless it exists. */
 export const writeWeights = (model: string, directory: string) =>
   ended(ChildProcess.make(Foreign.python, [weights, model, directory], { stdout: "inherit", stderr: "inherit" }))

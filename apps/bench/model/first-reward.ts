@@ -8,6 +8,7 @@
  */
 import { proportion } from "@inspo/statistics/Exact"
 import { Array as Arr, Console, Effect } from "effect"
+import { interval, points } from "../src/Format.ts"
 import { letter } from "../src/gate/Tasks.ts"
 import * as FirstReward from "../src/simulation/FirstReward.ts"
 
@@ -26,7 +27,6 @@ const chanceOf = (text: string): number => {
 
 const task = { seedInstruction: plain, sentences: letter.sentences, chanceOf }
 const budget = { steps: 60, questions: 4, groupSize: 4 }
-const percent = (share: number) => (100 * share).toFixed(1)
 
 const row = Effect.fnUntraced(function* (searchEvery: number) {
   const schedule = { pruneEvery: 3, evolveEvery: 3, evolveUntil: 30, searchEvery }
@@ -34,9 +34,8 @@ const row = Effect.fnUntraced(function* (searchEvery: number) {
   const outcomes = yield* Effect.forEach(seeds, (each) => FirstReward.simulate(task, schedule, budget, each))
   const by = (last: number) => outcomes.filter(({ step }) => step !== null && step <= last).length
   const instructions = outcomes.reduce((sum, one) => sum + one.instructions, 0) / simulations
-  const shares = [15, 30, 45, 60].map((last) => percent(by(last) / simulations))
-  const { ci95 } = proportion(by(60), simulations)
-  return `| ${[searchEvery, ...shares].join(" | ")} [${ci95.map(percent).join(", ")}] | ${instructions.toFixed(0)} |`
+  const shares = [15, 30, 45, 60].map((last) => points(by(last) / simulations))
+  return `| ${[searchEvery, ...shares].join(" | ")} ${interval(proportion(by(60), simulations))} | ${instructions.toFixed(0)} |`
 })
 
 Effect.runFork(

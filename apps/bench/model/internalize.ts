@@ -1,11 +1,11 @@
 /**
  * What a policy does without its instruction, before and after `inspo export --internalize`, on the embedded engine:
  *
- *     npx pnpm@12 exec node apps/bench/model/internalize.ts --seeds 1-10 --updates 120
+ *     npx pnpm@12 exec node apps/bench/model/internalize.ts --seeds 1-10 --updates 240
  *
  * Each seed is a run of the preset `quick`, or with `--runs` one that is there, such as those of docs/real-model-study.md on a server:
  *
- *     npx pnpm@12 exec node apps/bench/model/internalize.ts --seeds 13-20 --updates 60 --set engine.url=http://127.0.0.1:8001 \
+ *     npx pnpm@12 exec node apps/bench/model/internalize.ts --seeds 11-20 --updates 20 --set engine.url=http://127.0.0.1:8001 \
  *       --runs runs/letter/seed-{seed}/letter-searching/letter-searching/seed-{seed}
  *
  * Finished runs and exports are in `--out`, and are not repeated.
@@ -16,12 +16,9 @@ import { table } from "@inspo/dashboard/report/MarkdownText"
 import { estimate } from "@inspo/statistics/Exact"
 import { Array as Arr, Console, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ChildProcess } from "effect/process"
-import { fileURLToPath } from "node:url"
+import { interval, points } from "../src/Format.ts"
 import { parseSeeds } from "../src/Seeds.ts"
-import { ended } from "./Programs.ts"
-
-const cli = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
+import { ended, inspo, setFlags } from "./Programs.ts"
 
 interface Manifest {
   readonly internalized: {
@@ -47,23 +44,17 @@ const one = Effect.fn("Internalize.one")(function* (seed: number, { out, runs, s
   const run = Option.getOrElse(runs, () => `${out}/seed-{seed}/run`).replaceAll("{seed}", `${seed}`)
   const deployed = `${out}/seed-${seed}/updates-${updates}`
   if (Option.isNone(runs) && !(yield* fs.exists(`${run}/outcome.json`)))
-    yield* inspo("run", "--preset", "quick", "--seed", `${seed}`, "--no-baseline", "--quiet", "--out", run)
-  if (!(yield* fs.exists(`${deployed}/manifest.json`)))
-    yield* inspo(
-      "export",
-      run,
-      "--out",
-      deployed,
-      "--internalize",
-      `${updates}`,
-      ...set.flatMap((one) => ["--set", one])
+    yield* ended(
+      inspo(["run", "--preset", "quick", "--seed", `${seed}`, "--no-baseline", "--quiet", "--out", run], "inherit")
     )
+  if (!(yield* fs.exists(`${deployed}/manifest.json`)))
+    yield* ended(inspo(["export", run, "--out", deployed, "--internalize", `${updates}`, ...setFlags(set)], "inherit"))
   const { internalized }: Manifest = JSON.parse(yield* fs.readFileString(`${deployed}/manifest.json`))
   const mean = (policy: "before" | "after", isBest: boolean) => {
     const found = internalized.cells.find(
       (cell) => cell.policy === policy && (cell.instruction === internalized.instruction.id) === isBest
     )
-    return 100 * (found?.mean ?? NaN)
+    return found?.mean ?? NaN
   }
   return {
     seed,
@@ -72,15 +63,10 @@ const one = Effect.fn("Internalize.one")(function* (seed: number, { out, runs, s
   }
 })
 
-const inspo = (...args: ReadonlyArray<string>) =>
-  ended(ChildProcess.make(process.execPath, [cli, ...args], { stdin: "ignore", stdout: "inherit", stderr: "inherit" }))
-
-const shown = (value: number) => value.toFixed(1)
-
 const spread = (values: ReadonlyArray<number>): string => {
   const found = estimate(values)
   if (found === null) return "–"
-  return `${shown(found.mean)}${found.ci95 === null ? "" : ` [${found.ci95.map(shown).join(", ")}]`}`
+  return found.ci95 === null ? points(found.mean) : `${points(found.mean)} ${interval(found)}`
 }
 
 Command.make(
@@ -108,7 +94,7 @@ Command.make(
         "best instruction",
         "rollouts"
       ],
-      ...found.map(({ rollouts, seed, values }) => [`${seed}`, ...values.map(shown), `${rollouts}`]),
+      ...found.map(({ rollouts, seed, values }) => [`${seed}`, ...values.map(points), `${rollouts}`]),
       ["mean", ...[0, 1, 2, 3].map((place) => spread(column(place))), ""]
     ])
     yield* Console.log(

@@ -13,16 +13,12 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Array as Arr, Console, Effect, FileSystem, Path, Pool, Semaphore } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ChildProcess } from "effect/process"
-import { fileURLToPath } from "node:url"
 import * as Torch from "../../../test/compatibility/support/Torch.ts"
 import { letter } from "../src/gate/Tasks.ts"
 import { markdown, rewardFigure, type SeedResult, studyResult, type StudyResult } from "../src/Result.ts"
 import { parseSeeds } from "../src/Seeds.ts"
 import { trainedLetter } from "../src/studies/Letter.ts"
-import { ended, outputOf, writeWeights } from "./Programs.ts"
-
-const cli = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
+import { ended, inspo, outputOf, setFlags, writeWeights } from "./Programs.ts"
 
 const [plain] = letter.instructions
 
@@ -102,12 +98,6 @@ const run = Effect.fn("Letter.run")(function* (
   yield* writing.withPermit(addResult(seed, measured === null ? result : underPlain(result, measured), options))
   yield* Console.log(`${arm} of seed ${seed} is finished`)
 })
-
-const setFlags = (settings: ReadonlyArray<string>) => settings.flatMap((one) => ["--set", one])
-
-/** The command line of this checkout. */
-const inspo = (args: ReadonlyArray<string>, stdout: "ignore" | "pipe") =>
-  ChildProcess.make(process.execPath, [cli, ...args], { stdin: "inherit", stdout, stderr: "inherit", detached: false })
 
 /** The arms that do not evaluate the plain instruction, since they begin with another one. */
 const withoutPlain = new Set(["letter-hand-written", "letter-instruction-first"])

@@ -16,6 +16,7 @@ import { Presets, RunConfig } from "@inspo/config"
 import { ofSentences } from "@inspo/reflection/ClauseBank"
 import { Schema } from "effect"
 import { configure, tasks } from "../src/gate/Tasks.ts"
+import { setFlags } from "./Programs.ts"
 
 const { positionals, values: flags } = parseArgs({
   allowPositionals: true,
@@ -83,7 +84,7 @@ const { status } = spawnSync(
     "--probe",
     probe,
     ...(flags.json ? ["--json"] : []),
-    ...flags.set.flatMap((one) => ["--set", one])
+    ...setFlags(flags.set)
   ],
   { stdio: "inherit" }
 )

@@ -91,7 +91,8 @@ export const simulate = (rule: Rule, entry: Entry, budget: Budget, seed: number)
   }
 }
 
-const contextOf = (
+/** What evolution decides with, under a rule and how candidates enter. */
+export const contextOf = (
   { halving, valuation }: Rule,
   { questions, strategy }: Entry,
   values: ReadonlyArray<Population.Value>,

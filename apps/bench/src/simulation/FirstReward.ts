@@ -1,17 +1,16 @@
 /** Simulates the search for a first reward, on the state machine of a run and with its offline proposer. Only rollouts are simulated. */
 import { Array as Arr, Effect } from "effect"
-import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
+import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import * as Evolution from "@inspo/evolution"
 import type { Settings } from "@inspo/evolution/Settings"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { ClauseBank, layerRuleBased, Proposer, type ProposerError } from "@inspo/reflection"
-import { EvidencePruning } from "@inspo/successive-halving"
-import { Verification } from "@inspo/verification"
+import { contextOf, untried } from "./Evolving.ts"
 import { assign } from "./Loop.ts"
-import { type Budget, rulesFor } from "./Rules.ts"
-import { questionId } from "./World.ts"
+import { type Budget, type Rule, rulesFor } from "./Rules.ts"
+import * as World from "./World.ts"
 
 export interface Task {
   readonly seedInstruction: string
@@ -38,6 +37,7 @@ export const simulate = (
   Effect.gen(function* () {
     const proposer = yield* Proposer
     const rule = rulesFor(budget).groups
+    const due = Evolution.Schedule.ofSettings({ population: { size, parents: 1 }, schedule })
     const answers = RandomStream.make(seed, ["answers"])
     const known = new Map<InstructionId, string>()
     const { candidates } = yield* proposer.initial({
@@ -54,13 +54,12 @@ export const simulate = (
         drawn.map((id): Evolution.Group => {
           const chance = task.chanceOf(Invariant.get(known, id, "text"))
           const rewards = Arr.makeBy(rule.samples(budget), () => (answers.next() < chance ? 1 : 0))
-          return { instruction: id, question: questionId(question), stratum: "", rewards, missing: 0 }
+          return { instruction: id, question: World.questionId(question), stratum: "", rewards, missing: 0 }
         })
       )
       if (groups.some(({ rewards }) => rewards.includes(1))) return { step, instructions: known.size }
-      const due = Evolution.Schedule.ofSettings({ population: { size, parents: 1 }, schedule })
       state = Evolution.endUnit(due, Evolution.observe(rule.averaging, state, step, groups))
-      state = yield* settle(proposer, due, state, known, seed)
+      state = yield* settle(proposer, rule, due, state, known, seed)
     }
     return { step: null, instructions: known.size }
   }).pipe(
@@ -71,6 +70,7 @@ export const simulate = (
 /** All decisions that follow a step, and what the proposer writes for them. */
 const settle = Effect.fnUntraced(function* (
   proposer: Proposer.Interface,
+  rule: Rule,
   due: Evolution.Schedule.Schedule,
   before: Evolution.EvolutionState,
   known: ReadonlyMap<InstructionId, string>,
@@ -79,7 +79,7 @@ const settle = Effect.fnUntraced(function* (
   let state = before
   for (;;) {
     const { evolution } = state
-    const context = contextOf(state)
+    const context = contextOf(rule, untried, rule.valuation.values(state.population), () => 0)
     const decision = Evolution.decide(context, state)
     if (decision !== null) state = Evolution.apply(due, state, decision)
     else if (state.due === "Conclude") state = Evolution.rest(state)
@@ -107,25 +107,8 @@ const settle = Effect.fnUntraced(function* (
   }
 })
 
-const contextOf = ({ population }: Evolution.EvolutionState): Evolution.DecisionContext => ({
-  strategies: { valuation: InstructionValue.compare, halving: EvidencePruning.make(), verification: untried },
-  values: InstructionValue.compare.values(population),
-  settings: { population: { size } },
-  protectedIds: new Set(),
-  generationOf: () => 0,
-  verification: { asks: false }
-})
-
-const instruction = (text: string, place: number): Instruction => ({
-  id: InstructionId.make(`i${place}`),
-  text,
-  generation: 0,
-  parent: null,
-  origin: place === 0 ? "seed" : "variant",
-  bornAt: 0
-})
+const instruction = (text: string, place: number): Instruction => ({ ...World.instruction(place), text })
 
 /** As in the preset `quick`. */
 const size = 7
 const mostCandidates = 6
-const untried = Verification.untried({ rounds: 1, fill: false })
