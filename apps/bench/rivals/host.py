@@ -21,8 +21,8 @@ def _send(request):
 
 
 class Trial:
-    def __init__(self, prompt, calls, cases, seed):
-        self.prompt, self.calls, self.cases, self.seed = prompt, calls, cases, seed
+    def __init__(self, prompt, calls, cases, seed, settings):
+        self.prompt, self.calls, self.cases, self.seed, self.settings = prompt, calls, cases, seed, settings
         self.is_spent = False
         self.answers = []
         self.scores = {}

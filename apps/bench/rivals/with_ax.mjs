@@ -1,19 +1,10 @@
 /** `optimize` of ax, which is its GEPA; feedback reaches it by `feedbackFn`. */
-import { Console } from "node:console"
 import { createRequire } from "node:module"
-import { createInterface } from "node:readline"
+import { trials } from "./host.mjs"
 
 const { AxMockAIService, ax, optimize } = createRequire(new URL("../../../.cache/rivals/", import.meta.url))(
   "@ax-llm/ax"
 )
-
-// What ax prints goes to standard error; standard output is for requests.
-globalThis.console = new Console(process.stderr)
-const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
-const send = async (request) => {
-  process.stdout.write(`${JSON.stringify(request)}\n`)
-  return JSON.parse((await answers.next()).value)
-}
 
 const textOf = ({ chatPrompt }) => chatPrompt.map(({ content }) => content).join("\n\n")
 const service = (answer) =>
@@ -22,13 +13,13 @@ const service = (answer) =>
     chatResponse: async (request) => ({ results: [{ index: 0, content: await answer(request), finishReason: "stop" }] })
   })
 
-const run = async ({ calls, cases, prompt, seed }) => {
+const run = async ({ ask, calls, cases, prompt, propose, seed, settings }) => {
   const scored = []
   const scoredOf = ({ label }) => scored[Number(/label (\d+)/u.exec(label)[1])]
   const studentAI = service(async (request) => {
     const [system] = request.chatPrompt
     const ticket = Number([...textOf(request).matchAll(/Ticket (\d+)/gu)].at(-1)[1])
-    const answer = await send({ do: "ask", prompt: system.content, case: ticket })
+    const answer = await ask(system.content, ticket)
     if (answer === null) throw new Error("all calls are made")
     return `Label: label ${scored.push(answer) - 1}`
   })
@@ -43,7 +34,7 @@ const run = async ({ calls, cases, prompt, seed }) => {
       .match(new RegExp(`${prompt}[^\\n"<]*`, "gu"))
       .at(-1)
       .trim()
-    const [revised] = await send({ do: "propose", parent, request: text, count: 1 })
+    const [revised] = await propose(parent, text, 1)
     return `New Value: ${revised}`
   })
   const program = ax("ticket:string -> label:string")
@@ -51,12 +42,12 @@ const run = async ({ calls, cases, prompt, seed }) => {
   const tickets = Array.from({ length: cases }, (_, place) => ({ ticket: `Ticket ${place}`, label: "" }))
   const { optimizedProgram } = await optimize(
     program,
-    tickets.slice(0, cases / 2),
+    tickets.slice(0, cases - settings.validation),
     ({ prediction }) => scoredOf(prediction).score,
     {
       studentAI,
       teacherAI,
-      validationExamples: tickets.slice(cases / 2),
+      validationExamples: tickets.slice(cases - settings.validation),
       maxMetricCalls: calls,
       feedbackFn: ({ prediction }) => scoredOf(prediction).feedback,
       seed
@@ -66,6 +57,4 @@ const run = async ({ calls, cases, prompt, seed }) => {
   return instruction ?? prompt
 }
 
-for (let trial = await send({ do: "next" }); trial !== null; trial = await send({ do: "next" }))
-  await send({ do: "return", prompt: await run(trial) })
-process.exit(0)
+await trials(run)

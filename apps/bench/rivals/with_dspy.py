@@ -57,7 +57,8 @@ def optimize(trial, name):
     tickets = [
         dspy.Example(ticket=f"Ticket {case}", label="").with_inputs("ticket") for case in range(trial.cases)
     ]
-    train, test = tickets[: trial.cases // 2], tickets[trial.cases // 2 :]
+    training = trial.cases - trial.settings.get("validation", 0)
+    train, test = tickets[:training], tickets[training:]
     program = dspy.Predict(dspy.Signature("ticket -> label", trial.prompt))
 
     def score(example, prediction, trace=None):
@@ -71,6 +72,7 @@ def optimize(trial, name):
             feedback,
             max_metric_calls=trial.calls,
             reflection_lm=proposer,
+            reflection_minibatch_size=trial.settings["minibatch"],
             num_threads=1,
             seed=trial.seed,
             track_stats=True,
@@ -82,17 +84,17 @@ def optimize(trial, name):
             score,
             prompt_model=proposer,
             auto=None,
-            num_candidates=6,
+            num_candidates=trial.settings["candidates"],
             max_bootstrapped_demos=0,
             max_labeled_demos=0,
             num_threads=1,
             seed=trial.seed,
         )
-        best = optimizer.compile(program, trainset=train, valset=test, num_trials=4)
+        best = optimizer.compile(program, trainset=train, valset=test, num_trials=trial.settings["trials"])
     else:
-        # Three times ten prompts are evaluated on all cases that it gets.
-        cases = trial.calls // 30
-        optimizer = dspy.COPRO(prompt_model=proposer, metric=score)
+        # All of its prompts are evaluated on all cases that it gets.
+        breadth, depth, cases = (trial.settings[name] for name in ("breadth", "depth", "cases"))
+        optimizer = dspy.COPRO(prompt_model=proposer, metric=score, breadth=breadth, depth=depth)
         best = optimizer.compile(program, trainset=train[:cases], eval_kwargs={"num_threads": 1})
     return best.signature.instructions
 

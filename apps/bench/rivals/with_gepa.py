@@ -18,15 +18,16 @@ def optimize(trial):
         return f"```\n{trial.propose(parent, request, 1)[0]}\n```"
 
     tickets = [{"input": f"Ticket {case}", "additional_context": {}, "answer": ""} for case in range(trial.cases)]
-    half = trial.cases // 2
+    training = trial.cases - trial.settings["validation"]
     result = gepa.optimize(
         seed_candidate={"system_prompt": trial.prompt},
-        trainset=tickets[:half],
-        valset=tickets[half:],
+        trainset=tickets[:training],
+        valset=tickets[training:],
         task_lm=agent,
         evaluator=evaluate,
         reflection_lm=reflect,
         max_metric_calls=trial.calls,
+        reflection_minibatch_size=trial.settings["minibatch"],
         seed=trial.seed,
         # The last evaluation can exceed the budget, which ends the search.
         raise_on_exception=False,

@@ -24,13 +24,14 @@ export const bench = Effect.fn("Evolve.bench")(function* <E, R>(host: Host<E, R>
       for (const optimizer of Outcome.optimizers) {
         const own = { ...budget, seed: each }
         const file = `${out}/${Outcome.fileOf(optimizer, world, each)}`
-        const key = Outcome.keyOf(optimizer === "inspo" ? host.code : optimizer, world, own)
+        const key =
+          optimizer === "inspo" ? Outcome.keyOf(host.code, world, own) : Outcome.keyOfRival(optimizer, world, own)
         const known = yield* finished(host, file, key, Outcome)
-        if (known !== null) found.push({ optimizer, world, outcome: known })
+        if (known !== null) found.push({ optimizer, world, seed: each, outcome: known })
         if (known !== null || optimizer !== "inspo") continue
         const outcome = yield* Effect.promise(() => run(world, own))
         yield* host.write(file, Outcome.write(key, outcome))
-        found.push({ optimizer, world, outcome })
+        found.push({ optimizer, world, seed: each, outcome })
       }
   }
   yield* host.print(["What cases can show"])
@@ -46,7 +47,7 @@ export const bench = Effect.fn("Evolve.bench")(function* <E, R>(host: Host<E, R>
     seed,
     ...budget,
     rows,
-    summary: summaryOf(found, rows),
+    summary: summaryOf(found),
     shown
   }
   yield* save(host, out, result, markdown(result))

@@ -12,6 +12,7 @@ import { interval, percent, points } from "./Format.ts"
 export interface Found {
   readonly optimizer: Optimizer
   readonly world: World
+  readonly seed: number
   readonly outcome: Outcome
 }
 
@@ -38,10 +39,13 @@ export interface Summary {
   readonly worse: Proportion
   /** Of the runs with headroom, those that end with `no-headroom`; null for optimizers without verdicts. */
   readonly missed: Proportion | null
-  /** The share of the available gain in runs with headroom, on average over the kinds. */
-  readonly share: number | null
+  /** The share of the available gain in runs with headroom, on average over the kinds, with its interval over seeds. */
+  readonly share: Estimate | null
   /** The same for runs that claim a better prompt; null for optimizers without verdicts. */
   readonly shareIfBetter: number | null
+  /** Means over the runs: requests to the proposer, and the prompts that it wrote. */
+  readonly requests: number
+  readonly candidates: number
 }
 
 export interface EvolveResult {
@@ -62,13 +66,14 @@ export const rowsOf = (found: ReadonlyArray<Found>): ReadonlyArray<Row> =>
     .toSorted((one, other) => Number(other.headroom) - Number(one.headroom))
 
 /** The optimizers of which there are runs, in their order. */
-export const summaryOf = (found: ReadonlyArray<Found>, rows: ReadonlyArray<Row>): ReadonlyArray<Summary> =>
+export const summaryOf = (found: ReadonlyArray<Found>): ReadonlyArray<Summary> =>
   optimizers.flatMap((optimizer) => {
     const own = found.filter((one) => one.optimizer === optimizer)
     if (own.length === 0) return []
     const hopeful = own.filter(({ world }) => world.headroom)
     const better = hopeful.filter(({ outcome }) => outcome.verdict === "better")
-    const shares = rows.flatMap((row) => (row.optimizer === optimizer && row.share !== null ? [row.share] : []))
+    const shareOf = ({ outcome, world }: Found) => outcome.gain / available(world)
+    const shares = [...Map.groupBy(hopeful, ({ seed }) => seed).values()].map((runs) => mean(runs.map(shareOf)))
     const hasVerdicts = own.some(({ outcome }) => outcome.verdict !== null)
     const missed = hopeful.filter(({ outcome }) => outcome.verdict === "no-headroom").length
     return [
@@ -76,9 +81,10 @@ export const summaryOf = (found: ReadonlyArray<Found>, rows: ReadonlyArray<Row>)
         optimizer,
         worse: worseOf(own),
         missed: hasVerdicts && hopeful.length > 0 ? proportion(missed, hopeful.length) : null,
-        share: shares.length === 0 ? null : mean(shares),
-        shareIfBetter:
-          better.length === 0 ? null : mean(better.map(({ outcome, world }) => outcome.gain / available(world)))
+        share: estimate(shares),
+        shareIfBetter: better.length === 0 ? null : mean(better.map(shareOf)),
+        requests: mean(own.map(({ outcome }) => outcome.requests)),
+        candidates: mean(own.map(({ outcome }) => outcome.candidates))
       }
     ]
   })
@@ -126,19 +132,35 @@ export const markdown = ({ calls, cases, rows, shown, summary }: EvolveResult): 
     "",
     "## All runs",
     "",
-    "`missed`: runs with headroom that end with `no-headroom`. `share if better`: the share of the runs that claim a better prompt.",
+    "`missed`: runs with headroom that end with `no-headroom`. `share if better`: the share of the runs that claim a better prompt. " +
+      "`requests` to the proposer and `candidates` that it wrote are means over runs; the interval of the share is over seeds.",
     "",
     ...table([
-      ["optimizer", "runs", "worse", "interval", "missed", "interval", "share", "share if better"],
-      ...summary.map(({ missed, optimizer, share, shareIfBetter, worse }) => [
+      [
+        "optimizer",
+        "runs",
+        "worse",
+        "interval",
+        "missed",
+        "interval",
+        "share",
+        "interval",
+        "share if better",
+        "requests",
+        "candidates"
+      ],
+      ...summary.map(({ candidates, missed, optimizer, requests, share, shareIfBetter, worse }) => [
         optimizer,
         count(worse.n),
         percent(worse.share),
         interval(worse),
         missed === null ? "–" : percent(missed.share),
         missed === null ? "–" : interval(missed),
-        share === null ? "–" : percent(share),
-        shareIfBetter === null ? "–" : percent(shareIfBetter)
+        share === null ? "–" : percent(share.mean),
+        share === null ? "–" : interval(share),
+        shareIfBetter === null ? "–" : percent(shareIfBetter),
+        requests.toFixed(1),
+        candidates.toFixed(1)
       ])
     ]),
     "",

@@ -30,7 +30,7 @@ export const run = async (
     prompt: result.prompt,
     gain: Trial.gainOf(world, result.prompt),
     finalist: result.finalist === null ? null : Trial.gainOf(world, result.finalist),
-    calls: trial.calls()
+    ...trial.counts()
   }
 }
 

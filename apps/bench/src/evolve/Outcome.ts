@@ -1,6 +1,7 @@
 /** The true result of one run of an optimizer, as a file. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import * as Finished from "./Finished.ts"
+import { type Rival, rivals } from "./Rivals.ts"
 import type * as Trial from "./Trial.ts"
 import type { World } from "./World.ts"
 
@@ -12,20 +13,26 @@ export const Outcome = Schema.Struct({
   gain: Schema.Finite,
   /** The true gain of the prompt that was tested; null if none was. */
   finalist: Schema.NullOr(Schema.Finite),
-  calls: Schema.Int
+  calls: Schema.Int,
+  /** Requests to the proposer, and the prompts that it wrote in answer. */
+  requests: Schema.Int,
+  candidates: Schema.Int
 })
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
+export type Optimizer = "inspo" | Rival
 /** The optimizers that are compared; the first is ours, and the programs of the others are in `rivals/`. */
-export const optimizers = ["inspo", "gepa", "dspy-gepa", "dspy-miprov2", "dspy-copro", "ax"] as const
-export type Optimizer = (typeof optimizers)[number]
+export const optimizers: ReadonlyArray<Optimizer> = ["inspo", ...Struct.keys(rivals)]
 
 /** The file of a run, below the directory of the results. */
 export const fileOf = (optimizer: Optimizer, { headroom, name }: World, seed: number): string =>
   `${optimizer}/${name.replaceAll(" ", "-")}${headroom ? "" : "-no-headroom"}-${seed}.json`
 
-/** What a run depends on: the optimizer or its code, the agent and the budget. A file with another key is not used. */
-export const keyOf = (optimizer: string, world: World, budget: Trial.Budget): string =>
-  JSON.stringify([optimizer, world, budget])
+/** What a run of ours depends on: the code, the agent and the budget. A file with another key is not used. */
+export const keyOf = (code: string, world: World, budget: Trial.Budget): string => JSON.stringify([code, world, budget])
+
+/** The same for another optimizer: its settings instead of the code. */
+export const keyOfRival = (rival: Rival, world: World, budget: Trial.Budget): string =>
+  JSON.stringify([rival, rivals[rival].chosen, world, budget])
 
 export const { read, write } = Finished.make(Outcome)

@@ -1,6 +1,7 @@
 /** How a program of another optimizer asks for its trials, one JSON document a line in each direction. */
 import { Option, Schema } from "effect"
 import type { Outcome } from "./Outcome.ts"
+import type { Settings } from "./Rivals.ts"
 import * as Trial from "./Trial.ts"
 import * as World from "./World.ts"
 
@@ -25,6 +26,7 @@ const decode = Schema.decodeOption(Schema.fromJsonString(Request))
 /** A trial that is to be run, and what is to be done with its outcome. */
 export interface Due {
   readonly world: World.World
+  readonly settings: Settings
   readonly budget: Trial.Budget
   readonly keep: (outcome: Outcome) => void
 }
@@ -38,7 +40,7 @@ export const serve = (due: ReadonlyArray<Due>): ((line: string) => unknown) => {
     if (request.do === "next") {
       const next = waiting.shift()
       current = next === undefined ? null : { due: next, trial: Trial.open(next.world, next.budget) }
-      return next === undefined ? null : { ...next.budget, prompt: World.seedPrompt }
+      return next === undefined ? null : { ...next.budget, prompt: World.seedPrompt, settings: next.settings }
     }
     if (current === null) throw new RangeError(`${request.do} without a trial; send next first`)
     const { trial } = current
@@ -52,7 +54,7 @@ export const serve = (due: ReadonlyArray<Due>): ((line: string) => unknown) => {
       case "return": {
         const { keep, world } = current.due
         const gain = Trial.gainOf(world, request.prompt)
-        keep({ verdict: null, prompt: request.prompt, gain, finalist: null, calls: trial.calls() })
+        keep({ verdict: null, prompt: request.prompt, gain, finalist: null, ...trial.counts() })
         current = null
         return true
       }

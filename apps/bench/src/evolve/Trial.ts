@@ -17,13 +17,15 @@ export interface Trial {
   readonly score: (answer: World.Answer) => { readonly score: number; readonly feedback: string }
   /** Revisions of a prompt by what a request shows. */
   readonly propose: (parent: string, request: string, count: number) => ReadonlyArray<string>
-  readonly calls: () => number
+  readonly counts: () => { readonly calls: number; readonly requests: number; readonly candidates: number }
 }
 
 export const open = (world: World.World, { calls, seed }: Budget): Trial => {
   const agent = World.open(world, calls, seed)
   const stream = RandomStream.make(seed, ["proposer"])
   let asked = 0
+  let requests = 0
+  let candidates = 0
   const judged = new Map<string, number>()
   return {
     ask: (prompt, id) => {
@@ -39,8 +41,12 @@ export const open = (world: World.World, { calls, seed }: Budget): Trial => {
         ? { score: 1, feedback: "The label is right." }
         : { score: 0, feedback: Scripted.hint(world.effects, answer.prompt, stream) }
     },
-    propose: (parent, request, count) => Scripted.revise(parent, request, count, stream),
-    calls: () => asked
+    propose: (parent, request, count) => {
+      requests += 1
+      candidates += count
+      return Scripted.revise(parent, request, count, stream)
+    },
+    counts: () => ({ calls: asked, requests, candidates })
   }
 }
 
