@@ -35,6 +35,9 @@ export const layerServices = (config: RunConfig, passages: ReadonlyArray<Questio
     )
   )
 
+/** The agent of a run; an agent of your own goes here. */
+export const agentOf = ({ rollout }: Pick<RunConfig, "rollout">): Rollout.Agent => Agents.fromConfig(rollout)
+
 /** What answering questions needs: the policy and its tools, search and reward. */
 export const layerRollout = (
   config: RunConfig,
@@ -50,12 +53,12 @@ export const layerRollout = (
   }
   const rollouts = Layer.unwrap(
     Effect.gen(function* () {
-      const named = yield* tools(config)
+      const options = { tools: yield* tools(config), agent: agentOf(config) }
       const chat = policy.provider === null ? null : yield* Effect.promise(() => import("./policy/Chat.ts"))
       const answering: Answering =
         chat === null
-          ? Layer.provideMerge(Rollout.layer(played, { tools: named }), layerEngine(config, checkpoints, notes))
-          : chat.layerRollout(config, played, named)
+          ? Layer.provideMerge(Rollout.layer(played, options), layerEngine(config, checkpoints, notes))
+          : chat.layerRollout(config, played, options)
       return answering
     })
   )
@@ -71,7 +74,7 @@ type Answering = Layer.Layer<
 
 const reward = (config: RunConfig) => {
   const { command, kind } = config.reward
-  const scope = scopeOf(config)
+  const scope = scopeOf(config, agentOf(config))
   if (kind === "judge") return Layer.unwrap(Effect.promise(() => judged(config)))
   if (kind !== "command") return layerReward(Rewards.builtIn[kind]({ ...defaultReward, ...config.reward, scope }))
   const [program = "", ...args] = command
@@ -82,7 +85,7 @@ const reward = (config: RunConfig) => {
 const judged = async (config: RunConfig) => {
   const { budget, judge, keys, requests, reward } = config
   const { criteria } = reward
-  const scope = scopeOf(config)
+  const scope = scopeOf(config, agentOf(config))
   const [JudgeReward, { maxOutputTokens }, LanguageModelLayer, Metering] = await Promise.all([
     import("@inspo/reward/JudgeReward"),
     import("@inspo/reward/JudgePrompt"),
@@ -109,9 +112,10 @@ const tools = (config: RunConfig) =>
 const nothing = (agent: string) =>
   `the agent ${agent} searches, and there are no passages: data.corpus is null or empty, expected a corpus, or a server in retrieval.url`
 
-const search = ({ keys, requests, retrieval, rollout }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
+const search = (config: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
+  const { keys, requests, retrieval, rollout } = config
   const { url } = retrieval
-  if (url === null && passages.length === 0 && Agents.searches(rollout))
+  if (url === null && passages.length === 0 && Agents.searches(agentOf(config), rollout))
     return Layer.effect(Search, Effect.fail(new SearchError({ operation: "open", reason: nothing(rollout.agent) })))
   if (url === null) return layerBm25(passages)
   const authorisation =

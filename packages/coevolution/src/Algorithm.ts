@@ -5,7 +5,7 @@ import { Clauses } from "@inspo/reflection/ClauseBank"
 import type { Protocol } from "@inspo/reflection/FailureMode"
 import { ProposerModel } from "@inspo/reflection/ProposerModel"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
-import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
+import { type Agent, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Rule as SharesRule } from "@inspo/sampler/Sampler"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
@@ -308,16 +308,26 @@ export const Algorithm = Schema.Struct({
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 
-/** Where a reward looks for the answer: a command in the response, others in the scope of the agent. */
-export const scopeOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Scope =>
-  (reward.kind === "command" ? undefined : Agents.fromConfig(rollout).answerScope) ?? "response"
+/**
+ * Where a reward looks for the answer: a command in the response, others in the scope of the agent, which is that of the config
+ * by default.
+ */
+export const scopeOf = (
+  { reward, rollout }: Pick<Algorithm, "reward" | "rollout">,
+  agent: Agent = Agents.fromConfig(rollout)
+): Scope => (reward.kind === "command" ? undefined : agent.answerScope) ?? "response"
 
-/** How the agent acts. Tags are not parsed if it calls tools natively, or writes a single turn that a program scores in full. */
-export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Protocol => {
-  const actions = Agents.actions(rollout)
+/**
+ * How the agent acts, which is that of the config by default. Tags are not parsed if it calls tools natively, or writes a single
+ * turn that a program scores in full.
+ */
+export const protocolOf = (
+  { reward, rollout }: Pick<Algorithm, "reward" | "rollout">,
+  agent: Agent = Agents.fromConfig(rollout)
+): Protocol => {
+  const actions = Agents.actions(agent, rollout)
   const readsTags =
-    rollout.agent !== "tool-calls" &&
-    (actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid")
+    agent.native !== true && (actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid")
   return { actions, readsTags }
 }
 

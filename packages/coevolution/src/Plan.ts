@@ -1,7 +1,8 @@
 /** Forecasts what a run does and spends, before it starts. */
 import { Schema } from "effect"
 import { sumAll } from "effect/Number"
-import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
+import type { Agent } from "@inspo/rollout"
+import * as Agents from "@inspo/rollout/agents/Agents"
 import type { Algorithm } from "./Algorithm.ts"
 import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
@@ -46,7 +47,7 @@ export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 export interface Forecast extends Plan {
   /** How many instructions are alive during each step, from step 1 on. */
   readonly population: ReadonlyArray<number>
-  /** Most tokens of prompts and responses that the limits allow the agent `search-r1`, at the largest number of rollouts. */
+  /** Most tokens of prompts and responses that the limits allow the agent, at the largest number of rollouts. */
   readonly maximumTokens: number
 }
 
@@ -57,7 +58,7 @@ export interface Questions extends HeldOut {
 
 /**
  * Plans a run by simulating it: `next` and `apply` decide as in the run, a script replaces engine and proposer. Each
- * evolution is simulated with several outcomes from its start, which gives the bounds.
+ * evolution is simulated with several outcomes from its start, which gives the bounds. `agent` is that of the config by default.
  *
  * @example
  * ```ts
@@ -68,7 +69,11 @@ export interface Questions extends HeldOut {
  * Plan.forecast(Strategies.deciding(Presets.paper), { train, validation: 100, test: 500 }).rollouts.train // 768000 with 512 questions or more
  * ```
  */
-export const forecast = (deciding: Deciding, questions: Questions): Forecast => {
+export const forecast = (
+  deciding: Deciding,
+  questions: Questions,
+  agent: Agent = Agents.fromConfig(deciding.algorithm.rollout)
+): Forecast => {
   const { algorithm } = deciding
   const context = played(deciding, questions.train)
   const environment = scripted(context, questions)
@@ -126,7 +131,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
     warnings: warnings(algorithm, { decisions }),
     population,
-    maximumTokens: (expected.train + most.verification + evaluation) * maximumTokens(algorithm.rollout)
+    maximumTokens: (expected.train + most.verification + evaluation) * Agents.maximumTokens(agent, algorithm.rollout)
   }
 }
 

@@ -2,7 +2,8 @@ import { type Instruction, Invariant } from "@inspo/domain"
 import { Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { Proposer, type ProposerFailure } from "@inspo/reflection"
-import { Rollout, RolloutError } from "@inspo/rollout"
+import { type Agent, Rollout, RolloutError } from "@inspo/rollout"
+import * as Agents from "@inspo/rollout/agents/Agents"
 import { Array, Effect, Layer, Predicate, Ref, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { apply } from "./Apply.ts"
@@ -43,19 +44,21 @@ export interface Difference {
  * Replays a run from its journal alone: decisions by `next`, rollouts, batches and scores from the records, answers of the
  * engine and the proposer from the events. Each event and each state hash is compared with the committed one, up to the
  * first difference. Calls no engine, proposer or tool, and writes nothing. Fails with `RunMismatch` unless the strategies are
- * those of the run.
+ * those of the run. `agent` is the agent of the run, by default that of its config.
  */
 export const replay = Effect.fn("Replay.replay")(function* (options: {
   readonly algorithm: Algorithm
   readonly data: RunData
   readonly entries: ReadonlyArray<Entry>
+  readonly agent?: Agent
 }) {
   const { algorithm, data, entries } = options
+  const { agent = Agents.fromConfig(algorithm.rollout) } = options
   const strategies = yield* Strategies.fromContext
   const context = makeDecisionContext({ algorithm, strategies }, data)
   const current = yield* Ref.make<RunEvent | null>(null)
   const { perform } = yield* Perform.make(algorithm, data, { maxFailedShare: 1 }).pipe(
-    Effect.provide(Layer.mergeAll(layerRecorded(current), layerReadOnly, Digest.layerWebCrypto))
+    Effect.provide(Layer.mergeAll(layerRecorded(current, agent), layerReadOnly, Digest.layerWebCrypto))
   )
   const [first] = entries
   if (first?.event._tag === "RunStarted") {
@@ -137,13 +140,14 @@ const show = (value: unknown): string => {
 }
 
 /** The answers of external services, from the event that is replayed; all other calls fail. */
-const layerRecorded = (current: Ref.Ref<RunEvent | null>) =>
+const layerRecorded = (current: Ref.Ref<RunEvent | null>, agent: Agent) =>
   Layer.mergeAll(
     Layer.effect(Engine, recordedEngine(current)),
     Layer.succeed(Proposer, recordedProposer(current)),
     Layer.succeed(
       Rollout,
       Rollout.of({
+        agent,
         collect: (episodes) =>
           Array.match(episodes, {
             onEmpty: () => Effect.succeed([]),

@@ -1,7 +1,7 @@
 import { Invariant, type Question, Spent, Trajectory } from "@inspo/domain"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal, Records } from "@inspo/journal"
-import { type Episode, Rollout } from "@inspo/rollout"
+import { type Agent, type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Ref, Schema } from "effect"
 import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import * as Agents from "@inspo/rollout/agents/Agents"
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* (
 
   const calls = yield* ChatCalls.make(bookkeeping)
   const rollOut = buying({
-    atMost: mostOf(algorithm, profile, scoringAtMost),
+    atMost: mostOf(algorithm, rollout.agent, profile, scoringAtMost),
     bookkeeping,
     calls,
     rollout,
@@ -166,11 +166,12 @@ const chunkSize = (limits: Ledger.Limits, { chat = false, concurrency }: EngineP
 /** The most that an episode can cost, without the calls of a chat model. */
 const mostOf = (
   { rollout }: Algorithm,
+  agent: Agent,
   { chat = false, contextLength }: EngineProfile,
   scoringAtMost: (question: Question.Question) => Spent.Spent
 ) => {
-  const { maximumTokens = (_, contextLength) => contextLength } = Agents.fromConfig(rollout)
-  const played = { ...Ledger.nothing, rollouts: 1, tokens: chat ? 0 : maximumTokens(rollout, contextLength) }
+  const tokens = chat ? 0 : Agents.maximumTokens(agent, rollout, contextLength)
+  const played = { ...Ledger.nothing, rollouts: 1, tokens }
   return ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(scoringAtMost(question)))
 }
 

@@ -98,7 +98,7 @@ const chatPolicyIsFrozen: Rule = ({ engine, policy: { provider }, rollout, train
 
 const questionsHaveCorpus: Rule = ({ data, retrieval, rollout }) =>
   (data.questions === null) === (data.corpus === null) ||
-  (data.questions !== null && (retrieval.url !== null || !Agents.searches(rollout)))
+  (data.questions !== null && (retrieval.url !== null || !Agents.searches(Agents.fromConfig(rollout), rollout)))
     ? null
     : new ConfigError({
         field: data.questions === null ? "data.questions" : "data.corpus",

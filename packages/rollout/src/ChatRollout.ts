@@ -74,7 +74,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       )
     })
   })
-  return Rollout.of({ collect })
+  return Rollout.of({ agent: setup.agent, collect })
 })
 
 interface Playing<E> {

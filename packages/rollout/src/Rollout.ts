@@ -3,6 +3,7 @@ import { Engine, type EngineError } from "@inspo/engine"
 import type { Search } from "@inspo/retrieval"
 import type { Reward } from "@inspo/reward"
 import { Context, Effect, Iterable, Layer, Queue } from "effect"
+import type { Agent } from "./Agent.ts"
 import type { MakeChatCall } from "./ChatPolicy.ts"
 import type { Episode } from "./Episode.ts"
 import * as Delivery from "./internal/Delivery.ts"
@@ -24,6 +25,8 @@ export class Rollout extends Context.Service<Rollout, Rollout.Interface>()("@ins
 
 export declare namespace Rollout {
   export interface Interface {
+    /** The agent that plays: what depends on it is taken from here, since it may be another than the config's. */
+    readonly agent: Agent
     /**
      * One scored trajectory per episode, in their order. A trajectory depends on its episode, the policy and the tools
      * alone: never on the other episodes or on how many run at once.
@@ -104,7 +107,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       )
     )
   })
-  return Rollout.of({ collect })
+  return Rollout.of({ agent: setup.agent, collect })
 })
 
 const withoutToolCalls = () =>

@@ -7,7 +7,7 @@ import * as Prices from "@inspo/reflection/Prices"
 import type { ProposerErrorKind } from "@inspo/reflection/Proposer"
 import * as Provider from "@inspo/reflection/Provider"
 import * as TokenEstimate from "@inspo/domain/TokenEstimate"
-import type { RolloutConfig, Tool } from "@inspo/rollout"
+import type { LayerOptions, RolloutConfig } from "@inspo/rollout"
 import * as ChatEngine from "@inspo/rollout/ChatEngine"
 import { type ChatAnswer, ChatFailure, ChatPolicy, type ChatRequest } from "@inspo/rollout/ChatPolicy"
 import * as ChatRollout from "@inspo/rollout/ChatRollout"
@@ -16,8 +16,8 @@ import * as LanguageModelLayer from "../proposer/LanguageModelLayer.ts"
 import { withSettings } from "../proposer/Settings.ts"
 
 /** Rollouts of the chat model, and the engine that identifies its frozen weights. */
-export const layerRollout = (config: Settings, played: Partial<RolloutConfig>, tools: ReadonlyArray<Tool.Tool>) =>
-  Layer.merge(ChatRollout.layer(played, { tools }), ChatEngine.layer).pipe(Layer.provide(layer(config)))
+export const layerRollout = (config: Settings, played: Partial<RolloutConfig>, options: LayerOptions) =>
+  Layer.merge(ChatRollout.layer(played, options), ChatEngine.layer).pipe(Layer.provide(layer(config)))
 
 type Settings = Pick<RunConfig, "budget" | "engine" | "keys" | "policy" | "requests" | "rollout">
 

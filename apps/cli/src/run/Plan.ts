@@ -3,6 +3,7 @@ import * as Strategies from "@inspo/coevolution/Strategies"
 import { Effect, Option, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
+import { agentOf } from "../layers.ts"
 import { Check } from "../preflight/Check.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { planLines } from "../report/PlanReport.ts"
@@ -20,11 +21,12 @@ export const plan = Effect.fn("Plan.plan")(function* ({ json, probe, ...input }:
   const config = yield* fromInput(input)
   const loaded = yield* loadData(config)
   const { data } = loaded
-  const forecast = Plan.forecast(Strategies.deciding(config), {
+  const questions = {
     train: data.train.map(({ dataSource, id }) => ({ id, dataSource })),
     validation: data.validation.length,
     test: data.test.length
-  })
+  }
+  const forecast = Plan.forecast(Strategies.deciding(config), questions, agentOf(config))
   const policy = PolicyPlan.make(config, forecast, data.train)
   const checks = yield* Preflight.look(config)
   const print = (found: ProbeReport.Probe | null) =>

@@ -5,11 +5,11 @@ import { algorithmOf, type RunConfig } from "@inspo/config/RunConfig"
 import * as JudgeCost from "@inspo/config/JudgeCost"
 import { count, plural } from "@inspo/dashboard/Format"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
+import { maximumTokens } from "@inspo/rollout/agents/Agents"
 import { Effect, FileSystem, Layer } from "effect"
 import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
-import { layerServices } from "../layers.ts"
+import { agentOf, layerServices } from "../layers.ts"
 import * as PolicyPlan from "../report/PolicyPlan.ts"
 import * as ProbeReport from "../report/ProbeReport.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
@@ -107,7 +107,7 @@ const cost = ({ config, forecast, loaded }: ProbeInput, groups: number): string 
   )
   const tokens =
     policy === null
-      ? `${count(rollouts * maximumTokens(config.rollout))} tokens`
+      ? `${count(rollouts * maximumTokens(agentOf(config), config.rollout))} tokens`
       : `${count(policy.calls.max)} calls of ${policy.model}` +
         (policy.usd === null ? "" : ` for ${policy.usd.max.toFixed(2)} US dollars`)
   const proposer = asksModel(config) && instructions > 1 + config.variants.length ? ", and a proposer call" : ""

@@ -16,7 +16,7 @@ import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, type Propos
 import { Search } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { layerExactMatch, type Reward } from "@inspo/reward"
-import { layer as layerRollout } from "@inspo/rollout"
+import { type LayerOptions, layer as layerRollout } from "@inspo/rollout"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, Hash, identity, Layer } from "effect"
 
@@ -96,9 +96,10 @@ export const layerRollouts = <E>(
   settings: Algorithm,
   engine: Engine.Interface,
   search: Layer.Layer<Search, E>,
-  reward: Layer.Layer<Reward> = layerExactMatch
+  reward: Layer.Layer<Reward> = layerExactMatch,
+  options: LayerOptions = {}
 ) =>
-  layerRollout({ ...settings.rollout, topK: settings.retrieval.topK, toolAttempts: 1 }).pipe(
+  layerRollout({ ...settings.rollout, topK: settings.retrieval.topK, toolAttempts: 1 }, options).pipe(
     Layer.provide([search, reward]),
     Layer.provideMerge(Layer.succeed(Engine, engine))
   )
@@ -110,11 +111,15 @@ export const layerRollouts = <E>(
 export const make = (
   settings: Algorithm,
   meddle: (search: Search.Interface) => Search.Interface = identity,
-  changed: (engine: Engine.Interface) => Engine.Interface = identity
+  changed: (engine: Engine.Interface) => Engine.Interface = identity,
+  options: LayerOptions = {}
 ) =>
   Effect.map(prepare(settings), ({ data, engine, passages }) => {
     const search = Layer.effect(Search, Effect.map(Search, meddle)).pipe(Layer.provide(layerBm25(passages)))
-    const services = Layer.merge(layerRollouts(settings, changed(engine), search), proposers[settings.proposer.kind])
+    const services = Layer.merge(
+      layerRollouts(settings, changed(engine), search, undefined, options),
+      proposers[settings.proposer.kind]
+    )
     return { data, services }
   })
 
@@ -123,6 +128,7 @@ export interface Replaced {
   readonly proposer?: Layer.Layer<Proposer>
   readonly meddle?: (search: Search.Interface) => Search.Interface
   readonly engine?: (engine: Engine.Interface) => Engine.Interface
+  readonly rollout?: LayerOptions
   readonly strategies?: Layer.Layer<Strategies.Services>
   readonly maxFailedShare?: number
   readonly budget?: Ledger.Limits
@@ -141,11 +147,12 @@ export const runOn = (
     maxFailedShare,
     meddle,
     proposer,
+    rollout,
     strategies = Strategies.layer(settings)
   }: Replaced = {}
 ) =>
   Effect.gen(function* () {
-    const { data, services } = yield* make(settings, meddle, engine)
+    const { data, services } = yield* make(settings, meddle, engine, rollout)
     return yield* run({
       algorithm: settings,
       data: { ...data, ...replaced },

@@ -1,4 +1,4 @@
-import type { Agent } from "../Agent.ts"
+import type { Agent, TokenLimits } from "../Agent.ts"
 import type { AgentName, RolloutConfig } from "../RolloutConfig.ts"
 import * as IrCot from "./IrCot.ts"
 import * as Rag from "./Rag.ts"
@@ -19,12 +19,22 @@ const agents: Readonly<Record<AgentName, Agent>> = {
 /** The agent of a config. */
 export const fromConfig = ({ agent }: Pick<RolloutConfig, "agent">): Agent => agents[agent]
 
-/** What the policy of a config's agent may do by itself: call one of these tools, or `answer`. */
-export const actions = (config: Pick<RolloutConfig, "agent" | "tools">): ReadonlyArray<string> => {
-  const { policyTools, tools } = fromConfig(config)
-  return [...(policyTools ?? tools(config)), "answer"]
-}
+/** What the policy of an agent may do by itself: call one of these tools, or `answer`. */
+export const actions = ({ policyTools, tools }: Agent, config: Pick<RolloutConfig, "tools">): ReadonlyArray<string> => [
+  ...(policyTools ?? tools(config)),
+  "answer"
+]
 
-/** Whether a config's agent searches, by itself or by calls of its policy. */
-export const searches = (config: Pick<RolloutConfig, "agent" | "tools">): boolean =>
-  fromConfig(config).tools(config).includes("search")
+/** Whether an agent searches, by itself or by calls of its policy. */
+export const searches = ({ tools }: Agent, config: Pick<RolloutConfig, "tools">): boolean =>
+  tools(config).includes("search")
+
+/**
+ * The most tokens of an episode of an agent, asides included. The default context holds the longest conversation that the
+ * limits allow `search-r1`.
+ */
+export const maximumTokens = (
+  { maximumTokens = (_, contextLength) => contextLength }: Agent,
+  limits: TokenLimits,
+  contextLength: number = ToolLoop.maximumTokens(limits)
+): number => maximumTokens(limits, contextLength)

@@ -11,6 +11,7 @@ import * as ToolLoop from "./ToolLoop.ts"
  */
 export const agent: Agent = {
   tools: () => ["search"],
+  maximumTokens: ToolLoop.maximumTokens,
   make: (environment) => {
     const { maxTurns } = environment.config
     const grammar = (turn: number) => (turn < maxTurns ? sentence : answer)

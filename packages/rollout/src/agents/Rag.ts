@@ -8,6 +8,7 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const agent: Agent = {
   tools: () => ["search"],
   policyTools: [],
+  maximumTokens: ToolLoop.maximumTokensOfAnswer,
   make: (environment) =>
     retrieveFirst(environment, ToolLoop.loop(environment, { maxTurns: 0, grammar: () => ToolLoop.answers }))
 }

@@ -13,7 +13,8 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const agent: Agent = {
   tools: (config) => config.tools,
   // A reply may be condensed after each turn, under a separate prompt.
-  maximumTokens: ({ maxTurns }, contextLength) => (1 + maxTurns) * contextLength,
+  maximumTokens: (limits, contextLength) =>
+    ToolLoop.maximumTokens(limits, contextLength) + limits.maxTurns * contextLength,
   make: (environment) => {
     const { maxTurns, tools } = environment.config
     const grammar = ActionParser.grammar(tools)

@@ -25,6 +25,10 @@ export const maximumTokens = (limits: TokenLimits, contextLength = Infinity): nu
     contextLength
   )
 
+/** The most tokens of prompt and response of an agent that answers in its only turn. */
+export const maximumTokensOfAnswer = (limits: TokenLimits, contextLength: number): number =>
+  maximumTokens({ ...limits, maxTurns: 0 }, contextLength)
+
 /** The agent `search-r1`: it thinks and calls tools, turn by turn, until it answers. */
 export const agent: Agent = {
   tools: (config) => config.tools,
@@ -50,6 +54,7 @@ export const byToolCalls: Agent = {
 /** The agent `direct`: one turn, no tools. */
 export const direct: Agent = {
   tools: () => [],
+  maximumTokens: maximumTokensOfAnswer,
   make: (environment) => loop(environment, { maxTurns: 0, grammar: () => answers })
 }
 

@@ -5,6 +5,7 @@ import { type ScoredPassage, Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
 import { Arbitrary, Array as Arr, Effect, Layer, Result, Schema } from "effect"
 import type { Agent } from "../Agent.ts"
+import * as Agents from "../agents/Agents.ts"
 import { layer, Rollout } from "../Rollout.ts"
 import { defaultConfig, type RolloutConfig } from "../RolloutConfig.ts"
 import type { Tool } from "../Tool.ts"
@@ -49,7 +50,7 @@ export const laws = (agent: Agent, { config = {}, tools = [], ...options }: Opti
 
     forAll("an episode takes no more tokens than the agent says", (world) =>
       Effect.map(played(world), ({ contextLength, config, trajectories }) => {
-        const most = agent.maximumTokens?.(config, contextLength) ?? contextLength
+        const most = Agents.maximumTokens(agent, config, contextLength)
         for (const trajectory of trajectories) {
           const tokens = Trajectory.tokens(Trajectory.summary(trajectory))
           Law.expect(trajectory.turns === 0 || tokens <= most, `${tokens} tokens, expected at most ${most}`)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import { actions, searches } from "@inspo/rollout/agents/Agents"
+import { actions, fromConfig, searches } from "@inspo/rollout/agents/Agents"
 import * as SearchO1 from "../../src/agents/SearchO1.ts"
 import { Effect, Schema } from "effect"
 import { passage, play } from "../support/Play.ts"
@@ -45,7 +45,7 @@ describe("Every agent", () => {
       Effect.gen(function* () {
         let written = 0
         const script = () => texts[written++ % texts.length] ?? ""
-        const search = searches({ agent: config.agent, tools: ["search"] })
+        const search = searches(fromConfig(config), { tools: ["search"] })
           ? hostile
           : () => Effect.die("no search was to come")
         const { requests, trajectories } = yield* play(script, { config, contextLength, search })
@@ -53,7 +53,7 @@ describe("Every agent", () => {
         const { mask, logprobs, prompt, response, toolCalls, transcript } = trajectory
         assert.isTrue(Schema.is(Trajectory.Trajectory)(trajectory))
         assert.deepStrictEqual([mask.length, logprobs.length], [response.length, response.length])
-        const allowed = new Set([...actions({ agent: config.agent, tools: ["search"] }), "invalid"])
+        const allowed = new Set([...actions(fromConfig(config), { tools: ["search"] }), "invalid"])
         assert.isTrue(transcript.every(({ action }) => allowed.has(action.kind)))
         if (transcript.length > 0) assert.isAtMost(prompt.length + response.length, contextLength)
         assert.isAtMost(transcript.length, config.maxTurns + 1)

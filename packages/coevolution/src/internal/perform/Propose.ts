@@ -1,6 +1,8 @@
 /** Proposals: the first population, and the candidates of an evolution. */
 import { type Instruction, Question } from "@inspo/domain"
 import { CandidateLint, isPermanent, type MakeCall, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
+import type { Protocol } from "@inspo/reflection/FailureMode"
+import { Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect } from "effect"
 import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import type * as Command from "../../Command.ts"
@@ -20,14 +22,15 @@ export const make = Effect.fnUntraced(function* (
   bookkeeping: Bookkeeping
 ) {
   const proposer = yield* Proposer
+  const protocol = protocolOf(algorithm, (yield* Rollout).agent)
   const ask = yield* makeAsk(algorithm, bookkeeping)
   return {
-    initialise: makeInitialise(algorithm, proposer, ask),
-    propose: makePropose(algorithm, data, store, proposer, ask)
+    initialise: makeInitialise(algorithm, protocol, proposer, ask),
+    propose: makePropose(algorithm, protocol, data, store, proposer, ask)
   }
 })
 
-const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask: Ask) =>
+const makeInitialise = (algorithm: Algorithm, protocol: Protocol, proposer: Proposer["Service"], ask: Ask) =>
   Effect.fn("Perform.initialise")(function* ({ seeds, size }: Command.Initialise) {
     const [seed, ...others] = Arr.map(seeds, (text, index): Instruction.Instruction => ({
       id: instructionId(index),
@@ -38,7 +41,7 @@ const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask
       bornAt: 0
     }))
     const count = size - seeds.length
-    const rules = { seed: seed.text, actions: protocolOf(algorithm).actions, known: seeds }
+    const rules = { seed: seed.text, actions: protocol.actions, known: seeds }
     const proposal =
       count <= 0
         ? nothingProposed
@@ -61,13 +64,13 @@ const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask
 
 const makePropose = (
   algorithm: Algorithm,
+  protocol: Protocol,
   data: RunData,
   store: TrajectoryStore,
   proposer: Proposer["Service"],
   ask: Ask
 ) => {
   const question = Attempts.lookup(data)
-  const protocol = protocolOf(algorithm)
   const commonAnswers = CandidateLint.commonAnswers(
     data.train.map(({ goldenAnswers }) => goldenAnswers),
     algorithm.proposer.commonAnswers
