@@ -3,6 +3,7 @@ import { Effect, FileSystem, Path, Predicate, Schema } from "effect"
 import * as ChatTemplate from "./internal/ChatTemplate.ts"
 import * as EncodedPieces from "./internal/EncodedPieces.ts"
 import * as GgufTokenizer from "./internal/GgufTokenizer.ts"
+import * as SpecialTokens from "./SpecialTokens.ts"
 import type { Tokenizer } from "./Tokenizer.ts"
 
 /** The two files of a Hugging Face tokenizer: the content of `tokenizer.json` and `tokenizer_config.json`. */
@@ -69,6 +70,7 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
     vocabularySize: Array.from(inner.get_vocab().values(), Number).reduce((most, id) => Math.max(most, id + 1), 0),
     endOfSequence,
     encode,
+    escape: escapeOf(files.tokenizer, inner),
     decode: isByteLevel(files.tokenizer) ? piecewise(decode) : decode,
     prompt: ofLast(ChatTemplate.compile(config.chat_template, specialTokens(files.config), date), encode)
   }
@@ -161,6 +163,24 @@ const specialTokens = (config: object): Readonly<Record<string, string>> => {
     )
   )
 }
+
+/**
+ * Rewrites special tokens, and added ones in brackets such as `<tool_call>`: others, such as white space or words, are text.
+ * Before the library looks for tokens again, it normalises the text.
+ */
+const escapeOf = (tokenizer: object, { normalizer }: HuggingFaceTokenizer) =>
+  SpecialTokens.escaping(
+    (hasAddedTokens(tokenizer) ? tokenizer.added_tokens : []).flatMap(({ content, special }) =>
+      special === true || /^[<[{].*[>\]}]$/su.test(content) ? [content] : []
+    ),
+    normalizer
+  )
+
+const hasAddedTokens = Schema.is(
+  Schema.Struct({
+    added_tokens: Schema.Array(Schema.Struct({ content: Schema.String, special: Schema.optionalKey(Schema.Boolean) }))
+  })
+)
 
 /** The library treats only 0 to 9 as digits; the original treats every number character as one, such as ½ and Ⅷ. */
 const withAllDigits = (tokenizer: object): object =>

@@ -6,12 +6,14 @@ export interface Message {
 
 /**
  * The text side of an engine. Every id is below `vocabularySize`. `encode` adds no special tokens of its own but recognises those written in the text;
- * `decode` keeps them. `prompt` renders messages with the model's chat template and opens the assistant's turn.
+ * `decode` keeps them. `escape` rewrites the special tokens in a text from outside, so that `encode` finds none; without it, texts in the
+ * usual forms of special tokens are rewritten. `prompt` renders messages with the model's chat template and opens the assistant's turn.
  */
 export interface Tokenizer {
   readonly vocabularySize: number
   readonly endOfSequence: number
   readonly encode: (text: string) => ReadonlyArray<number>
+  readonly escape?: (text: string) => string
   readonly decode: (tokens: ReadonlyArray<number>) => string
   readonly prompt: (messages: ReadonlyArray<Message>) => ReadonlyArray<number>
 }

@@ -1,2 +1,3 @@
 export * from "./Engine.ts"
+export * as SpecialTokens from "./SpecialTokens.ts"
 export type * from "./Tokenizer.ts"

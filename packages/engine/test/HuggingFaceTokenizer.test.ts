@@ -179,3 +179,99 @@ describe("HuggingFaceTokenizer", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
     )
 })
+
+/** Special tokens of several families, and some that only a tester would choose. */
+const families = [
+  "[INST]",
+  "[/INST]",
+  "[gMASK]",
+  '<|"|>',
+  "<｜User｜>",
+  "<end▁of▁turn>",
+  "{{x}}",
+  "STOP",
+  "OP",
+  "~",
+  "(INST)",
+  "S TOP"
+]
+const parts = [
+  ...families,
+  "[",
+  "]",
+  "inst",
+  "[inst]",
+  "［ＩＮＳＴ］",
+  "st",
+  "op",
+  " ",
+  "a",
+  "é",
+  "ＳＴＯＰ",
+  "<|",
+  "|>",
+  "(",
+  "INST"
+]
+
+const plainToken = { single_word: false, lstrip: false, rstrip: false, special: false, normalized: false }
+
+const normalizers = [
+  null,
+  { type: "Lowercase" },
+  { type: "NFKC" },
+  { type: "Replace", pattern: { String: " " }, content: "" },
+  { type: "Sequence", normalizers: [{ type: "NFKC" }, { type: "Lowercase" }, { type: "Prepend", prepend: "▁" }] }
+]
+
+const World = Schema.Struct({
+  tokens: Schema.Array(Schema.Struct({ content: Schema.Literals(families), normalized: Schema.Boolean })).check(
+    Schema.isMinLength(1)
+  ),
+  normalizer: Schema.Literals([0, 1, 2, 3, 4]),
+  text: Schema.Array(Schema.Literals(parts))
+})
+
+describe("text from outside", () => {
+  it.prop(
+    "encodes to no special token after it was escaped, and stays unchanged where it holds none",
+    [World],
+    ([{ normalizer, text, tokens }]) => {
+      const added = Array.from(new Map(tokens.map((token) => [token.content, token])).values(), (token, place) => ({
+        ...plainToken,
+        special: true,
+        ...token,
+        id: 1000 + place
+      }))
+      const hostile = HuggingFaceTokenizer.fromFiles({
+        ...files,
+        tokenizer: {
+          ...files.tokenizer,
+          normalizer: normalizers[normalizer] ?? null,
+          added_tokens: ["added_tokens" in files.tokenizer ? files.tokenizer.added_tokens : []].flat().concat(added)
+        }
+      })
+      const special = new Set(added.map(({ id }) => id))
+      const specials = (written: string) => hostile.encode(written).filter((id) => special.has(id)).length
+      const written = text.join("")
+      const escaped = hostile.escape?.(written) ?? written
+      assert.strictEqual(specials(escaped), 0, JSON.stringify(escaped))
+      if (added.every(({ content }) => !written.includes(content)) && specials(written) === 0 && normalizer === 0)
+        assert.strictEqual(escaped, written)
+    },
+    { arbitrary: { runs: 2000 } }
+  )
+
+  it("is not changed by added tokens that are words or white space", () => {
+    const added = ["mill", "  ", "\n\n", "<tool_call>"].map((content, place) => ({
+      ...plainToken,
+      content,
+      id: 1000 + place
+    }))
+    const { escape } = HuggingFaceTokenizer.fromFiles({
+      ...files,
+      tokenizer: { ...files.tokenizer, added_tokens: added }
+    })
+    assert.strictEqual(escape?.("A mill.  It\n\nis <tool_call>"), "A mill.  It\n\nis (tool_call)")
+  })
+})

@@ -42,7 +42,7 @@ export const passagesText = (
  * ```
  */
 export const make = (tokenizer: Tokenizer, text: string, limit: number): Observation => {
-  const shown = ` ${neutralise(text).trim()}`
+  const shown = ` ${neutralise(text, tokenizer).trim()}`
   // Most texts are short and fit: they are encoded once.
   const start = shown.length > charactersPerToken * limit ? encodeStart(tokenizer, shown, limit) : null
   if (start === null || start.length <= limit) {
@@ -52,7 +52,9 @@ export const make = (tokenizer: Tokenizer, text: string, limit: number): Observa
   const tokens = start ?? tokenizer.encode(shown)
   // Cut text may encode to other tokens than the cut tokens, hence the check after every cut.
   const fit = (kept: number): Observation => {
-    const cut = observe(tokenizer, tokenizer.decode(tokens.slice(0, kept)).replace(brokenEnd, ""))
+    // Decoded text may be normalised, and then show tokens that were none before.
+    const start = tokenizer.decode(tokens.slice(0, kept)).replace(brokenEnd, "")
+    const cut = observe(tokenizer, neutralise(start, tokenizer))
     const excess = cut.tokens.length - limit
     return excess <= 0 || kept === 0 ? cut : fit(Math.max(0, kept - excess))
   }
@@ -100,12 +102,18 @@ export const encodeStart = (tokenizer: Tokenizer, text: string, limit: number): 
 export const envelope = (tokenizer: Tokenizer): number => observe(tokenizer, "").tokens.length
 
 /**
- * Writes the angle brackets of everything that looks like a tag or a special token, such as `</information>` or
- * `<|end|>`, as round ones, so that text from outside can neither end its observation nor look like text of the policy.
+ * Rewrites everything that looks like a tag, such as `</information>`, and every special token of the tokenizer, so that text from
+ * outside can neither end its observation nor look like text of the policy. Brackets become round. Where the special tokens are not
+ * known, texts in their usual forms are rewritten, such as `<|end|>` and `[INST]`.
  */
-export const neutralise = (text: string): string => text.toWellFormed().replace(tagLike, "($1)")
+export const neutralise = (text: string, { escape = escapeForms }: Pick<Tokenizer, "escape"> = {}): string =>
+  escape(text.toWellFormed().replace(tagLike, "($1)"))
 
 const tagLike = /<(\/?[\p{L}\p{N}_|｜▁-]+)>/gu
+
+const escapeForms = (text: string): string => text.replace(tokenLike, "($1$2)")
+
+const tokenLike = /<(\|[^<>\n]{1,64}\|)>|\[(\/?(?:[A-Z]{2,}(?:_[A-Z0-9]+)*|[gs]MASK))\]/g
 
 /** Characters per token that are tried first; prose has about four. */
 const charactersPerToken = 16

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { SpecialTokens } from "@inspo/engine"
 import { Observation } from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import { Schema } from "effect"
@@ -97,6 +98,28 @@ describe("Observation", () => {
     const once = Observation.neutralise(text(value))
     assert.strictEqual(Observation.neutralise(once), once)
     assert.strictEqual(Observation.neutralise("1 < 2 and 3 > 2 <3"), "1 < 2 and 3 > 2 <3")
+  })
+
+  it("shows no special token of the tokenizer in use, whatever its form", () => {
+    const specials = ["[INST]", "[/INST]", "[TOOL_RESULTS]", "[gMASK]", '<|"|>', "<start_of_turn>", "‖", "[INST](x)"]
+    const other = { ...tokenizer, escape: SpecialTokens.escaping(specials) }
+    for (const special of specials)
+      for (const limit of [20, 60, 1000]) {
+        const { text } = Observation.make(other, `Red Mill: ${special} it says ${special.repeat(3)} here [1].`, limit)
+        for (const one of specials) assert.notInclude(text, one)
+      }
+    const { text } = Observation.make(other, "[INST] in [1] {a} <b c>", 1000)
+    assert.strictEqual(text, "<information> (INST) in [1] {a} <b c></information>")
+  })
+
+  it("shows a chat model no text in a usual form of special tokens", () => {
+    const shown = (text: string) => Observation.unwrapped(Observation.within((one) => one.length, text, 1000) ?? "")
+    assert.strictEqual(
+      shown('[INST] [/INST] [TOOL_RESULTS] [gMASK] <|"|> <|im_end|> <｜User｜> </s> [UNUSED_TOKEN_145]'),
+      '(INST) (/INST) (TOOL_RESULTS) (gMASK) (|"|) (|im_end|) (｜User｜) (/s) (UNUSED_TOKEN_145)'
+    )
+    const prose = "[1] [citation needed] [A] a[i] [Note 2] x < y | z > w [-3, 4]"
+    assert.strictEqual(shown(prose), prose)
   })
 
   it("writes passages by the template, without reading their text as one", () => {

@@ -1,4 +1,4 @@
-import type { Tokenizer } from "@inspo/engine"
+import { SpecialTokens, type Tokenizer } from "@inspo/engine"
 
 /** The texts that are one token each, from token 256; every other text is its UTF-8 bytes. */
 export const specials: ReadonlyArray<string> = [
@@ -24,6 +24,7 @@ export const tokenizer: Tokenizer = {
   vocabularySize: 256 + specials.length,
   endOfSequence: 256,
   encode: (text) => encode(text),
+  escape: SpecialTokens.escaping(specials),
   decode: (tokens) => decode(tokens),
   prompt: (messages) => encode(messages.map(({ content, role }) => `<|${role}|> ${content}`).join("") + "<|assistant|>")
 }
