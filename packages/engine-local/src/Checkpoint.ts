@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
-import { mkdir, open, readFile, rename } from "node:fs/promises"
+import { mkdir, open, rename } from "node:fs/promises"
 import { dirname } from "node:path"
 import process from "node:process"
+import * as RegularFile from "@inspo/domain/RegularFile"
 import { Effect, Result, Schema } from "effect"
 import type { AdamWState } from "./AdamW.ts"
 import { type ModelConfig, parameterCount, parameterLayout } from "./model/ModelConfig.ts"
@@ -72,7 +73,10 @@ export const read = Effect.fn("Checkpoint.read")(function* (
   expected?: string
 ): Effect.fn.Return<Checkpoint, CheckpointError> {
   const refuse = (reason: string) => new CheckpointError({ path, reason })
-  const bytes = yield* Effect.tryPromise({ try: () => readFile(path), catch: (error) => failed(path, "read", error) })
+  const bytes = yield* Effect.tryPromise({
+    try: () => RegularFile.readBytes(path),
+    catch: (error) => failed(path, "read", error)
+  })
   const content = Safetensors.decode(bytes)
   if (Result.isFailure(content)) return yield* refuse(`${content.failure.message}; the file is damaged`)
   const { metadata, tensors } = content.success

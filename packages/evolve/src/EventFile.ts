@@ -1,6 +1,7 @@
 /** A file of events, one JSON value a line, which resumes a search. */
-import { type FileHandle, open, readFile } from "node:fs/promises"
+import { type FileHandle, open } from "node:fs/promises"
 import { Instruction } from "@inspo/domain"
+import * as RegularFile from "@inspo/domain/RegularFile"
 import { Effect, Option, Schema, type Scope } from "effect"
 import { Event } from "./Event.ts"
 import { describe, FileFailed } from "./Failure.ts"
@@ -92,7 +93,7 @@ export const read = Effect.fn("EventFile.read")(function* (
   known = 0
 ): Effect.fn.Return<Contents, FileFailed> {
   const text = yield* Effect.tryPromise({
-    try: () => readFile(file, "utf8"),
+    try: () => RegularFile.readText(file),
     catch: (cause) => new FileFailed({ file, problem: describe(cause), cause })
   })
   const { lines } = wholeLines(text)
@@ -145,7 +146,7 @@ const decodeHead = Schema.decodeEffect(Schema.fromJsonString(Head))
 
 const readIfThere = async (file: string): Promise<string> => {
   try {
-    return await readFile(file, "utf8")
+    return await RegularFile.readText(file)
   } catch (error) {
     if (error instanceof Error && Reflect.get(error, "code") === "ENOENT") return ""
     throw error

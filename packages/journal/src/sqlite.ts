@@ -1,3 +1,4 @@
+import * as RegularFile from "@inspo/domain/RegularFile"
 import { Effect, Layer, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
@@ -32,6 +33,7 @@ export const layer = (options: { readonly file: string; readonly mode: Mode }): 
     Journal,
     Effect.gen(function* () {
       const { file, mode } = options
+      yield* assertRegular(file)
       if (mode !== "read-only") yield* lock(file)
       const size = yield* sizeOf(file)
       if (mode === "create") {
@@ -176,6 +178,20 @@ const onLockError = (file: string, failure: SqlError.SqlError): JournalError =>
         "storage",
         `cannot write ${file}.lock: ${failure.message}; check that its directory exists and is writable`
       )
+
+/** SQLite would wait for the other end of a pipe, in a call that nothing can interrupt. */
+const assertRegular = (file: string) =>
+  Effect.forEach(["", "-wal", "-shm", "-journal", ".lock", ".lock-journal"], (suffix) =>
+    Effect.flatMap(
+      attempt(file, () => statSync(`${file}${suffix}`, { throwIfNoEntry: false })),
+      (stats) => {
+        const problem = stats === undefined ? null : RegularFile.fault(stats)
+        return problem === null
+          ? Effect.void
+          : Effect.fail(error(`${file}${suffix}`, "not-a-journal", `${problem}; check the path`))
+      }
+    )
+  )
 
 /** Size of a file in bytes, or -1 when there is none. */
 const sizeOf = (file: string): Effect.Effect<number, JournalError> =>

@@ -1,3 +1,4 @@
+import * as RegularFile from "@inspo/domain/RegularFile"
 import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, Ref, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import * as Client from "./internal/mlflowClient.ts"
@@ -85,7 +86,13 @@ export const make = Effect.fnUntraced(function* (
   })
   const begin = Effect.fnUntraced(
     function* (run: Run, past: ReadonlyArray<Point>) {
-      const known = (yield* fs.exists(file)) ? (yield* fs.readFileString(file)).trim() : ""
+      const known = (yield* fs.exists(file))
+        ? yield* Effect.tryPromise({
+            try: async () => (await RegularFile.readText(file, longestId)).trim(),
+            catch: (cause) =>
+              Client.refusal(`${file} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`)
+          })
+        : ""
       if (known === "") return yield* create(run, past)
       yield* done(yield* call("POST", "runs/update", { run_id: known, status: "RUNNING" }))
       yield* Ref.set(runId, known)
@@ -112,6 +119,8 @@ export const layer = (
 const mostMetrics = 1000
 const mostParameters = 100
 const longestParameter = 6000
+/** Bytes; an id has 32. */
+const longestId = 1024
 
 const statuses = { finished: "FINISHED", failed: "FAILED", stopped: "KILLED" } as const
 

@@ -6,7 +6,8 @@ import { type DatasetError, Sample, SearchR1, WorldQuestion } from "@inspo/datas
 import type { Question } from "@inspo/domain"
 import { Demonstration } from "@inspo/rollout"
 import { Effect, Struct } from "effect"
-import { UsageError } from "../Failure.ts"
+import { systemWords, UsageError } from "../Failure.ts"
+import * as Regular from "../runDirectory/Regular.ts"
 
 /** The questions and the searchable passages of a run. */
 export interface LoadedData {
@@ -63,6 +64,12 @@ export const worldCounts = (train: number): WorldQuestion.Counts => ({
 })
 
 const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: string, corpusFile: string | null) {
+  // The config of a run directory may name anything.
+  for (const file of [questionFile, ...(corpusFile === null ? [] : [corpusFile])])
+    yield* Effect.mapError(
+      Regular.assertRegular(file),
+      (cause) => new UsageError({ problem: `${file} cannot be read (${systemWords(cause)}).`, cause })
+    )
   const questions = yield* orUsage(SearchR1.readQuestions(questionFile))
   const passages = corpusFile === null ? [] : yield* orUsage(SearchR1.readCorpus(corpusFile))
   const parts = split(questions)

@@ -23,6 +23,7 @@ import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { readConfig, writeConfig } from "../runDirectory/ConfigFile.ts"
 import { layerReading } from "../runDirectory/Read.ts"
+import * as Regular from "../runDirectory/Regular.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 
 export interface ForkInput {
@@ -256,7 +257,10 @@ const write = Effect.fnUntraced(function* (branch: Branch, { config, directory, 
   if (isEmbedded(config)) {
     yield* fs.makeDirectory(files.checkpoints, { recursive: true })
     yield* Effect.forEach(branch.checkpoints, (uri) =>
-      fs.copyFile(`${filesOf(directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
+      Effect.andThen(
+        Regular.assertRegular(`${filesOf(directory).checkpoints}/${uri}`),
+        fs.copyFile(`${filesOf(directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
+      )
     )
   }
   yield* Effect.gen(function* () {

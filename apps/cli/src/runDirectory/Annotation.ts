@@ -4,6 +4,7 @@ import { Annotation, type AnnotationEdit, type AnnotationView, none } from "@ins
 import { Effect, FileSystem, Option, Schema } from "effect"
 import { oneLine } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
+import * as Regular from "./Regular.ts"
 import { replaceFile } from "./Write.ts"
 
 /** More than any valid annotation has. */
@@ -32,7 +33,7 @@ export const read = Effect.fnUntraced(function* (directory: string, before: Anno
   if (version === before.version) return before
   if (type !== "File" || Number(size) > mostBytes)
     return failed(version, `is a ${type} of ${size} bytes, expected a file of at most ${mostBytes}`)
-  return yield* Effect.match(Effect.flatMap(fs.readFileString(file), decode), {
+  return yield* Effect.match(Effect.flatMap(Regular.read(file, mostBytes), decode), {
     onFailure: ({ message }) => failed(version, `is not a valid annotation (${oneLine(message)})`),
     onSuccess: ({ note, tags }): AnnotationView => ({ note, tags, version, problem: null })
   })

@@ -1,20 +1,20 @@
 /** `config.json` of a run directory: every setting of the run. */
 import { RunConfig } from "@inspo/config/RunConfig"
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { decode } from "../config/Decode.ts"
-import { CommandFailure, oneLine } from "../Failure.ts"
+import { CommandFailure, oneLine, systemWords } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
+import * as Regular from "./Regular.ts"
 import { replaceFile } from "./Write.ts"
 
 /** The config of a run; fails for the settings of another version. */
 export const readConfig = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).config
-  const text = yield* fs.readFileString(file).pipe(
+  const text = yield* Regular.read(file, Regular.documentBytes).pipe(
     Effect.mapError(
       (cause) =>
         new CommandFailure({
-          problem: `There is no run in ${directory}: ${file} cannot be read (${cause.reason._tag}). Check the path.`,
+          problem: `There is no run in ${directory}: ${file} cannot be read (${cause.reason._tag === "NotFound" ? "NotFound" : systemWords(cause)}). Check the path.`,
           cause
         })
     )

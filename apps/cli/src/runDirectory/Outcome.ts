@@ -1,12 +1,13 @@
 import { foldStored } from "@inspo/coevolution"
 import { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunNotes } from "@inspo/dashboard/RunCatalog"
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
 import { Baseline, summarize } from "../report/Summary.ts"
 import { UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "./Files.ts"
 import { readRun } from "./Read.ts"
+import * as Regular from "./Regular.ts"
 import { wallSeconds } from "./Timings.ts"
 import { replaceFile } from "./Write.ts"
 
@@ -39,10 +40,11 @@ export const readResult = Effect.fn("RunDirectory.result")(function* (directory:
 
 /** The outcome of a run directory; `nothing` before there is one. */
 export const readOutcome = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).outcome
-  if (!(yield* Effect.orElseSucceed(fs.exists(file), () => true))) return nothing
-  const text = yield* Effect.mapError(fs.readFileString(file), (cause) => fileFailure(file, "read", cause))
+  const text = yield* Effect.mapError(Regular.readIfThere(file, Regular.documentBytes), (cause) =>
+    fileFailure(file, "read", cause)
+  )
+  if (text === null) return nothing
   return yield* Effect.mapError(
     Schema.decodeEffect(OutcomeJson)(text),
     (cause) =>
@@ -56,9 +58,7 @@ export const readOutcome = Effect.fnUntraced(function* (directory: string) {
 })
 
 /** What is known of a run beyond its journal; what cannot be read is left out. */
-export const runNotes = Effect.fnUntraced(function* (
-  directory: string
-): Effect.fn.Return<RunNotes, never, FileSystem.FileSystem> {
+export const runNotes = Effect.fnUntraced(function* (directory: string): Effect.fn.Return<RunNotes> {
   const { baseline, degraded } = yield* Effect.orElseSucceed(readOutcome(directory), () => nothing)
   const seconds = yield* Effect.orElseSucceed(wallSeconds(directory), () => 0)
   return {

@@ -2,8 +2,9 @@
 import { type Expense, type Journal, JournalError, type LedgerEntry, type LedgerTotal } from "@inspo/journal"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Array as Arr, Effect, FileSystem, Ref, Schema, Semaphore } from "effect"
-import { CommandFailure, systemWords } from "../Failure.ts"
+import { CommandFailure, fileFailure, systemWords } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
+import * as Regular from "./Regular.ts"
 import { replacement } from "./Write.ts"
 
 const amounts = ["rollouts", "tokens", "calls", "usd", "seconds"] as const
@@ -19,10 +20,12 @@ const SpentJson = Schema.fromJsonString(Spent)
 
 /** The file of a run directory; null if there is none. */
 export const readSpent = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).spent
-  if (!(yield* fs.exists(file))) return null
-  return yield* Schema.decodeEffect(SpentJson)(yield* fs.readFileString(file)).pipe(
+  const text = yield* Effect.mapError(Regular.readIfThere(file, Regular.documentBytes), (cause) =>
+    fileFailure(file, "read", cause)
+  )
+  if (text === null) return null
+  return yield* Schema.decodeEffect(SpentJson)(text).pipe(
     Effect.mapError(
       (cause) =>
         new CommandFailure({

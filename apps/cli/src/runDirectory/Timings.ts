@@ -1,6 +1,7 @@
 import type { Spent } from "@inspo/coevolution/RunState"
 import { Array as Arr, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { filesOf } from "./Files.ts"
+import * as Regular from "./Regular.ts"
 import { appendFile, jsonLines, readJsonLines } from "./Write.ts"
 
 /**
@@ -95,6 +96,7 @@ export const lastEvent = Effect.fnUntraced(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem
     const file = filesOf(directory).timings
+    yield* Regular.assertRegular(file)
     // Only the end is read: lines are short, and the last one may be cut off.
     const offset = Math.max(0, Number((yield* fs.stat(file)).size) - tailBytes)
     const lines = (yield* Stream.mkString(Stream.decodeText(fs.stream(file, { offset })))).split("\n")

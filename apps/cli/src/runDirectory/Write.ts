@@ -1,6 +1,7 @@
 import * as PlainText from "@inspo/domain/PlainText"
 import { Array as Arr, Effect, FileSystem, type PlatformError, Schema } from "effect"
 import { fileFailure } from "../Failure.ts"
+import * as Regular from "./Regular.ts"
 
 /** Writes a whole file or leaves the old one: first beside it, then in its place. */
 export const replaceFile = (file: string, text: string) =>
@@ -19,6 +20,7 @@ export const replacement = Effect.fnUntraced(function* (file: string, text: stri
 export const appendFile = Effect.fnUntraced(
   function* (file: string, text: string) {
     const fs = yield* FileSystem.FileSystem
+    yield* Regular.assertRegular(file)
     yield* fs.writeFileString(file, text, { flag: "a" })
   },
   (writing, file) => Effect.mapError(writing, (cause) => fileFailure(file, "written", cause))
@@ -31,6 +33,7 @@ export const appendFile = Effect.fnUntraced(
 export const appender = Effect.fnUntraced(function* (file: string) {
   const failed = (cause: PlatformError.PlatformError) => fileFailure(file, "written", cause)
   const fs = yield* FileSystem.FileSystem
+  yield* Effect.mapError(Regular.assertRegular(file), failed)
   const handle = yield* Effect.mapError(fs.open(file, { flag: "a" }), failed)
   return (text: string) => Effect.mapError(handle.writeAll(encoder.encode(text)), failed)
 })
@@ -40,11 +43,10 @@ const encoder = new TextEncoder()
 /** Decodes the JSON lines of a file, none where there is no file; a line that a crash cut off is left out. */
 export const readJsonLines = <A>(file: string, row: Schema.ConstraintDecoder<A>) => {
   const decode = Schema.decodeUnknownOption(Schema.fromJsonString(row))
-  return Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    if (!(yield* fs.exists(file))) return []
-    return Arr.getSomes((yield* fs.readFileString(file)).split("\n").map((line) => decode(line)))
-  })
+  return Effect.map(
+    Effect.mapError(Regular.readIfThere(file), (cause) => fileFailure(file, "read", cause)),
+    (text) => (text === null ? [] : Arr.getSomes(text.split("\n").map((line) => decode(line))))
+  )
 }
 
 /** Rows as JSON lines. */
