@@ -97,6 +97,10 @@ const passing: Readonly<Record<string, ReadonlyArray<Fault>>> = {
   "429 with Retry-After": [status(429, { "retry-after": "7" })],
   "500, 502 and 503": [status(500), status(502), status(503)],
   "a body that is cut off": [edited((text) => text.slice(0, text.length / 2))],
+  "a failure within a 200": [
+    () => ({ body: { error: { message: "the worker is restarting" } } }),
+    () => ({ body: { object: "error", message: "out of memory", code: 503 } })
+  ],
   "a page of a proxy": [() => ({ body: "<html>Bad gateway</html>" })]
 }
 
@@ -105,6 +109,10 @@ const staying: Readonly<Record<string, readonly [fault: Fault, reason: RegExp]>>
   "401": [status(401), /status 401: .*give the server's key with apiKey/u],
   "400": [status(400), /status 400: .*a proxy of the test/u],
   "500 for good": [status(500), /status 500/u],
+  "a refusal within a 200": [
+    () => ({ body: { error: { message: "prompt too long", code: 400 } } }),
+    /status 400: prompt too long/u
+  ],
   "no token ids": [
     edited((text) => text.replaceAll(/"token_ids":\[[^\]]*\],/gu, "").replaceAll("token_id:", "")),
     /no token ids, expected token_ids .* vLLM gives them from 0\.10\.2 on/u

@@ -21,7 +21,7 @@ const Completion = Schema.Struct({
           Schema.Array(
             Schema.Struct({
               id: Maybe(Schema.String),
-              function: Schema.Struct({ name: Schema.String, arguments: Maybe(Schema.String) })
+              function: Schema.Struct({ name: Schema.String, arguments: Maybe(Schema.Json) })
             })
           )
         ),
@@ -44,8 +44,13 @@ const Completion = Schema.Struct({
 const finishReasons: Readonly<Record<string, Response.FinishReason>> = {
   stop: "stop",
   length: "length",
+  // Of servers that keep the word of the model behind them.
+  max_tokens: "length",
+  model_length: "length",
   content_filter: "content-filter",
-  tool_calls: "tool-calls"
+  refusal: "content-filter",
+  tool_calls: "tool-calls",
+  function_call: "tool-calls"
 }
 
 const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyArray<AnswerPart> => {
@@ -58,7 +63,7 @@ const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyAr
     ...Answer.thoughts(reasoning_content ?? reasoning),
     ...Answer.text(refusal ? refusal : written),
     ...(tool_calls ?? []).map((call, index) =>
-      Answer.call(call.id, index, call.function.name, Answer.json(call.function.arguments || "{}"))
+      Answer.call(call.id, index, call.function.name, argumentsOf(call.function.arguments))
     ),
     Answer.finish(refusal ? "content-filter" : (finishReasons[choice.finish_reason ?? ""] ?? "unknown"), {
       input: usage?.prompt_tokens,
@@ -67,6 +72,10 @@ const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyAr
     })
   ]
 }
+
+/** Some servers send the arguments themselves instead of their JSON. */
+const argumentsOf = (given: Schema.Json | undefined): Schema.Json =>
+  typeof given === "string" ? Answer.json(given || "{}") : (given ?? {})
 
 /** https://platform.openai.com/docs/api-reference/chat/create */
 const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {

@@ -1,6 +1,20 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Clock, type Duration, Effect, Exit, Fiber, Logger, Redacted, Ref, Schema, Stream, Tracer } from "effect"
+import {
+  Cause,
+  Clock,
+  type Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Logger,
+  Redacted,
+  Ref,
+  Result,
+  Schema,
+  Stream,
+  Tracer
+} from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { isPermanent, ProposerError, type ProposerErrorKind } from "../src/index.ts"
@@ -231,9 +245,13 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       "an error as a success",
       { body: '{"error":{"message":"upstream is down"}}' },
       "server-error",
-      1,
-      /upstream is down/u
+      4,
+      /within an answer of status 200: upstream is down/u
     ],
+    ["an overloaded server, as a success", { body: exchange.broken }, "server-error", 4, /status 200: /u],
+    ["a limit that stays, as a success", { body: exchange.limited }, "rate-limited", 4, /status 200: /u],
+    ["an unknown model, as a success", { body: exchange.unknownModel }, "not-found", 1, /status 200: /u],
+    ["a wrong key, as a success", { body: exchange.unauthorized.body }, "unauthorized", 1, /does not accept the key/u],
     ["a body that breaks off", { body: '{"a', breaks: "within the body" }, "unreachable", 4, /did not answer/u],
     ["a connection that breaks", { breaks: "at once" }, "unreachable", 4, /did not answer/u],
     ["no answer in time", { silent: true }, "unreachable", 2, /no answer within 4s; |no answer within 4s\)/u],
@@ -255,6 +273,20 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       assert.strictEqual(isPermanent(error.failure.kind), permanent.has(kind))
       assert.lengthOf(server.asked, requests)
       assert.strictEqual(error.spent?.calls, requests)
+    })
+  )
+
+  it.effect("does not follow a redirect with its key, and says where it leads", () =>
+    Effect.gen(function* () {
+      const other = yield* LocalServer.make(() => [{ body: exchange.success(answer) }])
+      const server = yield* LocalServer.make(() => [
+        { status: 307, headers: { location: `${other.url}/x?key=${apiKey}` } }
+      ])
+      const error = yield* Effect.flip(proposeAt(provider, { url: server.url }))
+      assert.lengthOf(other.asked, 0)
+      assert.lengthOf(server.asked, 1)
+      assert.include(error.message, `a redirect to ${other.url}/x, which is not followed`)
+      assert.notInclude(error.message, apiKey)
     })
   )
 
@@ -403,4 +435,71 @@ describe("make", () => {
       }
     })
   )
+})
+
+describe.each(exchanges.slice(0, 2))("chat completions of $provider.name", ({ path, provider, success }) => {
+  const choice = (part: object) => ({ body: JSON.stringify({ choices: [{ message: { content: "" }, ...part }] }) })
+  const asking = Effect.fnUntraced(function* (replies: ReadonlyArray<LocalServer.Reply>) {
+    const server = yield* LocalServer.make(() => replies)
+    const chat = yield* Provider.chat(provider, optionsOf({ url: server.url })).pipe(
+      Effect.provide(FetchHttpClient.layer)
+    )
+    const written = yield* withClock(Effect.result(chat({ messages: [{ role: "user", text: "U" }], tools: [getSum] })))
+    return { written, requests: server.asked.filter((asked) => asked.path === path).length }
+  })
+
+  it.effect("are asked again where the model behind a gateway failed", () =>
+    Effect.gen(function* () {
+      const { requests, written } = yield* asking([
+        choice({ finish_reason: "error", error: { code: 502, message: "upstream lost" } }),
+        choice({ finish_reason: "error" }),
+        { body: success("Hello") }
+      ])
+      assert.strictEqual(requests, 3)
+      assert.strictEqual(Result.getOrThrow(written).text, "Hello")
+    })
+  )
+
+  it.effect("fail with the reason of the model behind a gateway where another request would not help", () =>
+    Effect.gen(function* () {
+      const failing = choice({ finish_reason: "error", error: { code: 400, message: "context too long" } })
+      const { requests, written } = yield* asking([failing])
+      assert.strictEqual(requests, 1)
+      assert.include(Provider.explain(Result.getOrThrow(Result.flip(written))), "status 200: context too long")
+    })
+  )
+
+  it.effect.prop(
+    "mean the same with the arguments of a call as an object and as its JSON",
+    { input: Schema.JsonObject },
+    Effect.fnUntraced(function* ({ input }) {
+      for (const given of [input, JSON.stringify(input)]) {
+        const called = { id: "c", type: "function", function: { name: "get-sum", arguments: given } }
+        const body = JSON.stringify({
+          choices: [{ message: { content: null, tool_calls: [called] }, finish_reason: "tool_calls" }]
+        })
+        const parts = Result.getOrThrow(provider.read(body))
+        assert.deepStrictEqual(
+          parts.flatMap((part) => (part.type === "call" ? [part.call.input] : [])),
+          [JSON.parse(JSON.stringify(input))]
+        )
+      }
+    })
+  )
+
+  it("name the end of an answer as several servers do", () => {
+    for (const [reason, expected] of [
+      ["length", "length"],
+      ["max_tokens", "length"],
+      ["model_length", "length"],
+      ["content_filter", "content-filter"],
+      ["refusal", "content-filter"]
+    ]) {
+      const parts = Result.getOrThrow(provider.read(choice({ finish_reason: reason }).body))
+      assert.deepStrictEqual(
+        parts.flatMap((part) => (part.type === "finish" ? [part.reason] : [])),
+        [expected]
+      )
+    }
+  })
 })

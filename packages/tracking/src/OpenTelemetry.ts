@@ -35,6 +35,8 @@ const body = (data: unknown): HttpBody.HttpBody =>
 const exporters = Otlp.layerFromConfig().pipe(
   Layer.provide(Layer.succeed(OtlpSerialization.OtlpSerialization, { traces: body, metrics: body, logs: body })),
   Layer.provide(FetchHttpClient.layer),
+  // A redirect could carry a key among OTEL_EXPORTER_OTLP_HEADERS to another server.
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
   Layer.provide(
     ConfigProvider.layerAdd(
       ConfigProvider.fromUnknown({

@@ -6,9 +6,9 @@ import { Engine } from "@inspo/engine"
 import * as Provider from "@inspo/reflection/Provider"
 import { providers } from "@inspo/reflection/Providers"
 import { Cause, Config, Effect, FileSystem, Option, type Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { CommandFailure } from "../Failure.ts"
 import { layerEngine } from "../layers.ts"
-import { httpClient } from "../proposer/LanguageModelLayer.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
 /** One thing a run needs, or can use where it is not required, whether it is there, and what was found. */
@@ -139,7 +139,7 @@ const probeOwn = Effect.fnUntraced(function* (provider: Provider.Provider) {
 
 const probe = (provider: Provider.Provider, url: string | null, key: Option.Option<Redacted.Redacted>, found: string) =>
   Provider.probe(provider, { url, apiKey: Option.getOrNull(key), timeout: "10 seconds" }).pipe(
-    Effect.provide(httpClient),
+    Effect.provide(FetchHttpClient.layer),
     Effect.match({
       onSuccess: () => optional(provider, true, found),
       onFailure: (error) => optional(provider, false, Provider.explain(error))

@@ -12,9 +12,9 @@ import {
 } from "@inspo/evolve"
 import * as Invariant from "@inspo/domain/Invariant"
 import { Effect, FileSystem, Queue, Ref } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { beside } from "../dashboard/Beside.ts"
-import { httpClient } from "../proposer/LanguageModelLayer.ts"
 import { makeDirectories } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -69,7 +69,7 @@ const connected = Effect.fnUntraced(function* ({ keyOf, model, priceOf, proposer
   yield* agent.find
   if (proposer.text !== model.text) yield* writer.find
   return { agent, writer }
-}, Effect.provide(httpClient))
+}, Effect.provide(FetchHttpClient.layer))
 
 /** The budget must pay at least one call. */
 const assertPays = ({ jobs, prompt, setup }: Task.Task, { maxTokens }: Task.EvolveInput, models: Models) => {

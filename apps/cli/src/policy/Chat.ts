@@ -12,6 +12,7 @@ import * as ChatEngine from "@inspo/rollout/ChatEngine"
 import { type ChatAnswer, ChatFailure, ChatPolicy, type ChatRequest } from "@inspo/rollout/ChatPolicy"
 import * as ChatRollout from "@inspo/rollout/ChatRollout"
 import { Effect, Layer, Result } from "effect"
+import { FetchHttpClient } from "effect/http"
 import * as LanguageModelLayer from "../proposer/LanguageModelLayer.ts"
 import { withSettings } from "../proposer/Settings.ts"
 
@@ -23,7 +24,7 @@ type Settings = Pick<RunConfig, "budget" | "engine" | "keys" | "policy" | "reque
 
 /** The chat model itself. Its errors name the settings, and never hold the key. */
 export const layer = (config: Settings) =>
-  Layer.effect(ChatPolicy, make(config)).pipe(Layer.provide(LanguageModelLayer.httpClient))
+  Layer.effect(ChatPolicy, make(config)).pipe(Layer.provide(FetchHttpClient.layer))
 
 const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, requests, rollout }: Settings) {
   const name = ModelName.parse(policy.provider ?? "")

@@ -2,7 +2,8 @@ import type { RunConfig } from "@inspo/config"
 import { isPermanent, type ProposerErrorKind } from "@inspo/reflection/Proposer"
 import * as Provider from "@inspo/reflection/Provider"
 import { Effect } from "effect"
-import { httpClient, type LanguageModelConfig, type Section, timeoutOf, wayTo } from "../proposer/LanguageModelLayer.ts"
+import { FetchHttpClient } from "effect/http"
+import { type LanguageModelConfig, type Section, timeoutOf, wayTo } from "../proposer/LanguageModelLayer.ts"
 import { withSettings } from "../proposer/Settings.ts"
 import { atMost, type Check } from "./Check.ts"
 
@@ -11,7 +12,7 @@ export const look = (section: Section, config: LanguageModelConfig, requests: Ru
   Effect.matchEffect(wayTo(section, config), {
     onSuccess: ({ provider, ...way }) =>
       Provider.find(provider, { ...way, timeout: atMost(timeoutOf(section, requests)) }).pipe(
-        Effect.provide(httpClient),
+        Effect.provide(FetchHttpClient.layer),
         Effect.match({
           onSuccess: (found): Check => ({
             part: section,

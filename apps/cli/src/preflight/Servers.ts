@@ -1,4 +1,5 @@
 import type { RunConfig } from "@inspo/config"
+import { PatientClient } from "@inspo/http/client"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import { Effect, identity, Redacted, Result, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
@@ -48,6 +49,7 @@ export const engine = Effect.fnUntraced(
       // It may just be starting.
       Effect.retry({ times: 4, schedule: Schedule.spaced("500 millis") }),
       Effect.timeout(atMost(Infinity)),
+      PatientClient.unfollowed,
       Effect.mapError(() => `engine.url: ${shown} did not answer; check that the server runs and can be reached`)
     )
     if (status === 401 || status === 403)

@@ -37,7 +37,7 @@ export const layer = (
         Effect.mapError((error) => unusable(section, variable, error))
       )
     })
-  ).pipe(Layer.provide(httpClient))
+  ).pipe(Layer.provide(FetchHttpClient.layer))
 
 /** The endpoint of a section's model. Its key comes from the variable named there, or from the provider's default variable. */
 export const wayTo = Effect.fnUntraced(function* (section: string, config: LanguageModelConfig) {
@@ -70,12 +70,6 @@ export const unusable = (section: string, variable: string | null, { reason }: A
         expected: "an address such as http://127.0.0.1:8000/v1",
         remedy: `Set it in the config file or with --set ${section}.url=VALUE.`
       })
-
-/** Follows no redirects, which could send a key to another server. */
-export const httpClient = Layer.provide(
-  FetchHttpClient.layer,
-  Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })
-)
 
 const missing = (field: string, expected: string) =>
   new ConfigError({ field, value: "null", expected, remedy: `Set it in the config file or with --set ${field}=VALUE.` })

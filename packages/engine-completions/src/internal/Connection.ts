@@ -1,4 +1,4 @@
-import { PatientClient } from "@inspo/http/client"
+import { PatientClient, ReportedFailure } from "@inspo/http/client"
 import { type Duration, Effect, type Redacted, Result, Schedule, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 
@@ -52,7 +52,8 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
   const asking = PatientClient.make(client, {
     server: base,
     answerWithin: options.answerWithin,
-    retryBudget: options.retryBudget
+    retryBudget: options.retryBudget,
+    failureIn: ReportedFailure.statusIn
   })
 
   const ask = <A>(path: string, request: HttpClientRequest.HttpClientRequest, read: Read<A>) =>
@@ -90,7 +91,10 @@ const unanswered = (path: string, { body, cause, reason, status }: PatientClient
   new AskError({
     path,
     status,
-    reason: status === null ? `the server did not answer (${reason})` : oneLine(body).slice(0, 300),
+    reason:
+      status === null
+        ? `the server did not answer (${reason})`
+        : oneLine(ReportedFailure.messageIn(body) ?? body).slice(0, 300) || reason,
     unusable: false,
     ...(cause === undefined ? {} : { cause })
   })

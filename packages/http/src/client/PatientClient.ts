@@ -1,6 +1,13 @@
 /** Sends requests that may be repeated to a server that may fail for a while. */
 import { Clock, Data, Duration, Effect, Predicate, Result, Schedule } from "effect"
-import { Headers, type HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import {
+  FetchHttpClient,
+  Headers,
+  type HttpClient,
+  HttpClientError,
+  type HttpClientRequest,
+  type HttpClientResponse
+} from "effect/http"
 import * as Waiting from "./Waiting.ts"
 
 export interface Options {
@@ -14,11 +21,13 @@ export interface Options {
   readonly retries?: number
   /** Whether an answer is final although its status (408, 429, 5xx) would allow a retry. */
   readonly isFinal?: (status: number, body: string) => boolean
+  /** The status of a failure that the body of an answer with status 2xx reports; null for an answer. */
+  readonly failureIn?: (body: string) => number | null
   /** Called after every failed attempt. */
   readonly onFailure?: (failure: Unanswered) => Effect.Effect<void>
 }
 
-/** Sends a request and returns the body of an answer with a status of 2xx. */
+/** Sends a request and returns the body of an answer with a status of 2xx that reports no failure. */
 export type Ask = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<string, Unanswered>
 
 /**
@@ -38,10 +47,10 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
 /**
  * Retries after a broken connection or body, a timeout, and a status of 408, 429 or 5xx: 0.5 s later, then 1 s, 2 s, … at most
  * 30 s, or as long as `Retry-After` requires. Long waits are logged. Each attempt has a span, in which headers and parameters
- * that contain keys are redacted.
+ * that contain keys are redacted. Redirects are not followed: they could send a key to another server.
  */
 export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
-  const { isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
+  const { failureIn = () => null, isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
   const retryBudget = Duration.toMillis(options.retryBudget)
   const waiting = Waiting.make(options.server)
 
@@ -52,11 +61,13 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
     },
     Effect.timeout(options.answerWithin),
     Effect.mapError((error) => broken(error, options.answerWithin)),
-    Effect.flatMap(({ body, response }) =>
-      response.status >= 200 && response.status < 300
+    Effect.flatMap(({ body, response }) => {
+      const isGood = response.status >= 200 && response.status < 300
+      const status = isGood ? failureIn(body) : response.status
+      return status === null
         ? Effect.succeed(body)
-        : Effect.flatMap(refused(response, body, isFinal), Effect.fail)
-    ),
+        : Effect.flatMap(refused(response, status, body, isFinal), Effect.fail)
+    }),
     Effect.catch(
       Effect.fnUntraced(function* ({ mayPass, pause, ...seen }) {
         const failure = new Unanswered({ ...seen, repeated: (yield* Schedule.CurrentMetadata).attempt })
@@ -64,7 +75,8 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
         return yield* Effect.fail({ failure, mayPass, pause })
       })
     ),
-    Effect.provideService(Headers.CurrentRedactedNames, secretNames)
+    Effect.provideService(Headers.CurrentRedactedNames, secretNames),
+    unfollowed
   )
 
   const schedule = (began: number) =>
@@ -91,6 +103,12 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
     )
 }
 
+/** Requests of the client of `fetch` without redirects, which could carry a key to another server; others follow none. */
+export const unfollowed: <A, E, R>(requests: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.provideService(
+  FetchHttpClient.RequestInit,
+  { redirect: "manual" }
+)
+
 /** The failure of one attempt; `pause` is the one that the server requires. */
 type Failed = Pick<Unanswered, "status" | "body" | "reason" | "sent" | "cause"> & {
   readonly mayPass: boolean
@@ -105,7 +123,8 @@ const longest = Duration.seconds(30)
 const secretNames = [/authorization|cookie|api-?key|secret|token/iu]
 
 const refused = Effect.fnUntraced(function* (
-  { headers, status }: HttpClientResponse.HttpClientResponse,
+  { headers, status: sent }: HttpClientResponse.HttpClientResponse,
+  status: number,
   body: string,
   isFinal: (status: number, body: string) => boolean
 ): Effect.fn.Return<Failed> {
@@ -114,12 +133,18 @@ const refused = Effect.fnUntraced(function* (
   return {
     status,
     body,
-    reason: `status ${status}`,
+    reason:
+      headers["location"] !== undefined && status >= 300 && status < 400
+        ? `status ${status}, a redirect to ${placeOf(headers["location"])}, which is not followed`
+        : `status ${status}${status === sent ? "" : ` within an answer of status ${sent}`}`,
     sent: true,
     mayPass: (status === 408 || status === 429 || status >= 500) && !isFinal(status, body),
     pause: Result.isSuccess(asked) ? Headers.retryAfterDelay(asked.success, now) : Duration.zero
   }
 })
+
+/** Where a redirect leads, without a query, which may hold a key. */
+const placeOf = (location: string): string => location.replaceAll(/[?#].*|[^\x21-\x7e]/gsu, "").slice(0, 200)
 
 const broken = (error: unknown, answerWithin: Duration.Input): Failed => {
   const cause = causeOf(error)

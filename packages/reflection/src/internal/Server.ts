@@ -1,5 +1,5 @@
 /** Asking a language-model server over HTTP: address, key, repetitions, and errors that hold no key. */
-import { Address, PatientClient } from "@inspo/http/client"
+import { Address, PatientClient, ReportedFailure } from "@inspo/http/client"
 import { Duration, Effect, Option, Redacted, Result, type Schema } from "effect"
 import { AiError } from "effect/ai"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -45,6 +45,7 @@ export const connect = Effect.fnUntraced(function* (
       retryBudget: longestWait,
       retries: options.retries,
       isFinal: (status, body) => !ServerFault.fromStatus(status, body, () => "").isRetryable,
+      failureIn: ReportedFailure.statusIn,
       onFailure: ({ sent, status }) => (sent && status === null ? options.onLost : Effect.void)
     }
   )
@@ -105,4 +106,4 @@ const reasonOf = (
   url: string,
   hide: ServerFault.Hide
 ): AiError.AiErrorReason =>
-  status === null ? ServerFault.unanswered(url, hide(reason)) : ServerFault.fromStatus(status, body, hide)
+  status === null ? ServerFault.unanswered(url, hide(reason)) : ServerFault.fromStatus(status, body, hide, hide(reason))

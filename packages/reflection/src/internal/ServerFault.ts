@@ -1,13 +1,18 @@
 /** What failures of a language-model server mean. Nothing of a failure is kept but text, without what must be hidden. */
-import { Result, Schema } from "effect"
+import { ReportedFailure } from "@inspo/http/client"
 import { AiError } from "effect/ai"
 
 /** Takes out of a text what must not be shown, wherever it came from. */
 export type Hide = (text: string) => string
 
-/** What an answer of a status other than 200 means. */
-export const fromStatus = (status: number, body: string, hide: Hide): AiError.AiErrorReason => {
-  const http = { body: `status ${status}: ${excerpt(hide(errorMessage(body) ?? body))}` }
+/** What a failure of a status means; `seen` says where that status was seen. */
+export const fromStatus = (
+  status: number,
+  body: string,
+  hide: Hide,
+  seen = `status ${status}`
+): AiError.AiErrorReason => {
+  const http = { body: `${seen}: ${excerpt(hide(ReportedFailure.messageIn(body) ?? body))}` }
   if (status === 402 || (status === 429 && /insufficient_quota|billing/iu.test(body)))
     return new AiError.QuotaExhaustedError({ http })
   if (status === 408 || status >= 500) return new AiError.InternalProviderError({ description: "server error", http })
@@ -29,35 +34,8 @@ export const unanswered = (url: string, description: string): AiError.AiErrorRea
   new AiError.NetworkError({ reason: "TransportError", method: "POST", url, description: excerpt(description) })
 
 /** What an answer of status 200 means that cannot be read for the reason given. */
-export const unreadable = (problem: string, body: string, hide: Hide): AiError.AiErrorReason => {
-  const reported = errorMessage(body)
-  return reported === null
-    ? new AiError.InvalidResponseError({ description: hide(problem), http: { body: excerpt(hide(body)) } })
-    : new AiError.InternalProviderError({
-        description: "it reported an error",
-        http: { body: excerpt(hide(reported)) }
-      })
-}
-
-/** The message of an error body; null for any other body. */
-const errorMessage = (body: string): string | null =>
-  Result.match(decodeError(body), {
-    onFailure: () => null,
-    onSuccess: (reported) => {
-      if ("message" in reported) return reported.message
-      return typeof reported.error === "string" ? reported.error : reported.error.message
-    }
-  })
-
-const Message = Schema.Struct({ message: Schema.String })
-const decodeError = Schema.decodeUnknownResult(
-  Schema.fromJsonString(
-    Schema.Union([
-      Schema.Struct({ error: Schema.Union([Schema.String, Message]) }),
-      Schema.Struct({ object: Schema.Literal("error"), ...Message.fields })
-    ])
-  )
-)
+export const unreadable = (problem: string, body: string, hide: Hide): AiError.AiErrorReason =>
+  new AiError.InvalidResponseError({ description: hide(problem), http: { body: excerpt(hide(body)) } })
 
 const excerpt = (text: string): string => {
   const line = text.trim().replace(/\s+/gu, " ")

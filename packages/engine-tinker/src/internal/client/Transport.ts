@@ -1,3 +1,4 @@
+import { PatientClient } from "@inspo/http/client"
 import { Duration, Effect, Predicate, Redacted } from "effect"
 import {
   HttpBody,
@@ -41,7 +42,9 @@ export const make = (client: HttpClient.HttpClient, options: TransportOptions): 
       headers: { ...key, ...request.headers },
       ...(request.body === undefined ? {} : { body: request.body })
     })
-    const answered = client.execute(asked).pipe(Effect.flatMap(readReply), Effect.mapError(broken), inTime)
+    const answered = client
+      .execute(asked)
+      .pipe(Effect.flatMap(readReply), Effect.mapError(broken), inTime, PatientClient.unfollowed)
     return isFrequent(path) ? untraced(answered) : answered
   }
 }
