@@ -10,7 +10,9 @@ import type { Scored } from "./Options.ts"
  * - `pattern`: the regular expression that is expected matches a part of it.
  * - `json`: it is JSON that is equal to the expected JSON, whatever the order of keys.
  * - `is-json`: it is JSON; nothing is expected of its value.
- * - `number`: its last number differs from the expected one by `tolerance` at most.
+ * - `number`: its last number differs from the expected one by `tolerance` at most. Digits are 0 to 9, the decimal sign is a
+ *   point. A hyphen, minus sign or en dash is a sign unless a letter, digit or point is before it. Thousands may be separated
+ *   by a comma, an apostrophe, a no-break or thin space. Units, percent and currency signs do not count.
  */
 export type Scorer =
   | { readonly kind: "exact" | "contains"; readonly isCaseSensitive: boolean }
@@ -52,10 +54,10 @@ export const score = (scorer: Scorer, output: string, expected: string): Scored 
       return found.score === 0 ? found : right(isDeepStrictEqual(readJson(output), readJson(expected)))
     }
     case "number": {
-      const last = output.match(numbers)?.at(-1)
+      const last = plainNumbers(output).match(numbers)?.at(-1)
       return last === undefined
         ? { score: 0, feedback: "It has no number." }
-        : right(Math.abs(numberOf(last) - numberOf(expected)) <= scorer.tolerance)
+        : right(Math.abs(valueOf(last) - numberOf(expected)) <= scorer.tolerance)
     }
   }
 }
@@ -131,10 +133,24 @@ const patternOf = (pattern: string): RE2JS | null => {
   }
 }
 
-/** With a sign where no word or number is before it, and commas between thousands. */
-const numbers = /(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)(?:e[-+]?\d+)?|\d+(?:\.\d+)?/giu
+const digits = String.raw`(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\p{L}\p{N}.])\.\d+)(?:e[-+]?\d+)?`
 
-const numberOf = (text: string): number => (text.trim() === "" ? NaN : Number(text.replaceAll(",", "")))
+const numbers = new RegExp(String.raw`(?:(?<![\p{L}\p{N}_.])[-+]\p{Sc}?)?${digits}`, "giu")
+
+const wholeNumber = new RegExp(String.raw`^[-+]?${digits}$`, "iu")
+
+/** With ASCII signs, and commas between thousands. */
+const plainNumbers = (text: string): string =>
+  text
+    .replaceAll(/[\u2010-\u2013\u2212\uFE63\uFF0D]/gu, "-")
+    .replaceAll(/(?<=\d)(?:\{,\}|\\,|['\u2019\u00A0\u2009\u202F])(?=\d{3}(?!\d))/gu, ",")
+
+const valueOf = (plain: string): number => Number(plain.replaceAll(/[,\p{Sc}]/gu, ""))
+
+const numberOf = (text: string): number => {
+  const plain = plainNumbers(text).trim()
+  return wholeNumber.test(plain) ? valueOf(plain) : NaN
+}
 
 const shielded = (text: string): string => text.replaceAll(/<(?=\/?(?:score|rubric|input|expected|answer)\b)/giu, "(")
 

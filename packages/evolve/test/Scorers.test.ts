@@ -82,13 +82,39 @@ describe("number", () => {
     ["minus -3", "-3", 1],
     ["x5", "5", 1],
     ["1e3", "1000", 1],
+    ["1.2.3", "3", 1],
+    ["CHF1,234.50", "1234.5", 1],
+    ["5\u201310", "10", 1],
+    ["-$5", "-5", 1],
+    ["-$5", "5", 0],
+    ["1e\u22123", "0.001", 1],
+    ["1{,}234", "1234", 1],
+    ["42%", "42", 1],
     ["none", "0", 0]
   ] as const)("reads %s", (output, expected, score) => {
     assert.strictEqual(Scorers.score({ kind: "number", tolerance: 0 }, output, expected).score, score)
   })
 
+  it("reads every minus sign and every separator of thousands, in the output and in what is expected", () => {
+    const minus = fc.constantFrom(..."-\u2010\u2011\u2012\u2013\u2212\uFE63\uFF0D")
+    const separator = fc.constantFrom("", ",", "'", "\u2019", "\u00A0", "\u2009", "\u202F", "{,}", "\\,")
+    const before = fc.constantFrom("", "It is ", "(", "$", "= ")
+    const scoreOf = (output: string, expected: string) =>
+      Scorers.score({ kind: "number", tolerance: 0 }, output, expected).score
+    fc.assert(
+      fc.property(minus, separator, before, fc.integer({ min: 1000, max: 999_999 }), (sign, between, said, value) => {
+        const text = String(value)
+        const written = `${sign}${text.slice(0, -3)}${between}${text.slice(-3)}`
+        assert.strictEqual(scoreOf(`${said}${written}.`, `-${text}`), 1)
+        assert.strictEqual(scoreOf(`${said}${written}.`, text), 0)
+        assert.strictEqual(scoreOf(`-${text}`, written), 1)
+        assert.strictEqual(scoreOf(`x${written}`, text), 1)
+      })
+    )
+  })
+
   it("needs a number", () => {
-    for (const bad of ["", "abc", "1/2"])
+    for (const bad of ["", "abc", "1/2", "1,5", "0x1F", "42%", "5 apples"])
       assert.strictEqual(Scorers.fault({ kind: "number", tolerance: 0 }, bad), "a number")
   })
 })
