@@ -87,7 +87,7 @@ const optimize = async ({ ask, prompt, propose, settings }) => {
   server.closeAllConnections()
   server.close()
   await rm(folder, { recursive: true })
-  const [, best] = /^Best prompt\n=+\n(.*)$/mu.exec(printed) ?? []
+  const [, best] = /^Best prompt\n(.*)$/mu.exec(printed) ?? []
   if (best === undefined) throw new Error(`promptfoo found no prompt: ${printed}`)
   return best
 }

@@ -129,6 +129,7 @@ const plan: ReadonlyArray<Planned> = [
   { title: "Rare successes: 2 % and six of 1 %", world: oneBest(0.01, 0.01, 0.15, 0.05), names: all, part: 10 },
   ...[
     { steps: 60, questions: 16, groupSize: 5 },
+    { steps: 15, questions: 512, groupSize: 5 },
     { steps: 55, questions: 16, groupSize: 1 }
   ].flatMap((budget) =>
     [0.028, 0.05, 0.1].map((gap) => ({

@@ -19,8 +19,8 @@ const reflective: ReadonlyArray<Settings> = [
 ]
 
 export const rivals = {
-  gepa: { grid: reflective, chosen: { validation: 20, minibatch: 3 } },
-  "dspy-gepa": { grid: reflective, chosen: { validation: 20, minibatch: 3 } },
+  gepa: { grid: reflective, chosen: { validation: 10, minibatch: 8 } },
+  "dspy-gepa": { grid: reflective, chosen: { validation: 10, minibatch: 8 } },
   "dspy-miprov2": {
     grid: [
       { validation: 60, candidates: 6, trials: 4 },
@@ -50,7 +50,7 @@ export const rivals = {
   /** One prompt, improved step by step: it and a revision of it answer `cases` new cases, and the better one stays. */
   "single-lineage": {
     grid: [10, 15, 25, 50].map((cases) => ({ cases })),
-    chosen: { cases: 25 }
+    chosen: { cases: 15 }
   }
 } satisfies Readonly<Record<string, Tuned>>
 
