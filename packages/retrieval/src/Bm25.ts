@@ -12,7 +12,8 @@ export { titleWeight } from "./internal/formula.ts"
  * BM25 over titles and texts in memory; `CorpusIndex` is the same over a file. Equal passages and queries give equal results;
  * passages of equal score come in corpus order.
  *
- * A query is a set of words, any of which may match; case and diacritics do not count. A word of a title counts as
+ * A query is a set of words, any of which may match; case and diacritics do not count. In scripts without spaces between words,
+ * such as Chinese, Japanese and Thai, and in Korean, each character and each two in a row are words. A word of a title counts as
  * {@link titleWeight} of a text.
  *
  * @example

@@ -87,7 +87,7 @@ export const make = Effect.fn("CorpusIndex.make")(function* (
 })
 
 /** Changes whenever older indexes can no longer be read. */
-const format = 4
+const format = 5
 
 /** Bytes of the place and the length of a row. */
 const lineSize = 16
