@@ -2,12 +2,16 @@
 import { Tool } from "@inspo/rollout"
 import {
   Client,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
   ProtocolError,
+  ProtocolErrorCode,
   StreamableHTTPClientTransport,
   type Tool as McpTool,
   type Transport
 } from "@modelcontextprotocol/client"
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv"
 import { Effect, RcRef, Result, type Scope } from "effect"
 import { McpError, type McpServer, nameOf } from "./McpServer.ts"
 import * as ToolText from "./ToolText.ts"
@@ -113,7 +117,10 @@ const connect = (server: McpServer, options: Options): Effect.Effect<Client, Mcp
   Effect.acquireRelease(
     Effect.gen(function* () {
       const { said, transport } = yield* transportOf(server, options.variable)
-      const client = new Client({ name: "inspo", version: "1" }, { versionNegotiation: { mode: "auto" } })
+      const client = new Client(
+        { name: "inspo", version: "1" },
+        { versionNegotiation: { mode: "auto" }, jsonSchemaValidator: ofOutput }
+      )
       yield* Effect.tryPromise({
         try: (signal) => client.connect(transport, { signal, timeout: options.timeoutSeconds * 1000 }),
         catch: (cause) =>
@@ -166,6 +173,23 @@ const transportOf = (server: McpServer, variable: Options["variable"]): Effect.E
 
 /** How much of what a program writes to standard error is kept, to be reported if it cannot be reached. */
 const saidCharacters = 1000
+
+/**
+ * The library reports a result that breaks the tool's output schema with the code of wrong arguments, which would be shown to the
+ * policy as its own fault. It passes on errors of the protocol that a validator throws, so this one throws them with another code.
+ */
+const ofOutput: Pick<AjvJsonSchemaValidator, "getValidator"> = {
+  getValidator: <T>(schema: JsonSchemaType): JsonSchemaValidator<T> => {
+    const compiled = Result.try(() => new AjvJsonSchemaValidator().getValidator<T>(schema))
+    const refuse = (reason: string) => new ProtocolError(ProtocolErrorCode.InternalError, reason)
+    return (content) => {
+      if (Result.isFailure(compiled)) throw refuse(`its output schema cannot be read: ${textOf(compiled.failure)}`)
+      const checked = compiled.success(content)
+      if (checked.valid) return checked
+      throw refuse(`its result does not fit its own output schema: ${checked.errorMessage}`)
+    }
+  }
+}
 
 /** JSON-RPC's code of arguments that do not fit. */
 const invalidParams = -32602

@@ -51,7 +51,7 @@ export const argumentsOf = (
   return Result.fail(`The input must be a JSON object with ${fieldsOf(inputSchema)}.`)
 }
 
-/** What a result says: its texts, else its structured content; what is not a text is named by its kind. */
+/** What a result says: its texts, else, if they are blank, its structured content; what is not a text is named by its kind. */
 export const replyOf = ({
   content,
   structuredContent
@@ -68,8 +68,8 @@ export const replyOf = ({
         return `[${part.mimeType}]`
     }
   })
-  if (texts.length > 0) return texts.join("\n")
-  return structuredContent === undefined ? "" : JSON.stringify(structuredContent)
+  const text = texts.join("\n")
+  return text.trim() !== "" || structuredContent === undefined ? text : JSON.stringify(structuredContent)
 }
 
 /** The property that plain text can mean: the only one there is, or the only one required, if it is a text. */

@@ -87,6 +87,28 @@ it.live(
 )
 
 it.live(
+  "a result that breaks the tool's own output schema is a failure of the tool, and wrong input is not",
+  () =>
+    Effect.gen(function* () {
+      const raw = fileURLToPath(new URL("./support/raw.ts", import.meta.url))
+      const tools = yield* McpTools.make([{ command: [process.execPath, raw] }], options)
+      for (const [name, expected] of [
+        ["wrong", /its result does not fit its own output schema: data\/hits must be number/u],
+        ["nothing", /did not return structured content/u],
+        ["unreadable", /its output schema cannot be read/u]
+      ] as const) {
+        const failure = yield* Effect.flip(named(tools, name).ask("red mill"))
+        assert.instanceOf(failure, Tool.ToolFailure)
+        assert.match(failure.message, expected)
+      }
+      says(yield* named(tools, "right").ask("red mill"), '\\{"hits":3\\}')
+      const refused = yield* named(tools, "refusing").ask("red mill")
+      assert.isTrue(refused !== undefined && Result.isFailure(refused) && refused.failure.message === "q is too short")
+    }),
+  30_000
+)
+
+it.live(
   "a program is given the variables that are named, and no others",
   () =>
     Effect.gen(function* () {

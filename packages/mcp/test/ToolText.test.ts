@@ -42,6 +42,10 @@ describe("a tool as text", () => {
       }),
       "Here.\n[image/png]\nfile:///a"
     )
-    assert.strictEqual(ToolText.replyOf({ content: [], structuredContent: { sum: 5 } }), '{"sum":5}')
+    for (const texts of [[], [""], [" ", "\n"]]) {
+      const content = texts.map((text) => ({ type: "text" as const, text }))
+      assert.strictEqual(ToolText.replyOf({ content, structuredContent: { sum: 5 } }), '{"sum":5}')
+    }
+    assert.strictEqual(ToolText.replyOf({ content: [{ type: "text", text: "5" }], structuredContent: { sum: 5 } }), "5")
   })
 })
