@@ -36,7 +36,7 @@ export class TokenizerError extends Schema.TaggedError<TokenizerError>()("Tokeni
  * Reads a Hugging Face tokenizer with its chat template.
  *
  * `files.tokenizer` is the content of `tokenizer.json`, `files.config` that of `tokenizer_config.json`, of which
- * `chat_template` and `eos_token` are required. Throws when either is missing, when the tokenizer cannot be read, and when
+ * `chat_template`, a template or a list with one named `default`, and `eos_token` are required. Throws when either is missing, when the tokenizer cannot be read, and when
  * the template needs a date that the options do not have.
  *
  * @example
@@ -50,8 +50,9 @@ export class TokenizerError extends Schema.TaggedError<TokenizerError>()("Tokeni
  */
 export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptions = {}): Tokenizer => {
   const config = decodeConfig(files.config)
+  const template = templateOf(config.chat_template)
   const eosToken = tokenText(config.eos_token)
-  if (date === null && ChatTemplate.printsDate(config.chat_template))
+  if (date === null && ChatTemplate.printsDate(template))
     throw new RangeError("chat_template prints today's date (strftime_now), expected a fixed date to print instead")
   const inner = new HuggingFaceTokenizer(withAllDigits(files.tokenizer), files.config)
   EncodedPieces.remember(files.tokenizer, inner)
@@ -72,14 +73,15 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
     encode,
     escape: escapeOf(files.tokenizer, inner),
     decode: isByteLevel(files.tokenizer) ? piecewise(decode) : decode,
-    prompt: ofLast(ChatTemplate.compile(config.chat_template, specialTokens(files.config), date), encode)
+    prompt: ofLast(ChatTemplate.compile(template, specialTokens(files.config), date), encode)
   }
 }
 
 /**
  * Reads a tokenizer from a folder or a model. Of a folder these are `tokenizer.json` and `tokenizer_config.json`, and
- * `chat_template.jinja` if there is one, which takes precedence over a template in the latter. Of a llama.cpp model
- * (`.gguf`) it is the content of its header; only byte-level BPE, which is checked.
+ * `chat_template.jinja` if there is one, which takes precedence over a template in the latter, else
+ * `additional_chat_templates/default.jinja`. Of a llama.cpp model (`.gguf`) it is the content of its header; only byte-level BPE,
+ * which is checked.
  */
 export const read = Effect.fn("HuggingFaceTokenizer.read")(function* (source: string, options: TokenizerOptions = {}) {
   const files = yield* readFiles(source)
@@ -95,8 +97,8 @@ export const printsDate = Effect.fn("HuggingFaceTokenizer.printsDate")(function*
   const config: object = GgufTokenizer.isGguf(source) ? (yield* readFiles(source)).config : yield* readConfig(source)
   return (
     "chat_template" in config &&
-    typeof config.chat_template === "string" &&
-    ChatTemplate.printsDate(config.chat_template)
+    isChatTemplate(config.chat_template) &&
+    ChatTemplate.printsDate(templateOf(config.chat_template))
   )
 })
 
@@ -123,8 +125,11 @@ const readConfig = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const config = yield* readJson(path.join(folder, "tokenizer_config.json"))
   const file = path.join(folder, "chat_template.jinja")
-  const separate = yield* Effect.orElseSucceed(fs.exists(file), () => false)
-  return separate || !("chat_template" in config) ? { ...config, chat_template: yield* readText(file) } : config
+  const exists = (file: string) => Effect.orElseSucceed(fs.exists(file), () => false)
+  if (yield* exists(file)) return { ...config, chat_template: yield* readText(file) }
+  if ("chat_template" in config) return config
+  const other = path.join(folder, "additional_chat_templates", "default.jinja")
+  return { ...config, chat_template: yield* readText((yield* exists(other)) ? other : file) }
 })
 
 const readText = Effect.fnUntraced(function* (file: string) {
@@ -150,9 +155,24 @@ const isSpecialToken = Schema.is(SpecialToken)
 
 const tokenText = (token: typeof SpecialToken.Type): string => (typeof token === "string" ? token : token.content)
 
-const decodeConfig = Schema.decodeUnknownSync(
-  Schema.Struct({ chat_template: Schema.NonEmptyString, eos_token: SpecialToken })
-)
+/** A template, or several with names. */
+const NamedTemplates = Schema.Array(Schema.Struct({ name: Schema.String, template: Schema.NonEmptyString }))
+const ChatTemplates = Schema.Union([Schema.NonEmptyString, NamedTemplates])
+const isChatTemplate = Schema.is(ChatTemplates)
+
+/** The only template, or that of the name `default`, the last one as in transformers. */
+const templateOf = (templates: typeof ChatTemplates.Type): string => {
+  if (typeof templates === "string") return templates
+  const found = templates.findLast(({ name }) => name === "default")
+  if (found !== undefined) return found.template
+  const names = templates.map(({ name }) => JSON.stringify(name)).join(", ")
+  throw new RangeError(
+    `chat_template has the templates ${names === "" ? "(none)" : names}, expected one named "default"; rename the one to use, or save it ` +
+      "as chat_template.jinja"
+  )
+}
+
+const decodeConfig = Schema.decodeUnknownSync(Schema.Struct({ chat_template: ChatTemplates, eos_token: SpecialToken }))
 
 /** The value of `…_token`, at its top or among its extra tokens, by name. */
 const specialTokens = (config: object): Readonly<Record<string, string>> => {

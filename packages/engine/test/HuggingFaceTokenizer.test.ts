@@ -180,6 +180,33 @@ describe("HuggingFaceTokenizer", () => {
     )
 })
 
+it("takes the default of several templates, the last as in transformers, and names them where there is none", () => {
+  const rendered = (...templates: ReadonlyArray<{ readonly name: string; readonly template: string }>) => {
+    const made = HuggingFaceTokenizer.fromFiles({ ...files, config: { ...files.config, chat_template: templates } })
+    return made.decode(made.prompt([]))
+  }
+  const tools = { name: "tool_use", template: "{{ raise_exception('tools only') }}" }
+  assert.strictEqual(rendered({ name: "default", template: "a" }, tools, { name: "default", template: "b" }), "b")
+  assert.throws(() => rendered(tools, { ...tools, name: "rag" }), /"tool_use", "rag", expected one named "default"/u)
+  assert.throws(() => rendered(), /\(none\)/u)
+})
+
+it.effect("reads a template from additional_chat_templates, as transformers does", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const { chat_template: _, ...config } = { chat_template: "", ...files.config }
+    yield* fs.writeFileString(`${folder}/tokenizer.json`, JSON.stringify(files.tokenizer))
+    yield* fs.writeFileString(`${folder}/tokenizer_config.json`, JSON.stringify(config))
+    const missing = yield* Effect.flip(HuggingFaceTokenizer.read(folder))
+    assert.include(missing.message, "chat_template.jinja")
+    yield* fs.makeDirectory(`${folder}/additional_chat_templates`)
+    yield* fs.writeFileString(`${folder}/additional_chat_templates/default.jinja`, "a")
+    const read = yield* HuggingFaceTokenizer.read(folder)
+    assert.strictEqual(read.decode(read.prompt([])), "a")
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+)
+
 /** Special tokens of several families, and some that only a tester would choose. */
 const families = [
   "[INST]",

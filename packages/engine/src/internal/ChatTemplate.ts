@@ -55,7 +55,7 @@ const strips = { inspo_strip: strip(true, true), inspo_lstrip: strip(true, false
 
 /**
  * Replaces what the library does differently from Python by calls of our own functions: its `strip`, `lstrip` and `rstrip`
- * ignore their argument, its white space is JavaScript's, and its clock cannot be set.
+ * ignore their argument, its white space is JavaScript's, and its clock cannot be set. Loops are rewritten, see {@link lowered}.
  */
 const repair = (node: unknown): void => {
   if (!Predicate.isObjectKeyword(node)) return
@@ -67,8 +67,39 @@ const repair = (node: unknown): void => {
     Object.assign(node, { type: "CallExpression", callee: identifier("inspo_strip"), args: [node.operand] })
   } else if (isClock(node)) {
     Object.assign(node, { value: clock })
+  } else if (isFor(node)) {
+    if (node.body.some(leaves)) Object.assign(node, { body: [leaveIfBroken, ...lowered(node.body, [])] })
   }
 }
+
+/**
+ * The statements of a loop, followed by `rest`, without `break` and `continue`: the library forgets what an iteration wrote before
+ * them. What follows a condition with one moves into its branches. A `break` becomes a variable of the loop that the next iteration
+ * reads first, and then there is nothing to forget.
+ */
+const lowered = (nodes: ReadonlyArray<unknown>, rest: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
+  const place = nodes.findIndex(leaves)
+  const node = nodes[place]
+  if (node === undefined) return [...nodes, ...rest]
+  const before = nodes.slice(0, place)
+  if (!isIf(node)) return isBreak(node) ? [...before, setBroken] : before
+  const after = lowered(nodes.slice(place + 1), rest)
+  return [...before, { ...node, body: lowered(node.body, after), alternate: lowered(node.alternate, after) }]
+}
+
+/** Whether a statement can leave the iteration that it is in. */
+const leaves = (node: unknown): boolean =>
+  isControl(node) || (isIf(node) && (node.body.some(leaves) || node.alternate.some(leaves)))
+
+const broken = { type: "Identifier", value: "inspo_broken" }
+const setBroken = { type: "Set", assignee: broken, value: { type: "IntegerLiteral", value: 1 }, body: [] }
+const leaveIfBroken = { type: "If", test: broken, body: [{ type: "Break" }], alternate: [] }
+
+const Statements = Schema.Array(Schema.Unknown)
+const isIf = Schema.is(Schema.Struct({ type: Schema.Literal("If"), body: Statements, alternate: Statements }))
+const isFor = Schema.is(Schema.Struct({ type: Schema.Literal("For"), body: Statements }))
+const isBreak = Schema.is(Schema.Struct({ type: Schema.Literal("Break") }))
+const isControl = Schema.is(Schema.Struct({ type: Schema.Literals(["Break", "Continue"]) }))
 
 const identifier = (value: string) => ({ type: "Identifier", value })
 
