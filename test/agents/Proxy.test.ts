@@ -28,6 +28,12 @@ const echo = createServer(async (request, response) => {
   const { headers, method, url = "" } = request
   const body = await textOf(request)
   const status = Number(/status\/(\d+)$/u.exec(url)?.[1] ?? 200)
+  if (url.endsWith("/page")) {
+    const hostile = { "content-security-policy": "script-src *", "set-cookie": "a=b", "clear-site-data": '"*"' }
+    response.writeHead(200, { "content-type": "text/html", "x-content-type-options": "none", ...hostile })
+    response.end("<script>fetch('/v1/populations/support', { method: 'DELETE' })</script>")
+    return
+  }
   response.writeHead(status, { "content-type": "application/json", "x-upstream": "yes" })
   response.end(status === 204 ? undefined : JSON.stringify({ method, url, headers, body }))
 })
@@ -312,6 +318,28 @@ describe("inspo serve --upstream", { timeout: 60_000, tags: "runs" }, () => {
     ])
       assert.deepEqual(await ask("GET", path), { status: 404, body: "" }, path)
     assert.strictEqual((await ask("GET", "/v2/models")).status, 404)
+  })
+
+  it("shows a browser no answer as a page of its own, and takes no request of other pages", async () => {
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      new Promise<{ readonly status: number; readonly headers: Record<string, unknown> }>((resolve, reject) => {
+        rawRequest(`${echoing}/v1/page`, { headers: { "inspo-key": "lease-key", ...headers } }, (response) => {
+          response.resume()
+          resolve({ status: response.statusCode ?? 0, headers: response.headers })
+        })
+          .on("error", reject)
+          .end()
+      })
+    const { headers, status } = await ask({ "sec-fetch-site": "none" })
+    assert.strictEqual(status, 200)
+    assert.strictEqual(headers["content-type"], "text/html")
+    assert.strictEqual(headers["content-security-policy"], "sandbox")
+    assert.strictEqual(headers["x-content-type-options"], "nosniff")
+    for (const name of ["set-cookie", "clear-site-data"]) assert.isUndefined(headers[name])
+    const link = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }
+    for (const site of ["cross-site", "same-site"])
+      for (const rest of [{}, link])
+        assert.strictEqual((await ask({ "sec-fetch-site": site, ...rest })).status, 403, site)
   })
 
   it("says which status of an upstream it cannot pass on", async () => {

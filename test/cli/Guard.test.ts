@@ -51,4 +51,31 @@ describe("every server", { timeout: testTimeout }, () => {
     const large = { "content-length": String(600 * 1024 * 1024), expect: "100-continue" }
     assert.strictEqual(await ask(address + path, "POST", large), 413)
   })
+
+  it.each([
+    ["engine (Tinker)", engine, ["/api/v1/healthz"], ["/api/v1/get_server_capabilities"], "x-api-key"],
+    ["engine (completions)", [...engine, "--protocol", "completions"], [], ["/v1/models"], "bearer"],
+    ["retriever", ["retriever", "serve", "corpus.jsonl", "--port", "0", "--json", "--quiet"], [], [], "bearer"],
+    ["dashboard", ["dashboard", ".", "--port", "0", "--json"], [], ["/", "/api/runs"], "basic"],
+    [
+      "instruction server",
+      ["serve", "--port", "0", "--json"],
+      ["/", "/readyz", "/openapi.json"],
+      ["/metrics", "/v1/populations"],
+      "bearer"
+    ]
+  ])("%s answers without its key only what security.md lists", async (_, args, open, closed, way) => {
+    Object.assign(process.env, { INSPO_T_KEY: "the-key" })
+    const { ready } = await inspoServer([...args, "--api-key-env", "INSPO_T_KEY"], { cwd })
+    const { origin } = new URL(JSON.parse(ready).url)
+    const headers: Record<string, string> =
+      way === "x-api-key"
+        ? { "x-api-key": "the-key" }
+        : { authorization: way === "bearer" ? "Bearer the-key" : `Basic ${btoa("me:the-key")}` }
+    for (const path of ["/healthz", ...open]) assert.strictEqual(await ask(origin + path, "GET", {}), 200, path)
+    for (const path of closed) {
+      assert.strictEqual(await ask(origin + path, "GET", {}), 401, path)
+      assert.strictEqual(await ask(origin + path, "GET", headers), 200, path)
+    }
+  })
 })

@@ -56,6 +56,22 @@ describe("the guard", () => {
     })
   )
 
+  it.effect.each([
+    [{ "sec-fetch-site": "same-origin" }, 200],
+    [{ "sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }, 200],
+    // An image or a script of a foreign page, which has no origin.
+    [{ "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" }, 403],
+    [{ "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "script" }, 403],
+    [{ "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }, 403],
+    // A link that somebody follows.
+    [{ "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }, 200]
+  ] as const)("of what browsers say of a request, %o is answered with %d", ([headers, status]) =>
+    Effect.gen(function* () {
+      for (const names of [[], "any"] as const)
+        assert.strictEqual((yield* ask({ headers: { host, ...headers } }, { names })).status, status)
+    })
+  )
+
   it.effect("answers requests with large bodies two at a time, and others beside them", () =>
     Effect.gen(function* () {
       let [open, most] = [0, 0]

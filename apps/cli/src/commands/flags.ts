@@ -104,6 +104,14 @@ export const address = (port: number, header: string) => ({
   ),
   apiKeyEnv: Flag.optional(
     text("api-key-env", "NAME", `Environment variable with the key that requests must send as ${header}`)
+  ),
+  trustedProxy: Flag.atLeast(
+    text(
+      "trusted-proxy",
+      "ADDRESS",
+      "Address of a reverse proxy whose X-Forwarded-For is believed, so that its clients do not share one limit; may be repeated"
+    ),
+    0
   )
 })
 

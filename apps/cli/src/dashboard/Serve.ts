@@ -54,6 +54,6 @@ export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeIn
       Layer.provide(Catalog.layer(directories))
     ),
     // All that a page sends is an annotation.
-    { maxBodyBytes: Annotation.mostBytes }
+    { maxBodyBytes: Annotation.mostBytes, keys: password === undefined ? [] : [password] }
   )
 })

@@ -34,7 +34,10 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     input.protocol === "tinker"
       ? Layer.provide(TinkerServer.routes, TinkerServer.layer({ model: name, catalog, apiKey, tokenizer: model }))
       : Layer.provide(CompletionsServer.routes, CompletionsServer.layer({ model: name, apiKey }))
-  const limits = input.protocol === "tinker" ? { maxBodyBytes: TinkerServer.limits.bodyBytes } : {}
+  const limits = {
+    keys: apiKey === undefined ? [] : [apiKey],
+    ...(input.protocol === "tinker" ? { maxBodyBytes: TinkerServer.limits.bodyBytes } : {})
+  }
   const url = yield* listen("engine", input, Layer.provide(routes, engine), limits)
   yield* Reporter.print(input.json, { url, model: name, checkpoints }, () => [
     `${name} at ${url}, checkpoints in ${checkpoints}`

@@ -29,7 +29,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const routes = Server.layer({ topK: topk, ...(apiKey === undefined ? {} : { apiKey }) }).pipe(
     Layer.provide(Layer.succeed(Search)(Search.of({ search: index.search })))
   )
-  const url = `${yield* listen("retriever", input, routes)}${RetrieveProtocol.path}`
+  const url = `${yield* listen("retriever", input, routes, { keys: apiKey === undefined ? [] : [apiKey] })}${RetrieveProtocol.path}`
   yield* Reporter.print(input.json, { url, passages: index.size, built: index.built }, () => [
     `${index.size} passages of ${corpus} at ${url}`
   ])

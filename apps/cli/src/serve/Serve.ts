@@ -44,7 +44,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     return yield* serveShared(input, input.database.value, keys, { proposer, declared }, upstream)
   // Populations end after the server, which answers requests in flight before.
   const own = yield* Scope.fork(yield* Effect.scope)
-  const { known, url } = yield* listening(input, upstream)
+  const { known, url } = yield* listening(input, keys, upstream)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
   const ending = yield* Ref.make(false)
@@ -69,13 +69,19 @@ interface Start {
 }
 
 /** Listens before it creates anything, so that a failed start leaves nothing behind. Requests wait until the routes are `known`. */
-const listening = Effect.fnUntraced(function* (input: ServeInput, upstream: Upstream.Upstream) {
+const listening = Effect.fnUntraced(function* (input: ServeInput, keys: Server.Keys, upstream: Upstream.Upstream) {
   const known = yield* Deferred.make<Standby.App>()
   const app = Effect.flatten(Deferred.await(known))
   // More exact than what is passed on to an upstream.
   const populations = HttpRouter.add("*", "/v1/populations/*", app)
   const routes = Layer.mergeAll(HttpRouter.add("*", "/*", app), populations, upstream.routes)
-  const options = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes, isSlow: Proxy.isPath }
+  const options = {
+    ownHealth: true,
+    answer: Server.refuse,
+    keys: [keys.admin, keys.lease].filter((key) => key !== undefined),
+    maxBodyBytes: Limits.bodyBytes,
+    isSlow: Proxy.isPath
+  }
   const url = yield* listen("instruction server", input, routes, options)
   yield* upstream.begin(url)
   return { known, url }
@@ -117,7 +123,7 @@ const serveShared = Effect.fnUntraced(function* (
         "the password of the database",
         (problem) => new UsageError({ problem: `${problem}.` })
       )
-  const { known, url } = yield* listening(input, upstream)
+  const { known, url } = yield* listening(input, keys, upstream)
   const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
   const standby = yield* Standby.make({
     journals,

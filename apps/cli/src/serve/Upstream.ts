@@ -7,8 +7,9 @@ import { Deferred, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import type { HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { UsageError } from "../Failure.ts"
+import type { Address } from "../server/Listen.ts"
 
-export interface UpstreamInput {
+export interface UpstreamInput extends Pick<Address, "trustedProxy"> {
   readonly upstream: Option.Option<string>
   readonly upstreamKeyEnv: Option.Option<string>
   /** In seconds. */
@@ -23,7 +24,7 @@ export interface Upstream {
 }
 
 export const make = Effect.fnUntraced(function* (
-  { upstream, upstreamKeyEnv, upstreamTimeout }: UpstreamInput,
+  { trustedProxy: proxies = [], upstream, upstreamKeyEnv, upstreamTimeout }: UpstreamInput,
   keys: Keys
 ): Effect.fn.Return<Upstream, UsageError> {
   if (upstreamTimeout < 1)
@@ -49,6 +50,7 @@ export const make = Effect.fnUntraced(function* (
     upstream: url,
     ...(upstreamKey === undefined ? {} : { upstreamKey }),
     keys,
+    proxies,
     timeout: `${upstreamTimeout} seconds`,
     inspo: Deferred.await(client)
   }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))

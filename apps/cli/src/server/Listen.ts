@@ -1,4 +1,5 @@
 import { createServer } from "node:http"
+import { isIP } from "node:net"
 import { Guard } from "@inspo/http/server"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Option, type Redacted } from "effect"
@@ -11,15 +12,23 @@ export interface Address {
   readonly port: number
   readonly host: string
   readonly apiKeyEnv: Option.Option<string>
+  /** Addresses of reverse proxies whose `x-forwarded-for` is believed; none by default. */
+  readonly trustedProxy?: ReadonlyArray<string>
 }
 
 /** The key that clients must send; undefined if none is needed, which is allowed only for clients on this machine. */
 export const admission = Effect.fnUntraced(function* ({
   apiKeyEnv,
   host,
-  port
+  port,
+  trustedProxy = []
 }: Address): Effect.fn.Return<Redacted.Redacted | undefined, UsageError> {
   if (port < 0 || port > 65_535) return yield* new UsageError({ problem: `--port is ${port}, expected 0 to 65535.` })
+  const unknown = trustedProxy.find((address) => isIP(address) === 0)
+  if (unknown !== undefined)
+    return yield* new UsageError({
+      problem: `--trusted-proxy is ${unknown}, expected an IP address such as 127.0.0.1.`
+    })
   if (Option.isSome(apiKeyEnv))
     return yield* Secret.fromEnvironment(
       apiKeyEnv.value,
@@ -36,7 +45,7 @@ export const admission = Effect.fnUntraced(function* ({
 })
 
 /** `ownHealth`: the routes have their own health check. */
-export interface Options extends Pick<Guard.Options, "answer" | "maxBodyBytes" | "isSlow"> {
+export interface Options extends Pick<Guard.Options, "answer" | "keys" | "maxBodyBytes" | "isSlow"> {
   readonly ownHealth?: boolean
 }
 
@@ -46,14 +55,14 @@ export interface Options extends Pick<Guard.Options, "answer" | "maxBodyBytes" |
  */
 export const listen = Effect.fnUntraced(function* <E, R>(
   name: string,
-  { apiKeyEnv, host, port }: Address,
+  { apiKeyEnv, host, port, trustedProxy: proxies = [] }: Address,
   routes: Layer.Layer<never, E, R | HttpRouter.HttpRouter>,
   { ownHealth = false, ...guarded }: Options = {}
 ) {
   // With a key, or with access from other machines, clients may use any host name.
   const names = Option.isNone(apiKeyEnv) && loopback.has(host) ? [] : "any"
   const server = HttpRouter.serve(
-    Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, ...guarded })),
+    Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, proxies, ...guarded })),
     {
       disableLogger: true,
       disableListenLog: true,

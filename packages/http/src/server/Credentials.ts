@@ -1,6 +1,7 @@
 /** Checks the credentials of requests. */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"
+import type { Headers } from "effect/http"
 
 /** Whether an `Authorization` header has the key as a bearer token. */
 export const isBearer = (header: string | undefined, key: Redacted.Redacted): boolean => {
@@ -15,6 +16,12 @@ export const isBasic = (header: string | undefined, password: Redacted.Redacted)
   const decoded = Buffer.from(encoded, "base64").toString("utf8")
   return isSecret(decoded.slice(decoded.indexOf(":") + 1), password)
 }
+
+/** Whether a request has the key in any of the headers that our servers accept. */
+export const isSent = (headers: Headers.Headers, key: Redacted.Redacted): boolean =>
+  isBearer(headers["authorization"], key) ||
+  isBasic(headers["authorization"], key) ||
+  ["inspo-key", "x-api-key"].some((name) => isSecret(headers[name] ?? "", key))
 
 /** Compares hashes, so that the time it takes does not depend on the secret. */
 export const isSecret = (given: string, secret: Redacted.Redacted): boolean =>

@@ -1,11 +1,12 @@
 /** Refuses requests by host, origin, path and body, before any handler runs. */
 import { isIP } from "node:net"
-import { ByteSize, Effect, type Layer, Option } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Effect, type Layer } from "effect"
+import { type Headers, HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ClientPermits from "../internal/ClientPermits.ts"
 import * as Upload from "../internal/Upload.ts"
+import * as Client from "./Client.ts"
 
-export interface Options {
+export interface Options extends Client.Options {
   /**
    * Names of the server in addition to `localhost` and addresses; `any` if every request requires a key. Otherwise a foreign
    * web page could point a name of its own at this machine, and would be accepted as a page of this server.
@@ -30,14 +31,15 @@ export interface Refusal {
 }
 
 /**
- * Refuses, on all routes: a request with a foreign host (403) or an invalid one (400), one from a page of another origin (403),
- * a path and query of more than 2,048 characters (414), a body above the limit (413; without a `content-length` reading fails
+ * Refuses, on all routes: a request with a foreign host (403) or an invalid one (400), one from a page of another origin (403;
+ * a link to a page of this server may be followed), a path and query of more than 2,048 characters (414), a body above the limit (413; without a `content-length` reading fails
  * beyond the limit). Requests with a body of more than 1 MiB, or of an unknown length, are handled four at a time, two of one
  * client, and the others wait unread, so that they do not fill the memory. One whose body arrives at less than 4 kB a second
  * for 5 seconds is refused (408, or a closed connection) and frees its place.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
   const { answer: answered = plain, isSlow = () => false, maxBodyBytes = 4 * 2 ** 20, names } = options
+  const clientOf = Client.of(options)
   const large = ClientPermits.make(4)
   const largeAndSlow = ClientPermits.make(32)
   return HttpRouter.middleware(
@@ -46,7 +48,7 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
         const refused = refusal(request, { names, maxBodyBytes })
         if (refused !== null) return Effect.succeed(answered(refused))
         if (!isLarge(request)) return answer
-        const client = Option.getOrElse(request.remoteAddress, () => "")
+        const client = clientOf(request)
         const stalled = Effect.map(Upload.stalled(request), () => answered(tooSlow))
         if (!isSlow(request.url)) return large.withPermit(client)(Effect.raceFirst(answer, stalled))
         // The route reports a fault of the body when it reads it again.
@@ -60,7 +62,7 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
 }
 
 const refusal = (
-  { headers, url }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "url">,
+  { headers, method, url }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "url">,
   { maxBodyBytes, names }: Pick<Options, "names"> & { readonly maxBodyBytes: number }
 ): Refusal | null => {
   const host = printable(headers["host"] ?? "")
@@ -77,10 +79,26 @@ const refusal = (
     const value = printable(origin)
     return { status: 403, field: "origin", value, reason: `pages of ${value} may not send requests to this server` }
   }
+  if (isForeign(headers, method)) {
+    const value = printable(headers["sec-fetch-site"] ?? "")
+    return {
+      status: 403,
+      field: "origin",
+      value,
+      reason: "pages of other origins may not send requests to this server"
+    }
+  }
   if (url.length > longestUrl)
     return tooLong(414, "path", `the path has ${url.length} characters`, url.length, longestUrl)
   const length = Number(headers["content-length"] ?? 0)
   return length > maxBodyBytes ? tooLong(413, "body", `the body has ${length} bytes`, length, maxBodyBytes) : null
+}
+
+/** Whether a browser sends this for a page of another origin, as images and scripts without an `origin`, except to open a document. */
+const isForeign = (headers: Headers.Headers, method: string): boolean => {
+  const site = headers["sec-fetch-site"]
+  if (site !== "cross-site" && site !== "same-site") return false
+  return method !== "GET" || headers["sec-fetch-mode"] !== "navigate" || headers["sec-fetch-dest"] !== "document"
 }
 
 const tooLong = (status: 413 | 414, field: "path" | "body", found: string, size: number, limit: number): Refusal => ({

@@ -1,7 +1,7 @@
 /** Forwards requests to a language model, with a leased instruction in the system prompt. */
 import type { Inspo, Lease, Wording } from "@inspo/client"
-import { Credentials } from "@inspo/http/server"
-import { Duration, Effect, Exit, Function, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { Client, Credentials } from "@inspo/http/server"
+import { Duration, Effect, Exit, Function, Layer, Redacted, Schema, Stream } from "effect"
 import {
   type Headers,
   HttpClient,
@@ -29,6 +29,8 @@ export interface Options {
   readonly upstreamKey?: Redacted.Redacted
   /** The keys that callers must send, as for the other routes. */
   readonly keys?: Keys
+  /** Addresses of reverse proxies whose `x-forwarded-for` is believed; none by default. */
+  readonly proxies?: Client.Options["proxies"]
   /** Leases instructions. Its timeout is the most that the proxy delays an answer. */
   readonly inspo: Effect.Effect<Inspo>
   /** How long the upstream may be silent, before its answer and within it; 10 minutes by default. */
@@ -41,7 +43,7 @@ export interface Options {
  * `inspo-conversation`, else `user` of the body, is the key of the lease; each request without them has a lease of its own. The
  * answer is that of the upstream, streams piece by piece, with the headers `inspo-population`, `inspo-instruction` and
  * `inspo-lease`; without a lease in time `inspo-unleased` names the fallback. Nothing but markers is changed. If the caller
- * disconnects, the request to the upstream is cancelled.
+ * disconnects, the request to the upstream is cancelled. A browser shows an answer in a sandbox, never as a page of this server.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpClient.HttpClient | HttpRouter.HttpRouter> =>
   Layer.unwrap(
@@ -49,13 +51,23 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpClient.Ht
       const client = yield* HttpClient.HttpClient
       const withinRate = yield* KeyRate.make
       const places = Places.make({ requests: Limits.requestsProxied, bytes: Limits.bytesProxied })
-      return HttpRouter.add("*", "/v1/*", pass({ client, places, withinRate }, options).pipe(Effect.catch(refusal)))
+      const { admin, lease } = options.keys ?? {}
+      const clientOf = Client.of({
+        keys: [admin, lease].filter((key) => key !== undefined),
+        ...(options.proxies === undefined ? {} : { proxies: options.proxies })
+      })
+      return HttpRouter.add(
+        "*",
+        "/v1/*",
+        pass({ client, clientOf, places, withinRate }, options).pipe(Effect.catch(refusal))
+      )
     })
   )
 
 /** The state that all requests share. */
 interface Shared {
   readonly client: HttpClient.HttpClient
+  readonly clientOf: ReturnType<typeof Client.of>
   readonly places: Places.Places
   readonly withinRate: KeyRate.KeyRate
 }
@@ -83,14 +95,20 @@ const tooMany = new Refused({
   code: "too_many",
   message:
     `the limit of ${Limits.requestsProxied} requests or ${Limits.bytesProxied} bytes that wait for the upstream is reached, ` +
-    "or half of it by your address. Send the request again in a second"
+    "or half of it by your key and address. Send the request again in a second"
 })
 
-const pass = Effect.fnUntraced(function* ({ client, places, withinRate }: Shared, options: Options) {
+const pass = Effect.fnUntraced(function* ({ client, clientOf, places, withinRate }: Shared, options: Options) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { method, url } = request
   const path = UpstreamPath.of(url)
   if (path === null || !HttpMethod.isHttpMethod(method)) return HttpServerResponse.empty({ status: 404 })
+  if (/^(?:cross|same)-site$/u.test(request.headers["sec-fetch-site"] ?? ""))
+    return yield* new Refused({
+      status: 403,
+      code: "origin",
+      message: "no link of another origin may use the upstream"
+    })
   if (yield* admit(request.headers, options))
     yield* Effect.mapError(
       withinRate(request.headers),
@@ -104,8 +122,7 @@ const pass = Effect.fnUntraced(function* ({ client, places, withinRate }: Shared
     })
   const bytes = new Uint8Array(yield* Effect.mapError(request.arrayBuffer, unread))
   // Taken after the body has arrived, so that stalled uploads take no place.
-  const address = Option.getOrElse(request.remoteAddress, () => "")
-  if (!(yield* places.take(address, bytes.length))) return yield* tooMany
+  if (!(yield* places.take(clientOf(request), bytes.length))) return yield* tooMany
   const { timeout = "10 minutes" } = options
   const ask = (filled: Uint8Array) =>
     asked(
@@ -230,6 +247,9 @@ const ofConnection: ReadonlySet<string> = new Set([
   "upgrade"
 ])
 
+/** Headers by which the upstream would act on this server's origin in a browser. */
+const ofBrowser: ReadonlySet<string> = new Set(["clear-site-data", "service-worker-allowed", "set-cookie"])
+
 const ofThisServer: ReadonlySet<string> = new Set(["content-length", "cookie", "host", "origin", "referer"])
 
 const leaseOf = (inspo: Inspo, population: string, fallback: Wording | undefined, key: string | undefined) =>
@@ -285,9 +305,12 @@ const answer = (
     headers: {
       ...Object.fromEntries(
         Object.entries(response.headers).filter(
-          ([name]) => !ofConnection.has(name) && name !== "set-cookie" && !name.startsWith("inspo-")
+          ([name]) => !ofConnection.has(name) && !ofBrowser.has(name) && !name.startsWith("inspo-")
         )
       ),
+      // A browser must not take a document of the upstream for a page of this server.
+      "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
       ...own
     }
   })
