@@ -53,7 +53,7 @@ describe("every server", { timeout: testTimeout }, () => {
   })
 
   it.each([
-    ["engine (Tinker)", engine, ["/api/v1/healthz"], ["/api/v1/get_server_capabilities"], "x-api-key"],
+    ["engine (Tinker)", engine, [], ["/api/v1/healthz", "/api/v1/get_server_capabilities"], "x-api-key"],
     ["engine (completions)", [...engine, "--protocol", "completions"], [], ["/v1/models"], "bearer"],
     ["retriever", ["retriever", "serve", "corpus.jsonl", "--port", "0", "--json", "--quiet"], [], [], "bearer"],
     ["dashboard", ["dashboard", ".", "--port", "0", "--json"], [], ["/", "/api/runs"], "basic"],

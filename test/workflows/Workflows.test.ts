@@ -51,6 +51,19 @@ describe.each(workflows)("%s", (file) => {
   })
 })
 
+it("runs pnpm by the version in package.json wherever a job may publish", () => {
+  const { packageManager } = Schema.decodeUnknownSync(
+    Schema.fromJsonString(Schema.Struct({ packageManager: Schema.String }))
+  )(read("package.json"))
+  const publishing = workflows.flatMap((file) =>
+    Object.values(decode(Workflow, file).jobs).filter(({ permissions }) => permissions["id-token"] === "write")
+  )
+  assert.isNotEmpty(publishing)
+  for (const { steps } of publishing)
+    for (const { run = "" } of steps)
+      for (const [, program] of run.matchAll(/npx (?:--\S+ )*(\S+)/gu)) assert.strictEqual(program, packageManager)
+})
+
 describe("the stages of .ci/run", () => {
   it("are all run by the workflows, by their names", () => {
     const stages = [...read(".ci/run").matchAll(/^if stage "(.*)"; then$/gmu)].map(([, name = ""]) => name)

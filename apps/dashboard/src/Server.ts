@@ -122,8 +122,9 @@ const protectedBy = ({ password }: Pick<Options, "password">) =>
   HttpRouter.middleware(
     (answer) =>
       Effect.gen(function* () {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        if (password !== undefined && !Credentials.isBasic(headers["authorization"], password))
+        const { headers, url } = yield* HttpServerRequest.HttpServerRequest
+        // Monitoring has no password.
+        if (password !== undefined && url !== "/healthz" && !Credentials.isBasic(headers["authorization"], password))
           return protect(
             HttpServerResponse.text("The password is missing or wrong.\n", {
               status: 401,

@@ -35,7 +35,8 @@ describe("Api", () => {
       assert.deepStrictEqual(keysOf(`${population}/${path}`), { post: "adminKey" })
     assert.deepStrictEqual(keysOf(`${population}/events`), { get: "adminKey" })
     assert.deepStrictEqual(keysOf(`${population}/transcripts/{lease}`), { delete: "adminKey" })
-    for (const path of ["/healthz", "/readyz", "/metrics"]) assert.deepStrictEqual(keysOf(path), { get: "" })
+    for (const path of ["/healthz", "/readyz"]) assert.deepStrictEqual(keysOf(path), { get: "" })
+    assert.deepStrictEqual(keysOf("/metrics"), { get: "leaseKey" })
   })
 
   const refusalOf = (schema: Schema.ConstraintDecoder<unknown>, value: unknown): string => {

@@ -333,7 +333,9 @@ describe("Server", () => {
       }
       assert.strictEqual(yield* statusOf(`${one}/incumbent`, "agent"), 200)
       assert.strictEqual(yield* statusOf(one, "agent"), 403)
-      for (const path of ["/healthz", "/readyz", "/metrics"]) assert.strictEqual(yield* statusOf(path), 200)
+      for (const path of ["/healthz", "/readyz"]) assert.strictEqual(yield* statusOf(path), 200)
+      assert.strictEqual(yield* statusOf("/metrics"), 401)
+      for (const key of ["agent", "root"]) assert.strictEqual(yield* statusOf("/metrics", key), 200)
     }).pipe(Effect.scoped)
   )
 

@@ -10,7 +10,7 @@ import type { Journals } from "@inspo/serve/store/Journals"
 import type { PopulationStore } from "@inspo/serve/store/PopulationStore"
 import * as SharedStore from "@inspo/serve/store/SharedStore"
 import * as Standby from "@inspo/serve/store/Standby"
-import { Context, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Option, Redacted, Schema, Scope } from "effect"
 import {
   HttpClient,
   HttpClientError,
@@ -174,6 +174,32 @@ const law = Effect.fnUntraced(function* (folder: string, ops: ReadonlyArray<type
 })
 
 describe("Standby", () => {
+  it.effect("shows its metrics to holders of a key alone", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "inspo-standby-"))),
+        (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+      )
+      const scope = yield* Effect.scope
+      const losing: Server["losing"] = new Set()
+      const standby = yield* Standby.make({
+        journals: inFolder(folder, losing),
+        address: addressOf(0),
+        keys: [Redacted.make("admin"), Redacted.make("lease")],
+        activate: () => Effect.succeed(Effect.succeed(HttpServerResponse.empty()))
+      }).pipe(Effect.provideService(HttpClient.HttpClient, network(new Map())))
+      const status = (path: string, headers: Record<string, string> = {}) =>
+        Effect.map(
+          ask({ standby, scope, losing }, HttpClientRequest.get(`${addressOf(0)}${path}`, { headers })),
+          (answer) => answer.status
+        )
+      assert.strictEqual(yield* status("/metrics"), 401)
+      assert.strictEqual(yield* status("/metrics", { authorization: "Bearer guess" }), 401)
+      assert.strictEqual(yield* status("/metrics", { authorization: "Bearer lease" }), 200)
+      for (const path of ["/healthz", "/readyz"]) assert.strictEqual(yield* status(path), 200)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect.prop(
     "one of all running servers is active, the others forward requests to it, and no population is lost",
     [Schema.Array(Op).check(Schema.isMinLength(20), Schema.isMaxLength(40))],

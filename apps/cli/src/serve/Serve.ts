@@ -78,7 +78,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput, keys: Server.K
   const options = {
     ownHealth: true,
     answer: Server.refuse,
-    keys: [keys.admin, keys.lease].filter((key) => key !== undefined),
+    keys: listOf(keys),
     maxBodyBytes: Limits.bodyBytes,
     isSlow: Proxy.isPath
   }
@@ -127,6 +127,7 @@ const serveShared = Effect.fnUntraced(function* (
   const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
   const standby = yield* Standby.make({
     journals,
+    keys: listOf(keys),
     address: Option.getOrElse(input.advertise, () => url),
     activate: Effect.fnUntraced(function* (own) {
       const store = Layer.effect(PopulationStore, SharedStore.make(own))
@@ -162,6 +163,8 @@ const keysOf = Effect.fnUntraced(function* (input: ServeInput) {
   )
   return { admin, lease }
 })
+
+const listOf = ({ admin, lease }: Server.Keys) => [admin, lease].filter((key) => key !== undefined)
 
 /** Where it is, and the lines that a client needs. */
 const ready = (url: string, out: string, names: ReadonlyArray<string>): ReadonlyArray<string> => [

@@ -51,11 +51,8 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpClient.Ht
       const client = yield* HttpClient.HttpClient
       const withinRate = yield* KeyRate.make
       const places = Places.make({ requests: Limits.requestsProxied, bytes: Limits.bytesProxied })
-      const { admin, lease } = options.keys ?? {}
-      const clientOf = Client.of({
-        keys: [admin, lease].filter((key) => key !== undefined),
-        ...(options.proxies === undefined ? {} : { proxies: options.proxies })
-      })
+      const { keys: { admin, lease } = {}, proxies = [] } = options
+      const clientOf = Client.of({ keys: [admin, lease].filter((key) => key !== undefined), proxies })
       return HttpRouter.add(
         "*",
         "/v1/*",

@@ -36,7 +36,7 @@ export const refuse: NonNullable<Guard.Options["answer"]> = (refusal) => {
   return HttpServerResponse.jsonUnsafe(problem, { status, contentType: "application/problem+json" })
 }
 
-/** The routes without a key. While `isEnding`, requests are still answered, and none should be sent any more. */
+/** The routes about the server. While `isEnding`, requests are still answered, and none should be sent any more. */
 const layerServer = (isEnding: Effect.Effect<boolean>) =>
   HttpApiBuilder.group(
     Api,

@@ -1,6 +1,7 @@
 /** Several servers on one database: one is active, the others are on standby, forward requests to it, and take over. */
+import { Credentials } from "@inspo/http/server"
 import { type Journal, JournalError } from "@inspo/journal"
-import { Cause, Deferred, type Duration, Effect, Metric, type Scope } from "effect"
+import { Cause, Deferred, type Duration, Effect, Metric, type Redacted, type Scope } from "effect"
 import {
   HttpClient,
   HttpClientRequest,
@@ -11,7 +12,7 @@ import {
   type HttpServerError
 } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
-import { NotActive } from "../wire/Errors.ts"
+import { NotActive, Unauthorized } from "../wire/Errors.ts"
 import * as Register from "./internal/Register.ts"
 import type { Journals } from "./Journals.ts"
 
@@ -26,6 +27,8 @@ export interface Options<E> {
   readonly journals: Journals
   /** The address at which the others reach this server, such as `http://10.0.0.1:8080`. */
   readonly address: string
+  /** Keys of which a request for the metrics must have one; none by default. */
+  readonly keys?: ReadonlyArray<Redacted.Redacted>
   /** How often a standby checks whether the active server is gone; half a second by default. */
   readonly lookEvery?: Duration.Input
   /** How long a forwarded request waits for its answer; ten seconds by default. */
@@ -112,7 +115,10 @@ export const make = Effect.fn("Standby.make")(function* <E>(
   yield* Deferred.await(known)
   return {
     role: Effect.sync(() => now.role),
-    app: Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => ofThisServer(url, now.role) ?? now.app),
+    app: Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      (request) => ofThisServer(request, now.role, options.keys ?? []) ?? now.app
+    ),
     ended: Deferred.await(ended)
   }
 })
@@ -156,12 +162,22 @@ const notActive: App = Effect.map(HttpServerRespondable.toResponse(new NotActive
 const whileActive = (app: App): App =>
   Effect.catchCause(app, (cause) => (Cause.hasInterruptsOnly(cause) ? notActive : Effect.failCause(cause)))
 
+const unauthorized = new Unauthorized({
+  detail: "Send the header `authorization: Bearer KEY` with a key of this server."
+})
+
 /** The routes that each server answers about itself. */
-const ofThisServer = (url: string, role: Role): App | undefined => {
+const ofThisServer = (
+  { headers, url }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "url">,
+  role: Role,
+  keys: ReadonlyArray<Redacted.Redacted>
+): App | undefined => {
   switch (url) {
     case "/healthz":
       return Effect.succeed(HttpServerResponse.text("ok\n"))
     case "/metrics":
+      if (keys.length > 0 && !keys.some((key) => Credentials.isBearer(headers["authorization"], key)))
+        return HttpServerRespondable.toResponse(unauthorized)
       return Effect.map(PrometheusMetrics.format(), (text) => HttpServerResponse.text(text))
     case "/readyz":
       if (role._tag === "Active") return Effect.succeed(HttpServerResponse.text("active\n"))

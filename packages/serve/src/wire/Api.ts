@@ -157,7 +157,7 @@ const populations = HttpApiGroup.make("populations")
   .middleware(AdminScope)
   .annotateMerge(OpenApi.annotations({ description: "For admins" }))
 
-/** The routes without a key. */
+/** The routes about the server, without a key except for the metrics, which name populations. */
 const server = HttpApiGroup.make("server")
   .add(
     HttpApiEndpoint.get("healthy", "/healthz", { success: text }).annotateMerge(
@@ -166,9 +166,11 @@ const server = HttpApiGroup.make("server")
     HttpApiEndpoint.get("ready", "/readyz", { success: text, error: NotActiveNow }).annotateMerge(
       describe("Check whether requests are answered")
     ),
-    HttpApiEndpoint.get("metrics", "/metrics", { success: text }).annotateMerge(describe("Get metrics for Prometheus"))
+    HttpApiEndpoint.get("metrics", "/metrics", { success: text })
+      .middleware(LeaseScope)
+      .annotateMerge(describe("Get metrics for Prometheus"))
   )
-  .annotateMerge(OpenApi.annotations({ description: "Without a key" }))
+  .annotateMerge(OpenApi.annotations({ description: "For monitoring" }))
 
 /** All routes. */
 export class Api extends HttpApi.make("inspo")
