@@ -72,7 +72,10 @@ const network = (servers: ReadonlyMap<number, Server>) =>
       : Effect.map(ask(server, request), (response) => HttpClientResponse.fromWeb(request, response))
   })
 
-const ask = Effect.fnUntraced(function* ({ standby }: Server, request: HttpClientRequest.HttpClientRequest) {
+const ask = Effect.fnUntraced(function* (
+  { standby }: Pick<Server, "standby">,
+  request: HttpClientRequest.HttpClientRequest
+) {
   const web = yield* Effect.orDie(HttpClientRequest.toWeb(request))
   const answer = yield* Effect.orDie(
     Effect.scoped(
@@ -180,17 +183,15 @@ describe("Standby", () => {
         Effect.sync(() => mkdtempSync(join(tmpdir(), "inspo-standby-"))),
         (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
       )
-      const scope = yield* Effect.scope
-      const losing: Server["losing"] = new Set()
       const standby = yield* Standby.make({
-        journals: inFolder(folder, losing),
+        journals: inFolder(folder, new Set()),
         address: addressOf(0),
         keys: [Redacted.make("admin"), Redacted.make("lease")],
         activate: () => Effect.succeed(Effect.succeed(HttpServerResponse.empty()))
       }).pipe(Effect.provideService(HttpClient.HttpClient, network(new Map())))
       const status = (path: string, headers: Record<string, string> = {}) =>
         Effect.map(
-          ask({ standby, scope, losing }, HttpClientRequest.get(`${addressOf(0)}${path}`, { headers })),
+          ask({ standby }, HttpClientRequest.get(`${addressOf(0)}${path}`, { headers })),
           (answer) => answer.status
         )
       assert.strictEqual(yield* status("/metrics"), 401)
