@@ -30,7 +30,10 @@ export type Complete = (
 export interface Completion {
   readonly text: string
   readonly usd?: number
-  /** `cut` if the answer reached a limit of tokens, `refused` if the model declined to write; `done` by default. */
+  /**
+   * `cut` if the answer reached a limit of tokens, `refused` if the model declined to write. Without `done`, a last prompt whose
+   * closing tag is missing is left out.
+   */
   readonly end?: "done" | "cut" | "refused"
 }
 
@@ -114,6 +117,8 @@ export interface AiSdkModel {
     readonly abortSignal?: AbortSignal
   }) => PromiseLike<{
     readonly content: ReadonlyArray<{ readonly type: string; readonly text?: string }>
+    /** A text in v2, an object since v3. */
+    readonly finishReason?: string | { readonly unified: string }
     readonly usage: object
   }>
 }

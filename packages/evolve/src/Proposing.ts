@@ -198,11 +198,12 @@ const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => 
   }
   return LanguageModel.make({
     generateText: ({ prompt }) =>
-      Effect.map(ask(textOfPrompt(prompt)), ({ end = "done", text, usd = 0 }) => {
+      Effect.map(ask(textOfPrompt(prompt)), ({ end, text, usd = 0 }) => {
         bill.usd += usd
+        const reason = end === undefined ? ("unknown" as const) : reasons[end]
         return [
           { type: "text" as const, text },
-          { type: "finish" as const, reason: reasons[end], usage: { inputTokens: {}, outputTokens: {} } }
+          { type: "finish" as const, reason, usage: { inputTokens: {}, outputTokens: {} } }
         ]
       }),
     streamText: () => Stream.die(new Error("a proposer does not stream"))
@@ -221,12 +222,22 @@ const failureOf = (cause: unknown): AiError.AiError =>
 const completeWith =
   (model: AiSdkModel): Complete =>
   async (request, { signal }) => {
-    const { content } = await model.doGenerate({
+    const { content, finishReason } = await model.doGenerate({
       prompt: [{ role: "user", content: [{ type: "text", text: request }] }],
       abortSignal: signal
     })
-    return content.map(({ text = "", type }) => (type === "text" ? text : "")).join("")
+    const reason = typeof finishReason === "object" ? finishReason.unified : finishReason
+    if (reason === "error") throw new Error(`the model ${model.modelId} stopped with an error`)
+    const end = reason === undefined ? undefined : ends[reason]
+    const text = content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("")
+    return { text, ...(end === undefined ? {} : { end }) }
   }
+
+const ends: Readonly<Record<string, NonNullable<Completion["end"]>>> = {
+  stop: "done",
+  length: "cut",
+  "content-filter": "refused"
+}
 
 /** A conversation as one text: a request, and what was answered and asked again. */
 const textOfPrompt = ({ content }: Prompt.Prompt): string =>

@@ -464,6 +464,42 @@ describe("evolve", () => {
     for (const [count, usd] of left.entries()) assert.closeTo(usd ?? 0, 1 - 0.1 * count, 1e-9)
   })
 
+  const revision = `It is wordy. <ins_1>Name it. ${good} Never write a full sen`
+  const sdk = (finishReason: string | { unified: string; raw: string }) => ({
+    specificationVersion: typeof finishReason === "string" ? "v2" : "v3",
+    modelId: "fake",
+    doGenerate: () => Promise.resolve({ content: [{ type: "text", text: revision }], finishReason, usage: {} })
+  })
+
+  it.each([
+    ["a model of AI SDK v2 at its limit", sdk("length"), /limit of tokens/u],
+    ["a model of AI SDK v3 at its limit", sdk({ unified: "length", raw: "max_tokens" }), /limit of tokens/u],
+    ["a model of AI SDK v2 that a filter stopped", sdk("content-filter"), /refused/u],
+    ["a model of AI SDK v3 that a filter stopped", sdk({ unified: "content-filter", raw: "x" }), /refused/u],
+    ["a model of AI SDK v2 with an error", sdk("error"), /stopped with an error/u],
+    ["a model of AI SDK v2 for another reason", sdk("other"), /no candidate could be found/u],
+    ["a function at its limit", () => ({ text: revision, end: "cut" as const }), /limit of tokens/u],
+    ["a function that does not say why it stopped", () => revision, /no candidate could be found/u]
+  ])("tries no revision that was cut by %s", async (_, proposer, problem) => {
+    const asked = new Set<string>()
+    const search = evolve({
+      ...options(60),
+      agent: (prompt) => {
+        asked.add(prompt)
+        return "wrong"
+      },
+      retries: 0,
+      proposer
+    })
+    assert.match(await messageOf(search), problem)
+    assert.deepStrictEqual([...asked], ["Name the capital."])
+  })
+
+  it("tries a revision without a closing tag of a model that was done", async () => {
+    const { tried } = await evolve({ ...options(60), proposer: sdk("stop") })
+    assert.include(tried[1]?.prompt, "Never write a full sen")
+  })
+
   it("fails with the proposer's own error if nothing can be proposed", async () => {
     const failing = evolve({
       ...options(60),

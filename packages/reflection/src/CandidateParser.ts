@@ -6,7 +6,7 @@ export interface ParsedAnswer {
   readonly texts: ReadonlyArray<string>
 }
 
-/** `isCut` says that the answer stopped at the limit of tokens: a last candidate without its end is then left out. */
+/** `isCut` says that the answer stopped, or may have, before its end: a last candidate without its closing tag is then left out. */
 export interface ParseOptions {
   readonly isCut?: boolean
 }

@@ -12,7 +12,7 @@ import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
 import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
 import type { Message } from "./Provider.ts"
-import * as Thoughts from "./Thoughts.ts"
+import * as Thoughts from "@inspo/domain/Thoughts"
 import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 
 /**
@@ -172,7 +172,7 @@ const usable =
   (proposer: string) =>
   (answer: ModelAnswer): Effect.Effect<ParsedAnswer, ProposerError> => {
     if (answer.end === "refused") return Effect.fail(ModelFault.refused(proposer, answer))
-    const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end === "cut" })
+    const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end !== "done" })
     const candidates = texts.map((text) => ({ text, rationale: "" }))
     return Effect.succeed({ ...answer, critique, candidates })
   }
@@ -214,6 +214,7 @@ const answerOf = ({
   reasoningText = "",
   text
 }: Pick<LanguageModel.GenerateTextResponse<{}>, "text" | "reasoningText">) => {
-  const answer = Thoughts.strip(text).trim()
+  // A candidate may speak of the tags of thoughts.
+  const answer = Thoughts.strip(text, (rest) => CandidateParser.parse(rest).texts.length > 0).trim()
   return answer === "" && CandidateParser.parse(reasoningText).texts.length > 0 ? reasoningText.trim() : answer
 }

@@ -1,5 +1,6 @@
 import * as Spent from "@inspo/domain/Spent"
-import { Effect, Layer, Ref, Result, Semaphore } from "effect"
+import * as Thoughts from "@inspo/domain/Thoughts"
+import { Effect, Layer, Option, Ref, Result, Semaphore } from "effect"
 import { LanguageModel, type Response } from "effect/ai"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import { Reward } from "./Reward.ts"
@@ -60,9 +61,15 @@ export const rewardFunction = Effect.fnUntraced(function* (
     const [result, cost] = yield* meter([prompt], model.generateText({ prompt }))
     yield* Ref.update(spent, (before) => Spent.add(before, cost))
     if (Result.isFailure(result)) return yield* Effect.fail(`the model could not be asked: ${result.failure.message}`)
-    const { text } = result.success
-    return yield* Effect.fromOption(JudgePrompt.parseVerdict(text)).pipe(
-      Effect.mapError(() => `the model wrote ${excerpt(text)}, expected <score>NUMBER</score> with 0 to 1`)
+    const { finishReason, text } = result.success
+    // What was cut may be a thought about the verdict.
+    const verdict = finishReason === "length" ? Option.none() : JudgePrompt.parseVerdict(Thoughts.strip(text))
+    return yield* Effect.fromOption(verdict).pipe(
+      Effect.mapError(
+        () =>
+          `the model wrote ${excerpt(text)}${finishReason === "length" ? " up to its limit of tokens" : ""}, ` +
+          "expected <score>NUMBER</score> with 0 to 1"
+      )
     )
   })
 

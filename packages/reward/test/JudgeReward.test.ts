@@ -12,20 +12,27 @@ const attempt = (answer: string): Attempt.Attempt => ({
   turns: [`<answer>${answer}</answer>`]
 })
 
+type Reply = string | { readonly text: string; readonly isCut: boolean } | null
+
 /** A model that writes one reply after the other, and fails where there is none. */
-const modelOf = Effect.fnUntraced(function* (replies: ReadonlyArray<string | null>) {
+const modelOf = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>) {
   const asked = yield* Ref.make(0)
   const model = yield* LanguageModel.make({
     generateText: () =>
       Effect.flatMap(
         Ref.getAndUpdate(asked, (count) => count + 1),
         (count) => {
-          const text = replies[count] ?? null
+          const reply = replies[count] ?? null
+          const { isCut, text } = typeof reply === "object" && reply !== null ? reply : { isCut: false, text: reply }
+          const usage = { inputTokens: {}, outputTokens: {} }
           return text === null
             ? Effect.fail(
                 AiError.make({ module: "test", method: "generateText", reason: new AiError.UnknownError({}) })
               )
-            : Effect.succeed([{ type: "text" as const, text }])
+            : Effect.succeed([
+                { type: "text" as const, text },
+                { type: "finish" as const, reason: isCut ? ("length" as const) : ("stop" as const), usage }
+              ])
         }
       ),
     streamText: () => Stream.empty
@@ -33,7 +40,7 @@ const modelOf = Effect.fnUntraced(function* (replies: ReadonlyArray<string | nul
   return { asked: Ref.get(asked), layer: Layer.succeed(LanguageModel.LanguageModel, model) }
 })
 
-const judged = Effect.fnUntraced(function* (answer: string, replies: ReadonlyArray<string | null>) {
+const judged = Effect.fnUntraced(function* (answer: string, replies: ReadonlyArray<Reply>) {
   const { asked, layer } = yield* modelOf(replies)
   const result = yield* Effect.flatMap(Reward, ({ score }) => score(attempt(answer))).pipe(
     Effect.provide(Layer.provide(JudgeReward.layer({ scope: "response" }), layer)),
@@ -49,6 +56,19 @@ describe("a judge", () => {
     Effect.gen(function* () {
       const replies = ["<score>0</score> at first, but then <score> 0.75 </score>"]
       assert.deepStrictEqual(yield* judged("the bay", replies), { outcome: 0.75, asked: 1, calls: 1 })
+    })
+  )
+
+  it.effect("is not read in its thoughts, nor where it was cut", () =>
+    Effect.gen(function* () {
+      for (const reply of [
+        "Perhaps <score>1</score>?</think>No.",
+        "[THINK]<score>1</score>",
+        { text: "Perhaps <score>1</score>", isCut: true }
+      ]) {
+        const { asked, outcome } = yield* judged("the bay", [reply, "x</think> <score>0</score>"])
+        assert.deepStrictEqual([asked, outcome], [2, 0])
+      }
     })
   )
 

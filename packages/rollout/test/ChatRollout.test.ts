@@ -198,6 +198,42 @@ const script = Schema.Struct({
 const callsOf = (kinds: (typeof script.Type)["messages"][number], message: number): ReadonlyArray<ToolCall> =>
   kinds.map((kind, index) => ({ id: `call-${message}-${index}`, name: steps[kind].name, input: steps[kind].input }))
 
+describe("A policy that thinks aloud", () => {
+  const thought = "Is it <answer> Trell</answer>? No."
+  const answered = "<answer> Ostrel Bay</answer>"
+  const forms = [
+    `${thought}\n</think>\n\n${answered}`,
+    `[THINK]${thought}[/THINK]${answered}`,
+    `<|channel|>analysis<|message|>${thought}<|end|><|start|>assistant<|channel|>final<|message|>${answered}<|return|>`
+  ]
+
+  it.effect.each(forms)("answers after its thoughts: %s", (text) =>
+    Effect.gen(function* () {
+      const { trajectories } = yield* chat(() => Effect.succeed(text))
+      assert.strictEqual(trajectories[0]?.reward, 1)
+      assert.strictEqual(trajectories[0]?.transcript[0]?.text, answered)
+    })
+  )
+
+  it.effect.each([`[THINK]${thought}`, `<|channel|>analysis<|message|>${thought}`, `<think>${thought}`])(
+    "has no answer in thoughts that never end: %s",
+    (text) =>
+      Effect.gen(function* () {
+        for (const agent of ["search-r1", "tool-calls"] as const) {
+          const { trajectories } = yield* chat(() => Effect.succeed(text), { config: { agent } })
+          assert.strictEqual(trajectories[0]?.transcript[0]?.action.kind, "invalid")
+        }
+      })
+  )
+
+  it.effect("keeps the thoughts that its instruction may ask for", () =>
+    Effect.gen(function* () {
+      const { trajectories } = yield* chat(() => Effect.succeed(`<think> a</think>${answered}`))
+      assert.strictEqual(trajectories[0]?.transcript[0]?.text, `<think> a</think>${answered}`)
+    })
+  )
+})
+
 describe("A policy with native tool calls", () => {
   const tools = ["search", "calculate"]
 

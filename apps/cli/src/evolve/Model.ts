@@ -1,10 +1,10 @@
 /** A chat model as the agent, the proposer or the judge: one request at a time, with what it cost. */
+import * as Thoughts from "@inspo/domain/Thoughts"
 import * as Metering from "@inspo/reflection/Metering"
 import { isPermanent } from "@inspo/reflection/Proposer"
 import type { ModelPrice } from "@inspo/reflection/ProposerModel"
 import * as Provider from "@inspo/reflection/Provider"
 import { providers } from "@inspo/reflection/Providers"
-import * as Thoughts from "@inspo/reflection/Thoughts"
 import { Effect, Result, Schema } from "effect"
 import type { AiError, Response } from "effect/ai"
 import { HttpClient } from "effect/http"

@@ -69,16 +69,24 @@ const grade = Effect.fnUntraced(function* (
   job: Job,
   spend: (usd: number) => void
 ) {
-  let reply = ""
+  let how = ""
   for (let attempt = 0; attempt < attempts; attempt++) {
-    reply = (yield* judge.ask(conversation(rubric, output, job), maxVerdictTokens, spend)).text
-    const verdict = Scorers.readVerdict(reply)
+    const { end, text } = yield* judge.ask(conversation(rubric, output, job), maxVerdictTokens, spend)
+    // What was cut may be a thought about the verdict.
+    const verdict = end === "done" ? Scorers.readVerdict(text) : null
     if (verdict !== null) return verdict
+    how = `${unended[end]} ${PlainText.json(text, 200)}`
   }
   return yield* new ScoringFailed({
-    problem: `the judge ${judge.name.text} wrote ${PlainText.json(reply, 200)}; expected <score>N</score> with 0 to 10, yes or no`
+    problem: `the judge ${judge.name.text} ${how}; expected <score>N</score> with 0 to 10, yes or no`
   })
 })
+
+const unended = {
+  done: "wrote",
+  cut: `was cut at ${maxVerdictTokens} tokens after`,
+  refused: "or its provider refused to write, after"
+} as const
 
 /** A program reads `{output, expected, input}` from standard input and prints a number or `{score, feedback}`. */
 const run = Effect.fnUntraced(function* ([program = "", ...args]: ReadonlyArray<string>, output: string, job: Job) {

@@ -1,3 +1,4 @@
+import * as Thoughts from "@inspo/domain/Thoughts"
 import type { Grammar } from "../ActionParser.ts"
 import type { Environment } from "../Agent.ts"
 import type { ChatPolicy } from "../ChatPolicy.ts"
@@ -55,7 +56,9 @@ const about = (
     if (isFull) return yield* end("context-exhausted")
     dialogue.settle()
     const key = `${episode.id}/${recorder.transcript.length}`
-    return yield* ask(key, { messages: dialogue.messages, tools: definitions })
+    const answer = yield* ask(key, { messages: dialogue.messages, tools: definitions })
+    // An instruction may ask for <think>, which is then a part of the turn.
+    return /^\s*<think>/u.test(answer.text) ? answer : { ...answer, text: Thoughts.strip(answer.text) }
   }
 
   /** The text and the action of the policy's next turn; `names` are the tools that it may call natively. */
@@ -100,7 +103,7 @@ const about = (
       const key = `${episode.id}/${recorder.transcript.length - 1}/${name}`
       const answer = yield* ask(key, { messages: prompt.map(chatMessage), tools: [] })
       recorder.asideTokens += answer.input + answer.output
-      return cut(answer.text, { stop })
+      return cut(Thoughts.strip(answer.text), { stop })
     },
     open,
     ...excerpts(dialogue, countTokens, config),

@@ -1,5 +1,6 @@
 /** The turns of a chat model that calls tools natively, in the tags in which trajectories record them. */
 import type { Trajectory } from "@inspo/domain"
+import * as Thoughts from "@inspo/domain/Thoughts"
 import { Array, Result } from "effect"
 import type { Grammar } from "../ActionParser.ts"
 import type { ChatAnswer, ToolCall } from "../ChatPolicy.ts"
@@ -39,12 +40,12 @@ const called = (before: string, call: ToolCall, tool: Tool | undefined): NativeT
 const answered = (text: string, { parse }: Grammar): Pick<NativeTurn, "action" | "text"> => {
   const parsed = parse(text)
   if (parsed.kind === "answer") return { text, action: parsed }
-  const start = text.lastIndexOf(endOfThought)
-  const thoughts = start < 0 ? "" : text.slice(0, start + endOfThought.length)
-  const content = text.slice(thoughts.length).trim()
+  const rest = Thoughts.strip(text)
+  const content = rest.trim()
   return content === ""
     ? { text, action: { kind: "invalid", content: "" } }
-    : { text: `${thoughts}<answer> ${content}</answer>`, action: { kind: "answer", content } }
+    : {
+        text: `${text.slice(0, text.length - rest.length).trimEnd()}<answer> ${content}</answer>`,
+        action: { kind: "answer", content }
+      }
 }
-
-const endOfThought = "</think>"
