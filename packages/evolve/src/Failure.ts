@@ -1,3 +1,4 @@
+import * as PlainText from "@inspo/domain/PlainText"
 import { Schema } from "effect"
 
 /** The agent fails, so no prompt can be compared. What was answered so far is in the file of the search. */
@@ -32,4 +33,6 @@ export class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
   }
 }
 
-export const describe = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+/** What a cause says, without characters that a terminal would obey: it may quote what a model wrote. */
+export const describe = (cause: unknown): string =>
+  PlainText.escape(cause instanceof Error ? cause.message : String(cause))

@@ -1,4 +1,5 @@
-/** The result as a page of Markdown: the verdict, the change, the evidence, and what still fails. */
+/** The result as a page of Markdown, in which no text of a model is markup: the verdict, the change, the evidence, and what still fails. */
+import * as MarkdownText from "@inspo/domain/MarkdownText"
 import { diffWordsWithSpace } from "diff"
 import { interval, percent, points, sentence, titles } from "./Conclusion.ts"
 import { dollars, lost } from "./Dollars.ts"
@@ -30,7 +31,7 @@ export const markdown = <P extends Prompt, Case>(
     "| --- | ---: | ---: | ---: |",
     ...result.tried.map(
       ({ cases, gain, prompt, score }, place) =>
-        `| ${place === 0 ? "the original" : cell(excerpt(prompt))} | ${score === null ? "–" : percent(score)} | ${cases} | ${gain === null ? "–" : interval(gain)} |`
+        `| ${place === 0 ? "the original" : MarkdownText.inline(excerpt(prompt))} | ${score === null ? "–" : percent(score)} | ${cases} | ${gain === null ? "–" : interval(gain)} |`
     ),
     "",
     `${result.calls} calls of the agent, ${dollars(result.usd)} as far as prices were reported. ${result.cases.search} cases for the ` +
@@ -51,9 +52,10 @@ export const markdown = <P extends Prompt, Case>(
           "",
           ...result.failing
             .slice(0, mostFailing)
-            .flatMap(({ case: one, output, score }) => [
-              `- ${percent(score)}: \`${inline(one)}\` gave \`${inline(output)}\``
-            ]),
+            .map(
+              ({ case: one, output, score }) =>
+                `- ${percent(score)}: ${MarkdownText.code(short(one))} gave ${MarkdownText.code(short(output))}`
+            ),
           ...(result.failing.length > mostFailing ? ["", `And ${result.failing.length - mostFailing} more.`] : [])
         ]),
     ...(result.rejected.length + result.failures.length === 0
@@ -63,8 +65,8 @@ export const markdown = <P extends Prompt, Case>(
           "## What went wrong",
           "",
           ...counted([
-            ...result.rejected.map(({ reason, text }) => `rejected (${reason}): ${inline(text)}`),
-            ...result.failures.map(inline)
+            ...result.rejected.map(({ reason, text }) => `rejected (${reason}): ${MarkdownText.inline(short(text))}`),
+            ...result.failures.map((failure) => MarkdownText.inline(short(failure)))
           ])
         ]),
     ""
@@ -79,27 +81,30 @@ const counted = (all: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 /** Each text with what was added in bold and what was removed struck out. */
 const changes = (before: Prompt, after: Prompt): ReadonlyArray<string> => {
-  if (typeof before === "string" || typeof after === "string") return [quoted(diffOf(textOf(before), textOf(after)))]
+  if (typeof before === "string" || typeof after === "string") return quoted(textOf(before), textOf(after))
   return Object.entries(after).flatMap(([name, text]) =>
-    text === before[name] ? [] : [`\`${name}\`:`, "", quoted(diffOf(before[name] ?? "", text)), ""]
+    text === before[name] ? [] : [`${MarkdownText.code(name)}:`, "", ...quoted(before[name] ?? "", text), ""]
   )
 }
 
-const diffOf = (before: string, after: string): string =>
+const quoted = (before: string, after: string): ReadonlyArray<string> =>
   diffWordsWithSpace(before, after)
-    .map(({ added, removed, value }) => (added ? marked("**", value) : removed ? marked("~~", value) : value))
+    .map(({ added, removed, value }) => {
+      const mark = added ? "**" : removed ? "~~" : ""
+      return value
+        .split(/\r?\n/u)
+        .map((part) => marked(mark, part))
+        .join("\n")
+    })
     .join("")
-
-const marked = (mark: string, value: string): string =>
-  value.replace(/^(\s*)([\s\S]*?)(\s*)$/u, (_, left: string, text: string, right: string) =>
-    text === "" ? `${left}${right}` : `${left}${mark}${text}${mark}${right}`
-  )
-
-const quoted = (text: string): string =>
-  text
     .split("\n")
-    .map((line) => `> ${line}`)
-    .join("\n")
+    .map((line) => `> ${MarkdownText.begin(line)}`)
+
+/** A part of a line between marks, which count only next to what is no white space. */
+const marked = (mark: string, part: string): string => {
+  const text = part.trim()
+  return text === "" ? part : part.replace(text, () => `${mark}${MarkdownText.within(text)}${mark}`)
+}
 
 const textOf = (prompt: Prompt): string => (typeof prompt === "string" ? prompt : JSON.stringify(prompt, null, 2))
 
@@ -108,10 +113,8 @@ const excerpt = (prompt: Prompt): string => {
   return text.length <= 90 ? text : `…${text.slice(-89)}`
 }
 
-const cell = (text: string): string => text.replaceAll("|", "\\|")
-
-const inline = (value: unknown): string => {
-  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))).replace(/[\s`]+/gu, " ")
+const short = (value: unknown): string => {
+  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))).replace(/\s+/gu, " ")
   return text.length <= 160 ? text : `${text.slice(0, 159)}…`
 }
 

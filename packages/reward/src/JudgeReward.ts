@@ -1,3 +1,4 @@
+import * as PlainText from "@inspo/domain/PlainText"
 import * as Spent from "@inspo/domain/Spent"
 import * as Thoughts from "@inspo/domain/Thoughts"
 import { Effect, Layer, Option, Ref, Result, Semaphore } from "effect"
@@ -101,4 +102,5 @@ const byUsage: Meter = (_, call) =>
     return [result, { calls: 1, tokens, usd: null }]
   })
 
-const excerpt = (text: string): string => JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 200)}…`)
+const excerpt = (text: string): string =>
+  PlainText.escape(JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 200)}…`))

@@ -7,6 +7,7 @@ import { count, duration, percent, inPoints, plural } from "@inspo/dashboard/For
 import { gain } from "@inspo/dashboard/Gains"
 import { labels, names } from "@inspo/dashboard/Names"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
+import { fenced, inline } from "@inspo/domain/MarkdownText"
 import { Strategy } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
 import { identity } from "effect"
@@ -67,7 +68,7 @@ export interface Sections {
 export const markdown = (report: RunReport, sections: Sections): string => {
   const { config, instructions, program, summary } = report
   const { runDir } = summary
-  const { fenced, folded, inline, table } = MarkdownText
+  const { folded, table } = MarkdownText
   const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => [one, ""])
   const titled = (title: string, lines: ReadonlyArray<string>) =>
     lines.length === 0 ? [] : [`## ${title}`, "", ...lines, ""]

@@ -57,8 +57,9 @@ export const decimal = (value: number | null, digits = 2): string => (value === 
 export const interval = (bounds: readonly [low: number, high: number] | null): string =>
   bounds === null ? "–" : `[${percent(bounds[0])}, ${percent(bounds[1])}]`
 
-/** Lines of equal columns: the first left-aligned, the others right-aligned, two spaces between. */
-export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+/** Lines of equal columns: the first left-aligned, the others right-aligned, two spaces between. Nothing in them is hidden. */
+export const table = (texts: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const rows = texts.map((row) => row.map((cell) => PlainText.escape(cell.replaceAll(/[\n\t]/gu, " "))))
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)))
   return rows.map((row) =>
     row

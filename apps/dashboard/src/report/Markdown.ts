@@ -1,4 +1,5 @@
 /** Parts of a report as Markdown: its head, what changed, the data of its figures, and the changes of the instruction. */
+import { inline } from "@inspo/domain/MarkdownText"
 import { Array as Arr } from "effect"
 import { count, percent, points, quantity } from "../Format.ts"
 import { mean } from "../Means.ts"
@@ -10,7 +11,7 @@ import type { RunRecord } from "../RunRecord.ts"
 import type { OverviewView } from "../view/OverviewView.ts"
 import { ancestors } from "../Tree.ts"
 import { abridged, type Piece, wordDiff } from "../WordDiff.ts"
-import { inline, table } from "./MarkdownText.ts"
+import { table } from "./MarkdownText.ts"
 import { summary, task, turnedWords } from "./Sentences.ts"
 
 /** The title of the report with the date and the task, and the result in a few sentences. */

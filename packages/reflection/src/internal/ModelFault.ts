@@ -1,4 +1,5 @@
 /** Why a proposer brought no candidates, as errors of a proposer. */
+import * as PlainText from "@inspo/domain/PlainText"
 import type { Spent } from "@inspo/domain/Spent"
 import type { AiError } from "effect/ai"
 import type { ModelAnswer } from "../ModelAnswer.ts"
@@ -59,5 +60,5 @@ export const nothingFound = (
 
 const excerpt = (text: string): string => {
   const line = text.trim().replace(/\s+/gu, " ")
-  return JSON.stringify(line.length <= 120 ? line : `${line.slice(0, 120)}…`)
+  return PlainText.escape(JSON.stringify(line.length <= 120 ? line : `${line.slice(0, 120)}…`))
 }

@@ -1,4 +1,5 @@
 /** What failures of a language-model server mean. Nothing of a failure is kept but text, without what must be hidden. */
+import * as PlainText from "@inspo/domain/PlainText"
 import { ReportedFailure } from "@inspo/http/client"
 import { AiError } from "effect/ai"
 
@@ -38,7 +39,7 @@ export const unreadable = (problem: string, body: string, hide: Hide): AiError.A
   new AiError.InvalidResponseError({ description: hide(problem), http: { body: excerpt(hide(body)) } })
 
 const excerpt = (text: string): string => {
-  const line = text.trim().replace(/\s+/gu, " ")
+  const line = PlainText.escape(text.trim().replace(/\s+/gu, " "))
   return line === "" ? "no text" : line.length <= longestExcerpt ? line : `${line.slice(0, longestExcerpt)}…`
 }
 
