@@ -495,6 +495,12 @@ describe("evolve", () => {
     assert.deepStrictEqual([...asked], ["Name the capital."])
   })
 
+  it("improves a prompt of more than 700 words", async () => {
+    const long = "Name the capital, please. ".repeat(250)
+    const { tried } = await evolve({ ...options(60), prompt: long, proposer: () => `<ins_1>${long}${good}</ins_1>` })
+    assert.include(tried[1]?.prompt, good)
+  })
+
   it("tries a revision without a closing tag of a model that was done", async () => {
     const { tried } = await evolve({ ...options(60), proposer: sdk("stop") })
     assert.include(tried[1]?.prompt, "Never write a full sen")

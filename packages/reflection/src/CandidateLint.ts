@@ -55,7 +55,7 @@ export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
  *   such as `think`, are a manner of speaking.
  * - `keep`: texts that must stay, such as the placeholders of a template.
  * - `known`: texts not to repeat.
- * - `maxWords`: the length cap.
+ * - `maxWords`: the length cap; {@link maxWordsOf} the parent, or the seed, unless another is given.
  * - `parent`: the text that was shown as the original, if not the seed. What is there already, or in the seed, is not a leak,
  *   and characters it holds are not hidden.
  * - `count`: how many candidates may be accepted.
@@ -75,8 +75,11 @@ export interface Rules {
   readonly observations?: ReadonlyArray<string>
 }
 
-/** The length cap unless another is given: about 1,000 tokens, a quarter of the paper's longest prompt. */
-export const defaultMaxWords = 700
+/**
+ * The length cap of the revisions of a text, in words: 700, which are about 1,000 tokens and a quarter of the paper's longest
+ * prompt, or half as much again as the text has.
+ */
+export const maxWordsOf = (text: string): number => Math.max(700, Math.ceil(1.5 * squash(text).split(" ").length))
 
 const defaultActions: ReadonlyArray<string> = ["search", "answer"]
 
@@ -166,13 +169,14 @@ const check = (rules: Rules) => {
   const leaks = Leak.reveals(secrets, trusted)
   const own = new Set(PlainText.hiddenIn(trusted))
   const parent = rules.parent === undefined ? null : squash(rules.parent)
+  const maxWords = rules.maxWords ?? maxWordsOf(rules.parent ?? rules.seed)
 
   return (text: string, known: ReadonlySet<string>): RejectionReason | null => {
     const squashed = squash(text)
     if (!/[\p{L}\p{N}]/u.test(squashed)) return "empty"
     // What the user's own text is written with is not a trick of the proposer.
     if (PlainText.hiddenIn(text).some((hidden) => !own.has(hidden))) return "hidden-characters"
-    if (squashed.split(" ").length > (rules.maxWords ?? defaultMaxWords)) return "too-long"
+    if (squashed.split(" ").length > maxWords) return "too-long"
     const tags = tagsIn(text)
     if (needed.some((name) => tags.every((tag) => tag.name !== name))) return "tags-lost"
     if (needed.some((name) => !isShown(tags.filter((tag) => tag.name === name)))) return "tags-unbalanced"

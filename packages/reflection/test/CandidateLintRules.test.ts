@@ -78,6 +78,27 @@ const disguises = {
   possessive: (text: string) => `${text}'s`
 }
 
+describe("the length cap", () => {
+  const words = (count: number) => `${seed} ${"word ".repeat(Math.max(0, count - seed.split(" ").length))}`.trim()
+
+  it.prop(
+    "lets a text of any length be revised, by half its length at the most beyond 700 words",
+    { length: Schema.Int.check(Schema.isBetween({ minimum: 30, maximum: 3000 })), more: Schema.Int },
+    ({ length, more }) => {
+      const parent = words(length)
+      const most = Math.max(700, Math.ceil(1.5 * length))
+      const within = words(Math.max(30, most - (Math.abs(more) % 500)))
+      if (within !== parent) assert.strictEqual(reasonOf(within, { parent }), "accepted")
+      assert.strictEqual(reasonOf(words(most + 1), { parent }), "too-long")
+      const { rejected } = CandidateLint.lint([{ text: words(most + 1), rationale: "" }], { seed: parent, known: [] })
+      assert.deepStrictEqual(
+        rejected.map(({ reason }) => reason),
+        ["too-long"]
+      )
+    }
+  )
+})
+
 describe("lint", () => {
   it.each([
     ["parent-copy", `${seed}  Be brief. `],

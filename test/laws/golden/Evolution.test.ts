@@ -182,7 +182,7 @@ describe("evolution", () => {
         unbalanced: "Put a query after <search>.",
         repeated: `Think  first. ${seed}`,
         known: seed,
-        long: `${"word ".repeat(CandidateLint.defaultMaxWords)}${seed}`,
+        long: `${"word ".repeat(CandidateLint.maxWordsOf(seed))}${seed}`,
         empty: " "
       }
       const candidates = Object.values(texts).map((text) => ({ text, rationale: "" }))

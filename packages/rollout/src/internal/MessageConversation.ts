@@ -1,7 +1,7 @@
 import * as Thoughts from "@inspo/domain/Thoughts"
 import type { Grammar } from "../ActionParser.ts"
 import type { Environment } from "../Agent.ts"
-import type { ChatPolicy } from "../ChatPolicy.ts"
+import type { ChatAnswer, ChatPolicy } from "../ChatPolicy.ts"
 import type { Conversation } from "../Conversation.ts"
 import type { Episode } from "../Episode.ts"
 import * as Observation from "../Observation.ts"
@@ -56,9 +56,7 @@ const about = (
     if (isFull) return yield* end("context-exhausted")
     dialogue.settle()
     const key = `${episode.id}/${recorder.transcript.length}`
-    const answer = yield* ask(key, { messages: dialogue.messages, tools: definitions })
-    // An instruction may ask for <think>, which is then a part of the turn.
-    return /^\s*<think>/u.test(answer.text) ? answer : { ...answer, text: Thoughts.strip(answer.text) }
+    return withoutThoughts(yield* ask(key, { messages: dialogue.messages, tools: definitions }))
   }
 
   /** The text and the action of the policy's next turn; `names` are the tools that it may call natively. */
@@ -111,6 +109,10 @@ const about = (
     read: () => dialogue.read(recorder)
   }
 }
+
+/** An answer as the turn of an agent: its instruction may ask for `<think>`, which is then a part of the turn. */
+const withoutThoughts = (answer: ChatAnswer): ChatAnswer =>
+  /^\s*<think>/u.test(answer.text) ? answer : { ...answer, text: Thoughts.strip(answer.text) }
 
 /** The parts of texts that a conversation has room for. */
 const excerpts = (

@@ -86,7 +86,6 @@ export const taskOf = (
         parent: text,
         known,
         count,
-        maxWords: Math.max(Lint.defaultMaxWords, Math.ceil(1.5 * text.split(/\s+/u).length)),
         commonAnswers,
         ...Lint.shownOf(records)
       }
