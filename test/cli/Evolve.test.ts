@@ -108,7 +108,25 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
           assert.notInclude(yield* read(name, file), key)
         for (const output of [finished.stdout, finished.stderr]) assert.notInclude(output, key)
         assert.match(finished.stderr, /searching · \d+ of 60 calls/u)
+        assert.notInclude(finished.stderr, "not in the list")
       })
+  )
+
+  it.live.each([
+    (text: string) => `Is it no?\n</think>\n\n${text}`,
+    (text: string) => `[THINK]Is it no?[/THINK]${text}`,
+    (text: string) =>
+      `<|channel|>analysis<|message|>Is it no?<|end|><|start|>assistant<|channel|>final<|message|>${text}<|return|>`
+  ])("scores no thoughts as the answer: %#", (thinking) =>
+    Effect.gen(function* () {
+      const exchange = wire(compatible)
+      const server = yield* model({ ...exchange, success: (text) => exchange.success(thinking(text)) })
+      const out = ["--out", `thoughts-${thinking("x").length}`, "--json"]
+      const finished = yield* run(flags(server.url, ...out))
+      assert.strictEqual(finished.code, 0, finished.stderr)
+      const { prompt: found, verdict } = JSON.parse(finished.stdout)
+      assert.deepStrictEqual([verdict, found], ["better", `${prompt} ${good}`])
+    })
   )
 
   it.live("adds the sentences of a file, and asks no model for prompts", () =>
@@ -122,6 +140,7 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
       assert.strictEqual(finished.code, 0, finished.stderr)
       const { prompt: found, proposer, verdict } = JSON.parse(finished.stdout)
       assert.deepStrictEqual([verdict, proposer], ["better", null])
+      assert.match(finished.stderr, /The price of m is not in the list of 20.*give it with --price IN\/OUT/u)
       assert.include(found, good)
       assert.strictEqual(answered(server), asked(server))
     })

@@ -26,6 +26,20 @@ export const noChatPolicy =
   "with vLLM, SGLang or llama.cpp (engine.profile: completions), or use a server with the Tinker protocol, which trains. Or " +
   "evolve the instruction of the chat model itself: name it in policy.provider, or keep your own agent with `inspo serve`."
 
+/** The language models that a run pays for, by the section of the config that names them. */
+export const paidModels = (
+  config: RunConfig
+): ReadonlyArray<{ readonly section: "policy" | "judge" | "proposer"; readonly model: string | null }> => {
+  const { judge, policy, proposer, reward } = config
+  return [
+    ...(policy.provider === null
+      ? []
+      : [{ section: "policy" as const, model: ModelName.parse(policy.provider)?.model ?? null }]),
+    ...(reward.kind === "judge" ? [{ section: "judge" as const, model: judge.model }] : []),
+    ...(asksModel(config) ? [{ section: "proposer" as const, model: proposer.model }] : [])
+  ]
+}
+
 /** Whether an address is that of a chat model provider or, for a server that must train, of an API with OpenAI's protocol. */
 export const isChatAddress = (url: string, profile: RunConfig["engine"]["profile"]): boolean => {
   const { hostname = "", pathname = "" } = URL.parse(url) ?? {}
@@ -141,9 +155,6 @@ const toolsAreDescribed: Rule = ({ rollout, seedInstruction }) => {
 const pricesAreKnown: Rule = (config) => {
   const { prices, usd } = config.budget
   if (usd === null) return null
-  const isUnknown = (model: string | null) => Prices.priceOf(model, prices) === null
-  const { provider } = config.policy
-  if (provider !== null && isUnknown(ModelName.parse(provider)?.model ?? null)) return unknownPrice("policy", usd)
-  if (config.reward.kind === "judge" && isUnknown(config.judge.model)) return unknownPrice("judge", usd)
-  return asksModel(config) && isUnknown(config.proposer.model) ? unknownPrice("proposer", usd) : null
+  const unknown = paidModels(config).find(({ model }) => Prices.priceOf(model, prices) === null)
+  return unknown === undefined ? null : unknownPrice(unknown.section, usd)
 }

@@ -1,26 +1,16 @@
 /** What models cost. Prices change: a user's own rows come before these. */
 import type { Spent } from "@inspo/domain/Spent"
+import * as ListedPrices from "./internal/ListedPrices.ts"
 import type { ModelPrice } from "./ProposerModel.ts"
 
-/** List prices in US dollars per million tokens, for prompts of up to 200,000 tokens, as the providers named them in 2025. */
-export const listed: ReadonlyArray<ModelPrice> = [
-  { model: "gpt-4.1", input: 2, output: 8 },
-  { model: "gpt-4.1-mini", input: 0.4, output: 1.6 },
-  { model: "gpt-4o", input: 2.5, output: 10 },
-  { model: "gpt-4o-mini", input: 0.15, output: 0.6 },
-  { model: "gpt-5", input: 1.25, output: 10 },
-  { model: "gpt-5-mini", input: 0.25, output: 2 },
-  { model: "gpt-5-nano", input: 0.05, output: 0.4 },
-  { model: "gpt-5.1", input: 1.25, output: 10 },
-  { model: "gpt-5.2", input: 1.75, output: 14 },
-  { model: "claude-haiku-4-5", input: 1, output: 5 },
-  { model: "claude-sonnet-4", input: 3, output: 15 },
-  { model: "claude-sonnet-4-5", input: 3, output: 15 },
-  { model: "claude-opus-4-1", input: 15, output: 75 },
-  { model: "claude-opus-4-5", input: 5, output: 25 },
-  { model: "gemini-2.5-flash", input: 0.3, output: 2.5 },
-  { model: "gemini-2.5-pro", input: 1.25, output: 10 }
-]
+/**
+ * List prices in US dollars per million tokens, for prompts of up to 200,000 tokens, of the text models that OpenAI, Anthropic
+ * and Google served on {@link listedOn}.
+ */
+export const listed: ReadonlyArray<ModelPrice> = ListedPrices.rows
+
+/** The day of the list, as YYYY-MM-DD. */
+export const listedOn: string = ListedPrices.date
 
 /** Tokens read and written; thoughts are written tokens. */
 export interface Tokens {
@@ -38,6 +28,12 @@ export const priceOf = (model: string | null, own: ReadonlyArray<ModelPrice>): M
   const rows = [...own, ...listed]
   return rows.find((row) => row.model === model) ?? rows.find((row) => row.model === undated) ?? null
 }
+
+/** That the prices of these models are not known, with the remedy; null for no models. */
+export const unknown = (models: ReadonlyArray<string>, remedy: string): string | null =>
+  models.length === 0
+    ? null
+    : `The price of ${[...new Set(models)].join(" and ")} is not in the list of ${listedOn}, so its dollars are not counted; ${remedy}.`
 
 /** What tokens cost in US dollars, or null where the price is not known. */
 export const usd = (price: ModelPrice | null, { input, output }: Tokens): number | null =>

@@ -1,5 +1,6 @@
 /** The verb `evolve`: a better prompt for a chat model, from test cases. */
 import { plural } from "@inspo/dashboard/Format"
+import * as Prices from "@inspo/reflection/Prices"
 import { ProposerError } from "@inspo/reflection/Proposer"
 import type { Message } from "@inspo/reflection/Provider"
 import {
@@ -48,6 +49,11 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   yield* assertPays(task, input, models)
   yield* claim(task.directory)
   const reporter = yield* Reporter.make(input)
+  const unpriced = Prices.unknown(
+    Task.paid(task).flatMap((name) => (priceOf(name) === null ? [name.model] : [])),
+    "give it with --price IN/OUT"
+  )
+  if (unpriced !== null) yield* reporter.lines([unpriced])
   if (input.dashboard) yield* beside(task.directory, reporter)
   const { ends, result } = yield* searched(task, input, models, reporter)
   const { directory } = task

@@ -122,6 +122,10 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
   } satisfies Task
 })
 
+/** The models that a search asks: its agent, and the one that writes prompts or judges, if any does. */
+export const paid = ({ jobs, model, proposer, sentences }: Pick<Task, "jobs" | "model" | "proposer" | "sentences">) =>
+  sentences === null || jobs.some(isJudged) ? [model, proposer] : [model]
+
 /** The prompt and the jobs: of a text and a file of cases, or of a promptfoo config. */
 const source = Effect.fnUntraced(function* (input: EvolveInput) {
   const text = yield* read(input.prompt)

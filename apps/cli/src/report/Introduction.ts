@@ -1,6 +1,8 @@
 import type { RunConfig } from "@inspo/config"
+import { paidModels } from "@inspo/config/Inconsistency"
 import type { EngineProfile } from "@inspo/engine"
 import { count, plural } from "@inspo/dashboard/Format"
+import * as Prices from "@inspo/reflection/Prices"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"
 import { wrap } from "../terminal/Text.ts"
@@ -50,6 +52,15 @@ export const introduction = (
           : "supervised, on demonstrations"
     ],
     ["proposer", proposer(config)],
+    [
+      "prices",
+      Prices.unknown(
+        paidModels(config).flatMap(({ model }) =>
+          model === null || Prices.priceOf(model, config.budget.prices) !== null ? [] : [model]
+        ),
+        "give it in budget.prices"
+      ) ?? ""
+    ],
     [
       "rollouts",
       `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
