@@ -1,6 +1,9 @@
 /** Reads cases, and counts each different one once. */
 import { refuse } from "@inspo/domain/InvalidInput"
+import * as JsonText from "@inspo/domain/JsonText"
+import * as Utf8 from "@inspo/domain/Utf8"
 import { parse } from "csv-parse/sync"
+import { Result } from "effect"
 
 /** The different cases in their order, and how many repeat an earlier one. */
 export interface Cases<Case> {
@@ -29,10 +32,14 @@ const keyOf = (value: unknown, place: number): string => {
   }
 }
 
-/** The rows of a CSV file with a head, or of a JSONL file, by its name. */
-export const parseFile = (file: string, text: string): ReadonlyArray<Record<string, string>> => {
+/**
+ * The rows of a CSV file with a head, or of a JSONL file, by its name. A value that is no text is its JSON as it is written; a
+ * member that is null is none.
+ */
+export const parseFile = (file: string, written: string): ReadonlyArray<Record<string, string>> => {
+  const text = written.replace(/^\uFEFF/u, "")
   if (/\.(jsonl|ndjson)$/iu.test(file))
-    return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [row(file, index, line)]))
+    return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [row(`${file}:${index + 1}`, line)]))
   if (!/\.(csv|tsv)$/iu.test(file))
     refuse({
       where: "cases",
@@ -41,32 +48,51 @@ export const parseFile = (file: string, text: string): ReadonlyArray<Record<stri
       expected: "a name that ends with .csv, .tsv, .jsonl or .ndjson"
     })
   return parse(text, {
-    columns: true,
+    columns: (names: ReadonlyArray<string>) => {
+      assertDistinct(file, names)
+      return [...names]
+    },
     skip_empty_lines: true,
-    bom: true,
     trim: true,
     delimiter: /\.tsv$/iu.test(file) ? "\t" : ","
   })
 }
 
-const row = (file: string, index: number, line: string): Record<string, string> => {
-  const found = readJson(line)
-  if (typeof found !== "object" || found === null || Array.isArray(found))
+/** The text of a file's bytes. */
+export const decode = (file: string, bytes: Uint8Array): string => {
+  const text = Utf8.decode(bytes)
+  if (Result.isSuccess(text)) return text.success
+  const { found, remedy } = Utf8.explain(file, text.failure)
+  return refuse({ where: "cases", field: file, value: found, expected: `a text in UTF-8. ${remedy}` })
+}
+
+const row = (place: string, line: string): Record<string, string> => {
+  const found = JsonText.members(line)
+  if (found === null)
     return refuse({
       where: "cases",
-      field: `${file}:${index + 1}`,
+      field: place,
       value: line.slice(0, 100),
       expected: "one JSON object on each line"
     })
+  assertDistinct(
+    place,
+    found.map(([name]) => name)
+  )
   return Object.fromEntries(
-    Object.entries(found).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)])
+    found.flatMap(([name, value]) =>
+      value === "null" ? [] : [[name, value.startsWith('"') ? String(JSON.parse(value)) : value]]
+    )
   )
 }
 
-const readJson = (line: string): unknown => {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
+const assertDistinct = (field: string, names: ReadonlyArray<string>): void => {
+  const repeated = names.find((name, index) => names.indexOf(name) < index)
+  if (repeated !== undefined)
+    refuse({
+      where: "cases",
+      field: `column ${JSON.stringify(repeated)} of ${field}`,
+      value: "there twice",
+      expected: "names that differ"
+    })
 }

@@ -150,7 +150,7 @@ const targetOf = (
 })
 
 const casesOf = async (cases: string | Iterable<unknown>): Promise<Iterable<unknown>> =>
-  typeof cases === "string" ? Cases.parseFile(cases, await readFile(cases, "utf8")) : cases
+  typeof cases === "string" ? Cases.parseFile(cases, Cases.decode(cases, await readFile(cases))) : cases
 
 const contentOf = (prompt: Prompt): Instruction.Content => {
   const texts = typeof prompt === "string" ? { prompt } : prompt
