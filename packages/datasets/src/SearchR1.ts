@@ -7,6 +7,7 @@ import { failure, misfit } from "./internal/failure.ts"
 import * as JsonLines from "./internal/jsonLines.ts"
 import * as Parquet from "./internal/parquet.ts"
 import { defaultShares, type Shares } from "./Shares.ts"
+import { plain } from "./internal/plain.ts"
 import { trainingRow, trainingSchema } from "./internal/trainingRow.ts"
 
 export type { FileQuestion, Message, Split } from "./FileQuestion.ts"
@@ -60,8 +61,8 @@ export interface CorpusRow extends Schema.Schema.Type<typeof CorpusRow> {}
 /**
  * The questions of a file, Parquet if its name ends in `.parquet` and JSON lines otherwise, read on demand: row
  * group by row group, or line by line. A row without an id gets one from its data source and `extra_info`, or its line,
- * and an id that an earlier row has is prefixed with its data source, since merged sets reuse ids. Rows need a question and
- * at least one golden answer; a file needs a row.
+ * and an id that an earlier row has is prefixed with its data source, since merged sets reuse ids. A field that is null is
+ * none. Rows need a question and at least one golden answer; a file needs a row.
  *
  * @example
  * ```ts
@@ -188,13 +189,18 @@ export const split = (
   return parts
 }
 
-/** The rows of a question file, of either format, as JSON values, or the error of a line that is not JSON. */
+/** The rows of a question file, of either format, as JSON values without what is null, or the error of a line that is not JSON. */
 const rows = (
   file: string
 ): Stream.Stream<Result.Result<JsonLines.Numbered<unknown>, DatasetError>, DatasetError, FileSystem.FileSystem> =>
   nonEmpty(
     file,
-    isParquet(file) ? Stream.map(Stream.unwrap(parquetRows(file)), Result.succeed) : JsonLines.results(file)
+    isParquet(file)
+      ? Stream.map(Stream.unwrap(parquetRows(file)), Result.succeed)
+      : Stream.map(
+          JsonLines.results(file),
+          Result.map(({ line, row }) => ({ line, row: plain(row) }))
+        )
   )
 
 /** Whether a file is read and written as Parquet: by its name. */

@@ -256,6 +256,42 @@ layer(NodeServices.layer)("question files", (it) => {
     { arbitrary: { runs: 60 } }
   )
 
+  it.effect.prop(
+    "give the same questions from either format where columns are null, and where no number holds an id",
+    [Schema.NonEmptyArray(Schema.Literals(Struct.keys(shapes))), Schema.Literals([0n, 2n ** 53n])],
+    ([kinds, first]) =>
+      Effect.gen(function* () {
+        const rows: ReadonlyArray<Record<string, unknown>> = kinds.map((kind, index) => ({
+          ...Struct.omit(shapes[kind](`Who is ${index}?`, [`answer ${index}`], index), ["extra_info"]),
+          id: first + BigInt(index)
+        }))
+        const columns = [...new Set(rows.flatMap((one) => Object.keys(one)))]
+        const table = rows.map((one) => Object.fromEntries(columns.map((column) => [column, one[column] ?? null])))
+        const data = Object.fromEntries(columns.map((column) => [column, table.map((one) => one[column])]))
+        const lines = table.map((one) =>
+          JSON.stringify(one, (_, value: unknown) => (typeof value === "bigint" ? `#${value}` : value))
+        )
+        const text = lines.join("\n").replaceAll(/"#(\d+)"/gu, "$1")
+        const read = yield* SearchR1.readQuestions(yield* written("q.jsonl", Buffer.from(text)))
+        assert.deepStrictEqual(
+          read.map(({ id }) => String(id)),
+          rows.map(({ id }) => String(id))
+        )
+        assert.deepStrictEqual(yield* SearchR1.readQuestions(yield* written("q.parquet", parquet(data))), read)
+      }).pipe(Effect.scoped),
+    { arbitrary: { runs: 30 } }
+  )
+
+  it.effect("keep an id of a corpus that no number holds", () =>
+    Effect.gen(function* () {
+      const file = yield* written("c.jsonl", Buffer.from('{"id": 9007199254740993, "contents": "T\\ntext"}\n'))
+      assert.deepStrictEqual(
+        (yield* SearchR1.readCorpus(file)).map(({ id }) => id),
+        ["9007199254740993"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("are refused when they are empty, cut off, not Parquet, without rows, or of other columns", () =>
     Effect.gen(function* () {
       const good = parquet({ question: ["q?"], golden_answers: ["a"] })

@@ -1,5 +1,5 @@
 import { DatasetError } from "@inspo/datasets/DatasetError"
-import { FirstIssue, PlainText, Trajectory } from "@inspo/domain"
+import { FirstIssue, JsonText, PlainText, Trajectory } from "@inspo/domain"
 import type { Attempt } from "@inspo/reward"
 import { Predicate, Result, Schema } from "effect"
 
@@ -18,7 +18,9 @@ export interface Row {
 export const parse = (file: string, line: number, text: string): Result.Result<Row, DatasetError> =>
   parseObject(file, line, text).pipe(
     Result.flatMap((row) => {
-      const kind = (["solution_str", "transcript", "prediction"] as const).find((field) => field in row)
+      const kind = (["solution_str", "transcript", "prediction"] as const).find(
+        (field) => (row[field] ?? null) !== null
+      )
       return kind === undefined
         ? Result.fail(
             misfit(file, line, null, null, "a row with prediction, with solution_str, or of a run's traces.jsonl")
@@ -31,16 +33,16 @@ const Answers = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 const Truth = Schema.Union([Answers, Schema.Struct({ target: Answers })])
 const common = {
   id: Schema.Union([Schema.String, Schema.Finite]),
-  golden_answers: Schema.optionalKey(Truth),
-  ground_truth: Schema.optionalKey(Truth),
-  goldenAnswers: Schema.optionalKey(Answers)
+  golden_answers: Schema.optionalKey(Schema.NullOr(Truth)),
+  ground_truth: Schema.optionalKey(Schema.NullOr(Truth)),
+  goldenAnswers: Schema.optionalKey(Schema.NullOr(Answers))
 }
 
 interface Common {
   readonly id: string | number
-  readonly golden_answers?: typeof Truth.Type
-  readonly ground_truth?: typeof Truth.Type
-  readonly goldenAnswers?: typeof Answers.Type
+  readonly golden_answers?: typeof Truth.Type | null
+  readonly ground_truth?: typeof Truth.Type | null
+  readonly goldenAnswers?: typeof Answers.Type | null
 }
 
 const reader = <S extends Schema.ConstraintDecoder<Common>>(
@@ -51,8 +53,8 @@ const reader = <S extends Schema.ConstraintDecoder<Common>>(
   return (file: string, line: number, object: Readonly<Record<string, unknown>>): Result.Result<Row, DatasetError> =>
     Result.mapError(decode(object), (error) => firstIssue(file, line, object, error)).pipe(
       Result.flatMap((row) => {
-        const truth = row.golden_answers ?? row.ground_truth ?? row.goldenAnswers
-        if (truth === undefined)
+        const truth = row.golden_answers ?? row.ground_truth ?? row.goldenAnswers ?? null
+        if (truth === null)
           return Result.fail(misfit(file, line, "golden_answers", "missing", "a text or a list of texts"))
         const goldenAnswers = answersOf(truth)
         return Result.succeed({ id: row.id, goldenAnswers, subject: subject(row, goldenAnswers) })
@@ -98,7 +100,7 @@ const answersOf = (truth: typeof Truth.Type): ReadonlyArray<string> =>
 const parseObject = (file: string, line: number, text: string) =>
   Result.try({
     // A byte order mark may open the file.
-    try: (): unknown => JSON.parse(line === 1 ? text.replace(/^\uFEFF/u, "") : text),
+    try: (): unknown => JsonText.parse(line === 1 ? text.replace(/^\uFEFF/u, "") : text),
     catch: () => notAnObject(file, line, text)
   }).pipe(
     Result.flatMap((value) =>

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { JsonText } from "@inspo/domain"
 import { Result, Schema } from "effect"
 import { parse } from "../../src/score/Row.ts"
 
@@ -13,7 +14,7 @@ const Id = Schema.Union([Schema.String, Schema.Finite])
 describe("a row to be scored", () => {
   it.prop("says its golden answers in any of the known ways", [Id, Schema.String, Answers], ([id, text, golden]) => {
     const expected = {
-      id: JSON.parse(JSON.stringify(id)),
+      id: JsonText.parse(JSON.stringify(id)),
       goldenAnswers: golden,
       subject: { _tag: "Answer", answer: text }
     }
@@ -21,6 +22,7 @@ describe("a row to be scored", () => {
       { golden_answers: golden },
       { ground_truth: golden },
       { ground_truth: { target: golden } },
+      { golden_answers: null, ground_truth: golden, solution_str: null, transcript: null },
       { golden_answers: golden, ground_truth: "another" }
     ])
       assert.deepStrictEqual(read({ id, prediction: text, ...truth, more: [1] }), expected)
@@ -32,6 +34,12 @@ describe("a row to be scored", () => {
       goldenAnswers: [golden],
       subject: { _tag: "Solution", solution }
     })
+  })
+
+  it("keeps an id that no number holds", () => {
+    const text = '{"id": 9007199254740993, "prediction": "a", "golden_answers": "b"}'
+    const id = Result.map(parse("rows.jsonl", 1, text), (row) => row.id)
+    assert.deepStrictEqual(id, Result.succeed("9007199254740993"))
   })
 
   it("may be a trace, whose words and observations stay apart", () => {

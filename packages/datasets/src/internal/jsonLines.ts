@@ -1,4 +1,4 @@
-import { PlainText, Utf8 } from "@inspo/domain"
+import { JsonText, PlainText, Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, Result, Sink, Stream } from "effect"
 import type { DatasetError } from "../DatasetError.ts"
 import { failure, shownLength } from "./failure.ts"
@@ -51,7 +51,7 @@ export const writeStream = Effect.fnUntraced(function* <R>(file: string, rows: S
 
 const parse = (file: string, line: number, text: string): Result.Result<Numbered<unknown>, DatasetError> =>
   Result.try({
-    try: () => ({ line, row: JSON.parse(line === 1 ? text.replace(/^\uFEFF/u, "") : text) as unknown }),
+    try: () => ({ line, row: JsonText.parse(line === 1 ? text.replace(/^\uFEFF/u, "") : text) }),
     catch: (cause) =>
       failure({ file, line, value: text.slice(0, shownLength), expected: "one JSON object per line", cause })
   })

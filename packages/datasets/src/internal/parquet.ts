@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
-import { Array, Effect, FileSystem, Predicate, Stream } from "effect"
+import { Array, Effect, FileSystem, Stream } from "effect"
 import {
   type AsyncBuffer,
   type Compressors,
@@ -13,6 +13,7 @@ import { fileWriter, parquetWriteRows } from "hyparquet-writer"
 import { DatasetError } from "../DatasetError.ts"
 import { failure } from "./failure.ts"
 import type { Numbered } from "./jsonLines.ts"
+import { plain } from "./plain.ts"
 
 /** Opens a Parquet file for the names of its columns and its rows, which are read row group by row group. */
 export const open = Effect.fnUntraced(function* (file: string) {
@@ -144,16 +145,3 @@ const compressors = (): Compressors => {
 }
 
 const atMost = (size: number) => ({ maxOutputLength: Math.max(1, size) })
-
-/** A value as JSON; fields that are null are left out. */
-const plain = (value: unknown): unknown => {
-  if (typeof value === "bigint") return Number(value)
-  if (value instanceof Date) return value.toISOString()
-  if (globalThis.Array.isArray(value)) return value.map(plain)
-  if (!Predicate.isObject(value) || value instanceof Uint8Array) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, field]) =>
-      field === null || field === undefined ? [] : [[key, plain(field)]]
-    )
-  )
-}

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Question, Utf8 } from "@inspo/domain"
+import { JsonText, Question, Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, Predicate, Result, Stream } from "effect"
 import { SearchError } from "../Search.ts"
 
@@ -72,7 +72,7 @@ export const forEachLine = Effect.fnUntraced(function* (
 export const parse = (line: string): Result.Result<Question.Passage | null, string> => {
   const text = line.startsWith("\uFEFF") ? line.slice(1) : line
   if (text.trim() === "") return Result.succeed(null)
-  const json = Result.try(() => JSON.parse(text) as unknown)
+  const json = Result.try(() => JsonText.parse(text))
   if (Result.isFailure(json)) return Result.fail(text.slice(0, shownLength))
   const row = json.success
   if (!Predicate.hasProperty(row, "contents") || !Predicate.isString(row.contents))
