@@ -1,10 +1,10 @@
 import { Texts } from "@inspo/rollout/RolloutConfig"
 import { Effect, Predicate, Result, Schema, Struct } from "effect"
-import { parse } from "yaml"
 import { UsageError } from "../Failure.ts"
 import { type Override, valueAt } from "./Resolve.ts"
 import * as RowPrompt from "./RowPrompt.ts"
 import { readText } from "./TextFile.ts"
+import * as Yaml from "./Yaml.ts"
 
 /**
  * An override in which values that are paths of files are replaced by their contents: `variants` by a YAML (or JSON) list of
@@ -71,7 +71,7 @@ const withFile = Effect.fnUntraced(function* (override: Override, { decode, expe
     )
   )
   const contents = yield* Effect.fromResult(
-    Result.try({ try: (): unknown => parse(text), catch: (cause) => cause }).pipe(Result.flatMap(decode))
+    Result.try({ try: (): unknown => Yaml.parse(text), catch: (cause) => cause }).pipe(Result.flatMap(decode))
   ).pipe(Effect.mapError((cause) => new UsageError({ problem: `${path} is ${file}, expected ${expected}.`, cause })))
   return placed(override, path.split("."), contents)
 })

@@ -3,9 +3,9 @@ import { ConfigError } from "@inspo/coevolution/ConfigError"
 import * as Ablations from "@inspo/coevolution/Ablations"
 import { type RunConfig, merge, withAlgorithm } from "@inspo/config/RunConfig"
 import { Array as Arr, Option, Predicate, Result } from "effect"
-import { parse } from "yaml"
 import { decode, show } from "./Decode.ts"
 import { nearest } from "./Suggestion.ts"
+import * as Yaml from "./Yaml.ts"
 
 /** A part of a config: any of its keys, nested as in {@link RunConfig}, with unchecked values. */
 export interface Override {
@@ -47,7 +47,7 @@ export const parseSet = (text: string): Result.Result<Override, ConfigError> => 
     )
   const written = text.slice(split + 1)
   return Result.try({
-    try: (): unknown => (written.trim() === "" ? "" : parse(written)),
+    try: (): unknown => (written.trim() === "" ? "" : Yaml.parse(written)),
     catch: () =>
       new ConfigError({
         field: path,
@@ -61,7 +61,7 @@ export const parseSet = (text: string): Result.Result<Override, ConfigError> => 
 /** Reads the text of a config file: a YAML mapping, or empty. */
 export const parseFile = (file: string, text: string): Result.Result<Override, ConfigError> =>
   Result.try({
-    try: (): unknown => parse(text),
+    try: (): unknown => Yaml.parse(text),
     catch: (cause) =>
       new ConfigError({
         field: file,

@@ -2,14 +2,14 @@ import { Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, type PlatformError, Result } from "effect"
 import { UsageError } from "../Failure.ts"
 
-/** The text of a file that the user names; fails with the position of the first byte that is not UTF-8. */
+/** The text of a file that the user names, without a byte order mark; fails with the position of the first byte that is not UTF-8. */
 export const readText = Effect.fnUntraced(function* (
   file: string
 ): Effect.fn.Return<string, PlatformError.PlatformError | UsageError, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const bytes = yield* fs.readFile(file)
   const text = Utf8.decode(bytes)
-  if (Result.isSuccess(text)) return text.success
+  if (Result.isSuccess(text)) return text.success.replace(/^\uFEFF/u, "")
   const { at, byte } = text.failure
   const before = bytes.subarray(0, at)
   const line = before.reduce((lines, one) => (one === lineFeed ? lines + 1 : lines), 1)

@@ -1,6 +1,7 @@
 /** A test case, and what is done with it. */
 import * as Scorers from "@inspo/evolve/Scorers"
 import type { Message } from "@inspo/reflection/Provider"
+import type * as PromptfooScore from "./PromptfooScore.ts"
 import * as Template from "./Template.ts"
 
 /** What the proposer may see of a case. */
@@ -9,10 +10,11 @@ export interface Case {
   readonly expected?: string
 }
 
-/** One of the scores of an output. */
+/** One of the scores of an output; its weight in their mean is 1 by default. */
 export type Check =
   | { readonly kind: "built-in"; readonly scorer: Scorers.Scorer; readonly expected: string }
-  | { readonly kind: "judge"; readonly rubric: string }
+  | { readonly kind: "judge"; readonly rubric: string; readonly weight?: number }
+  | ({ readonly kind: "promptfoo"; readonly weight?: number } & PromptfooScore.Assertion)
   | { readonly kind: "command"; readonly command: ReadonlyArray<string> }
 
 export interface Job {

@@ -1,120 +1,177 @@
-/** Reads a promptfoo config: one prompt, its tests, and the assertions that have a counterpart here. */
-import { Predicate } from "effect"
+/**
+ * Reads a promptfoo config: one prompt, its tests, and the assertions that have a counterpart here. It is sent and scored as by
+ * promptfoo 0.123.1; what would be sent or scored in another way is refused.
+ */
+import { Predicate, type Schema } from "effect"
+import * as Yaml from "../config/Yaml.ts"
 import { UsageError } from "../Failure.ts"
-import { type Check, fault, type Job } from "./Job.ts"
+import type { Check, Job } from "./Job.ts"
+import * as PromptfooScore from "./PromptfooScore.ts"
 import { lines } from "./Rows.ts"
 import * as Template from "./Template.ts"
 
 export interface Promptfoo {
   readonly prompt: string
   readonly jobs: ReadonlyArray<Job>
-  /** The provider as `--model` names it; null if the config names none. */
+  /** The provider as `--model` names it; null if the config names none, or one with settings. */
   readonly model: string | null
+}
+
+/** What the text of a config holds, in YAML or JSON. Throws a `UsageError` like {@link read}. */
+export const parse = (file: string, text: string): Promptfoo => {
+  try {
+    return read(file, Yaml.parse(text, { merge: true, customTags: ["timestamp"] }))
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause
+    throw new UsageError({
+      problem: `${file} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      cause
+    })
+  }
 }
 
 /** What a config holds, as it was parsed from YAML or JSON. Throws a `UsageError` that names what has no counterpart. */
 export const read = (file: string, config: unknown): Promptfoo => {
   const at = (path: string) => `${file}: ${path}`
-  const { defaultTest, prompts, providers, tests } = record(at("the config"), config, top)
+  const { defaultTest, prompts, providers, scenarios, tests } = record(at("the config"), config, top)
   const prompt = promptOf(at("prompts"), prompts)
   const defaults = testOf(at("defaultTest"), defaultTest ?? {})
+  if (!isMissing(scenarios) && !(Array.isArray(scenarios) && scenarios.length === 0))
+    return refuse(at("scenarios"), scenarios, "none: write each of their tests under tests")
   if (!Array.isArray(tests) || tests.length === 0)
     return refuse(
       at("tests"),
       tests,
       "a list of tests; cases in a CSV file are an argument of `inspo evolve prompt.txt cases.csv`"
     )
-  return {
-    prompt,
-    model: modelOf(providers),
-    jobs: tests.map((test, index) => {
-      const where = at(`tests[${index}]`)
-      const own = testOf(where, test)
-      return jobOf(where, prompt, {
-        vars: { ...defaults.vars, ...own.vars },
-        assert: [...defaults.assert, ...own.assert]
-      })
-    })
-  }
+  const jobs = tests.flatMap((test, index) => {
+    const where = at(`tests[${index}]`)
+    const own = testOf(where, test)
+    const assert = [...defaults.assert, ...own.assert]
+    return combinations({ ...defaults.vars, ...own.vars }).map((vars) => jobOf(where, prompt, vars, assert))
+  })
+  assertOneScore(at("tests"), jobs)
+  return { prompt, model: modelOf(providers), jobs }
 }
 
-const top = ["$schema", "description", "prompts", "providers", "defaultTest", "tests"]
+const top = ["$schema", "description", "prompts", "providers", "defaultTest", "scenarios", "tests"]
 
 interface Test {
-  readonly vars: Readonly<Record<string, string>>
+  /** The values of each variable. */
+  readonly vars: Readonly<Record<string, ReadonlyArray<string>>>
   readonly assert: ReadonlyArray<{ readonly where: string; readonly assertion: Readonly<Record<string, unknown>> }>
 }
 
+/** A threshold says which tests pass; their scores are the same. */
 const testOf = (where: string, given: unknown): Test => {
-  const { assert = [], vars = {} } = record(where, given, ["description", "vars", "assert"])
-  if (!Array.isArray(assert)) return refuse(`${where}.assert`, assert, "a list of assertions")
+  const { assert, threshold, vars } = record(where, given, ["description", "vars", "assert", "threshold"])
+  const assertions = assert ?? []
+  if (!Array.isArray(assertions)) return refuse(`${where}.assert`, assert, "a list of assertions")
+  if (!isMissing(threshold) && typeof threshold !== "number") return refuse(`${where}.threshold`, threshold, "a number")
   return {
     vars: Object.fromEntries(
-      Object.entries(record(`${where}.vars`, vars)).map(([name, value]) => [
-        name,
-        textOf(`${where}.vars.${name}`, value)
-      ])
+      Object.entries(record(`${where}.vars`, vars ?? {})).map(([name, value]) => {
+        const place = `${where}.vars.${name}`
+        if (!Array.isArray(value)) return [name, [textOf(place, value)]]
+        return typeof value[0] === "string"
+          ? [name, value.map((one, index) => textOf(`${place}[${index}]`, one))]
+          : refuse(place, value, "a text, a number, a truth value, or a list of texts")
+      })
     ),
-    assert: assert.map((assertion, index) => ({
+    assert: assertions.map((assertion, index) => ({
       where: `${where}.assert[${index}]`,
-      assertion: record(`${where}.assert[${index}]`, assertion, ["type", "value"])
+      assertion: record(`${where}.assert[${index}]`, assertion, ["type", "value", "weight", "metric"])
     }))
   }
 }
 
-const jobOf = (where: string, prompt: string, { assert, vars }: Test): Job => {
-  const used = Template.names(prompt).map((name): readonly [string, string] => [
-    name,
-    vars[name] ?? refuse(`${where}.vars`, vars, `a value of {{${name}}}, which the prompt uses`)
-  ])
+/** A test for each combination of the values of its variables, the last one changing fastest. */
+const combinations = (vars: Test["vars"]): ReadonlyArray<Template.Values> =>
+  Object.entries(vars).reduce<ReadonlyArray<Template.Values>>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}]
+  )
+
+const jobOf = (where: string, prompt: string, given: Template.Values, assert: Test["assert"]): Job => {
+  const vars = Template.resolve(given)
+  const used = Template.names(prompt).map((name): readonly [string, string] => {
+    const value = Object.hasOwn(vars, name) ? vars[name] : undefined
+    if (value === undefined) return refuse(`${where}.vars`, given, `a value of {{${name}}}, which the prompt uses`)
+    return [
+      name,
+      Template.rendered(value, vars) ??
+        refuse(
+          `${where}.vars.${name}`,
+          value,
+          `a text without ${Template.foreign(value)}: of Nunjucks, only {{ name }} is read`
+        )
+    ]
+  })
+  const variables = Object.fromEntries(used)
+  assertText(where, Template.fill(prompt, variables))
   if (assert.length === 0) return refuse(`${where}.assert`, [], "at least one assertion, here or in defaultTest")
   const checks = assert.map((one) => checkOf(one.where, one.assertion, vars))
   const expected = checks.flatMap((check) =>
-    check.kind === "built-in" && check.scorer.kind === "exact" ? [check.expected] : []
+    check.kind === "promptfoo" && check.type === "equals" && !check.not ? [shown(check.value)] : []
   )
   return {
     case: { input: lines(used), ...(expected[0] === undefined ? {} : { expected: expected[0] }) },
-    asked: { variables: Object.fromEntries(used) },
+    asked: { variables },
     checks
   }
 }
 
 const checkOf = (
   where: string,
-  { type, value }: Readonly<Record<string, unknown>>,
-  vars: Readonly<Record<string, string>>
+  { type: written, value = null, weight = null }: Readonly<Record<string, unknown>>,
+  vars: Template.Values
 ): Check => {
-  const text = () => {
-    const written = textOf(`${where}.value`, value)
-    return assertTemplate(`${where}.value`, written, Template.fill(written, vars))
+  if (weight !== null && !(typeof weight === "number" && weight >= 0 && Number.isFinite(weight)))
+    return refuse(`${where}.weight`, weight, "a number of at least 0")
+  const weighed = weight === null ? {} : { weight }
+  const filled = (place: string, text: string): string => {
+    if (text.startsWith("file://")) return refuse(place, text, inline)
+    const missing = Template.names(text).find((name) => !Object.hasOwn(vars, name))
+    if (missing !== undefined)
+      return refuse(place, text, `a text that uses variables of its test; {{${missing}}} is none`)
+    return assertTemplate(place, text, Template.fill(text, vars))
   }
-  const builtIn = (scorer: Extract<Check, { readonly kind: "built-in" }>["scorer"], expected: string): Check => {
-    const check: Check = { kind: "built-in", scorer, expected }
-    const problem = fault(check)
-    return problem === null ? check : refuse(`${where}.value`, value, problem)
+  if (written === "llm-rubric")
+    return typeof value === "string" && value.trim() !== ""
+      ? { kind: "judge", rubric: filled(`${where}.value`, value), ...weighed }
+      : refuse(`${where}.value`, value, inline)
+  const not = typeof written === "string" && written.startsWith("not-")
+  const type = PromptfooScore.types.find((known) => known === (not ? String(written).slice(4) : written))
+  if (type === undefined)
+    return refuse(
+      `${where}.type`,
+      written,
+      `${PromptfooScore.types.join(", ")}, one of them after not-, or llm-rubric: others have no counterpart here`
+    )
+  const json = jsonOf(`${where}.value`, value)
+  const assertion: PromptfooScore.Assertion = {
+    type,
+    not,
+    value:
+      typeof json === "string"
+        ? filled(`${where}.value`, json)
+        : Array.isArray(json)
+          ? json.map((one, index) => (typeof one === "string" ? filled(`${where}.value[${index}]`, one) : one))
+          : json
   }
-  switch (type) {
-    case "equals":
-      return Predicate.isObject(value)
-        ? builtIn({ kind: "json" }, JSON.stringify(value))
-        : builtIn({ kind: "exact", isCaseSensitive: true }, text())
-    case "contains":
-    case "icontains":
-      return builtIn({ kind: "contains", isCaseSensitive: type === "contains" }, text())
-    case "regex":
-      return builtIn({ kind: "pattern" }, text())
-    case "is-json":
-      return value === undefined || value === null
-        ? builtIn({ kind: "is-json" }, "")
-        : refuse(`${where}.value`, value, "none: JSON Schemas have no counterpart here")
-    case "llm-rubric":
-      return { kind: "judge", rubric: text() }
-    default:
-      return refuse(
-        `${where}.type`,
-        type,
-        "equals, contains, icontains, regex, is-json or llm-rubric: others have no counterpart here"
-      )
+  const problem = PromptfooScore.fault(assertion)
+  return problem === null ? { kind: "promptfoo", ...assertion, ...weighed } : refuse(`${where}.value`, value, problem)
+}
+
+/** Two tests of the same variables and other assertions would be one case with two scores. */
+const assertOneScore = (where: string, jobs: ReadonlyArray<Job>): void => {
+  const known = new Map<string, string>()
+  for (const job of jobs) {
+    const one = JSON.stringify(job.case)
+    const checks = JSON.stringify(job.checks)
+    if ((known.get(one) ?? checks) !== checks)
+      refuse(where, job.case.input, "one test of the same variables, with all of its assertions")
+    known.set(one, checks)
   }
 }
 
@@ -122,11 +179,27 @@ const promptOf = (where: string, prompts: unknown): string => {
   const [first, ...others] = Array.isArray(prompts) ? prompts : [prompts]
   if (others.length > 0) return refuse(where, prompts, "one prompt: the one to improve")
   const text = textOf(where, Predicate.isObject(first) ? record(where, first, ["raw", "label", "id"])["raw"] : first)
-  if (/^\s*[[{]\s*(?:"|\{\s*"|-)/u.test(text))
-    return refuse(where, text, "one text: conversations have no counterpart here")
+  if (isJson(text)) return refuse(where, text, oneText)
   if (Template.names(text).length === 0)
     return refuse(where, text, "a text that uses a variable of the tests, such as {{ticket}}")
   return assertTemplate(where, text, text)
+}
+
+/** promptfoo sends a text that looks like JSON or a list of roles as a conversation, or not at all. */
+const assertText = (where: string, text: string): void => {
+  const trimmed = text.trim()
+  if (isJson(trimmed) || /^(?:\{[\s\S]*\}|\[[\s\S]*\]|- role:[\s\S]*)$/u.test(trimmed)) refuse(where, text, oneText)
+}
+
+const oneText = "a prompt that is no JSON and no list of roles: conversations have no counterpart here"
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Returns `result`, unless a template has syntax that is not a placeholder. */
@@ -137,12 +210,12 @@ const assertTemplate = (where: string, template: string, result: string): string
     : refuse(where, found, "placeholders such as {{ name }}: nothing else of Nunjucks is read")
 }
 
-/** The only provider of a config, in the form of `--model`. */
+/** The only provider of a config, in the form of `--model`; one with settings of its own has no such form. */
 const modelOf = (providers: unknown): string | null => {
-  if (providers === undefined) return null
   const [first, ...others] = Array.isArray(providers) ? providers : [providers]
+  const id = Predicate.isObject(first) && !("config" in first) && "id" in first ? first.id : first
   const [, provider, model] =
-    /^(openai|anthropic|google):(?:chat:|messages:)?([^:]+)$/u.exec(typeof first === "string" ? first : "") ?? []
+    /^(openai|anthropic|google):(?:chat:|messages:)?([^:]+)$/u.exec(typeof id === "string" ? id : "") ?? []
   if (others.length > 0 || provider === undefined || model === undefined) return null
   return `${provider}:${model}`
 }
@@ -159,11 +232,33 @@ const record = (where: string, value: unknown, known?: ReadonlyArray<string>): R
 
 /** A text, or a number or truth value as text; files are not read. */
 const textOf = (where: string, value: unknown): string => {
-  if (typeof value === "number" || typeof value === "boolean") return String(value)
-  if (typeof value !== "string" || value.trim() === "" || value.startsWith("file://"))
-    return refuse(where, value, "a text in the config itself")
-  return value
+  const json = jsonOf(where, value)
+  if (typeof json === "number" || typeof json === "boolean") return String(json)
+  return typeof json === "string" && json.trim() !== "" && !json.startsWith("file://")
+    ? json
+    : refuse(where, value, inline)
 }
+
+const inline = "a text in the config itself"
+
+/** A value as it is written: YAML has dates and numbers that promptfoo would change. */
+const jsonOf = (where: string, value: unknown): Schema.Json => {
+  if (
+    typeof value === "number" &&
+    !(Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)))
+  )
+    return refuse(where, String(value), "a number that is held exactly; write it in quotes")
+  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+    return value
+  if (Array.isArray(value)) return value.map((one, index) => jsonOf(`${where}[${index}]`, one))
+  if (!Predicate.isObject(value) || value instanceof Date)
+    return refuse(where, String(value), "a text; write it in quotes")
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, jsonOf(`${where}.${name}`, field)]))
+}
+
+const shown = (value: Schema.Json): string => (typeof value === "string" ? value : JSON.stringify(value))
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null
 
 const refuse = (where: string, value: unknown, expected: string): never => {
   const found = value === undefined ? "missing" : JSON.stringify(value)

@@ -15,7 +15,7 @@ export interface Columns {
 /** How an answer is scored; without the answer that is expected, which is in the row. */
 export type Scoring =
   | { readonly kind: "built-in"; readonly scorer: Extract<Check, { readonly kind: "built-in" }>["scorer"] }
-  | Exclude<Check, { readonly kind: "built-in" }>
+  | Exclude<Check, { readonly kind: "built-in" | "promptfoo" }>
 
 /** The jobs of the rows of a file. Throws a `UsageError` that names row and column. */
 export const jobs = (file: string, rows: ReadonlyArray<Row>, columns: Columns, scoring: Scoring): ReadonlyArray<Job> =>

@@ -6,6 +6,7 @@ import { Effect, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { Check, Job } from "./Job.ts"
 import type { Model, ModelFailed } from "./Model.ts"
+import * as PromptfooScore from "./PromptfooScore.ts"
 
 /** An output could not be scored; it is kept, and scored when the search continues. */
 export class ScoringFailed extends Schema.TaggedError<ScoringFailed>()("ScoringFailed", { problem: Schema.String }) {
@@ -14,7 +15,7 @@ export class ScoringFailed extends Schema.TaggedError<ScoringFailed>()("ScoringF
   }
 }
 
-/** The mean of the checks of a job. `spend` gets what a judge cost in US dollars. */
+/** The mean of the checks of a job by their weights, 0 if these are. `spend` gets what a judge cost in US dollars. */
 export const score = Effect.fn("Scoring.score")(function* (
   judge: Model,
   output: string,
@@ -22,7 +23,10 @@ export const score = Effect.fn("Scoring.score")(function* (
   spend: (usd: number) => void
 ) {
   const found = yield* Effect.forEach(job.checks, (check) => scoreOf(judge, output, job, check, spend))
-  return Scorers.mean(found)
+  const weights = job.checks.map((check) => ("weight" in check ? (check.weight ?? 1) : 1))
+  const weight = weights.reduce((sum, one) => sum + one, 0)
+  const total = found.reduce((sum, one, index) => sum + one.score * (weights[index] ?? 1), 0)
+  return { ...Scorers.mean(found), score: weight > 0 ? total / weight : 0 }
 })
 
 /** The most that a judge can cost for an output of so many characters; null if its price is not known. */
@@ -49,6 +53,16 @@ const scoreOf = (
   switch (check.kind) {
     case "built-in":
       return Effect.succeed(Scorers.score(check.scorer, output, check.expected))
+    case "promptfoo": {
+      const found = PromptfooScore.score(check, output)
+      return found === null
+        ? Effect.fail(
+            new ScoringFailed({
+              problem: `the regular expression ${PlainText.json(check.value, 200)} took longer than a second; write it without nested repetition`
+            })
+          )
+        : Effect.succeed({ score: found })
+    }
     case "judge":
       return grade(judge, check.rubric, output, job, spend)
     case "command":

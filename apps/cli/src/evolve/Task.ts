@@ -8,7 +8,6 @@ import * as Setup from "@inspo/evolve/Setup"
 import * as Prices from "@inspo/reflection/Prices"
 import type { ModelPrice } from "@inspo/reflection/ProposerModel"
 import { Effect, Option } from "effect"
-import { parse as parseYaml } from "yaml"
 import { readText } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { isJudged, type Job } from "./Job.ts"
@@ -135,7 +134,7 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
       return yield* new UsageError({
         problem: `${input.prompt} is read as a promptfoo config, which has its own tests and assertions; expected no file of cases and no --score.`
       })
-    return yield* checked(() => Promptfoo.read(input.prompt, yamlOf(input.prompt, text)))
+    return yield* checked(() => Promptfoo.parse(input.prompt, text))
   }
   if (cases === null)
     return yield* new UsageError({
@@ -251,15 +250,6 @@ const flags: Readonly<Record<string, string>> = {
 }
 
 const messageOf = (cause: unknown): string => `${cause instanceof Error ? cause.message : String(cause)}.`
-
-const yamlOf = (file: string, text: string): unknown => {
-  try {
-    return parseYaml(text)
-  } catch (cause) {
-    const [line = ""] = messageOf(cause).split("\n")
-    throw new UsageError({ problem: `${file} is not YAML: ${line.replace(/:$/u, "")}.`, cause })
-  }
-}
 
 const parseRows = (file: string, text: string): ReadonlyArray<Rows.Row> => {
   try {

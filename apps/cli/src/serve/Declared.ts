@@ -4,10 +4,10 @@ import * as Settings from "@inspo/cohorts/Settings"
 import { Population, type Populations } from "@inspo/serve"
 import { type Conflict, InvalidRequest } from "@inspo/serve/wire/Errors"
 import { Effect, Option, Path, Schema, Struct } from "effect"
-import { parse } from "yaml"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
 import { readText } from "../config/TextFile.ts"
+import * as Yaml from "../config/Yaml.ts"
 import * as Proposer from "./Proposer.ts"
 
 /** A population to create, with its name. */
@@ -116,7 +116,7 @@ type Problem = Effect.Error<ReturnType<Populations["Service"]["create"]> | Retur
 const readConfig = Effect.fnUntraced(function* (file: string) {
   const text = yield* readFile(file, "The config file")
   const parsed = yield* Effect.try({
-    try: (): unknown => parse(text),
+    try: (): unknown => Yaml.parse(text),
     catch: (cause) => new UsageError({ problem: `${file} is not YAML: ${firstLine(cause)}`, cause })
   })
   const { proposer = null, populations = {} } = yield* Effect.mapError(

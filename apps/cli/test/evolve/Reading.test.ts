@@ -131,13 +131,13 @@ describe("a promptfoo config", () => {
       jobs.map(({ checks }) => checks),
       [
         [
-          { kind: "built-in", scorer: { kind: "contains", isCaseSensitive: false }, expected: "a" },
-          { kind: "built-in", scorer: { kind: "exact", isCaseSensitive: true }, expected: "billing" }
+          { kind: "promptfoo", type: "icontains", not: false, value: "a" },
+          { kind: "promptfoo", type: "equals", not: false, value: "billing" }
         ],
         [
-          { kind: "built-in", scorer: { kind: "contains", isCaseSensitive: false }, expected: "a" },
+          { kind: "promptfoo", type: "icontains", not: false, value: "a" },
           { kind: "judge", rubric: "Mentions 7." },
-          { kind: "built-in", scorer: { kind: "is-json" }, expected: "" }
+          { kind: "promptfoo", type: "is-json", not: false, value: null }
         ]
       ]
     )
@@ -149,7 +149,60 @@ describe("a promptfoo config", () => {
       () => test({ assert: [{ type: "javascript", value: "1" }] }),
       /tests\[0\]\.assert\[0\]\.type is "javascript"; /u
     ],
-    ["not-equals", () => test({ assert: [{ type: "not-equals", value: "1" }] }), /type is "not-equals"/u],
+    ["not-llm-rubric", () => test({ assert: [{ type: "not-llm-rubric", value: "1" }] }), /type is "not-llm-rubric"/u],
+    [
+      "a negative weight",
+      () => test({ assert: [{ type: "equals", value: "1", weight: -1 }] }),
+      /weight is -1; expected/u
+    ],
+    ["a date", () => test({ vars: { ticket: new Date(0) } }), /vars\.ticket is .*expected a text; write it in quotes/u],
+    [
+      "a number",
+      () => test({ vars: { ticket: 2 ** 53 } }),
+      /vars\.ticket is "9007199254740992"; .*write it in quotes/u
+    ],
+    ["no value", () => test({ assert: [{ type: "equals" }] }), /value is null; expected a text, a number/u],
+    [
+      "a bad expression",
+      () => test({ assert: [{ type: "regex", value: "(?i)a" }] }),
+      /a regular expression of JavaScript/u
+    ],
+    [
+      "another test's variable",
+      () => test({ assert: [{ type: "equals", value: "{{other}}" }] }),
+      /\{\{other\}\} is none/u
+    ],
+    ["a filter in a value", () => test({ vars: { ticket: "{{ a | upper }}" } }), /vars\.ticket is .*Nunjucks/u],
+    [
+      "a name of every object",
+      () => test({ vars: { ticket: "{{constructor}}" } }),
+      /vars\.ticket is "\{\{constructor\}\}"/u
+    ],
+    [
+      "a prompt with it",
+      () => change({ prompts: ["{{ticket}} {{constructor}}"] }),
+      /prompts is "\{\{constructor\}\}"/u
+    ],
+    [
+      "a conversation in a value",
+      () =>
+        change({
+          prompts: ["{{ticket}}"],
+          tests: [{ vars: { ticket: "[1]" }, assert: [{ type: "equals", value: 1 }] }]
+        }),
+      /tests\[0\] is "\[1\]"; .*conversations/u
+    ],
+    [
+      "two tests of one text",
+      () =>
+        change({
+          tests: [
+            { vars: { ticket: "T" }, assert: [{ type: "contains", value: "a" }] },
+            { vars: { ticket: "T" }, assert: [{ type: "contains", value: "b" }] }
+          ]
+        }),
+      /expected one test of the same variables/u
+    ],
     [
       "a threshold",
       () => test({ assert: [{ type: "equals", value: "1", threshold: 1 }] }),
@@ -157,7 +210,7 @@ describe("a promptfoo config", () => {
     ],
     ["a schema", () => test({ assert: [{ type: "is-json", value: { type: "object" } }] }), /assert\[0\]\.value is /u],
     ["options", () => test({ options: {} }), /tests\[0\]\.options is /u],
-    ["a list of values", () => test({ vars: { ticket: ["a", "b"] } }), /tests\[0\]\.vars\.ticket is \["a","b"\]/u],
+    ["a list of numbers", () => test({ vars: { ticket: [1, 2] } }), /tests\[0\]\.vars\.ticket is \[1,2\]/u],
     ["a file", () => test({ vars: { ticket: "file://t.txt" } }), /vars\.ticket is "file:/u],
     ["a missing value", () => test({ vars: {} }), /expected a value of \{\{ticket\}\}/u],
     ["two prompts", () => change({ prompts: ["a {{ticket}}", "b {{ticket}}"] }), /prompts is .*; expected one prompt/u],
@@ -168,7 +221,7 @@ describe("a promptfoo config", () => {
       /prompts is "\{\{ ticket \| upper \}\}"/u
     ],
     ["no variable", () => change({ prompts: ["Sort."] }), /uses a variable/u],
-    ["scenarios", () => change({ scenarios: [] }), /the config\.scenarios is \[\]; expected no such field/u],
+    ["scenarios", () => change({ scenarios: [{ config: [], tests: [] }] }), /scenarios is .*; expected none/u],
     ["a file of tests", () => change({ tests: "tests.csv" }), /tests is "tests\.csv"; expected a list of tests/u],
     ["no assertion", () => change({ defaultTest: {}, tests: [{ vars: { ticket: "T" } }] }), /at least one assertion/u]
   ] as const)("is refused by name: %s", (_, problem, part) => {
