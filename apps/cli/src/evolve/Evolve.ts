@@ -21,7 +21,7 @@ import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { lost } from "@inspo/evolve/Dollars"
 import { clip } from "../terminal/Text.ts"
-import { type Job, messages } from "./Job.ts"
+import { isJudged, type Job, messages } from "./Job.ts"
 import * as Model from "./Model.ts"
 import * as Plan from "./Plan.ts"
 import * as Progress from "./Progress.ts"
@@ -43,7 +43,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
       proposer: { model: proposer.text, price: priceOf(proposer) },
       isProposing: task.sentences === null
     })
-    return yield* Reporter.print(input.json, plan, (columns) => Plan.lines(plan, columns))
+    return yield* Reporter.print(input.json, plan, (columns) => [...Plan.lines(plan, columns), ...graderOf(task)])
   }
   const models = yield* connected(task)
   yield* assertPays(task, input, models)
@@ -54,6 +54,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
     "give it with --price IN/OUT"
   )
   if (unpriced !== null) yield* reporter.lines([unpriced])
+  yield* reporter.lines(graderOf(task))
   if (input.dashboard) yield* beside(task.directory, reporter)
   const { ends, result } = yield* searched(task, input, models, reporter)
   const { directory } = task
@@ -231,6 +232,12 @@ const failureOf = (cause: unknown, directory: string): UsageError | CommandFailu
     cause
   })
 }
+
+/** What a promptfoo config cannot have here: promptfoo's own grader. */
+const graderOf = ({ jobs, proposer }: Task.Task): ReadonlyArray<string> =>
+  jobs.some((job) => "variables" in job.asked && isJudged(job))
+    ? [`llm-rubric: ${proposer.text} grades, asked in inspo's words; the grader of promptfoo can give other scores.`]
+    : []
 
 const noteOf = (ends: Readonly<Record<"cut" | "refused", number>>, maxTokens: number): ReadonlyArray<string> => [
   ...(ends.cut === 0

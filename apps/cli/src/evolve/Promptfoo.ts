@@ -180,9 +180,10 @@ const promptOf = (where: string, prompts: unknown): string => {
   if (others.length > 0) return refuse(where, prompts, "one prompt: the one to improve")
   const text = textOf(where, Predicate.isObject(first) ? record(where, first, ["raw", "label", "id"])["raw"] : first)
   if (isJson(text)) return refuse(where, text, oneText)
-  if (Template.names(text).length === 0)
-    return refuse(where, text, "a text that uses a variable of the tests, such as {{ticket}}")
-  return assertTemplate(where, text, text)
+  assertTemplate(where, text, text)
+  return Template.names(text).length > 0
+    ? text
+    : refuse(where, text, "a text that uses a variable of the tests, such as {{ticket}}")
 }
 
 /** promptfoo sends a text that looks like JSON or a list of roles as a conversation, or not at all. */

@@ -67,7 +67,12 @@ export interface Task {
 export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
   const { jobs: all, model: configured, prompt } = yield* source(input)
   const first = Option.getOrNull(input.model) ?? configured
-  if (first === null) return yield* new UsageError({ problem: `--model is missing; expected ${ModelName.forms}.` })
+  if (first === null)
+    return yield* new UsageError({
+      problem:
+        `--model is missing; expected ${ModelName.forms}. ` +
+        "Without it, a promptfoo config must name one provider of OpenAI, Anthropic or Google, without settings."
+    })
   const model = yield* named("--model", first)
   const proposer = yield* named(
     "--proposer",
