@@ -32,7 +32,7 @@ export const fault = (scorer: Scorer, expected: string): string | null => {
         ? "a regular expression of RE2, which has no look-around and no back-references"
         : null
     case "json":
-      return Option.isNone(readJson(expected)) ? "JSON" : null
+      return isComparable(expected) ? null : "JSON that is not nested thousands of times"
     case "number":
       return Number.isFinite(numberOf(expected)) ? null : "a number"
   }
@@ -118,6 +118,15 @@ const right = (isRight: boolean): Scored => ({ score: isRight ? 1 : 0 })
 
 const isJson = (output: string): Scored =>
   Option.isSome(readJson(output)) ? { score: 1 } : { score: 0, feedback: "It is not JSON." }
+
+/** Whether it is JSON that can be compared, which needs a stack as deep as the expected value. */
+const isComparable = (expected: string): boolean => {
+  try {
+    return Option.isSome(readJson(expected)) && isDeepStrictEqual(readJson(expected), readJson(expected))
+  } catch {
+    return false
+  }
+}
 
 const folded = ({ isCaseSensitive }: { readonly isCaseSensitive: boolean }, text: string): string => {
   const trimmed = text.trim().normalize("NFC")

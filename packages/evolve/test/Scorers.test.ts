@@ -53,7 +53,9 @@ describe("json", () => {
       score: 0,
       feedback: "It is not JSON."
     })
-    assert.strictEqual(Scorers.fault({ kind: "json" }, "{"), "JSON")
+    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`
+    for (const bad of ["{", deep]) assert.include(Scorers.fault({ kind: "json" }, bad), "JSON")
+    assert.strictEqual(Scorers.score({ kind: "json" }, deep, "[[]]").score, 0)
   })
 })
 

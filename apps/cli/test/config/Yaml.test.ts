@@ -18,13 +18,21 @@ describe("YAML", () => {
   })
 
   it.each([
-    ["a: &x\n  - *x", /^an alias stands for a value that contains it; write the value out$/u],
-    ["a: &x { b: { c: *x } }", /^an alias stands for a value that contains it/u],
-    ["[".repeat(101) + "]".repeat(101), /^it is nested too deeply; expected at most 100 levels$/u],
-    ["[".repeat(200_000) + "]".repeat(200_000), /^it is nested too deeply; expected at most 100 levels$/u],
-    ['{"a":'.repeat(200_000) + "1" + "}".repeat(200_000), /^it is nested too deeply; expected at most 100 levels$/u],
-    ["a: [1", /^[^\n]*[^.:]$/u]
-  ])("is refused in one line: %.20s", (text, problem) => {
+    ["a cycle", "a: &x\n  - *x", /^an alias stands for a value that contains it; write the value out$/u],
+    ["a cycle of maps", "a: &x { b: { c: *x } }", /^an alias stands for a value that contains it/u],
+    ["101 lists", "[".repeat(101) + "]".repeat(101), /^it is nested too deeply; expected at most 100 levels$/u],
+    [
+      "200,000 lists",
+      "[".repeat(200_000) + "]".repeat(200_000),
+      /^it is nested too deeply; expected at most 100 levels$/u
+    ],
+    [
+      "200,000 maps",
+      '{"a":'.repeat(200_000) + "1" + "}".repeat(200_000),
+      /^it is nested too deeply; expected at most 100 levels$/u
+    ],
+    ["an open list", "a: [1", /^[^\n]*[^.:]$/u]
+  ])("is refused in one line: %s", (_, text, problem) => {
     assert.throws(() => Yaml.parse(text), problem)
   })
 })
