@@ -1,4 +1,5 @@
 import { Array as Arr, Effect } from "effect"
+import * as Claims from "./evolve/Claims.ts"
 import { run } from "./evolve/EvolveRun.ts"
 import type { Finished } from "./evolve/Finished.ts"
 import * as Outcome from "./evolve/Outcome.ts"
@@ -41,6 +42,13 @@ export const bench = Effect.fn("Evolve.bench")(function* <E, R>(host: Host<E, R>
   const shown = yield* Effect.forEach(cells, (cell) =>
     Effect.map(better(host, out, cell), (count) => Power.shownOf(cell, count))
   )
+  yield* host.print(["What is claimed"])
+  const claims = yield* Effect.forEach(Claims.cells, (cell) =>
+    Effect.map(
+      Effect.forEach(Arr.range(seed, seed + 2 * simulations - 1), (each) => searched(host, out, cell, each)),
+      (outcomes) => Claims.claimsOf(cell, outcomes)
+    )
+  )
   const rows = rowsOf(found)
   const result: EvolveResult = {
     bench: "evolve",
@@ -48,10 +56,23 @@ export const bench = Effect.fn("Evolve.bench")(function* <E, R>(host: Host<E, R>
     ...budget,
     rows,
     summary: summaryOf(found),
-    shown
+    shown,
+    claims
   }
   yield* save(host, out, result, markdown(result))
   return result
+})
+
+/** A search of a cell of claims: by its file, if there is one. */
+const searched = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, out: string, cell: Claims.Cell, seed: number) {
+  const own = { ...cell.budget, seed }
+  const file = `${out}/${Claims.directoryOf(cell)}${Outcome.fileOf("inspo", cell.world, seed)}`
+  const key = Outcome.keyOf(host.code, cell.world, own)
+  const known = yield* finished(host, file, key, Outcome)
+  if (known !== null) return known
+  const outcome = yield* Effect.promise(() => run(cell.world, own))
+  yield* host.write(file, Outcome.write(key, outcome))
+  return outcome
 })
 
 /** The outcome in a file; null if there is none with this key. */

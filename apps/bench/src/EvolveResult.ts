@@ -2,6 +2,7 @@ import { count } from "@inspo/dashboard/Format"
 import { table } from "@inspo/dashboard/report/MarkdownText"
 import { type Estimate, estimate, type Proportion, proportion } from "@inspo/statistics/Exact"
 import { mean } from "simple-statistics"
+import type { Claims } from "./evolve/Claims.ts"
 import { type Optimizer, optimizers, type Outcome } from "./evolve/Outcome.ts"
 import * as Power from "./evolve/Power.ts"
 import { available } from "./evolve/Trial.ts"
@@ -57,6 +58,8 @@ export interface EvolveResult {
   readonly summary: ReadonlyArray<Summary>
   /** How often a search shows a prompt to be better that is better by a known gain. */
   readonly shown: ReadonlyArray<Power.Shown>
+  /** How often claims are false where they are hard. */
+  readonly claims: ReadonlyArray<Claims>
 }
 
 /** A row for each kind of agent and optimizer of which there are runs. */
@@ -113,7 +116,7 @@ const worseOf = (own: ReadonlyArray<Found>): Proportion =>
   proportion(own.filter(({ outcome }) => outcome.gain < 0).length, own.length)
 
 /** The result as a Markdown page. */
-export const markdown = ({ calls, cases, rows, shown, summary }: EvolveResult): string =>
+export const markdown = ({ calls, cases, claims, rows, shown, summary }: EvolveResult): string =>
   [
     "# A better prompt for simulated agents",
     "",
@@ -182,8 +185,31 @@ export const markdown = ({ calls, cases, rows, shown, summary }: EvolveResult): 
         ]
       })
     ]),
+    "",
+    "## What is claimed",
+    "",
+    "`denied`: of the searches that tried a prompt which is truly better by ten points, those that end with `no-headroom`. `covered`: of the " +
+      "prompts that were tested, those whose true gain is in the 90 % interval of the test.",
+    "",
+    ...table([
+      ["agent", "headroom", "cases", "calls", "searches", "no headroom", "tried", "denied", "tested", "covered"],
+      ...claims.map((one) => [
+        one.kind,
+        one.headroom ? "yes" : "no",
+        count(one.cases),
+        count(one.calls),
+        count(one.noHeadroom.n),
+        shareOf(one.noHeadroom),
+        count(one.denied?.n ?? 0),
+        shareOf(one.denied),
+        count(one.covered?.n ?? 0),
+        shareOf(one.covered)
+      ])
+    ]),
     ""
   ].join("\n")
+
+const shareOf = (one: Proportion | null): string => (one === null ? "–" : `${percent(one.share)} ${interval(one)}`)
 
 const section = (title: string, rows: ReadonlyArray<Row>): ReadonlyArray<string> => [
   "",

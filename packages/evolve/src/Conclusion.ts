@@ -29,19 +29,19 @@ export const sentence = (
   if (largestPossibleGain === null) return "No other prompt was tried."
   return (
     `Of ${others} other prompts that were tried, none leads. None is better than the original by more than ${points(largestPossibleGain)} points ` +
-    `(97.5 % each).` +
+    `(at a risk of 5 % for all of them together).` +
     (largestPossibleGain < minimalGain
       ? ""
-      : ` About ${callsNeeded ?? "more"} calls show a difference of ${points(minimalGain)} points.`)
+      : ` About ${callsNeeded ?? "more"} calls of these prompts alone, on more cases where they run out, would show or exclude ${points(minimalGain)} points.`)
   )
 }
 
 /** What a test that does not show a gain says, and how many cases would show one: the interval shrinks with their root. */
-const doubt = ({ mean, upper }: Gain, cases: number, minimalGain: number): string => {
+const doubt = ({ lower, mean, upper }: Gain, cases: number, minimalGain: number): string => {
   if (upper < 0) return "Its lead in the search was chance."
   if (upper < minimalGain) return `A gain of ${points(minimalGain)} points is excluded.`
-  const width = upper - mean
-  const sought = width > minimalGain ? Math.max(mean, minimalGain) : mean
+  const width = Math.max(upper - mean, mean - lower)
+  const sought = width >= minimalGain ? Math.max(mean, minimalGain) : mean
   const needed = Math.ceil(cases * (width / sought) ** 2)
   return `That can be chance: about ${needed} held-out cases, ${2 * needed} in all, show a gain of ${points(sought)} points.`
 }

@@ -19,9 +19,9 @@ export interface EvolveResult<P extends Prompt, Case> {
   readonly gain: Gain | null
   /** The prompt that was tested; null if none led. */
   readonly finalist: P | null
-  /** The largest gain that any prompt that was tried can have, by the cases of the search; null if none was tried. */
+  /** The largest gain of all prompts that were tried, which is larger at a risk of 5 %; by the cases of the search, null if none was tried. */
   readonly largestPossibleGain: number | null
-  /** About how many calls show a gain of `minimalGain`, at the noise that was seen; null if none was tried. */
+  /** About how many calls of these prompts alone show or exclude `minimalGain` for each of them; null if nothing is known of them. */
   readonly callsNeeded: number | null
   readonly calls: number
   readonly usd: number

@@ -7,6 +7,7 @@ import { Array as Arr } from "effect"
 import * as Evolution from "@inspo/evolution"
 import { InstructionValue, Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
+import { Bounded } from "@inspo/statistics"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
@@ -349,17 +350,14 @@ const queue = ({ answers, reflected, setup }: State, prompt: Instruction.Instruc
 }
 
 /** Whether no prompt so far can be better than the original by as much as is asked for. */
-const isWithoutHeadroom = ({ answers, evolution, prompts, rounds, setup }: State): boolean => {
-  const [seed, ...others] = prompts
-  const isSmall = (some: Evidence.Prompts) =>
-    Evidence.gains(some, answers, rounds).every(({ upper }) => upper < setup.minimalGain)
-  // The members are few: the rest is looked at only if these leave the question open.
-  const members = others.filter(({ id }) => Evolution.isAlive(evolution.population, id))
-  return others.length >= leastTried && isSmall([seed, ...members]) && isSmall(prompts)
+const isWithoutHeadroom = ({ answers, prompts, reflected, setup }: State): boolean => {
+  if (prompts.length <= Evidence.leastTried) return false
+  const bounds = Evidence.bounds(prompts, answers, reflected)
+  return (
+    bounds.length >= Evidence.leastTried &&
+    bounds.every(({ differences, risk }) => Bounded.upperBound(differences, risk) < setup.minimalGain)
+  )
 }
-
-/** The prompts besides the original that must have been asked before "no headroom" is said. */
-const leastTried = 8
 
 const end = (state: State): EventOf<"SearchEnded"> => {
   const leader = leaderOf(state)
@@ -371,7 +369,10 @@ const searchEnded = (
   because: EventOf<"SearchEnded">["because"]
 ): EventOf<"SearchEnded"> => ({ _tag: "SearchEnded", finalist, because })
 
-/** All held-out cases under the original and the finalist, as often as the rest of the budget allows. */
+/**
+ * All held-out cases under the original and the finalist, as often as the rest of the budget allows. They take turns in being the first, so
+ * that an agent which changes meanwhile changes for both.
+ */
 const testRound = (state: State, finalist: Instruction.InstructionId): EventOf<"RoundPlanned"> => {
   const { calls, test } = state.setup
   // Where US dollars seem too few for a pair, the calls themselves show whether they are.
@@ -382,7 +383,13 @@ const testRound = (state: State, finalist: Instruction.InstructionId): EventOf<"
     state.rounds + 1,
     "test",
     Array.from({ length: samples }, (_, sample) => sample).flatMap((sample) =>
-      cases.flatMap((place) => [original, finalist].map((prompt) => ({ prompt, case: place, sample })))
+      cases.flatMap((place, turn) =>
+        (turn % 2 === 0 ? [original, finalist] : [finalist, original]).map((prompt) => ({
+          prompt,
+          case: place,
+          sample
+        }))
+      )
     )
   )
 }

@@ -12,7 +12,8 @@ import * as Verdict from "./Verdict.ts"
 export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary => {
   const { ended, setup } = state
   const answers = Verdict.searchAnswers(state)
-  const gains = Evidence.gains(state.prompts, answers, state.rounds)
+  const gains = Evidence.gains(state.prompts, answers)
+  const bounds = Evidence.bounds(state.prompts, answers, state.reflected)
   const phase = Progress.phaseOf(state)
   const concluded = phase === "done" ? Verdict.of(state) : null
   const prompt = concluded?.prompt ?? Search.original
@@ -25,8 +26,8 @@ export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary =
     leader,
     test: concluded?.test ?? null,
     minimalGain: setup.minimalGain,
-    largestPossibleGain: Verdict.largest(gains),
-    callsNeeded: Verdict.callsNeeded(gains, answers.length, setup.minimalGain),
+    largestPossibleGain: Evidence.largest(bounds),
+    callsNeeded: Verdict.callsNeeded(bounds, setup.minimalGain),
     calls: state.made,
     budget: setup.calls,
     usd: state.usd,
@@ -52,7 +53,7 @@ export const roundOf = (state: Search.State): Round => {
   const { answers, evolution, prompts, rounds } = state
   const alive = new Set(evolution.population.members.map(({ instruction }) => instruction.id))
   const [seed, ...others] = prompts
-  const gains = Evidence.gains([seed, ...others.filter(({ id }) => alive.has(id))], answers, rounds)
+  const gains = Evidence.gains([seed, ...others.filter(({ id }) => alive.has(id))], answers)
   const evidence = evidenceOf(state, answers, gains)
   return {
     round: rounds,

@@ -1,12 +1,12 @@
 /** What a finished search shows about its finalist. */
 import type { Instruction } from "@inspo/domain"
 import { RandomStream } from "@inspo/domain"
-import { Bootstrap, Exact } from "@inspo/statistics"
+import { Bootstrap, Bounded } from "@inspo/statistics"
 import { keyOf } from "./Event.ts"
 import type * as Evidence from "./Evidence.ts"
 import { original, type State } from "./Search.ts"
 
-/** A mean difference with its 90 % interval: the true one is below the lower end at a risk of 5 %. */
+/** A mean difference with its 90 % interval. */
 export interface Gain {
   readonly mean: number
   readonly lower: number
@@ -15,7 +15,7 @@ export interface Gain {
 
 /**
  * - `better`: the finalist is better than the original on held-out cases, at a risk of 5 %.
- * - `no-headroom`: none of the prompts that were tried can be better by the gain that was asked for, at 97.5 % each.
+ * - `no-headroom`: none of the prompts that were tried is better by the gain that was asked for, at a risk of 5 % for all together.
  * - `undecided`: neither could be shown.
  */
 export interface Verdict {
@@ -37,17 +37,17 @@ export const searchAnswers = ({ answers, setup }: State): ReadonlyArray<Evidence
 }
 
 /**
- * About how many calls show a difference of the gain that is of interest, at 97.5 %, if `calls` brought these gains: the width of the
- * narrowest interval so far, which shrinks with the root of the calls. Null if no prompt was tried.
+ * About how many calls, of these prompts and the original alone, bring the bounds of all within the gain that is of interest, at the noise
+ * that was seen. Null if nothing is known of them.
  */
-export const callsNeeded = (gains: ReadonlyArray<Evidence.Gain>, calls: number, minimalGain: number): number | null => {
-  const widths = gains.map(({ mean, upper }) => upper - mean)
-  return widths.length === 0 ? null : Math.ceil(calls * (Math.min(...widths) / minimalGain) ** 2)
+export const callsNeeded = (bounds: ReadonlyArray<Evidence.Bound>, minimalGain: number): number | null => {
+  const pairs = bounds.map(({ differences, risk }) => Bounded.neededFor(differences, minimalGain, risk))
+  const known = pairs.filter((one) => one !== null)
+  if (known.length === 0) return null
+  const [most, sum] = [Math.max(...known), known.reduce((total, one) => total + one, 0)]
+  // A prompt of which nothing is known needs about as many as the others.
+  return Math.ceil(most + (sum * pairs.length) / known.length)
 }
-
-/** The largest gain that a prompt can have, by the intervals of gains; null if none was tried. */
-export const largest = (gains: ReadonlyArray<Gain>): number | null =>
-  gains.length === 0 ? null : Math.max(...gains.map(({ upper }) => upper))
 
 /** The verdict of a state in which nothing but `Conclude` is due. */
 export const of = ({ answers, ended, rescores, setup }: State): Verdict => {
@@ -84,8 +84,8 @@ const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(valu
 
 const gainOf = (differences: ReadonlyArray<number>): Gain => {
   if (differences.length === 0) return { mean: 0, lower: -1, upper: 1 }
-  const [lower, upper] = Exact.tInterval(differences, level) ?? [-1, 1]
-  return { mean: average(differences), lower: Math.max(-1, lower), upper: Math.min(1, upper) }
+  const [lower, upper] = Bounded.differenceInterval(differences)
+  return { mean: average(differences), lower, upper }
 }
 
 /** The one-sided p-value of a mean above 0 by random signs, which is exact for few cases where the t-interval is not. */
@@ -102,5 +102,4 @@ const chance = (differences: ReadonlyArray<number>, seed: number): number => {
 }
 
 const permutations = 9_999
-const level = 0.9
 const risk = 0.05

@@ -12,6 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
+/** Sentences that change nothing. */
+const others = Array.from({ length: 11 }, (_, place) => `Think ${place + 2} times before you answer.`)
+
 const failureOf = async (promise: Promise<unknown>): Promise<unknown> => {
   try {
     await promise
@@ -69,6 +72,62 @@ describe("evolve", () => {
     assert.isAbove(result.gain?.lower ?? 0, 0.2)
     assert.deepStrictEqual(result.cases, { search: 30, test: 30, repeated: 0 })
     assert.isAtMost(result.calls, 300)
+  })
+
+  it("does not say that a prompt cannot be better where success is rare and it is", async () => {
+    const searches = await Promise.all(
+      Array.from({ length: 10 }, (_, seed) =>
+        evolve({
+          ...options(300, 100),
+          agent: (prompt, { id }) =>
+            chance("rare", seed, id, prompt) < (prompt.includes(good) ? 0.17 : 0.02) ? "right" : "wrong",
+          proposer: [good, ...others],
+          randomSeed: seed
+        })
+      )
+    )
+    for (const { callsNeeded, largestPossibleGain, tried, verdict } of searches) {
+      if (tried.every(({ cases, prompt }) => cases === 0 || !prompt.includes(good))) continue
+      assert.notStrictEqual(verdict, "no-headroom")
+      assert.isAtLeast(largestPossibleGain ?? 1, 0.15)
+      assert.isAbove(callsNeeded ?? Infinity, 300)
+    }
+  })
+
+  it("says that no prompt can be better only where the cases show it for all together, else what would show it", async () => {
+    const search = (minimalGain: number) =>
+      evolve({ ...options(300, 100), agent: () => "wrong", proposer: others, minimalGain })
+    const large = await search(0.5)
+    assert.strictEqual(large.verdict, "no-headroom")
+    assert.isAtLeast(large.tried.filter(({ cases }) => cases > 0).length, 9)
+    assert.isBelow(large.largestPossibleGain ?? 1, 0.5)
+    assert.isBelow(large.calls, 200)
+    assert.include(large.report(), "at a risk of 5 % for all of them together")
+    const small = await search(0.1)
+    assert.strictEqual(small.verdict, "undecided")
+    assert.isAtLeast(small.largestPossibleGain ?? 0, 0.1)
+    assert.include(small.report(), `About ${small.callsNeeded} calls`)
+    assert.isAbove(small.callsNeeded ?? 0, 55 * (small.tried.length - 1))
+  })
+
+  it("asks the original and the finalist in turn in the test, either one first as often", async () => {
+    const asked: Array<string> = []
+    const tested = await evolve({
+      ...options(120),
+      concurrency: 1,
+      agent: (prompt, one) => {
+        asked.push(`${one.id} ${prompt}`)
+        return succeeds(prompt, one) ? "right" : "wrong"
+      }
+    })
+    const { finalist } = tested
+    assert.isNotNull(finalist)
+    const last = asked.slice(-2 * tested.cases.test)
+    for (let pair = 0; pair < tested.cases.test; pair++) {
+      const [one = "", other = ""] = last.slice(2 * pair, 2 * pair + 2)
+      assert.strictEqual(one.split(" ")[0], other.split(" ")[0])
+      assert.strictEqual((pair % 2 === 0 ? other : one).endsWith(` ${finalist}`), true)
+    }
   })
 
   it("keeps the prompt where the agent ignores it", async () => {

@@ -1,4 +1,5 @@
 export * as Bootstrap from "./Bootstrap.ts"
+export * as Bounded from "./Bounded.ts"
 export * as Exact from "./Exact.ts"
 export * as Interval from "./Interval.ts"
 export * as Spread from "./Spread.ts"

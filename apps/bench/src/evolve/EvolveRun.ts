@@ -25,14 +25,22 @@ export const run = async (
     concurrency: 1,
     randomSeed: budget.seed
   })
+  const finalist = result.finalist === null ? null : Trial.gainOf(world, result.finalist)
   return {
     verdict: result.verdict,
     prompt: result.prompt,
     gain: Trial.gainOf(world, result.prompt),
-    finalist: result.finalist === null ? null : Trial.gainOf(world, result.finalist),
+    finalist,
+    covered:
+      finalist === null || result.gain === null
+        ? null
+        : result.gain.lower <= finalist + rounding && finalist <= result.gain.upper + rounding,
+    tried: Math.max(...result.tried.flatMap(({ cases, prompt }) => (cases > 0 ? [Trial.gainOf(world, prompt)] : []))),
     ...trial.counts()
   }
 }
+
+const rounding = 1e-9
 
 const scripted =
   (trial: Trial.Trial) =>

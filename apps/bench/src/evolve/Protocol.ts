@@ -54,7 +54,15 @@ export const serve = (due: ReadonlyArray<Due>): ((line: string) => unknown) => {
       case "return": {
         const { keep, world } = current.due
         const gain = Trial.gainOf(world, request.prompt)
-        keep({ verdict: null, prompt: request.prompt, gain, finalist: null, ...trial.counts() })
+        keep({
+          verdict: null,
+          prompt: request.prompt,
+          gain,
+          finalist: null,
+          covered: null,
+          tried: null,
+          ...trial.counts()
+        })
         current = null
         return true
       }

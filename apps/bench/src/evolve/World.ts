@@ -62,6 +62,15 @@ export const worlds: ReadonlyArray<World> = kinds.flatMap(({ helps, ...kind }) =
   { ...kind, headroom: false, pair: 0, effects: [0, 0, 0, 0, ...useless] }
 ])
 
+/** An agent that succeeds in 2 of 100 cases; with headroom one clause makes that 17. */
+export const rare = (headroom: boolean): World => ({
+  ...plain,
+  name: "rare success",
+  base: -4.67,
+  headroom,
+  effects: [headroom ? 2.61 : 0, 0, 0, 0, ...useless]
+})
+
 /** The places of the clauses that a prompt holds. */
 export const clausesOf = (prompt: string): ReadonlyArray<number> =>
   bank.flatMap((clause, place) => (prompt.includes(clause) ? [place] : []))

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import { Schema } from "effect"
+import { differenceInterval, neededFor, upperBound } from "../src/Bounded.ts"
+
+const Values = Schema.Array(Schema.Finite.check(Schema.isBetween({ minimum: -1, maximum: 1 }))).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(20)
+)
+const meanOf = (values: ReadonlyArray<number>) => values.reduce((sum, one) => sum + one, 0) / values.length
+
+/** Logarithms of factorials. */
+const factorials = [0]
+for (let n = 1; n <= 100; n++) factorials.push((factorials[n - 1] ?? 0) + Math.log(n))
+const log = (n: number) => factorials[n] ?? NaN
+const power = (share: number, n: number) => (n === 0 ? 0 : n * Math.log(Math.max(0, share)))
+
+describe("differenceInterval", () => {
+  it.each([1, 2, 3, 5, 10, 20, 50, 100])("holds the mean of %i differences in at least nine of ten samples", (n) => {
+    const samples = Array.from({ length: n + 1 }, (_, better) =>
+      Array.from({ length: n + 1 - better }, (_, worse) => {
+        const same = n - better - worse
+        const signs = [better, worse, same].flatMap((times, sign) => Array<number>(times).fill([1, -1, 0][sign] ?? 0))
+        return { better, worse, same, interval: differenceInterval(signs) }
+      })
+    ).flat()
+    const shares = [0, 0.01, 0.02, 0.05, 0.1, 0.16, 0.3, 0.5, 0.66, 0.9, 0.98, 1]
+    for (const up of shares)
+      for (const down of shares.filter((share) => up + share <= 1)) {
+        let held = 0
+        for (const { better, interval, same, worse } of samples)
+          if (interval[0] <= up - down + 1e-9 && up - down <= interval[1] + 1e-9)
+            held += Math.exp(
+              log(n) -
+                log(better) -
+                log(worse) -
+                log(same) +
+                power(up, better) +
+                power(down, worse) +
+                power(1 - up - down, same)
+            )
+        assert.isAtLeast(held, 0.9, `${up} better, ${down} worse`)
+      }
+  })
+
+  it.prop("is turned around with its differences, and within [-1, 1]", [Values], ([values]) => {
+    const [low, high] = differenceInterval(values)
+    const [other, one] = differenceInterval(values.map((value) => -value))
+    assert.closeTo(low, -one, 1e-9)
+    assert.closeTo(high, -other, 1e-9)
+    assert.isTrue(low >= -1 && low < high && high <= 1)
+  })
+})
+
+describe("upperBound", () => {
+  it.each([
+    [0.17, 0.02],
+    [0.02, 0.02],
+    [0.1, 0],
+    [0.98, 0],
+    [0.02, 0.9],
+    [0.4, 0.3]
+  ])("is ever below the mean in at most one of twenty sequences: %f better, %f worse", (up, down) => {
+    const stream = RandomStream.make(1, ["bounds", up, down])
+    let wrong = 0
+    for (let sequence = 0; sequence < 200; sequence++) {
+      const values: Array<number> = []
+      for (let isWrong = false; values.length < 60 && !isWrong; wrong += Number(isWrong)) {
+        const drawn = stream.next()
+        values.push(drawn < up ? 1 : drawn < up + down ? -1 : 0)
+        // It falls by such a number alone.
+        isWrong = drawn >= up && upperBound(values, 0.05) < up - down - 1e-9
+      }
+    }
+    // 5 % and three standard deviations.
+    assert.isAtMost(wrong / 200, 0.096)
+  })
+
+  it.prop("is above the mean, and closer to it after the same numbers again", [Values], ([values]) => {
+    const bound = upperBound(values, 0.05)
+    assert.isAtLeast(bound, meanOf(values))
+    assert.isAtMost(upperBound([...values, ...values], 0.05), bound + 1e-9)
+    assert.isAtMost(bound, upperBound(values, 0.01) + 1e-9)
+  })
+
+  it("knows nothing without numbers, and needs about fifty equal ones for ten points", () => {
+    assert.strictEqual(upperBound([], 0.05), 1)
+    const needed = neededFor([0, 0, 0], 0.1, 0.05 / 16) ?? assert.fail("none")
+    assert.isTrue(needed > 45 && needed < 75, String(needed))
+    assert.isBelow(upperBound(Array<number>(needed).fill(0), 0.05 / 16), 0.1)
+    assert.isNull(neededFor([], 0.1, 0.05))
+    assert.isNull(neededFor([1, -1], 0.0001, 0.05))
+  })
+})
