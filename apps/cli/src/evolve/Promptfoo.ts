@@ -141,7 +141,7 @@ const checkOf = (
       ? { kind: "judge", rubric: filled(`${where}.value`, value), ...weighed }
       : refuse(`${where}.value`, value, inline)
   const not = typeof written === "string" && written.startsWith("not-")
-  const type = PromptfooScore.types.find((known) => known === (not ? String(written).slice(4) : written))
+  const type = PromptfooScore.types.find((known) => known === (not ? written.slice(4) : written))
   if (type === undefined)
     return refuse(
       `${where}.type`,
@@ -252,8 +252,7 @@ const jsonOf = (where: string, value: unknown): Schema.Json => {
   if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean")
     return value
   if (Array.isArray(value)) return value.map((one, index) => jsonOf(`${where}[${index}]`, one))
-  if (!Predicate.isObject(value) || value instanceof Date)
-    return refuse(where, String(value), "a text; write it in quotes")
+  if (!Predicate.isObject(value) || value instanceof Date) return refuse(where, value, "a text; write it in quotes")
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, jsonOf(`${where}.${name}`, field)]))
 }
 

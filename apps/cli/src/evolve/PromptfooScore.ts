@@ -1,7 +1,7 @@
 /** The assertions of promptfoo that need no model, with its scores. */
 import { isDeepStrictEqual } from "node:util"
 import { runInNewContext } from "node:vm"
-import { Array as Arr, Option, Predicate, Result, Schema } from "effect"
+import { Array as Arr, Option, Predicate, Result, type Schema } from "effect"
 
 /** An assertion whose templates are filled in; `not` turns it round. */
 export interface Assertion {
@@ -57,17 +57,18 @@ export const score = (assertion: Assertion, output: string): 0 | 1 | null => {
 }
 
 const holds = ({ type, value }: Assertion, output: string): boolean | null => {
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value)
   const contains = (part: string | number) => output.includes(String(part))
   const containsFolded = (part: string | number) => output.toLowerCase().includes(String(part).toLowerCase())
   switch (type) {
     case "equals":
       return Predicate.isObjectKeyword(value)
         ? Option.exists(readJson(output), (found) => isDeepStrictEqual(value, found))
-        : String(value) === output
+        : text === output
     case "contains":
-      return contains(String(value))
+      return contains(text)
     case "icontains":
-      return containsFolded(String(value))
+      return containsFolded(text)
     case "contains-any":
       return partsOf(value).some(contains)
     case "icontains-any":
@@ -77,9 +78,9 @@ const holds = ({ type, value }: Assertion, output: string): boolean | null => {
     case "icontains-all":
       return partsOf(value).every(containsFolded)
     case "starts-with":
-      return output.startsWith(String(value))
+      return output.startsWith(text)
     case "regex":
-      return matches(String(value), output)
+      return matches(text, output)
     case "is-json":
       return Option.isSome(readJson(output))
   }

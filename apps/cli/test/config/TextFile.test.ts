@@ -3,6 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Option } from "effect"
 import { fromInput } from "../../src/config/Input.ts"
+import { readText } from "../../src/config/TextFile.ts"
 
 layer(NodeServices.layer)("a file that is not UTF-8", (it) => {
   it.effect.each([
@@ -21,5 +22,16 @@ layer(NodeServices.layer)("a file that is not UTF-8", (it) => {
       assert.include(message, told)
       assert.include(message, "iconv -f latin1 -t utf-8")
     })
+  )
+})
+
+layer(NodeServices.layer)("a file", (it) => {
+  it.effect("is read without its byte order mark, which a prompt would send", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = join(yield* fs.makeTempDirectoryScoped(), "prompt.txt")
+      yield* fs.writeFileString(file, "\uFEFFSort it.\uFEFF")
+      assert.strictEqual(yield* readText(file), "Sort it.\uFEFF")
+    }).pipe(Effect.scoped)
   )
 })
