@@ -32,7 +32,7 @@ const tooDeep = `it is nested too deeply; expected at most ${deepest} levels`
 /** `above` are the values that contain this one, `known` those that were checked. */
 const assertTree = (value: unknown, above: Set<unknown>, known: Set<unknown>): void => {
   if (typeof value !== "object" || value === null || known.has(value)) return
-  if (above.has(value)) throw new Error("an alias stands for a value that contains it; write the value out")
+  if (above.has(value)) throw new Error("an alias is a value that contains it; write the value out")
   if (above.size === deepest) throw new Error(tooDeep)
   above.add(value)
   for (const field of Object.values(value)) assertTree(field, above, known)

@@ -53,7 +53,7 @@ export const resolve = (given: Values): Values => {
 /** How often promptfoo looks for variables within variables. */
 const rounds = 5
 
-/** A resolved value as it stands in a prompt; null if only Nunjucks knows. */
+/** A resolved value as a prompt gets it; null if only Nunjucks knows. */
 export const rendered = (value: string, values: Values): string | null => {
   if (/\{[{%]-?[^}]*\benv\b/u.test(value)) return null
   const other = foreign(value)

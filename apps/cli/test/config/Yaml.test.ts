@@ -18,8 +18,8 @@ describe("YAML", () => {
   })
 
   it.each([
-    ["a cycle", "a: &x\n  - *x", /^an alias stands for a value that contains it; write the value out$/u],
-    ["a cycle of maps", "a: &x { b: { c: *x } }", /^an alias stands for a value that contains it/u],
+    ["a cycle", "a: &x\n  - *x", /^an alias is a value that contains it; write the value out$/u],
+    ["a cycle of maps", "a: &x { b: { c: *x } }", /^an alias is a value that contains it/u],
     ["101 lists", "[".repeat(101) + "]".repeat(101), /^it is nested too deeply; expected at most 100 levels$/u],
     [
       "200,000 lists",
