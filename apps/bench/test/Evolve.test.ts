@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Evolve from "../src/Evolve.ts"
+import * as Claims from "../src/evolve/Claims.ts"
 import * as Outcome from "../src/evolve/Outcome.ts"
 import * as Power from "../src/evolve/Power.ts"
 import * as Protocol from "../src/evolve/Protocol.ts"
@@ -43,13 +44,32 @@ const finished = (): Map<string, string> => {
   const cells = Power.budgets.flatMap((own) =>
     Power.gains.map((gain): Power.Cell => ({ budget: own, gain, searches: 2, seed: 3 }))
   )
+  const claimed = Claims.cells.flatMap((cell) =>
+    [3, 4].map((seed) => {
+      const key = Outcome.keyOf("one", cell.world, { ...cell.budget, seed })
+      const file = `out/${Claims.directoryOf(cell)}${Outcome.fileOf("inspo", cell.world, seed)}`
+      return [
+        file,
+        Outcome.write(key, seed === 3 ? ours : { ...ours, verdict: "no-headroom", covered: false })
+      ] as const
+    })
+  )
   return new Map([
+    ...claimed,
     ...worlds.map((own) => [fileOf("inspo", own), kept("one", own, ours)] as const),
     ...cells.map((cell) => [`out/${Power.fileOf(cell)}`, Power.write(Power.keyOf("one", cell), 1)] as const)
   ])
 }
-const ours = { verdict: "better", prompt: "x", gain: 0.1, finalist: 0.1, calls: 290 } as const
-const theirs = { verdict: null, prompt: "x", gain: -0.01, finalist: null, calls: 300 }
+const ours = {
+  verdict: "better",
+  prompt: "x",
+  gain: 0.1,
+  finalist: 0.1,
+  covered: true,
+  tried: 0.1,
+  calls: 290
+} as const
+const theirs = { verdict: null, prompt: "x", gain: -0.01, finalist: null, covered: null, tried: null, calls: 300 }
 
 describe("bench", () => {
   it.effect("reads the finished runs of the same code, and runs the others", () =>
@@ -72,6 +92,8 @@ describe("bench", () => {
         assert.strictEqual(worse.n, 1)
         assert.isAtMost(calls, Evolve.budget.calls)
       }
+      for (const { covered, denied, noHeadroom } of first.claims)
+        assert.deepStrictEqual([covered?.share, denied?.share, noHeadroom.share], [0.5, 0.5, 0.5])
       assert.deepStrictEqual(yield* Evolve.bench(hostOf("one", files), input), first)
 
       files.delete(fileOf("inspo", world))
@@ -124,7 +146,15 @@ describe("serve", () => {
     assert.isNull(asked(3))
     assert.isTrue(send({ do: "return", prompt: best }))
     assert.deepStrictEqual(outcomes, [
-      { verdict: null, prompt: best, gain: Trial.available(world), finalist: null, calls: 2 }
+      {
+        verdict: null,
+        prompt: best,
+        gain: Trial.available(world),
+        finalist: null,
+        covered: null,
+        tried: null,
+        calls: 2
+      }
     ])
     assert.throws(() => asked(1), "without a trial")
     send({ do: "next" })

@@ -34,6 +34,15 @@ describe("valueOf", () => {
   })
 })
 
+describe("rare", () => {
+  it("succeeds in 2 of 100 cases, and with headroom in 17 where one clause is added", () => {
+    const [hopeful, hopeless] = [World.rare(true), World.rare(false)]
+    for (const world of [hopeful, hopeless]) assert.approximately(World.valueOf(world, World.seedPrompt), 0.02, 0.001)
+    assert.approximately(World.valueOf(hopeful, World.bestOf(hopeful)), 0.17, 0.005)
+    assert.strictEqual(World.bestOf(hopeless), World.seedPrompt)
+  })
+})
+
 describe("open", () => {
   it.prop(
     "has the value as its mean over many cases at the end of the budget",
