@@ -70,7 +70,7 @@ const searched = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, out: strin
   const key = Outcome.keyOf(host.code, cell.world, own)
   const known = yield* finished(host, file, key, Outcome)
   if (known !== null) return known
-  const outcome = yield* Effect.promise(() => run(cell.world, own))
+  const outcome = yield* Effect.promise(() => run(cell.world, own, cell.sentences))
   yield* host.write(file, Outcome.write(key, outcome))
   return outcome
 })

@@ -2,7 +2,7 @@
 import { type Proportion, proportion } from "@inspo/statistics/Exact"
 import type { Outcome } from "./Outcome.ts"
 import type { Budget } from "./Trial.ts"
-import { rare, type World, worlds } from "./World.ts"
+import { bank, rare, type World, worlds } from "./World.ts"
 
 /** What is claimed of one kind of agent with one budget. */
 export interface Claims {
@@ -20,11 +20,13 @@ export interface Claims {
 export interface Cell {
   readonly world: World
   readonly budget: Omit<Budget, "seed">
+  /** What is tried in place of the scripted proposer, which would know the clause that helps from the first failure. */
+  readonly sentences?: ReadonlyArray<string>
 }
 
 export const cells: ReadonlyArray<Cell> = [
   ...[true, false].flatMap((headroom) =>
-    [300, 1000].map((calls) => ({ world: rare(headroom), budget: { calls, cases: 100 } }))
+    [300, 1000].map((calls) => ({ world: rare(headroom), budget: { calls, cases: 100 }, sentences: bank }))
   ),
   ...worlds
     .filter(({ headroom, name }) => headroom && (name === "additive clauses" || name === "drift"))
