@@ -58,7 +58,7 @@ const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyAr
   const written =
     typeof content === "string"
       ? content
-      : (content ?? []).map(({ text, type }) => (type === "text" ? text : "")).join("")
+      : (content ?? []).map(({ text, type }) => (type === "text" || type === "output_text" ? text : "")).join("")
   return [
     ...Answer.thoughts(reasoning_content ?? reasoning),
     ...Answer.text(refusal ? refusal : written),

@@ -134,6 +134,8 @@ export interface Written {
   readonly text: string
   readonly reasoningText: string
   readonly calls: ReadonlyArray<ToolCall>
+  /** Why it ends: `length` at the limit of tokens, `content-filter` if the model or its provider declined. */
+  readonly finishReason: Response.FinishReason
   readonly usage: Response.FinishPartEncoded["usage"]
 }
 
@@ -167,12 +169,16 @@ const asking = Effect.fnUntraced(function* (provider: Provider, options: Options
   )
 })
 
-const written = (parts: ReadonlyArray<AnswerPart>): Written => ({
-  text: textOf(parts, "text"),
-  reasoningText: textOf(parts, "reasoning"),
-  calls: parts.flatMap((part) => (part.type === "call" ? [part.call] : [])),
-  usage: parts.find((part) => part.type === "finish")?.usage ?? { inputTokens: {}, outputTokens: {} }
-})
+const written = (parts: ReadonlyArray<AnswerPart>): Written => {
+  const finish = parts.find((part) => part.type === "finish")
+  return {
+    text: textOf(parts, "text"),
+    reasoningText: textOf(parts, "reasoning"),
+    calls: parts.flatMap((part) => (part.type === "call" ? [part.call] : [])),
+    finishReason: finish?.reason ?? "unknown",
+    usage: finish?.usage ?? { inputTokens: {}, outputTokens: {} }
+  }
+}
 
 const textOf = (parts: ReadonlyArray<AnswerPart>, type: "text" | "reasoning"): string =>
   parts.map((part) => (part.type === type ? part.text : "")).join("")

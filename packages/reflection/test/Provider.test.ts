@@ -117,7 +117,8 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       ]
       const server = yield* LocalServer.make(() => [
         { body: calling("Let me see.", calls) },
-        { body: calling("", calls) }
+        { body: calling("", calls) },
+        { body: exchange.cut("Hel") }
       ])
       const chat = yield* Provider.chat(provider, optionsOf({ url: server.url })).pipe(
         Effect.provide(FetchHttpClient.layer)
@@ -146,6 +147,7 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       assert.strictEqual(written.usage.inputTokens.total, exchange.usage.input)
       assert.deepInclude(JSON.parse(server.asked[0]?.body ?? ""), conversation)
       assert.strictEqual((yield* chat({ messages, tools: [getSum] })).text, "")
+      assert.strictEqual((yield* chat({ messages, tools: [] })).finishReason, "length")
     })
   )
 

@@ -11,7 +11,7 @@ import type { LayerOptions, RolloutConfig } from "@inspo/rollout"
 import * as ChatEngine from "@inspo/rollout/ChatEngine"
 import { type ChatAnswer, ChatFailure, ChatPolicy, type ChatRequest } from "@inspo/rollout/ChatPolicy"
 import * as ChatRollout from "@inspo/rollout/ChatRollout"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer, Ref, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as LanguageModelLayer from "../proposer/LanguageModelLayer.ts"
 import { withSettings } from "../proposer/Settings.ts"
@@ -46,11 +46,16 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
     retries: requests.retries
   }).pipe(Effect.mapError((error) => LanguageModelLayer.unusable("policy", variable, error)))
 
+  const said = yield* Ref.make<ReadonlySet<string>>(new Set())
   const write: ChatPolicy.Interface["write"] = Effect.fn("Chat.write")(function* (request) {
     const texts = textsOf(request)
     const [result, spent] = yield* Metering.measure(metering)(texts, served(request))
     if (Result.isSuccess(result)) {
-      const { calls, text, usage } = result.success
+      const { calls, finishReason, text, usage } = result.success
+      const problem = unended[finishReason]
+      // Said once: every episode may suffer the same.
+      if (problem !== undefined && !(yield* Ref.getAndUpdate(said, (all) => new Set([...all, problem]))).has(problem))
+        yield* Effect.logWarning(`${name.model}: an answer ${problem}; it counts as it is`)
       // A server that counts nothing says 0 or nothing.
       const input = usage.inputTokens.total || tokensOf(texts)
       const output = usage.outputTokens.total || tokensOf([text, ...calls.map((call) => JSON.stringify(call))])
@@ -78,6 +83,12 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
     countTokens: TokenEstimate.estimate
   })
 })
+
+/** What keeps an answer from being whole. */
+const unended: Readonly<Partial<Record<Provider.Written["finishReason"], string>>> = {
+  length: "was cut at rollout.maxResponseTokens",
+  "content-filter": "was refused by the model or its provider"
+}
 
 /** A server does not accept one conversation, or answers it in an unreadable form: others may go well. */
 const ofEpisode: ReadonlySet<ProposerErrorKind> = new Set(["rejected", "unreadable"])
