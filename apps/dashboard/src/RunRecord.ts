@@ -3,6 +3,7 @@ import { apply } from "@inspo/coevolution/Apply"
 import * as Projection from "@inspo/coevolution/Projection"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as RunState from "@inspo/coevolution/RunState"
+import * as Selection from "@inspo/coevolution/Selection"
 import type { RunConfig } from "@inspo/config"
 import type { Group, Instruction, Trajectory } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
@@ -99,7 +100,9 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
         batches.push(groups("validate", event.step, event))
         break
       case "Evaluated":
-        batches.push(groups("evaluate", state.step, event))
+        batches.push(
+          groups("evaluate", event.policy === "before" ? 0 : Selection.selected(record.config, state).step, event)
+        )
         break
       case "CandidatesVerified":
         batches.push(verified(event, lives))

@@ -11,6 +11,8 @@ export interface Row {
   /** The run that a baseline or a branch belongs to. */
   readonly owner: string | null
   readonly settings: ReadonlyMap<string, string>
+  /** The preset that it differs least from; null until its settings are known. */
+  readonly preset: string | null
   readonly group: number | null
 }
 
@@ -20,12 +22,18 @@ export const rows = (runs: ReadonlyArray<RunView>, known: SettingsView | null): 
   return runs.map((run) => {
     const owner = owned.get(run.id) ?? null
     const place = places.get(run.id)
-    if (known === null || place === undefined) return { run, owner, settings: new Map(), group: null }
+    if (known === null || place === undefined) return { run, owner, settings: new Map(), preset: null, group: null }
     const settings = known.settings.flatMap(({ name, values }) => {
       const value = values[place] ?? null
       return value === null ? [] : [[name, value] as const]
     })
-    return { run, owner, settings: new Map(settings), group: known.groups[place] ?? null }
+    return {
+      run,
+      owner,
+      settings: new Map(settings),
+      preset: known.presets[place] ?? null,
+      group: known.groups[place] ?? null
+    }
   })
 }
 
@@ -51,7 +59,7 @@ export const differing = (all: ReadonlyArray<Row>): ReadonlyArray<string> => {
 
 /**
  * The rows that a filter matches. Each of its words is part of a name, a state, or of `setting=value`, where the name of the setting
- * can be cut at its beginning; `tag` is like a setting, with each tag of a run as a value.
+ * can be cut at its beginning; `state` is like a setting, and `tag`, with each tag of a run as a value.
  */
 export const filtered = (all: ReadonlyArray<Row>, filter: string): ReadonlyArray<Row> => {
   const words = filter.toLowerCase().split(/\s+/u).filter(Boolean)
@@ -61,7 +69,7 @@ export const filtered = (all: ReadonlyArray<Row>, filter: string): ReadonlyArray
 const matches = ({ run, settings }: Row, word: string): boolean => {
   const at = word.indexOf("=")
   if (at > 0)
-    return [...settings, ...run.annotation.tags.map((tag) => ["tag", tag] as const)].some(
+    return [...settings, ["state", run.status], ...run.annotation.tags.map((tag) => ["tag", tag] as const)].some(
       ([name, value]) => name.toLowerCase().endsWith(word.slice(0, at)) && value.toLowerCase() === word.slice(at + 1)
     )
   return run.name.toLowerCase().includes(word) || run.status.startsWith(word)
@@ -127,12 +135,17 @@ export interface Estimate {
 }
 
 /**
- * Runs that differ in their random seed alone. `settings` are those that distinguish it from other groups; `difference` is that of the
- * test questions to the first group, over the seeds of both.
+ * Runs that differ in their random seed alone. `settings` are those that distinguish it from other groups, and `named` those that do so
+ * among the groups of its preset. Estimates count each of its `seeds` once, by the first run that has a value. `difference` is that of
+ * the test questions to the reference, over the seeds of both: the group that shares seeds with most others.
  */
 export interface SeedGroup {
   readonly rows: ReadonlyArray<Row>
+  readonly preset: string | null
   readonly settings: ReadonlyArray<readonly [name: string, value: string]>
+  readonly named: ReadonlyArray<readonly [name: string, value: string]>
+  readonly seeds: number
+  readonly isReference: boolean
   readonly reward: Estimate | null
   readonly tested: Estimate | null
   readonly difference: Estimate | null
@@ -142,23 +155,54 @@ export interface SeedGroup {
 export const grouped = (all: ReadonlyArray<Row>, quantiles: ReadonlyArray<number>): ReadonlyArray<SeedGroup> => {
   const groups = [...Map.groupBy(all, ({ group, run }) => group ?? run.id).values()]
   const distinguishing = namesBetween(groups)
-  const [first = []] = groups
-  return groups.map((rows, place) => ({
-    rows,
-    settings: distinguishing.flatMap((name) => {
-      const value = rows[0]?.settings.get(name)
-      return value === undefined ? [] : [[name, value] as const]
-    }),
-    reward: ofShares(
-      rows.flatMap(({ run }) => run.reward ?? []),
-      quantiles
-    ),
-    tested: ofShares(
-      rows.flatMap(({ run }) => run.tested ?? []),
-      quantiles
-    ),
-    difference: place === 0 ? null : estimate(pairedDifferences(first, rows), quantiles)
-  }))
+  const presetOf = (rows: ReadonlyArray<Row>) => rows[0]?.preset ?? null
+  const withinPreset = new Map(
+    [...Map.groupBy(groups, presetOf)].map(([preset, own]) => [preset, namesBetween(own)] as const)
+  )
+  const reference = referenceOf(groups)
+  return groups.map((rows) => {
+    const preset = presetOf(rows)
+    return {
+      rows,
+      preset,
+      settings: valuesOf(rows, distinguishing),
+      named: valuesOf(rows, withinPreset.get(preset) ?? []),
+      seeds: perSeed(rows, () => true).length,
+      isReference: rows === reference,
+      reward: ofShares(measured(rows, "reward"), quantiles),
+      tested: ofShares(measured(rows, "tested"), quantiles),
+      difference: rows === reference ? null : estimate(pairedDifferences(reference, rows), quantiles)
+    }
+  })
+}
+
+/** The first row of each seed that is usable; a row whose seed is not known counts alone. */
+export const perSeed = (rows: ReadonlyArray<Row>, isUsable: (row: Row) => boolean): ReadonlyArray<Row> =>
+  [
+    ...new Map(
+      rows
+        .filter(isUsable)
+        .toReversed()
+        .map((row) => [row.run.seed ?? row.run.id, row] as const)
+    ).values()
+  ].toReversed()
+
+const measured = (rows: ReadonlyArray<Row>, value: "reward" | "tested"): ReadonlyArray<number> =>
+  perSeed(rows, ({ run }) => run[value] !== null).flatMap(({ run }) => run[value] ?? [])
+
+const valuesOf = (rows: ReadonlyArray<Row>, names: ReadonlyArray<string>) =>
+  names.flatMap((name) => {
+    const value = rows[0]?.settings.get(name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+
+/** The group that has finished runs of the same seed with most other groups; of equals, the first. */
+const referenceOf = (groups: ReadonlyArray<ReadonlyArray<Row>>): ReadonlyArray<Row> => {
+  const seeds = groups.map((rows) => new Set(bySeed(rows).keys()))
+  const sharing = seeds.map(
+    (own) => seeds.filter((other) => other !== own && [...own].some((seed) => other.has(seed))).length
+  )
+  return groups[sharing.indexOf(Math.max(...sharing))] ?? []
 }
 
 /** The settings that are equal within each group and differ between two. */
@@ -179,12 +223,12 @@ const pairedDifferences = (from: ReadonlyArray<Row>, to: ReadonlyArray<Row>): Re
   })
 }
 
-const bySeed = (rows: ReadonlyArray<Row>): ReadonlyMap<number, number> => {
-  const found = new Map<number, number>()
-  for (const { run } of rows)
-    if (run.seed !== null && run.tested !== null && !found.has(run.seed)) found.set(run.seed, run.tested)
-  return found
-}
+const bySeed = (rows: ReadonlyArray<Row>): ReadonlyMap<number, number> =>
+  new Map(
+    perSeed(rows, ({ run }) => run.tested !== null).flatMap(({ run: { seed, tested } }) =>
+      seed === null || tested === null ? [] : [[seed, tested] as const]
+    )
+  )
 
 /** A mean of values in [0, 1], whose interval is within that. */
 const ofShares = (values: ReadonlyArray<number>, quantiles: ReadonlyArray<number>): Estimate | null => {

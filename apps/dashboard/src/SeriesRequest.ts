@@ -3,7 +3,7 @@ import { smoothed } from "./Chart.ts"
 import { mostCompared } from "./Curves.ts"
 import { inOrder, splitNames } from "./Metrics.ts"
 import * as Series from "./projection/Series.ts"
-import { grouped, listed, rows } from "./RunRows.ts"
+import { grouped, listed, perSeed, rows } from "./RunRows.ts"
 import type { Runs } from "./Runs.ts"
 import type { SeriesQuery, SeriesView } from "./view/SeriesView.ts"
 
@@ -40,7 +40,7 @@ const groups = Effect.fnUntraced(function* (runs: Runs.Interface, query: SeriesQ
   const found = grouped(listed(all, query.filter ?? "", query.nested === "shown"), [])
   return ids.flatMap((id) => {
     const own = found.find((group) => group.rows.some(({ run }) => run.id === id))
-    const members = own?.rows.flatMap(({ run }) => (run.problem === null ? [run.id] : [])) ?? []
+    const members = perSeed(own?.rows ?? [], ({ run }) => run.problem === null).map(({ run }) => run.id)
     return members.length === 0 ? [] : [{ id, members }]
   })
 })

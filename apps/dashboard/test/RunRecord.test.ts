@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fold } from "@inspo/coevolution"
 import { metrics } from "@inspo/coevolution/Projection"
+import * as Selection from "@inspo/coevolution/Selection"
 import { Schema } from "effect"
 import * as RunRecord from "../src/RunRecord.ts"
 import { config, events } from "./support/Log.ts"
@@ -24,6 +25,18 @@ describe("RunRecord", () => {
         RunRecord.empty(config)
       )
     assert.deepStrictEqual(record, whole)
+  })
+
+  it("gives trajectories of the final table the step of the policy that they are of", () => {
+    const evaluated = events.flatMap((event) => (event._tag === "Evaluated" ? [event.policy] : []))
+    const steps = whole.batches.flatMap(({ purpose, step }) => (purpose === "evaluate" ? [step] : []))
+    const selected = Selection.selected(config, whole.state).step
+    assert.isAbove(selected, 0)
+    assert.sameMembers(evaluated, ["before", "before", "after", "after"])
+    assert.deepStrictEqual(
+      steps,
+      evaluated.map((policy) => (policy === "before" ? 0 : selected))
+    )
   })
 
   it("does not change the earlier record", () => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { tInterval } from "@inspo/statistics/Exact"
+import { Presets, type RunConfig } from "@inspo/config"
 import * as fc from "fast-check"
 import { runSettings } from "../src/projection/RunSettings.ts"
 import { unread } from "../src/projection/Run.ts"
@@ -79,7 +80,7 @@ describe("rows of runs", () => {
     fc.assert(
       fc.property(
         runs,
-        fc.constantFrom("a", "b", "finished", "size=6", "population.size=7 running"),
+        fc.constantFrom("a", "b", "finished", "state=finished", "size=6", "population.size=7 running"),
         (views, filter) => {
           const all = RunRows.rows(views, known(views))
           const found = new Set(idsOf(RunRows.filtered(all, filter)))
@@ -88,13 +89,36 @@ describe("rows of runs", () => {
               const [name = "", value] = word.split("=")
               return value === undefined
                 ? run.name.includes(name) || run.status.startsWith(name)
-                : settings.get("population.size") === value
+                : name === "state"
+                  ? run.status === value
+                  : settings.get("population.size") === value
             })
             assert.strictEqual(found.has(run.id), words, `${filter} ${run.id}`)
           }
         }
       )
     )
+  })
+
+  it("name a group by the preset and by what differs among the groups of it", () => {
+    const of = (id: string, preset: RunConfig, size: number) => ({
+      id,
+      config: { ...preset, population: { ...preset.population, size } },
+      strategies: null
+    })
+    const { quick, robust } = Presets
+    const configured = [of("a", quick, 4), of("b", quick, 6), of("c", robust, 8)]
+    const views = configured.map(({ id }) => ({ ...unread({ id, name: id }, null) }))
+    const groups = RunRows.grouped(RunRows.rows(views, runSettings(configured)), [])
+    assert.deepStrictEqual(
+      groups.map(({ named, preset }) => [preset, named]),
+      [
+        ["quick", [["population.size", "4"]]],
+        ["quick", [["population.size", "6"]]],
+        ["robust", []]
+      ]
+    )
+    assert.isAbove(groups[2]?.settings.length ?? 0, 5)
   })
 
   it("leave out runs within others, however deep", () => {
@@ -148,20 +172,29 @@ describe("rows of runs", () => {
           assert.isTrue(
             own.every(([name]) => name === "population.size" || name === "budget.usd" || name === "randomSeed")
           )
-          const values = rows.flatMap(({ run }) => run.tested ?? [])
+          // Copies of one seed are no further evidence.
+          const bySeed = new Map(
+            rows.toReversed().flatMap(({ run: { seed, tested } }) => (tested === null ? [] : [[seed, tested]]))
+          )
+          const values = [...bySeed.values()]
           assert.strictEqual(tested?.n ?? 0, values.length)
           if (tested === null || values.length < 2) continue
           const [low, high] = tInterval(values, 0.95) ?? [NaN, NaN]
           assert.closeTo(tested.ci95?.[0] ?? NaN, Math.max(0, low), 1e-9)
           assert.closeTo(tested.ci95?.[1] ?? NaN, Math.min(1, high), 1e-9)
         }
-        const [first, ...others] = groups
-        for (const { difference, rows } of others) {
-          const seeds = (some: ReadonlyArray<RunRows.Row>) =>
-            new Set(some.flatMap(({ run }) => (run.tested === null ? [] : [run.seed])))
-          const ofFirst = seeds(first?.rows ?? [])
-          assert.strictEqual(difference?.n ?? 0, [...seeds(rows)].filter((seed) => ofFirst.has(seed)).length)
-        }
+        const seeds = ({ rows }: RunRows.SeedGroup) =>
+          new Set(rows.flatMap(({ run }) => (run.tested === null ? [] : [run.seed])))
+        const shared = (one: RunRows.SeedGroup, other: RunRows.SeedGroup) =>
+          [...seeds(one)].filter((seed) => seeds(other).has(seed)).length
+        const reference = groups.find(({ isReference }) => isReference)
+        if (reference === undefined) return assert.isEmpty(groups)
+        for (const group of groups)
+          assert.strictEqual(group.difference?.n ?? 0, group === reference ? 0 : shared(reference, group))
+        // Without a difference, no two groups have finished runs of the same seed.
+        if (groups.every(({ difference }) => difference === null))
+          for (const one of groups)
+            for (const other of groups) if (one !== other) assert.strictEqual(shared(one, other), 0)
       })
     )
   })

@@ -8,7 +8,7 @@ import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
 
-/** Runs that differ in their random seed alone, as one row: means over seeds, and paired differences to the first group. */
+/** Runs that differ in their random seed alone, as one row: means over seeds, and paired differences to the reference. */
 export const Groups = ({ groups, route }: { readonly groups: ReadonlyArray<SeedGroup>; readonly route: Route }) => {
   const { drawn, toggle } = useDrawn(groups, route)
   const [[title, className, name], ...others] = columns
@@ -57,10 +57,10 @@ const useDrawn = (groups: ReadonlyArray<SeedGroup>, route: Route) => {
   return { drawn, toggle }
 }
 
-const nameOf = ({ rows, settings }: SeedGroup): string =>
-  settings.length === 0
+const nameOf = ({ named, preset, rows }: SeedGroup): string =>
+  preset === null
     ? (rows[0]?.run.name ?? "")
-    : settings.map(([name, value]) => `${name}=${clipped(value)}`).join(" ")
+    : [preset, ...named.map(([name, value]) => `${name}=${clipped(value)}`)].join(" ")
 
 /** A value that fits a legend. */
 const clipped = (value: string): string => (value.length > 24 ? `${value.slice(0, 23)}…` : value)
@@ -71,7 +71,7 @@ const GroupCurves = ({ groups, route }: { readonly groups: ReadonlyArray<SeedGro
   const labels = new Map(
     groups.flatMap((group) => {
       const [first] = group.rows
-      return first === undefined ? [] : [[first.run.id, `${nameOf(group)} (${plural(group.rows.length, "seed")})`]]
+      return first === undefined ? [] : [[first.run.id, `${nameOf(group)} (${plural(group.seeds, "seed")})`]]
     })
   )
   return (
@@ -98,12 +98,15 @@ const sentence = (groups: ReadonlyArray<SeedGroup>): string => {
   const sizes = groups.map(({ rows }) => rows.length)
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)]
   const runs = least === most ? plural(most, "run") : `${least} to ${plural(most, "run")}`
+  const reference = groups.find(({ isReference }) => isReference)
+  const hasCopies = groups.some(({ rows, seeds }) => rows.length > seeds)
   const pairs = groups.flatMap(({ difference }) => difference?.n ?? [])
   return (
     `${plural(groups.length, "group")} of ${runs} that differ in their random seed alone. ` +
+    (hasCopies ? "Of several runs with one seed, the first one with a value counts. " : "") +
     (pairs.length === 0
       ? "No two groups have finished runs of the same seed."
-      : "A difference is to the first group, paired by seed; means have 95 % t-intervals over seeds." +
+      : `A difference is to ${reference === undefined ? "" : nameOf(reference)}, paired by seed; means have 95 % t-intervals over seeds.` +
         (groups.some(({ settings }) => settings.some(([name]) => /^(?:data|evaluation)\./u.test(name)))
           ? " Groups differ in their data or evaluation, so runs of one seed may have other test questions."
           : " Runs of one seed have the same test questions."))
@@ -117,8 +120,14 @@ const columns: readonly [Column<SeedGroup>, ...ReadonlyArray<Column<SeedGroup>>]
     (group) => (
       <details>
         <summary>
-          <span className={group.settings.length === 0 ? "" : "mono"}>{nameOf(group)}</span>
+          <span className={group.preset === null ? "" : "mono"}>{nameOf(group)}</span>
         </summary>
+        {group.settings.length > group.named.length && (
+          <p className="muted small">
+            Differs from other groups in {group.settings.map(([name, value]) => `${name}=${clipped(value)}`).join(", ")}
+            .
+          </p>
+        )}
         <ul className="plain">
           {group.rows.map(({ run }) => (
             <li key={run.id}>

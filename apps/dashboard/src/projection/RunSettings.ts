@@ -1,6 +1,7 @@
 import type { Identities } from "@inspo/coevolution/Strategies"
-import { algorithmOf, type RunConfig } from "@inspo/config"
+import { algorithmOf, Presets, type RunConfig } from "@inspo/config"
 import { tQuantile } from "@inspo/statistics/Exact"
+import { Array as Arr, Order } from "effect"
 import type { SettingsView } from "../view/SettingsView.ts"
 import { differing, settings } from "./Settings.ts"
 
@@ -20,6 +21,7 @@ export const runSettings = (runs: ReadonlyArray<Configured>): SettingsView => {
   return {
     runs: runs.map(({ id }) => id),
     settings: differing(described.map((one) => one.settings)),
+    presets: described.map(({ preset }) => preset),
     groups: groups.map((group) => numbers.get(group) ?? 0),
     quantiles: Array.from({ length: Math.max(1, ...sizes) - 1 }, (_, place) => tQuantile(0.95, place + 1))
   }
@@ -28,6 +30,7 @@ export const runSettings = (runs: ReadonlyArray<Configured>): SettingsView => {
 interface Described {
   readonly strategies: Identities | null
   readonly settings: Readonly<Record<string, string>>
+  readonly preset: string
   readonly group: string
 }
 
@@ -35,12 +38,28 @@ interface Described {
 const describe = (run: Configured): Described => {
   const found = known.get(run.config)
   if (found !== undefined && found.strategies === run.strategies) return found
-  const made = { strategies: run.strategies, settings: settings(run.config, run.strategies), group: groupOf(run) }
+  const own = settings(run.config, run.strategies)
+  const made = { strategies: run.strategies, settings: own, preset: presetOf(own), group: groupOf(run) }
   known.set(run.config, made)
   return made
 }
 
 const known = new WeakMap<RunConfig, Described>()
+
+/** No file names the preset that a run began with. */
+const presetOf = (own: Readonly<Record<string, string>>): string => {
+  const [nearest] = Arr.sortWith(
+    ofPresets.map(([name, theirs]) => ({
+      name,
+      different: Object.entries(theirs).filter(([key, value]) => own[key] !== value).length
+    })),
+    ({ different }) => different,
+    Order.Number
+  )
+  return nearest?.name ?? ""
+}
+
+const ofPresets = Object.entries(Presets.byName).map(([name, config]) => [name, settings(config, null)] as const)
 
 const groupOf = ({ config, strategies }: Configured): string =>
   JSON.stringify([{ ...algorithmOf(config), randomSeed: 0 }, strategies])
