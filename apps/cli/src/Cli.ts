@@ -1,5 +1,5 @@
 import * as PlainText from "@inspo/domain/PlainText"
-import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate } from "effect"
+import { Cause, Console, Effect, Layer, Logger, Option, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
 import { evaluate, score } from "./commands/compare.ts"
@@ -58,7 +58,7 @@ export const main = Effect.suspend(() =>
 ).pipe(
   Effect.catchIf(
     (error) => CliError.isCliError(error) && error._tag === "ShowHelp",
-    (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(invalidInvocation(error)))
+    (error) => (error.errors.length === 0 ? Effect.void : Effect.flatMap(invalidInvocation(error), Effect.fail))
   ),
   Effect.catchCause((cause) =>
     Cause.hasInterruptsOnly(cause)
@@ -83,10 +83,32 @@ function asksWizard(): boolean {
   return flags?.split("\0").some((flag) => flag === "--wizard" || flag === "--wizard=true") ?? false
 }
 
-function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): UsageError {
-  const problem = errors.map(({ message }) => sentence(oneLine(message))).join(" ")
-  return new UsageError({ problem: `${problem} See \`${commandPath.join(" ")} --help\`.` })
+function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): Effect.Effect<UsageError> {
+  const takesSettings = ["plan", "run", "resume"].includes(commandPath.at(-1) ?? "")
+  return Effect.forEach(errors, (error) =>
+    Effect.map(
+      takesSettings && error._tag === "UnrecognizedOption" && error.suggestions.length === 0
+        ? settingNamed(error.option.replace(/^-+/u, ""))
+        : Effect.succeed(""),
+      (hint) => `${sentence(oneLine(error.message))}${hint}`
+    )
+  ).pipe(
+    Effect.map(
+      (problems) => new UsageError({ problem: `${problems.join(" ")} See \`${commandPath.join(" ")} --help\`.` })
+    )
+  )
 }
+
+/** A flag with the name of a setting. */
+const settingNamed = Effect.fnUntraced(function* (name: string) {
+  const [{ Presets }, { leafPaths }, { nearest }] = yield* Effect.promise(() =>
+    Promise.all([import("@inspo/config"), import("./config/Resolve.ts"), import("./config/Suggestion.ts")])
+  )
+  return Option.match(nearest(name, leafPaths(Presets.quick)), {
+    onNone: () => "",
+    onSome: (setting) => ` To change the setting, use --set ${setting}=VALUE.`
+  })
+})
 
 function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {
   const error = Cause.squash(cause)

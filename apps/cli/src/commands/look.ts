@@ -10,7 +10,7 @@ export const show = Command.make(
       .argument(
         "dir",
         "Directory of a run or of an `inspo evolve`, finished or not, or of served populations; with --lineage also of its " +
-          "branches. Two are compared: runs, instructions (DIR:ID, DIR:seed, DIR:best), text files"
+          "branches; or an instruction (DIR:ID, DIR:seed, DIR:best). Two are compared: runs, instructions, text files"
       )
       .pipe(Argument.atLeast(1)),
     lineage: flags.toggle("lineage", "Show which instruction came from which, over a run and its branches"),

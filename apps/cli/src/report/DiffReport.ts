@@ -47,16 +47,20 @@ export const compareTexts = (from: Named, to: Named): TextDifference => ({
  * Two instructions as one text: words that left in red and words that came in green or, without colours, between `[-` and
  * `-]` and between `{+` and `+}`.
  */
-export const textLines = ({ from, pieces, to }: TextDifference, style: Style): ReadonlyArray<string> => [
-  PlainText.escape(`${from.name} → ${to.name}`),
-  ...(pieces.every(({ kind }) => kind === "same")
-    ? ["  The texts are equal."]
-    : fill(
-        pieces.flatMap((piece, index) => words(piece, pieces[index - 1], style.canColor)),
-        style.columns,
-        "  "
-      ))
-]
+export const textLines = ({ from, pieces, to }: TextDifference, style: Style): ReadonlyArray<string> => {
+  if (from.name === to.name)
+    return [PlainText.escape(`${from.name} is both: there is one instruction, and nothing to compare.`)]
+  return [
+    PlainText.escape(`${from.name} → ${to.name}`),
+    ...(pieces.every(({ kind }) => kind === "same")
+      ? ["  The texts are equal."]
+      : fill(
+          pieces.flatMap((piece, index) => words(piece, pieces[index - 1], style.canColor)),
+          style.columns,
+          "  "
+        ))
+  ]
+}
 
 /** What changed alone, each change between a few of the words around it. */
 export const changeLines = (pieces: ReadonlyArray<Piece>, style: Style, indent: string): ReadonlyArray<string> => {

@@ -1,5 +1,6 @@
 import { Projection, type RunEvent } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
+import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Effect, FileSystem } from "effect"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
@@ -10,6 +11,7 @@ import { score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import { paragraph } from "../terminal/Text.ts"
 
 export interface DiffInput {
   readonly from: string
@@ -33,6 +35,17 @@ export const diff = Effect.fn("Diff.diff")(function* (input: DiffInput) {
   )
 })
 
+/** Shows one instruction, named as `DIR:ID`; false if the name is something else. */
+export const instruction = Effect.fn("Diff.instruction")(function* (name: string, json: boolean) {
+  const named = yield* instructionNamed(name)
+  if (named === null) return false
+  yield* Reporter.print(json, { kind: "instruction", ...named }, (columns) => [
+    PlainText.escape(named.name),
+    ...paragraph(named.text, "  ", columns)
+  ])
+  return true
+})
+
 /** What one side of a comparison names. */
 type Side =
   | { readonly _tag: "Text"; readonly named: Named }
@@ -47,13 +60,9 @@ type RunSide = Extract<Side, { readonly _tag: "Run" }>
 
 /** A run by its directory, an instruction of it as `DIR:ID`, or the text of a file. */
 const read = Effect.fnUntraced(function* (name: string) {
-  const fs = yield* FileSystem.FileSystem
-  // A path below a file does not exist.
-  const isRun = (directory: string) => Effect.orElseSucceed(fs.exists(filesOf(directory).config), () => false)
   if (yield* isRun(name)) return yield* readSide(name)
-  const [, directory, id] = /^(.+):([^:/\\]+)$/u.exec(name) ?? []
-  if (directory !== undefined && id !== undefined && (yield* isRun(directory)))
-    return { _tag: "Text", named: yield* instructionOf(yield* readSide(directory), id) } satisfies Side
+  const named = yield* instructionNamed(name)
+  if (named !== null) return { _tag: "Text", named } satisfies Side
   const text = yield* Effect.catchTag(readText(name), "PlatformError", (cause) =>
     Effect.fail(
       new UsageError({
@@ -63,6 +72,19 @@ const read = Effect.fnUntraced(function* (name: string) {
     )
   )
   return { _tag: "Text", named: { name, text: text.trim() } } satisfies Side
+})
+
+/** A path below a file does not exist. */
+const isRun = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.orElseSucceed(fs.exists(filesOf(directory).config), () => false)
+})
+
+/** The instruction of a run that is named as `DIR:ID`; null if there is no such run. */
+const instructionNamed = Effect.fnUntraced(function* (name: string) {
+  const [, directory, id] = /^(.+):([^:/\\]+)$/u.exec(name) ?? []
+  if (directory === undefined || id === undefined || (yield* isRun(name)) || !(yield* isRun(directory))) return null
+  return yield* instructionOf(yield* readSide(directory), id)
 })
 
 const readSide = (directory: string) =>

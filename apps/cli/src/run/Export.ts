@@ -6,7 +6,7 @@ import { Effect, FileSystem, Option, type PlatformError, Result } from "effect"
 import { orUsage } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
-import { claim } from "../runDirectory/Claim.ts"
+import { chooseAnother, claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
@@ -55,7 +55,7 @@ export const exportRun = Effect.fn("Export.export")(function* (input: ExportInpu
   if (best === undefined || saved === undefined)
     return yield* new CommandFailure({ problem: `The checkpoint of step ${step} of ${directory} was not kept.` })
 
-  const { directory: target, discard } = yield* claim(out)
+  const { directory: target, discard } = yield* claim(out, chooseAnother)
   const embedded = isEmbedded(config)
   const run: Finished = { directory, config, events, best, seed: firstOf(state), saved }
   const made = Option.isNone(input.internalize)

@@ -60,6 +60,10 @@ export const view = Effect.fnUntraced(function* ({ directories, json, lineage, o
     const module = yield* Effect.promise(() => import("../report/Write.ts"))
     return yield* module.report({ directory, format: report.value, out, json })
   }
+  if (directory.includes(":")) {
+    const { instruction } = yield* Effect.promise(() => import("./Diff.ts"))
+    if (yield* instruction(directory, json)) return
+  }
   const module = yield* Effect.promise(() => import("./Show.ts"))
   return yield* module.show({ directory, json })
 })

@@ -7,17 +7,18 @@ export interface Claim {
   readonly discard: Effect.Effect<void>
 }
 
-/** Claims a directory that the user named: it must be new or empty. */
-export const claim = Effect.fn("RunDirectory.claim")(function* (directory: string) {
+/** Claims a directory that the user named: it must be new or empty. The `remedy` is for one that is neither. */
+export const claim = Effect.fn("RunDirectory.claim")(function* (
+  directory: string,
+  remedy = `Choose another one, or continue the run in it with \`inspo resume ${directory}\`.`
+) {
   const fs = yield* FileSystem.FileSystem
   const refuse = unusable(directory)
   if (yield* fs.exists(directory).pipe(Effect.mapError(refuse))) {
     const entries = yield* fs.readDirectory(directory).pipe(Effect.mapError(refuse))
     if (entries.length > 0)
       return yield* new UsageError({
-        problem:
-          `--out is ${directory}, which is not empty; expected a new or an empty directory. ` +
-          `Choose another one, or continue the run in it with \`inspo resume ${directory}\`.`
+        problem: `--out is ${directory}, which is not empty; expected a new or an empty directory. ${remedy}`
       })
     yield* fs.access(directory, { writable: true }).pipe(Effect.mapError(refuse))
     return {
@@ -71,6 +72,9 @@ export const makeDirectories: (
     )
   )
 })
+
+/** Where no run would be continued. */
+export const chooseAnother = "Choose another one."
 
 const unusable = (directory: string) => (error: PlatformError.PlatformError) =>
   new UsageError({

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import * as View from "@inspo/serve/live/View"
 import { Effect } from "effect"
-import { claim } from "../runDirectory/Claim.ts"
+import { chooseAnother, claim } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { wrap } from "../terminal/Text.ts"
@@ -15,7 +15,7 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
   const { state } = yield* read(place)
   const { instruction, reason, why } = View.incumbent(state)
   const manifest = { population: place.name, instruction, reason, why, cohorts: state.learning.population.step }
-  const { directory, discard } = yield* claim(out)
+  const { directory, discard } = yield* claim(out, chooseAnother)
   const [file, text] =
     "text" in instruction
       ? ["instruction.txt", `${instruction.text}\n`]
