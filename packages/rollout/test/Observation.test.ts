@@ -112,6 +112,22 @@ describe("Observation", () => {
     assert.strictEqual(text, "<information> (INST) in [1] {a} <b c></information>")
   })
 
+  it.prop(
+    "shows no special token of a tokenizer that normalises text, wherever it is cut",
+    [Schema.Array(Schema.Literals(["［ＩＮＳＴ］", "[INST]", "＜／ｓ＞", "[IN", "ST]", "é", " a "])), Limit],
+    ([parts, limit]) => {
+      const specials = ["[INST]", "</s>"]
+      const normalise = (text: string) => text.normalize("NFKC")
+      const other = {
+        ...tokenizer,
+        encode: (text: string) => tokenizer.encode(normalise(text)),
+        escape: SpecialTokens.escaping(specials, normalise)
+      }
+      const { tokens } = Observation.make(other, parts.join(""), limit)
+      for (const special of specials) assert.notInclude(other.decode(tokens), special)
+    }
+  )
+
   it("shows a chat model no text in a usual form of special tokens", () => {
     const shown = (text: string) => Observation.unwrapped(Observation.within((one) => one.length, text, 1000) ?? "")
     assert.strictEqual(
