@@ -19,6 +19,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const python = (program: string) => [here("../../../.cache/rivals/bin/python"), here(program)] as const
 
 const commands: Readonly<Record<Rival, readonly [string, ...ReadonlyArray<string>]>> = {
+  "inspo-equal": [process.execPath, here("with_evolve.mjs")],
   gepa: python("with_gepa.py"),
   "dspy-gepa": [...python("with_dspy.py"), "gepa"],
   "dspy-miprov2": [...python("with_dspy.py"), "miprov2"],

@@ -5,6 +5,7 @@ import * as Claims from "../src/evolve/Claims.ts"
 import * as Outcome from "../src/evolve/Outcome.ts"
 import * as Power from "../src/evolve/Power.ts"
 import * as Protocol from "../src/evolve/Protocol.ts"
+import { rivals, tuningWorlds } from "../src/evolve/Rivals.ts"
 import * as Trial from "../src/evolve/Trial.ts"
 import { bank, bestOf, seedPrompt, type World, worlds } from "../src/evolve/World.ts"
 import { InvalidStudy } from "../src/Host.ts"
@@ -37,8 +38,10 @@ const [world, other] = worlds
 if (world === undefined || other === undefined) throw new Error("no worlds")
 const budget = { ...Evolve.budget, seed: 3 }
 const fileOf = (optimizer: Outcome.Optimizer, own: World) => `out/${Outcome.fileOf(optimizer, own, 3)}`
-const kept = (optimizer: string, own: World, outcome: Outcome.Outcome) =>
-  Outcome.write(Outcome.keyOf(optimizer, own, budget), outcome)
+const kept = (code: string, own: World, outcome: Outcome.Outcome) =>
+  Outcome.write(Outcome.keyOf(code, own, budget), outcome)
+const keptOfGepa = (own: World, outcome: Outcome.Outcome) =>
+  Outcome.write(Outcome.keyOfRival("gepa", own, budget), outcome)
 /** All files of a finished study. */
 const finished = (): Map<string, string> => {
   const cells = Power.budgets.flatMap((own) =>
@@ -67,9 +70,21 @@ const ours = {
   finalist: 0.1,
   covered: true,
   tried: 0.1,
-  calls: 290
+  calls: 290,
+  requests: 3,
+  candidates: 12
 } as const
-const theirs = { verdict: null, prompt: "x", gain: -0.01, finalist: null, covered: null, tried: null, calls: 300 }
+const theirs = {
+  verdict: null,
+  prompt: "x",
+  gain: -0.01,
+  finalist: null,
+  covered: null,
+  tried: null,
+  calls: 300,
+  requests: 10,
+  candidates: 10
+}
 
 describe("bench", () => {
   it.effect("reads the finished runs of the same code, and runs the others", () =>
@@ -104,8 +119,8 @@ describe("bench", () => {
   it.effect("shows the runs of other optimizers with the same agent and budget beside its own", () =>
     Effect.gen(function* () {
       const files = finished()
-      files.set(fileOf("gepa", world), kept("gepa", world, theirs))
-      files.set(fileOf("gepa", other), kept("gepa", world, theirs))
+      files.set(fileOf("gepa", world), keptOfGepa(world, theirs))
+      files.set(fileOf("gepa", other), keptOfGepa(world, theirs))
       const { rows, summary } = yield* Evolve.bench(hostOf("one", files), input)
       assert.deepStrictEqual(
         rows.flatMap(({ kind, optimizer, verdicts, worse }) =>
@@ -114,10 +129,17 @@ describe("bench", () => {
         [[world.name, null, 1]]
       )
       assert.deepStrictEqual(
-        summary.map(({ missed, optimizer, worse }) => [optimizer, missed === null, worse.successes, worse.n]),
+        summary.map(({ candidates, missed, optimizer, requests, worse }) => [
+          optimizer,
+          missed === null,
+          worse.successes,
+          worse.n,
+          requests,
+          candidates
+        ]),
         [
-          ["inspo", false, 0, worlds.length],
-          ["gepa", true, 1, 1]
+          ["inspo", false, 0, worlds.length, 3, 12],
+          ["gepa", true, 1, 1, 10, 10]
         ]
       )
       assert.match(files.get("out/result.md") ?? "", /\| gepa +\| +1 \| 100\.0 % \| \[2\.5, 100\.0\] +\| – /u)
@@ -125,18 +147,30 @@ describe("bench", () => {
   )
 })
 
+describe("rivals", () => {
+  it.each(Object.entries(rivals))("use a setting of their grid: %s", (_, { chosen, grid }) => {
+    assert.deepInclude(grid, chosen)
+  })
+
+  it("are tuned on agents that no table reports", () => {
+    for (const own of tuningWorlds) assert.notDeepInclude(worlds, { ...own, name: own.name.split(",")[0] ?? "" })
+  })
+})
+
 describe("serve", () => {
   it("gives the trials of a program one after the other, and keeps what it returns", () => {
     const outcomes: Array<Outcome.Outcome> = []
     const keep = (outcome: Outcome.Outcome) => outcomes.push(outcome)
     const small = { calls: 2, cases: 6, seed: 1 }
-    const ask = Protocol.serve([world, other].map((own) => ({ world: own, budget: small, keep })))
+    const ask = Protocol.serve(
+      [world, other].map((own) => ({ world: own, settings: { cases: 2 }, budget: small, keep }))
+    )
     const send = (request: object) => ask(JSON.stringify(request))
     const asked = (place: number) => send({ do: "ask", prompt: seedPrompt, case: place })
 
     assert.throws(() => asked(1), "without a trial")
     assert.throws(() => send({ do: "sing" }), "not a request")
-    assert.deepStrictEqual(send({ do: "next" }), { prompt: seedPrompt, ...small })
+    assert.deepStrictEqual(send({ do: "next" }), { prompt: seedPrompt, ...small, settings: { cases: 2 } })
     const best = bestOf(world)
     const request = bank.map((clause) => `A reader would say: ${clause}`).join("\n")
     assert.deepStrictEqual(send({ do: "propose", parent: best, request, count: 3 }), [
@@ -153,7 +187,9 @@ describe("serve", () => {
         finalist: null,
         covered: null,
         tried: null,
-        calls: 2
+        calls: 2,
+        requests: 1,
+        candidates: 3
       }
     ])
     assert.throws(() => asked(1), "without a trial")

@@ -19,6 +19,8 @@ const reflective: ReadonlyArray<Settings> = [
 ]
 
 export const rivals = {
+  /** Ours with the candidates of gepa, and one score of each output; it is not tuned. */
+  "inspo-equal": { grid: [{ candidates: 3 }], chosen: { candidates: 3 } },
   gepa: { grid: reflective, chosen: { validation: 10, minibatch: 8 } },
   "dspy-gepa": { grid: reflective, chosen: { validation: 10, minibatch: 8 } },
   "dspy-miprov2": {
