@@ -332,11 +332,11 @@ suite("groups of seeds", () => {
       }
       assert.strictEqual(rows.length, 24)
       await assertInOrder(page, `${width} ${theme}`)
-      await page.getByLabel("Draw rollout.groupSize=4").uncheck()
+      await page.getByLabel(/^Draw \w+ rollout\.groupSize=4$/u).uncheck()
       await until(page, `location.href.includes("draw=size3-seed")`)
       await page.reload()
       await page.waitForSelector(`${grid} canvas`)
-      assert.isFalse(await page.getByLabel("Draw rollout.groupSize=4").isChecked())
+      assert.isFalse(await page.getByLabel(/^Draw \w+ rollout\.groupSize=4$/u).isChecked())
       assertClean(watched)
       await page.close()
     }

@@ -8,6 +8,7 @@ import * as Setup from "./Setup.ts"
 import type { Round, Snapshot } from "./Snapshot.ts"
 import * as Summary from "./Summary.ts"
 
+/** What the file of a search holds: its head, the state after its events, and what each round showed. */
 export interface Course {
   readonly head: EventFile.Head
   readonly state: Search.State

@@ -40,6 +40,7 @@ export const make: Effect.Effect<Interface> = Effect.gen(function* () {
   return { begin: (_, past) => Effect.forEach(past, log, { discard: true }), log, end: () => Effect.void }
 })
 
+/** The tracker of {@link make}. */
 export const layer: Layer.Layer<Tracker> = Layer.effect(Tracker, make)
 
 /** The name of a metric's gauge. */

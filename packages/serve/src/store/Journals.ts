@@ -3,6 +3,7 @@ import { Journal, type JournalError, type Mode } from "@inspo/journal"
 import * as postgres from "@inspo/journal/postgres"
 import { Context, Effect, Layer, type Scope } from "effect"
 
+/** Opens and removes the journals of populations and of the register, by their names. */
 export interface Journals {
   /**
    * Opens a journal as long as the scope lasts. One that is open for writing belongs to this process alone; `onLost` runs

@@ -52,6 +52,7 @@ export interface Own {
 /** Whether this server is active, or else the address of the active one, null if it is unknown. */
 export type Role = { readonly _tag: "Active" } | { readonly _tag: "Standby"; readonly active: string | null }
 
+/** A server that is active or on standby. */
 export interface Standby<E> {
   readonly role: Effect.Effect<Role>
   /**
@@ -63,6 +64,7 @@ export interface Standby<E> {
   readonly ended: Effect.Effect<never, JournalError | E>
 }
 
+/** The metric of its role. */
 export const isActive = Metric.gauge("inspo_server_active", {
   description: "1 if this server is the active one of its database, 0 on standby"
 })
