@@ -415,7 +415,7 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
       )
       const tests = Array.from({ length: 24 }, (_, id) => ({
         vars: { country: `Country-${id}` },
-        assert: [{ type: "regex", value: "(?i)^\\s*yes\\s*$" }]
+        assert: [{ type: "regex", value: "^\\s*(?i:yes)\\s*$" }]
       }))
       const config = { prompts: [template], providers: ["openai:chat:m"], tests }
       yield* Effect.promise(() => writeFile(join(cwd, "promptfooconfig.yaml"), JSON.stringify(config)))

@@ -44,7 +44,7 @@ export const fault = ({ type, value }: Assertion): string | null => {
     case "regex":
       return typeof value === "string" && value !== "" && Result.isSuccess(Result.try(() => new RegExp(value, "")))
         ? null
-        : "a regular expression of JavaScript"
+        : "a regular expression of JavaScript, whose flags have the form (?i:…)"
     case "is-json":
       return value === null ? null : "none: JSON Schemas have no counterpart here"
   }
