@@ -15,7 +15,7 @@ export const Outcome = Schema.Struct({
   finalist: Schema.NullOr(Schema.Finite),
   /** Whether the interval of the test holds the true gain of that prompt; null if none was tested. */
   covered: Schema.NullOr(Schema.Boolean),
-  /** The largest true gain of a prompt that was tried; null for optimizers that do not tell. */
+  /** The largest true gain of a prompt that was tried; null for optimizers that do not report it. */
   tried: Schema.NullOr(Schema.Finite),
   calls: Schema.Int,
   /** Requests to the proposer, and the prompts that it wrote in answer. */
