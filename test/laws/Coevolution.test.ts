@@ -177,7 +177,7 @@ const assertAlike = (
   same<Environment.Counted>({ spent: state.spent, failed: state.failed }, environment.counted)
 }
 
-/** The evidence that the population holds, against the same computed from all rewards; P(best) is taken from there. */
+/** The evidence that the population holds, against the same computed from all rewards */
 const assertEvidence = (history: History.History, { comparison, members }: Population.Population): void => {
   const { evidence } = history
   const incumbent = members[comparison.incumbent]?.instruction.id ?? ""
@@ -188,10 +188,10 @@ const assertEvidence = (history: History.History, { comparison, members }: Popul
   }
   evidence.incumbent = incumbent
   evidence.chances = new Map(history.alive.map((id, place) => [id, comparison.chances[place] ?? NaN]))
-  same(comparison.generation, evidence.generation)
-  for (const [place, eValue] of Comparison.eValues(comparison).entries()) {
-    const expected = Evidence.eValue(evidence, history.alive[place] ?? "")
-    holds(Math.abs(eValue - expected) <= 1e-9 * expected, `the e-value of ${history.alive[place]}`)
+  same(comparison.generation, evidence.entries.length)
+  for (const [place, found] of Comparison.evidenceAgainst(comparison).entries()) {
+    const expected = Evidence.evidenceAgainst(evidence, history.alive, history.alive[place] ?? "")
+    holds(Math.abs(found - expected) <= 1e-9 * expected, `the evidence against ${history.alive[place]}`)
   }
 }
 

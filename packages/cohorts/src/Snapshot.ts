@@ -5,7 +5,7 @@ import * as Comparison from "@inspo/population/Comparison"
 import * as Difference from "@inspo/population/Difference"
 import * as MeanInterval from "@inspo/population/MeanInterval"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
-import type { Bounds, Member } from "@inspo/population/Population"
+import { type Bounds, ids, type Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
 import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
@@ -146,14 +146,13 @@ const ahead = (state: State): Snapshot["ahead"] => {
   const leader = members[comparison.incumbent]?.instruction.id
   if (leader === undefined || leader === seed || incumbent.why === "better than the seed") return null
   const isForbidden = missingRewardsForbid(state).some(({ better, worse }) => better === leader && worse === seed)
-  // The logarithm of an e-value grows about as half the square of the difference in standard deviations, for the best bet.
-  const growth = Math.log(Comparison.bets.length * Comparison.threshold(comparison, settings.risk))
-  return isAlive(population, seed)
-    ? {
-        id: leader,
-        rewardsNeeded: isForbidden ? null : Difference.rewardsNeeded(population, leader, seed, Math.sqrt(2 * growth))
-      }
-    : null
+  if (!isAlive(population, seed)) return null
+  return {
+    id: leader,
+    rewardsNeeded: isForbidden
+      ? null
+      : Comparison.rewardsNeeded(comparison, ids(population).indexOf(seed), settings.risk)
+  }
 }
 
 /** Pairs whose rewards differ as reported, but which no number of further cohorts could distinguish. */

@@ -157,7 +157,7 @@ describe("evidence", () => {
         unit(1, [], 1),
         unit(2, [0])
       ])
-    const [seed = 0, hiding = 0, bad = 0] = Comparison.eValues(known.population.comparison)
+    const [seed = 0, hiding = 0, bad = 0] = Comparison.evidenceAgainst(known.population.comparison)
     assert.isBelow(seed, 1)
     assert.isBelow(hiding, 1)
     assert.isAbove(bad, 1e6)
@@ -179,8 +179,8 @@ describe("evidence", () => {
           worst = fold(worst, ({ missing, rewards }) => [rewards, missing])
           completed = fold(completed, (one) => [complete(one), 0])
         }
-        const under = Comparison.eValues(worst.population.comparison)
-        for (const [place, known] of Comparison.eValues(completed.population.comparison).entries())
+        const under = Comparison.evidenceAgainst(worst.population.comparison)
+        for (const [place, known] of Comparison.evidenceAgainst(completed.population.comparison).entries())
           assert.isAtMost(under[place] ?? Number.NaN, known * (1 + 1e-9))
       })
     ))
@@ -212,7 +212,7 @@ describe("evidence", () => {
           ...one.precision.flat(),
           ...one.weighted,
           one.squares,
-          ...Comparison.eValues(one)
+          ...Comparison.evidenceAgainst(one)
         ]
         const expected = numbers(plain)
         for (const [place, value] of numbers(shifted).entries())
@@ -249,16 +249,21 @@ describe("the risk for life", () => {
     assert.isTrue(doubts.some((doubt) => doubt <= 0.3))
   })
 
-  it("is divided among the generations: their parts of it add up to less than all of it", () => {
+  it("is divided among all pairs that there ever are: their parts of it add up to less than all of it", () => {
     const server = new Server(changed(settings, { size: 40 }), contents)
-    let spent = 0
+    let [spent, before] = [0, 0]
     for (let generation = 1; generation <= 30; generation++) {
-      const { comparison } = server.state.learning.population
+      const { comparison, members } = server.state.learning.population
       assert.strictEqual(comparison.generation, generation)
-      spent += 1 / Comparison.threshold(comparison, 1)
+      const sum = comparison.shares.flat().reduce((all, one) => all + one, 0)
+      // A pair that ends gives nothing back.
+      spent += Math.max(0, sum - before)
       server.do({ _tag: "Add", now: 0, content: `by hand ${generation}`, parent: null })
+      const id = members.at(-1)?.instruction.id
+      if (generation % 3 === 0 && id !== undefined) server.do({ _tag: "Retire", now: 0, id })
+      before = server.state.learning.population.comparison.shares.flat().reduce((all, one) => all + one, 0)
     }
-    assert.approximately(spent, 1 - 1 / 31, 1e-9)
+    assert.isAtMost(spent, 1)
   })
 
   it("prunes worse members, the worst first, never a protected one and never the last", () => {

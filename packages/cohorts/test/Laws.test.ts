@@ -17,7 +17,9 @@ import {
 import { InstructionId } from "@inspo/domain/Instruction"
 import { isAlive } from "@inspo/evolution"
 import type { MissingRewards } from "@inspo/population"
-import { incumbent as bestOf } from "@inspo/population/Population"
+import * as Comparison from "@inspo/population/Comparison"
+import * as Difference from "@inspo/population/Difference"
+import * as Population from "@inspo/population/Population"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
 import { eventful, Life, step } from "./support/Life.ts"
@@ -640,30 +642,45 @@ describe("the seed", () => {
 })
 
 describe("the incumbent", () => {
-  it("is the best member from the time the seed is shown worse, also after the seed has left", () => {
+  it("is the best of those that are better than the seed or, once that has left, than the incumbent", () => {
     const steps = fc.array(step, { minLength: 20, maxLength: 60 })
-    let changes = 0
+    let [proven, changes] = [0, 0]
     fc.assert(
       fc.property(steps, (steps) => {
-        const life = new Life(changed(eventful("trainer"), { size: 3, evolveEvery: 2, risk: 0.2 }))
-        let last: string | undefined
+        const life = new Life(changed(eventful("trainer"), { size: 3, evolveEvery: 2, risk: 0.9 }))
+        let last = life.state.learning.incumbent
         for (const [index, one] of steps.entries()) {
-          if (one.kind !== "retire") life.take(one, index + 1)
+          if (one.kind === "rewind" || one.kind === "retire") continue
+          life.take(one, index + 1)
           const { incumbent, population, seed } = life.state.learning
-          if (life.log.at(-1)?._tag !== "Concluded" || !isBeaten(incumbent)) continue
-          assert.strictEqual(incumbent.id, bestOf(population)?.instruction.id)
-          if (!isAlive(population, seed) && last !== undefined && last !== incumbent.id) changes++
-          last = incumbent.id
+          const before = last
+          last = incumbent
+          if (life.log.at(-1)?._tag !== "Concluded") continue
+          const ids = Population.ids(population)
+          const means = new Map(Comparison.posterior(population.comparison).means.map((mean, at) => [ids[at], mean]))
+          const reference = isAlive(population, seed) ? seed : before.id
+          const place = ids.indexOf(reference)
+          const isRefuted = (Comparison.evidenceAgainst(population.comparison)[place] ?? 0) >= 1 / 0.9
+          const better = ids.filter(
+            (id) => isRefuted && (Difference.between(population, id, reference)?.lower ?? -1) > 0
+          )
+          if (incumbent.why === "better than the seed" && isAlive(population, incumbent.id)) {
+            proven++
+            if (incumbent.id !== before.id && place >= 0) assert.include(better, incumbent.id)
+            if (incumbent.id !== before.id && !isAlive(population, seed)) changes++
+            for (const id of better) assert.isAtMost(means.get(id) ?? NaN, means.get(incumbent.id) ?? NaN)
+          }
+          if (incumbent.why === "the seed was pruned as worse")
+            assert.strictEqual(incumbent.id, Population.incumbent(population)?.instruction.id)
+          if (incumbent.why === "nothing separates") assert.deepEqual([incumbent.id, better], [seed, []])
         }
       }),
       { numRuns: 200 }
     )
+    assert.isAbove(proven, 0)
     assert.isAbove(changes, 0)
   })
 })
-
-const isBeaten = ({ why }: Learning.Incumbent): boolean =>
-  why === "better than the seed" || why === "the seed was pruned as worse"
 
 describe("without evidence", () => {
   it("the seed is the incumbent, however well another does", () => {

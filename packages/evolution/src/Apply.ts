@@ -1,7 +1,6 @@
 /** How an event changes the state: it copies the decision and chooses nothing. */
 import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
-import * as Comparison from "@inspo/population/Comparison"
 import * as Population from "@inspo/population/Population"
 import { type EventOf, type EvolutionEvent, UnexpectedEvent } from "./Event.ts"
 import type { Schedule } from "./Schedule.ts"
@@ -33,7 +32,7 @@ export const rest = <S extends EvolutionState>(state: S): S =>
 export const apply = <S extends EvolutionState>(schedule: Schedule, state: S, event: EvolutionEvent): S => {
   switch (event._tag) {
     case "Pruned": {
-      const remaining = without(
+      const remaining = leave(
         state,
         event.pruned.map(({ id }) => id)
       )
@@ -95,14 +94,8 @@ export const enter = <S extends EvolutionState>(state: S, newcomers: ReadonlyArr
   population: Population.add(state.population, newcomers)
 })
 
-/** Removes members by hand, whatever the evidence, which begins again. */
-export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => {
-  const remaining = without(state, leaving)
-  const { population } = remaining
-  return { ...remaining, population: { ...population, comparison: Comparison.renew(population.comparison) } }
-}
-
-const without = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => ({
+/** Removes members, whatever the evidence. */
+export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => ({
   ...state,
   population: Population.remove(state.population, leaving),
   newcomers: state.newcomers.filter((id) => !leaving.includes(id))
@@ -168,7 +161,7 @@ const refilled = <S extends EvolutionState>(
 ): S => {
   const { evolution } = state
   if (evolution === null) throw new UnexpectedEvent({ event: event._tag, expected: "an evolution" })
-  const remaining = without(
+  const remaining = leave(
     state,
     event.replaced.map(({ id }) => id)
   )

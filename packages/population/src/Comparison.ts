@@ -4,7 +4,9 @@
  *
  * - A Gaussian model y = θ_i + u_block + e with a free effect of each block: means, intervals, and P(best), the probability
  *   that a member is the best. It allocates rollouts and chooses the incumbent; it guarantees nothing.
- * - For each member a betting e-process against "it is the best". Whatever is called certain follows from it.
+ * - For each member betting e-processes against "no other is better": one for each pair, and one for all its rivals together. They begin
+ *   when it and the rival are members and end when one leaves; who else enters does not change them. Whatever is called certain follows
+ *   from these.
  */
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as RandomStream from "@inspo/domain/RandomStream"
@@ -27,8 +29,11 @@ export const defaultPrior: Prior = { spread: 0.01, newcomer: -0.02, deviation: 0
 /**
  * All arrays are parallel to the members. With w the weights of a block's cells and ȳ its weighted mean, `precision` is
  * Σ diag(w) − w wᵀ / Σw, `weighted` is Σ w (y − ȳ), `squares` is Σ w (y − ȳ)², and `freedom` the number of cells less that of
- * blocks. `samples` and `sum` count all rewards. `exponents` holds the logarithm of each member's e-process under each of the
- * {@link bets}, since `generation` began. `chances` is P(best). `incumbent` is the member that is returned, by place; -1 without members.
+ * blocks. `samples` and `sum` count all rewards. `exponents[i][j]` holds the logarithm of the e-process that member j is better than
+ * member i, under each of the {@link bets}, and `exponents[i][i]` that its rivals are. `shares[i][j]` is the part of the risk that it may
+ * spend: those that begin with the g-th entry, of all `generation` entries, have 1 / (g (g + 1)), which sum to 1, half of it against the
+ * oldest member. `since` is `samples` at the entry of each
+ * member. `chances` is P(best). `incumbent` is the member that is returned, by place; -1 without members.
  * `prior` is there if it is not the default one.
  */
 export interface Comparison {
@@ -38,7 +43,9 @@ export interface Comparison {
   readonly freedom: number
   readonly samples: number
   readonly sum: number
-  readonly exponents: ReadonlyArray<ReadonlyArray<number>>
+  readonly exponents: ReadonlyArray<ReadonlyArray<Vector>>
+  readonly shares: Matrix
+  readonly since: Vector
   readonly generation: number
   readonly chances: ReadonlyArray<number>
   readonly incumbent: number
@@ -55,6 +62,8 @@ export const empty: Comparison = {
   samples: 0,
   sum: 0,
   exponents: [],
+  shares: [],
+  since: [],
   generation: 0,
   chances: [],
   incumbent: -1,
@@ -62,7 +71,7 @@ export const empty: Comparison = {
 }
 
 /** λ: the sizes of the bets, whose e-processes are averaged. */
-export const bets: Vector = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8]
+export const bets: Vector = [0.05, 0.1, 0.2, 0.4, 0.8, 0.95]
 
 /** The means of the members relative to each other, with their covariance, in units of the reward. */
 export interface Posterior {
@@ -88,15 +97,31 @@ export const posterior = (comparison: Comparison, spread = priorOf(comparison).s
 export const deviation = ({ covariance }: Posterior, a: number, b: number): number =>
   Math.sqrt(Math.max(0, at(covariance[a], a) + at(covariance[b], b) - 2 * at(covariance[a], b)))
 
-/** Each member's e-value against "it is the best" in this generation: 1 without evidence, large values refute it. */
-export const eValues = ({ exponents }: Comparison): Vector =>
-  exponents.map((own) => own.reduce((sum, exponent) => sum + Math.exp(exponent), 0) / bets.length)
+/**
+ * The evidence against "no other member is better" of each member, by its pairs with those present and by all its rivals together, each
+ * times its share of the risk. It ever reaches 1 / δ for any member that is as good as all that it was compared with with a probability
+ * of δ at most, over the whole life.
+ */
+export const evidenceAgainst = (comparison: Comparison): Vector =>
+  comparison.exponents.map((row, place) => total(row.map((_, rival) => evidence(comparison, place, rival))))
 
 /**
- * The e-value that shows in this generation, at the risk `delta` over all generations, that a member is not the best:
- * g (g + 1) / δ in generation g, since Σ 1 / (g (g + 1)) is 1.
+ * About how many more rewards, of all members, until {@link evidenceAgainst} a member is 1 / `delta`, if what shows most goes on to grow
+ * as since it began: at least 1 until then, 0 from then on. Null while nothing grows.
  */
-export const threshold = ({ generation }: Comparison, delta: number): number => (generation * (generation + 1)) / delta
+export const rewardsNeeded = (comparison: Comparison, place: number, delta: number): number | null => {
+  const parts = (comparison.exponents[place] ?? []).map((_, rival) => evidence(comparison, place, rival))
+  const left = -Math.log(delta * total(parts))
+  if (left <= 0) return 0
+  const rival = parts.indexOf(Math.max(...parts))
+  const growth = Math.max(...(comparison.exponents[place]?.[rival] ?? []))
+  const rewards = comparison.samples - Math.max(at(comparison.since, place), at(comparison.since, rival))
+  return growth > 0 ? Math.max(1, Math.ceil((left / growth) * rewards)) : null
+}
+
+/** The mean of an e-process over the bets, times its share of the risk. */
+const evidence = ({ exponents, shares }: Comparison, place: number, rival: number): number =>
+  (at(shares[place], rival) * total((exponents[place]?.[rival] ?? []).map(Math.exp))) / bets.length
 
 /**
  * What a unit of time brings: its blocks, the groups that wait for a rival, and all its rewards. `missing` is the share of
@@ -114,9 +139,10 @@ export interface Unit {
 /**
  * Adds a unit of time.
  *
- * The e-process of member i multiplies by 1 + λ Σ_j v_j (y_j − y_i) / Σ_j v_j for each block, over its rivals j, with v_j
- * their P(best) before the unit. While i has the largest expected reward in every block, the factor's expected value is at most 1, so by
- * Ville's inequality it ever reaches 1 / δ with probability δ at most (Waudby-Smith and Ramdas 2024, "Estimating means of
+ * The e-process of member i and its rival j multiplies by 1 + λ (y_j − y_i) for each block that has both, with missing rewards in favour
+ * of i. That of all its rivals has their mean instead of y_j, by their P(best) before the unit. While no rival has a larger expected
+ * reward than i in any block, the factor's expected value is at most 1, so by
+ * Ville's inequality it ever reaches 1 / α with probability α at most (Waudby-Smith and Ramdas 2024, "Estimating means of
  * bounded random variables by betting"). This holds for rewards in [0, 1] and questions drawn at random given the past.
  */
 export const observe = (
@@ -127,9 +153,8 @@ export const observe = (
   const place = new Map(members.map((id, index) => [id, index]))
   const precision = comparison.precision.map((row) => [...row])
   const weighted = [...comparison.weighted]
-  const exponents = comparison.exponents.map((row) => [...row])
+  const exponents = comparison.exponents.map((row) => row.map((own) => [...own]))
   const stakes = comparison.chances.map((chance) => chance + 1e-6)
-  const allStakes = total(stakes)
   let { freedom, squares } = comparison
   for (const block of blocks) {
     const cells: Array<Cell & { readonly index: number; readonly stake: number }> = []
@@ -138,11 +163,11 @@ export const observe = (
       if (index !== undefined) cells.push({ instruction, high, low, weight, index, stake: at(stakes, index) })
     }
     if (cells.length < 2) continue
-    let [weight, weighedLow, stakesPresent, stakedLow] = [0, 0, 0, 0]
+    let [weight, weighedLow, allStakes, stakedLow] = [0, 0, 0, 0]
     for (const { low, stake, weight: own } of cells) {
       weight += own
       weighedLow += own * low
-      stakesPresent += stake
+      allStakes += stake
       stakedLow += stake * low
     }
     const centre = weighedLow / weight
@@ -154,12 +179,12 @@ export const observe = (
       squares += one.weight * (one.low - centre) ** 2
     }
     freedom += cells.length - 1
-    for (const { high, index, low, stake } of cells) {
-      const rivals = stakesPresent - stake
-      const difference = (stakedLow - stake * low - rivals * high) / (allStakes - stake)
-      const own = exponents[index] ?? []
-      for (const [k, bet] of bets.entries()) own[k] = at(own, k) + Math.log1p(bet * difference)
-    }
+    for (const { high, index, low: own, stake } of cells)
+      for (const { index: rival, low } of cells) {
+        const earned = index === rival ? (stakedLow - stake * own) / (allStakes - stake) : low
+        const process = exponents[index]?.[rival] ?? []
+        for (const [k, bet] of bets.entries()) process[k] = at(process, k) + Math.log1p(bet * (earned - high))
+      }
   }
   return judge(
     {
@@ -179,8 +204,7 @@ export const observe = (
 }
 
 /**
- * Adds members; the e-processes of all begin again, in a new generation. What the {@link Prior} expects of newcomers enters as one
- * more observation.
+ * Adds members; the their e-processes begin. What the {@link Prior} expects of newcomers enters as one more observation.
  */
 export const enter = (
   comparison: Comparison,
@@ -211,14 +235,22 @@ export const enter = (
       squares += weight * newcomer ** 2
     }
   }
+  const generation = comparison.generation + 1
+  const half = 1 / (2 * generation * (generation + 1))
+  const against = size - present
+  const others = size ** 2 - present ** 2 - against
+  const withNew = <A>(rows: ReadonlyArray<ReadonlyArray<A>>, one: (row: number, column: number) => A) =>
+    weighted.map((_, row) => weighted.map((_, column) => rows[row]?.[column] ?? one(row, column)))
   return judge(
     {
       ...comparison,
       precision,
       weighted,
       squares,
-      exponents: Array.from({ length: size }, () => bets.map(() => 0)),
-      generation: comparison.generation + 1,
+      exponents: withNew(comparison.exponents, () => bets.map(() => 0)),
+      shares: withNew(comparison.shares, (row) => half / (row === 0 ? against : others)),
+      since: weighted.map((_, place) => comparison.since[place] ?? comparison.samples),
+      generation,
       chances: [...comparison.chances, ...fresh],
       incumbent: incumbent < 0 ? 0 : incumbent
     },
@@ -226,16 +258,6 @@ export const enter = (
     step
   )
 }
-
-/**
- * Begins a generation: what the e-processes showed is about the members of their time, so it does not hold for those that remain after
- * one of unknown rank has left.
- */
-export const renew = (comparison: Comparison): Comparison => ({
-  ...comparison,
-  exponents: comparison.exponents.map(() => bets.map(() => 0)),
-  generation: comparison.generation + 1
-})
 
 /** Removes members: the model without them, so that what they showed about the others remains. */
 export const leave = (
@@ -262,7 +284,9 @@ export const leave = (
     precision: precision.filter(stays).map((row) => row.filter(stays)),
     weighted: weighted.filter(stays),
     squares: Math.max(0, squares),
-    exponents: comparison.exponents.filter(stays),
+    exponents: comparison.exponents.filter(stays).map((row) => row.filter(stays)),
+    shares: comparison.shares.filter(stays).map((row) => row.filter(stays)),
+    since: comparison.since.filter(stays),
     chances: comparison.chances.filter(stays),
     incumbent: incumbent === undefined ? -1 : members.filter(stays).indexOf(incumbent),
     waiting: comparison.waiting.filter(({ instruction }) => !leaving.has(instruction))

@@ -27,21 +27,19 @@ export const between = (population: Population, id: InstructionId, rival: Instru
 }
 
 /**
- * About how many more rewards, of all members, it takes until the difference is so many standard deviations, by default those of the
- * interval of {@link between}, if it stays what it is; 0 if it is already. Null if the two do not differ so far, or if missing rewards
- * could explain it.
+ * About how many more rewards, of all members, it takes until the interval of {@link between} excludes 0, if the difference stays what
+ * it is; 0 if it does already. Null if the two do not differ so far, or if missing rewards could explain it.
  */
 export const rewardsNeeded = (
   population: Population,
   id: InstructionId,
-  rival: InstructionId,
-  deviations = quantile
+  rival: InstructionId
 ): number | null => {
   const found = pair(population, id, rival)
   if (found === null) return null
   const known = Math.max(found.least, -found.most)
   if (known <= 0) return null
-  const factor = ((deviations * found.deviation) / known) ** 2
+  const factor = ((quantile * found.deviation) / known) ** 2
   const rewards = population.members.reduce((sum, { lifetime }) => sum + lifetime.trajectories, 0)
   return Math.max(0, Math.ceil((factor - 1) * Math.max(1, rewards)))
 }

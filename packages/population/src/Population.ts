@@ -59,7 +59,9 @@ const Comparison = Schema.Struct({
   freedom: Schema.Finite,
   samples: Schema.Finite,
   sum: Schema.Finite,
-  exponents: Schema.Array(Numbers),
+  exponents: Schema.Array(Schema.Array(Numbers)),
+  shares: Schema.Array(Numbers),
+  since: Numbers,
   generation: Count,
   chances: Numbers,
   incumbent: Schema.Int,
@@ -82,10 +84,12 @@ const Comparison = Schema.Struct({
 export const Population = Schema.Struct({ members: Schema.Array(Member), step: Count, comparison: Comparison }).check(
   Schema.makeFilter(({ comparison, members, step }) => {
     const size = members.length
-    const { chances, exponents, incumbent, precision, weighted } = comparison
+    const { chances, exponents, incumbent, precision, shares, since, weighted } = comparison
     if (new Set(members.map(({ instruction }) => instruction.id)).size < size) return "members with different ids"
     if (members.some(({ window }) => (window.at(-1)?.step ?? step) > step)) return "no window after the last step"
-    if ([precision, weighted, exponents, chances, ...precision].some(({ length }) => length !== size))
+    if (
+      [precision, weighted, exponents, shares, since, chances, ...precision, ...exponents, ...shares].some(({ length }) => length !== size)
+    )
       return "a comparison of as many as there are members"
     return (size === 0 ? incumbent === -1 : incumbent >= 0 && incumbent < size) || "an incumbent among the members"
   })

@@ -118,9 +118,10 @@ describe("evidence", () => {
       const [before, after] = [open, known].map(
         (some) => InstructionValue.observe(averaging, Population.make(instructions), 1, some).comparison
       )
-      for (const [member, own] of (before?.exponents ?? []).entries())
-        for (const [bet, exponent] of own.entries())
-          assert.isAtMost(exponent, (after?.exponents[member]?.[bet] ?? NaN) + 1e-9)
+      for (const [worse, rivals] of (before?.exponents ?? []).entries())
+        for (const [better, own] of rivals.entries())
+          for (const [bet, exponent] of own.entries())
+            assert.isAtMost(exponent, (after?.exponents[worse]?.[better]?.[bet] ?? NaN) + 1e-9)
     }
   )
 
@@ -238,7 +239,67 @@ describe("the model", () => {
     close(Comparison.deviation(posterior, 0, size), Comparison.deviation(expected, 0, size), 1e-3)
     assert.strictEqual(comparison.incumbent, incumbentOf(before.comparison, posterior))
     assert.strictEqual(comparison.generation, before.comparison.generation + 1)
-    for (const value of Comparison.eValues(comparison)) assert.approximately(value, 1, 1e-12)
+  })
+})
+
+describe("the evidence of a pair", () => {
+  const Places = Schema.Literals([0, 1, 2, 3])
+
+  it.prop("stays, whoever enters and whoever else leaves", [Units, Places, Places], ([units, a, b]) => {
+    const before = observeAll(units)
+    const after = Population.remove(
+      Population.add(before, [{ instruction: instruction(7) }, { instruction: instruction(8) }]),
+      [0, 1, 2, 3].filter((place) => place !== a && place !== b).map(id)
+    )
+    const of = (population: Population.Population) => {
+      const [place = NaN, rival = NaN] = [a, b].map((one) => Population.ids(population).indexOf(id(one)))
+      const { exponents, shares } = population.comparison
+      return [exponents[place]?.[rival], shares[place]?.[rival]]
+    }
+    assert.deepStrictEqual(of(after), of(before))
+    const newest = after.comparison.exponents.at(-1) ?? assert.fail("a newcomer")
+    for (const own of newest) assert.isTrue(own.every((exponent) => exponent === 0))
+  })
+
+  it.prop(
+    "has a share of the risk: those of all sum to less than 1",
+    [Schema.Array(Schema.Literals([1, 2, 4])).check(Schema.isBetweenLength(1, 6))],
+    ([counts]) => {
+      let population = Population.make([])
+      let born = 0
+      for (const count of counts)
+        population = Population.add(
+          population,
+          Array.from({ length: count }, () => ({ instruction: instruction(born++) }))
+        )
+      const { shares } = population.comparison
+      const total = (some: ReadonlyArray<number>) => some.reduce((sum, share) => sum + share, 0)
+      // Alone, there is no other to spend half of the first share on.
+      const spent = 1 - 1 / (counts.length + 1)
+      assert.approximately(total(shares.flat()), spent - (counts[0] === 1 ? 1 / 4 : 0), 1e-12)
+      assert.approximately(total(shares[0] ?? []), spent / 2, 1e-12)
+    }
+  )
+
+  it.prop("needs more rewards until it is enough, and none from then on", [Units, Places], ([units, place]) => {
+    const { comparison } = observeAll(units)
+    const evidence = Comparison.evidenceAgainst(comparison)[place] ?? NaN
+    for (const delta of [0.05, 0.9]) {
+      const needed = Comparison.rewardsNeeded(comparison, place, delta)
+      assert.strictEqual(needed === 0, evidence >= 1 / delta)
+      assert.isTrue(needed === null || Number.isSafeInteger(needed))
+    }
+  })
+
+  it("needs as many rewards as it takes to grow so far at the same speed", () => {
+    const lead = (steps: number) =>
+      observeAll(Array.from({ length: steps }, () => [{ samples: 4 as const, wins: [0.4, 0.5, 0.4, 0.4] }])).comparison
+    const needed = Comparison.rewardsNeeded(lead(100), 0, 0.05) ?? NaN
+    assert.isAbove(needed, 0)
+    const rewards = 100 * 16 + needed
+    const eValueAt = (factor: number) => Comparison.evidenceAgainst(lead(Math.round((factor * rewards) / 16)))[0] ?? NaN
+    assert.isBelow(eValueAt(0.8), 20)
+    assert.isAbove(eValueAt(1.2), 20)
   })
 })
 
@@ -387,7 +448,7 @@ describe("a difference with missing rewards", () => {
   })
 })
 
-describe("the e-process of the best", () => {
+describe("the evidence against a member", () => {
   /** The mean reward of each member above that of the first; no rival of those tested is better. */
   const worlds: ReadonlyArray<Record<"offsets" | "tested", ReadonlyArray<number>>> = [
     { offsets: [0, 0, 0], tested: [0, 1, 2] },
@@ -395,17 +456,8 @@ describe("the e-process of the best", () => {
   ]
   const lives = 14_000
 
-  it.prop("spends its risk over all generations, and no more", [Schema.Literals([0.01, 0.05, 0.2])], ([delta]) => {
-    const { comparison } = Population.make(instructions)
-    const generations = Array.from({ length: 2000 }, (_, index) => index + 1)
-    const risks = generations.map((generation) => 1 / Comparison.threshold({ ...comparison, generation }, delta))
-    const spent = risks.reduce((sum, risk) => sum + risk, 0)
-    assert.isAtMost(spent, delta)
-    assert.isAtLeast(spent, 0.999 * delta)
-  })
-
   for (const { offsets, tested } of worlds)
-    it(`has a mean of at most 1 at any stop, with members ${offsets.join(", ")} apart`, () => {
+    it(`has a mean of at most its share at any stop, with members ${offsets.join(", ")} apart`, () => {
       const luck = RandomStream.make(5, ["null", offsets.join()])
       const names = offsets.map((_, place) => id(place))
       const stops = [1, 2, 3].map(() => ({ sum: 0, squares: 0 }))
@@ -423,8 +475,9 @@ describe("the e-process of the best", () => {
             })
           })
           comparison = Comparison.observe(comparison, names, { ...unit(life % 97), blocks })
-          const eValues = Comparison.eValues(comparison)
-          const own = eValues.filter((_, place) => tested.includes(place))
+          const own = Comparison.evidenceAgainst(comparison)
+            .map((against, place) => against / (comparison.shares[place] ?? []).reduce((sum, share) => sum + share, 0))
+            .filter((_, place) => tested.includes(place))
           const mean = own.reduce((sum, one) => sum + one, 0) / own.length
           stop.sum += mean
           stop.squares += mean ** 2

@@ -82,13 +82,10 @@ export const make = ({ delta = 0.05, parents: least = 1 }: Options = {}): Strate
   }
 }
 
-/** The p-value of "this member is the best", valid over all looks and generations; at most 1. */
+/** The p-value of "this member is the best of those present", valid over all looks, entries and departures; at most 1. */
 export const doubtsOf = (population: Population): ReadonlyMap<InstructionId, number> => {
-  const { comparison } = population
-  const eValues = Comparison.eValues(comparison)
-  return new Map(
-    ids(population).map((id, place) => [id, Math.min(1, Comparison.threshold(comparison, 1) / (eValues[place] ?? 1))])
-  )
+  const against = Comparison.evidenceAgainst(population.comparison)
+  return new Map(ids(population).map((id, place) => [id, Math.min(1, 1 / (against[place] ?? 0))]))
 }
 
 /** The incumbent first, then by P(best), then the older. */

@@ -15,7 +15,7 @@ const instruction = (index: number): Instruction => ({
   bornAt: 0
 })
 
-/** What is known of each member: its chance of being the best, and the e-value that it is not. */
+/** What is known of each member: its chance of being the best, and the evidence that it is not. */
 const Members = Schema.NonEmptyArray(
   Schema.Struct({ chance: Schema.Literals([0, 0.1, 0.4]), eValue: Schema.Literals([0.2, 1, 31, 59, 61, 5000]) })
 ).check(Schema.isMaxLength(7))
@@ -25,31 +25,28 @@ const Options = Schema.Struct({
   delta: Schema.Literals([0.05, 0.1, 0.4]),
   parents: Schema.Literals([1, 2, 3]),
   incumbent: Schema.Natural,
-  generation: Schema.Literals([1, 2, 3]),
   protectedIds: Schema.Array(Schema.Literals([0, 1, 2, 3, 4, 5, 6])).check(Schema.isMaxLength(3))
 })
 
-const setUp = (members: Members, { generation, incumbent }: Pick<typeof Options.Type, "generation" | "incumbent">) => {
+const setUp = (members: Members, { incumbent }: Pick<typeof Options.Type, "incumbent">) => {
   const population = Population.make(members.map((_, index) => instruction(index)))
   const known: Population.Population = {
     ...population,
     comparison: {
       ...population.comparison,
-      generation,
       incumbent: incumbent % members.length,
       chances: members.map(({ chance }) => chance),
-      exponents: members.map(({ eValue }) => Comparison.bets.map(() => Math.log(eValue)))
+      // One pair of each shows it.
+      shares: members.map((_, worse) => members.map((_, better) => (better === (worse === 0 ? 1 : 0) ? 1 : 0))),
+      exponents: members.map(({ eValue }) => members.map(() => Comparison.bets.map(() => Math.log(eValue))))
     }
   }
   return { population: known, values: members.map((_, index) => ({ id: id(index), value: index / 10 })) }
 }
 
-/** Whether the e-value refutes that a member is the best: g (g + 1) / δ. */
-const isRefuted = (
-  members: Members,
-  { delta, generation }: Pick<typeof Options.Type, "delta" | "generation">,
-  index: number
-) => (members[index]?.eValue ?? NaN) >= (generation * (generation + 1)) / delta
+/** Whether the evidence refutes that a member is the best: 1 / δ. One that is alone has no rival. */
+const isRefuted = (members: Members, { delta }: Pick<typeof Options.Type, "delta">, index: number) =>
+  members.length > 1 && (members[index]?.eValue ?? NaN) >= 1 / delta
 
 /** The incumbent first, then by chance, then the older. */
 const rankOf = (members: Members, incumbent: number) =>
@@ -188,19 +185,6 @@ describe("newcomers", () => {
       }
     }
   )
-})
-
-describe("doubts", () => {
-  it.prop("sum the risks of all generations to δ", [Members], ([members]) => {
-    const spent = Array.from({ length: 500 }, (_, index) => {
-      const { population } = setUp(members, { generation: 1, incumbent: 0 })
-      return 1 / Comparison.threshold({ ...population.comparison, generation: index + 1 }, 1)
-    })
-    assert.isAtMost(
-      spent.reduce((sum, one) => sum + one, 0),
-      1
-    )
-  })
 })
 
 describe("make", () => {

@@ -282,8 +282,8 @@ function* prune(algorithm: Algorithm, history: History): Following {
   Evidence.leave(history.evidence, history.alive)
 }
 
-const isRefuted = ({ halving }: Algorithm, { evidence }: History, id: string): boolean =>
-  Evidence.isRefuted(evidence, id, halving.risk)
+const isRefuted = ({ halving }: Algorithm, { alive, evidence }: History, id: string): boolean =>
+  Evidence.isRefuted(evidence, alive, id, halving.risk)
 
 /** By value, or the incumbent and then by P(best). */
 const ranked = (algorithm: Algorithm, history: History): ReadonlyArray<string> => {

@@ -34,8 +34,9 @@ export interface Evidence {
   freedom: number
   samples: number
   sum: number
-  generation: number
-  /** The blocks of this generation, with P(best) of everyone alive before them. */
+  /** Who entered together, in order of entry, with those who were there. */
+  entries: ReadonlyArray<{ readonly present: ReadonlyArray<string>; readonly entering: ReadonlyArray<string> }>
+  /** All blocks, with P(best) of everyone alive before them. */
   blocks: ReadonlyArray<{ readonly cells: ReadonlyArray<Cell>; readonly chances: ReadonlyMap<string, number> }>
   waiting: ReadonlyArray<Result & { readonly factor: number }>
   chances: ReadonlyMap<string, number>
@@ -47,7 +48,7 @@ export const nothing = (): Evidence => ({
   freedom: 0,
   samples: 0,
   sum: 0,
-  generation: 0,
+  entries: [],
   blocks: [],
   waiting: [],
   chances: new Map(),
@@ -104,8 +105,7 @@ export const enter = (evidence: Evidence, alive: ReadonlyArray<string>, ids: Rea
       ...ids.map((a) => ({ a, b: evidence.incumbent, weight: noise / 0.05 ** 2, difference: -0.02 }))
     ]
   if (ids.length === 0) return
-  evidence.generation += 1
-  evidence.blocks = []
+  evidence.entries = [...evidence.entries, { present: alive, entering: ids }]
   if (alive.length === 0) evidence.incumbent = ids[0] ?? ""
 }
 
@@ -133,23 +133,38 @@ export const model = ({ freedom, pairs, samples, sum }: Evidence, alive: Readonl
   return { means: alive.map((id) => known.means.get(id) ?? NaN), covariance, noise }
 }
 
-/** The mean over the bets of Π (1 + λ D). */
-export const eValue = ({ blocks }: Evidence, id: string): number => {
-  const bets = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8]
+/** That a rival, or all together, is better than one: its share of the risk times the mean over the bets of Π (1 + λ D), over all blocks with both. */
+const against = ({ blocks, entries }: Evidence, id: string, rival: string): number => {
+  const index = entries.findIndex(({ entering, present }) => {
+    const all = [...present, ...entering]
+    return all.includes(id) && all.includes(rival)
+  })
+  const { entering, present } = entries[index] ?? { entering: [], present: [] }
+  const isAgainstOldest = (present[0] ?? entering[0]) === id
+  // The oldest with each newcomer; the newcomers with all, and the others with the newcomers.
+  const sharing = isAgainstOldest
+    ? entering.length
+    : entering.length * (entering.length + present.length) + present.length * entering.length - entering.length
   const differences = blocks.flatMap(({ cells, chances }) => {
     const own = cells.find((cell) => cell.id === id)
-    if (own === undefined) return []
-    const stake = (one: string) => (chances.get(one) ?? NaN) + 1e-6
-    const rivals = [...chances.keys()].filter((one) => one !== id)
-    const gained = cells.filter((cell) => cell.id !== id).map((cell) => stake(cell.id) * (cell.mean - own.mean))
-    return [sum(gained) / sum(rivals.map(stake))]
+    const met = cells.filter((cell) => cell.id !== id && (rival === id || cell.id === rival))
+    const stakes = met.map((cell) => (chances.get(cell.id) ?? NaN) + 1e-6)
+    const earned = sum(met.map(({ mean }, place) => mean * (stakes[place] ?? NaN))) / sum(stakes)
+    return own === undefined || met.length === 0 ? [] : [earned - own.mean]
   })
-  return sum(bets.map((bet) => differences.reduce((product, one) => product * (1 + bet * one), 1))) / bets.length
+  const products = [0.05, 0.1, 0.2, 0.4, 0.8, 0.95].map((bet) =>
+    differences.reduce((product, one) => product * (1 + bet * one), 1)
+  )
+  return sum(products) / products.length / sharing / 2 / (index + 1) / (index + 2)
 }
 
-/** Whether it is certain, at the risk δ over all generations, that one is not the best. */
-export const isRefuted = (evidence: Evidence, id: string, risk: number): boolean =>
-  eValue(evidence, id) * risk >= evidence.generation * (evidence.generation + 1)
+/** Whether it is certain, at the risk δ over the whole life, that one is not the best. */
+export const isRefuted = (evidence: Evidence, alive: ReadonlyArray<string>, id: string, risk: number): boolean =>
+  evidenceAgainst(evidence, alive, id) * risk >= 1
+
+/** That one is not the best, by those alive, and by all that it met. */
+export const evidenceAgainst = (evidence: Evidence, alive: ReadonlyArray<string>, id: string): number =>
+  sum(alive.map((other) => against(evidence, id, other)))
 
 /** Those who may be the incumbent now: who is in the lead, several where they are as good as equal. */
 export const incumbents = (evidence: Evidence, alive: ReadonlyArray<string>): ReadonlyArray<string> => {

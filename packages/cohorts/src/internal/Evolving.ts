@@ -3,7 +3,8 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Evolution from "@inspo/evolution"
 import { isAlive } from "@inspo/evolution/State"
 import * as Difference from "@inspo/population/Difference"
-import { incumbent as bestOf } from "@inspo/population/Population"
+import * as Comparison from "@inspo/population/Comparison"
+import { ids, incumbent as bestOf, type Population } from "@inspo/population/Population"
 import { doubtsOf } from "@inspo/successive-halving/EvidencePruning"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import { contentOfMember, type Incumbent, instructionOf, statsOf } from "../Learning.ts"
@@ -59,7 +60,10 @@ const conclude = (state: State): EventOf<"Concluded"> => {
   }
 }
 
-/** The best member once the seed is certainly not the best, at the risk δ, also after the seed has left; the seed until then. */
+/**
+ * The seed until it is certainly not the best, at the risk δ; then the best of the members that are better than it by the 95 % interval
+ * of their difference. Once the seed has left, an incumbent that was better gives way in the same way.
+ */
 const incumbentOf = ({ learning, settings }: State): Incumbent => {
   const { incumbent, population, seed } = learning
   const best = bestOf(population)?.instruction.id
@@ -68,14 +72,35 @@ const incumbentOf = ({ learning, settings }: State): Incumbent => {
     content: contentOfMember(learning, id),
     why
   })
-  const { why } = incumbent
+  const isProven = incumbent.why === "better than the seed"
+  const isAlone = !isAlive(population, incumbent.id)
   if (isAlive(population, seed)) {
-    const isBeaten = why === "better than the seed" || (doubtsOf(population).get(seed) ?? 1) <= settings.risk
-    return best === undefined || best === seed || !isBeaten
-      ? known(seed, "nothing separates")
-      : known(best, "better than the seed")
+    const proven = betterThan(population, seed, settings.risk)
+    const next = bestAmong(population, isProven && !isAlone ? [...proven, incumbent.id] : proven)
+    if (next !== undefined) return known(next, "better than the seed")
+    return isProven ? incumbent : known(seed, "nothing separates")
   }
-  if (best === undefined || (why !== "better than the seed" && why !== "the seed was pruned as worse"))
+  if (best === undefined || (!isProven && incumbent.why !== "the seed was pruned as worse"))
     return { ...incumbent, why: "the seed left" }
-  return known(best, why)
+  return isProven && !isAlone
+    ? known(
+        bestAmong(population, [incumbent.id, ...betterThan(population, incumbent.id, settings.risk)]) ?? incumbent.id,
+        incumbent.why
+      )
+    : known(best, incumbent.why)
+}
+
+/** The members that are better than this one, which is certainly not the best; none before. */
+const betterThan = (population: Population, id: InstructionId, risk: number): ReadonlyArray<InstructionId> =>
+  (doubtsOf(population).get(id) ?? 1) <= risk
+    ? ids(population).filter((one) => (Difference.between(population, one, id)?.lower ?? -1) > 0)
+    : []
+
+/** The one with the largest expected reward; among equals the oldest. */
+const bestAmong = (population: Population, some: ReadonlyArray<InstructionId>): InstructionId | undefined => {
+  const all = ids(population)
+  const { means } = Comparison.posterior(population.comparison)
+  const meanOf = (id: InstructionId) => means[all.indexOf(id)] ?? -Infinity
+  const most = Math.max(...some.map(meanOf))
+  return all.find((id) => some.includes(id) && meanOf(id) === most)
 }
