@@ -10,7 +10,7 @@ import { schedule } from "./internal/Evolving.ts"
 import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
 import { type Cohort, known, type State } from "./State.ts"
 import { limits } from "./Limits.ts"
-import { averaging } from "./Strategies.ts"
+import { averaging, evidenceOf } from "./Strategies.ts"
 
 const { UnexpectedEvent } = Evolution
 
@@ -219,7 +219,7 @@ const closed = (state: State, event: EventOf<"Closed">): State => {
   const { index, units } = event
   const next = learning.population.step + 1
   if (index !== next) throw new UnexpectedEvent({ event: "Closed", expected: `cohort ${next}, not ${index}` })
-  const after = Evidence.fold(averaging(settings), learning, index, units)
+  const after = Evidence.fold(averaging(settings), learning, index, units, evidenceOf(settings, units))
   return {
     ...without(state, event),
     closed: {

@@ -7,15 +7,16 @@ import type { RewardValue, State } from "./State.ts"
 
 /**
  * What was learned after the cohort `index`. Values and windows come from what was reported; missing rewards count as
- * `averaging` says. Groups of removed instructions are shown nowhere.
+ * `averaging` says. `evidence` is what of the groups decides, by default all. Groups of removed instructions are shown nowhere.
  */
 export const fold = (
   averaging: Averaging,
   learning: Learning,
   index: number,
-  groups: ReadonlyArray<Group>
+  groups: ReadonlyArray<Group>,
+  evidence = groups
 ): Learning => ({
-  ...observe(averaging, learning, index, groups),
+  ...observe(averaging, learning, index, evidence),
   stats: Object.fromEntries(
     Object.entries(learning.stats).map(([id, stats]) => [
       id,
@@ -45,12 +46,24 @@ const knownQuestions = 32
 export const accumulateLate = (stats: MemberStats, stratum: string, value: RewardValue): MemberStats =>
   typeof value !== "number" ? stats : accumulate(stats, stratum, { samples: 0, reported: 1, sum: value })
 
-const accumulateGroup = (stats: MemberStats, { missing, rewards, stratum }: Group): MemberStats =>
+const accumulateGroup = (stats: MemberStats, { failed = 0, missing, rewards, stratum }: Group): MemberStats =>
   accumulate(stats, stratum, {
     samples: rewards.length + missing,
     reported: rewards.length,
-    sum: rewards.reduce((total, reward) => total + reward, 0)
+    sum: rewards.reduce((total, reward) => total + reward, 0),
+    ...(failed === 0 ? {} : { failed })
   })
+
+/** The tally of both. */
+export const both = (one: Tally, other: Tally): Tally => {
+  const failed = (one.failed ?? 0) + (other.failed ?? 0)
+  return {
+    samples: one.samples + other.samples,
+    reported: one.reported + other.reported,
+    sum: one.sum + other.sum,
+    ...(failed === 0 ? {} : { failed })
+  }
+}
 
 /** Strata that a member has estimates for; further ones are one. */
 const strata = 64
@@ -60,13 +73,6 @@ const accumulate = (stats: MemberStats, stratum: string, more: Tally): MemberSta
   const { tallies } = stats
   const name = Object.hasOwn(tallies, stratum) || Object.keys(tallies).length < strata ? stratum : furtherStrata
   const known = Object.hasOwn(tallies, name) ? tallies[name] : undefined
-  const tally =
-    known === undefined
-      ? more
-      : {
-          samples: known.samples + more.samples,
-          reported: known.reported + more.reported,
-          sum: known.sum + more.sum
-        }
+  const tally = known === undefined ? more : both(known, more)
   return { ...stats, tallies: { ...tallies, [name]: tally } }
 }

@@ -12,8 +12,16 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Entry = Schema.Literals(["creation", "hand", "evolution"])
 export type Entry = typeof Entry.Type
 
-/** Samples leased, those reported, and the sum of their rewards. Late rewards count as reported. */
-export const Tally = Schema.Struct({ samples: Count, reported: Count, sum: Schema.Finite })
+/**
+ * Samples leased, those reported, and the sum of their rewards. Late rewards count as reported. `failed` ones are not in `samples`:
+ * their environment failed.
+ */
+export const Tally = Schema.Struct({
+  samples: Count,
+  reported: Count,
+  sum: Schema.Finite,
+  failed: Schema.optionalKey(Count)
+})
 export interface Tally extends Schema.Schema.Type<typeof Tally> {}
 
 /** What serving keeps of a member besides its evidence. `tallies` are the estimates by stratum; they decide nothing. */

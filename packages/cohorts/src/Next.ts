@@ -13,7 +13,8 @@ export const next = (strategies: Strategies, state: State, now: number): Populat
 
 /**
  * The units of a cohort with what was reported of them, in an order that does not depend on that of the requests. Samples whose
- * instruction was never used are left out, and so are units of such samples alone. A conversation is evidence in the cohort it
+ * instruction was never used, or whose environment failed, are no evidence: they are left out, and so are units of such samples alone,
+ * unless one failed, which is counted. A conversation is evidence in the cohort it
  * began in: its later turns would count it twice, and whether a user returns may depend on the instruction.
  */
 export const units = ({ isFullBatch, leases }: Cohort): ReadonlyArray<Group> => {
@@ -25,8 +26,11 @@ export const units = ({ isFullBatch, leases }: Cohort): ReadonlyArray<Group> => 
     const samples = own.flatMap((lease) => lease.samples)
     const rewards = samples.filter((sample) => typeof sample === "number")
     const abandoned = samples.filter((sample) => sample === "abandoned").length
-    const used = own.reduce((sum, { n }) => sum + n, 0) - abandoned
-    return used === 0 ? [] : [{ instruction, rewards, missing: used - rewards.length, stratum, question }]
+    const failed = samples.filter((sample) => sample === "failed").length
+    const missing = own.reduce((sum, { n }) => sum + n, 0) - abandoned - failed - rewards.length
+    return missing + failed + rewards.length === 0
+      ? []
+      : [{ instruction, rewards, missing, stratum, question, ...(failed === 0 ? {} : { failed }) }]
   })
 }
 

@@ -21,9 +21,9 @@ export const fixed = {
     .annotate({
       description: "The lowest and the highest reward that may be reported, mapped to [0, 1]; [0, 1] by default"
     }),
-  missingRewards: Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Schema.Finite })]).annotate({
+  missingRewards: Schema.Union([Schema.Literals(["worst", "random"]), Schema.Struct({ value: Schema.Finite })]).annotate({
     description:
-      "What a missing reward means: `worst` (default) lets nothing be decided that missing rewards could overturn, and no share grow by them; `value` is its outcome by definition, in the `rewardRange`"
+      "What a missing reward means: `worst` (default) lets nothing be decided that missing rewards could overturn, and no share grow by them; `random` leaves them out, which assumes that whether a reward is missing does not depend on what it would be; `value` is its outcome by definition, in the `rewardRange`"
   }),
   risk: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)).annotate({
     description: "δ: how probable it may be that the population ever prunes one that is no worse; 0.05 by default"

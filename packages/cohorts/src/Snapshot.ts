@@ -7,6 +7,7 @@ import * as MeanInterval from "@inspo/population/MeanInterval"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
 import { type Bounds, ids, type Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
+import { both } from "./Evidence.ts"
 import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
 import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
@@ -16,7 +17,7 @@ import type { Strategies } from "./Strategies.ts"
 /**
  * What is shown of a member. `mean` is that of the rewards reported in closed cohorts, late ones included, or so far where none
  * is closed, null before the first; it is in `interval`. `missing` is the share of samples of closed cohorts that were not
- * reported. `interval` holds its mean by the closed cohorts, null before the
+ * reported; `failed` counts samples whose environment failed, which are not in `samples`. `interval` holds its mean by the closed cohorts, null before the
  * first, at the risk δ; `difference` is what it is better than the seed by, with its 95 % interval, and `chance` its
  * probability of being the best.
  */
@@ -28,6 +29,7 @@ export interface MemberSnapshot {
   readonly samples: number
   readonly reported: number
   readonly missing: number
+  readonly failed: number
   readonly interval: MeanInterval.Interval | null
   readonly difference: Difference.Difference | null
   readonly isNewcomer: boolean
@@ -77,6 +79,8 @@ export interface Snapshot {
   readonly incumbent: Incumbent
   readonly missingRewardsForbid: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
   readonly missingRewardsDiffer: { readonly more: MissingShare; readonly less: MissingShare } | null
+  /** The same of samples whose environment failed, which are no evidence: those that remain may be the easier ones. */
+  readonly failuresDiffer: { readonly more: MissingShare; readonly less: MissingShare } | null
   /**
    * What is ahead of the seed but not known to be better, and about how many more rewards it takes to know it: null where no number
    * is enough while so many are missing. Null if nothing is ahead, or it is known, or the seed left.
@@ -111,6 +115,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
         reported: closed.reported + open.reported,
         interval: MeanInterval.ofMember(bounds, settings.risk),
         missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
+        failed: closed.failed ?? 0,
         difference: toSeed(learning, id),
         isNewcomer,
         isPinned,
@@ -129,7 +134,8 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
     })),
     incumbent: incumbentOf(learning),
     missingRewardsForbid: missingRewardsForbid(state),
-    missingRewardsDiffer: missingRewardsDiffer(state),
+    missingRewardsDiffer: differing(state, missed),
+    failuresDiffer: differing(state, failures),
     ahead: ahead(state),
     acrossCohorts: state.closed.across,
     repeatsQuestions: state.questions.areRepeated,
@@ -166,17 +172,19 @@ export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForb
 }
 
 /**
- * The members with the largest and the smallest share of missing rewards, where these differ beyond chance: their intervals,
- * which hold at all times together with probability 1 − δ, do not overlap. Null if they do.
+ * The members with the largest and the smallest share of such samples, where these differ beyond chance: their intervals, which hold at
+ * all times together with probability 1 − δ, do not overlap. Null if they do.
  */
-const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingRewardsDiffer"] => {
+const differing = (
+  { learning, settings }: State,
+  of: (tally: Tally) => { readonly count: number; readonly all: number }
+): Snapshot["missingRewardsDiffer"] => {
   const { members } = learning.population
   const shares = members.flatMap(({ instruction: { id } }) => {
-    const { reported, samples } = total(Object.values(statsOf(learning, id).tallies))
-    const missing = Math.max(0, samples - reported) + 1 / 2
-    const bounds = { groups: samples, low: missing, high: missing }
+    const { all, count } = of(total(Object.values(statsOf(learning, id).tallies)))
+    const bounds = { groups: all, low: count + 1 / 2, high: count + 1 / 2 }
     const interval = MeanInterval.ofMember(bounds, settings.risk / members.length)
-    return interval === null ? [] : [{ id, interval, share: 1 - Math.min(1, reported / samples) }]
+    return interval === null ? [] : [{ id, interval, share: count / all }]
   })
   const [first] = shares
   if (first === undefined) return null
@@ -186,6 +194,9 @@ const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingR
     ? { more: { id: more.id, share: more.share }, less: { id: less.id, share: less.share } }
     : null
 }
+
+const missed = ({ reported, samples }: Tally) => ({ count: Math.max(0, samples - reported), all: samples })
+const failures = ({ failed = 0, samples }: Tally) => ({ count: failed, all: samples + failed })
 
 /** The mean of the reported rewards, clipped to the interval that missing rewards allow. */
 const meanOf = (
@@ -261,12 +272,4 @@ const waitsFor = ({ isFrozen, learning: { evolution } }: State): Snapshot["waits
   return isIn(evolution, "Proposed") ? "approval" : "a cohort"
 }
 
-const total = (tallies: ReadonlyArray<Tally>): Tally =>
-  tallies.reduce(
-    (all, one) => ({
-      samples: all.samples + one.samples,
-      reported: all.reported + one.reported,
-      sum: all.sum + one.sum
-    }),
-    { samples: 0, reported: 0, sum: 0 }
-  )
+const total = (tallies: ReadonlyArray<Tally>): Tally => tallies.reduce(both, nothing)

@@ -1,5 +1,6 @@
 /** The strategies of a population: pure functions for each part. */
 import type * as Evolution from "@inspo/evolution"
+import type { Group } from "@inspo/evolution/State"
 import { InstructionValue } from "@inspo/population"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
 import { EvidencePruning } from "@inspo/successive-halving"
@@ -26,9 +27,17 @@ export const averaging = (settings: Settings): InstructionValue.Averaging => ({
   missingRewards: missingRewardsOf(settings)
 })
 
-/** What a missing reward means, as a reward in [0, 1]. */
+/** What a missing reward means, as a reward in [0, 1]. No evidence has any where they are missing at random. */
 export const missingRewardsOf = (settings: Pick<Settings, "missingRewards" | "rewardRange">): MissingRewards =>
-  settings.missingRewards === "worst" ? "worst" : { value: toUnit(settings, settings.missingRewards.value) }
+  typeof settings.missingRewards === "string"
+    ? "worst"
+    : { value: toUnit(settings, settings.missingRewards.value) }
+
+/** What of the units of a cohort is evidence: without missing rewards where they are missing at random. */
+export const evidenceOf = (
+  { missingRewards }: Pick<Settings, "missingRewards">,
+  units: ReadonlyArray<Group>
+): ReadonlyArray<Group> => (missingRewards === "random" ? units.map((unit) => ({ ...unit, missing: 0 })) : units)
 
 /** The cohorts whose mean reward the values that are shown have. */
 const shownCohorts = 5

@@ -8,13 +8,17 @@ import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** The samples of one unit of work under one instruction: their rewards, in [0, 1], and how many rewards are missing. */
+/**
+ * The samples of one unit of work under one instruction: their rewards, in [0, 1], how many rewards are missing, and how many failed with
+ * their environment, which are no evidence.
+ */
 export const Group = Schema.Struct({
   instruction: InstructionId,
   question: Schema.NullOr(QuestionId),
   stratum: Schema.String,
   rewards: Schema.Array(Schema.Finite),
-  missing: Count
+  missing: Count,
+  failed: Schema.optionalKey(Count)
 })
 export interface Group extends Schema.Schema.Type<typeof Group> {}
 

@@ -88,9 +88,10 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
       return yield* refused(given, `${name}=3, a whole number of at least 1`)
     }
     case "missingRewards":
-      if (text === "worst") return { name, text, change: (settings) => ({ ...settings, missingRewards: "worst" }) }
+      if (text === "worst" || text === "random")
+        return { name, text, change: (settings) => ({ ...settings, missingRewards: text }) }
       if (number !== null) return { name, text, change: missing(number) }
-      return yield* refused(given, "missingRewards=worst, or missingRewards=0.5, a reward")
+      return yield* refused(given, "missingRewards=worst, missingRewards=random, or missingRewards=0.5, a reward")
     default:
       return yield* refused(
         given,

@@ -12,6 +12,7 @@ import {
 } from "@inspo/reflection"
 import { Context, Effect, Ref, Schedule, Stream } from "effect"
 import * as EvolutionStatus from "./EvolutionStatus.ts"
+import * as Loading from "../store/Loading.ts"
 import * as Reflecting from "./internal/Reflecting.ts"
 import * as Work from "./internal/Work.ts"
 import type { LivePopulation } from "./LivePopulation.ts"
@@ -103,7 +104,13 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
         status,
         `no texts are known of the work under ${due.parent}: report transcripts or feedback with rewards`
       )
-    const task = Reflecting.taskOf(state, due, work)
+    const { known } = yield* Loading.history(live.journal)
+    const task = Reflecting.taskOf(
+      state,
+      due,
+      work,
+      Array.from(known.values(), ({ content }) => content)
+    )
     const unusable = yield* Ref.make(0)
     yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, task, attempt)).pipe(
       Effect.tapError((failure) => status.degrade(faultOf(failure))),

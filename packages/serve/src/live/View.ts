@@ -70,6 +70,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
     budgetUsd: budgetUsd(settings, capUsd),
     next: [
       ...needs(shown),
+      ...(settings.missingRewards === "random" ? [atRandom] : []),
       ...(skipped === null ? [] : [`the last evolution was skipped at ${isoTime(skipped.at)}: ${skipped.reason}`])
     ].join("; "),
     degraded: degraded.map(({ since, ...fault }) => ({ ...fault, since: isoTime(since) }))
@@ -124,7 +125,7 @@ export const incumbent = (state: State.State): Incumbent => {
   return {
     instruction: instruction(id, content),
     reason: why === "pinned" ? why : why === "nothing separates" || why === "the seed left" ? "seed" : "evidence",
-    why: sentence(state)
+    why: sentence(state) + (state.settings.missingRewards === "random" ? ` It rests on a setting: ${atRandom}.` : "")
   }
 }
 
@@ -188,14 +189,15 @@ const members = (
       toSeed: difference(settings, one.difference),
       estimate: estimate(state, one),
       strata: Object.fromEntries(
-        Object.entries(one.strata).map(([stratum, { reported, samples, sum }]) => [
+        Object.entries(one.strata).map(([stratum, { failed = 0, reported, samples, sum }]) => [
           stratum,
           {
             mean: reported === 0 ? null : Settings.onScale(settings, sum / reported),
             low: null,
             high: null,
             samples: reported,
-            missing: samples === 0 ? 0 : 1 - reported / samples
+            missing: samples === 0 ? 0 : 1 - reported / samples,
+            failed
           }
         ])
       )
@@ -231,16 +233,20 @@ export const nonMember = (
   probability: 0,
   chance: 0,
   toSeed: null,
-  estimate: { mean: null, low: null, high: null, samples: 0, missing: 0 },
+  estimate: { mean: null, low: null, high: null, samples: 0, missing: 0, failed: 0 },
   strata: {}
 })
 
-const estimate = ({ settings }: State.State, { interval, mean, reported, missing }: MemberSnapshot): Estimate => ({
+const estimate = (
+  { settings }: State.State,
+  { failed, interval, mean, reported, missing }: MemberSnapshot
+): Estimate => ({
   mean: mean === null ? null : Settings.onScale(settings, mean),
   low: interval === null ? null : Settings.onScale(settings, interval.lower),
   high: interval === null ? null : Settings.onScale(settings, interval.upper),
   samples: reported,
-  missing
+  missing,
+  failed
 })
 
 /** How much better the incumbent is than the seed; null if it is the seed, or if one of them has left. */
@@ -258,7 +264,7 @@ const difference = (
 
 /** What the next decision needs, and what it rests on, in sentences without a period. */
 const needs = (shown: Snapshot): ReadonlyArray<string> => {
-  const { acrossCohorts, ahead, candidates, cohorts, missingRewardsDiffer, missingRewardsForbid, repeatsQuestions } =
+  const { acrossCohorts, ahead, candidates, cohorts, failuresDiffer, missingRewardsDiffer, missingRewardsForbid, repeatsQuestions } =
     shown
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   return [
@@ -276,6 +282,12 @@ const needs = (shown: Snapshot): ReadonlyArray<string> => {
           `warning: rewards are missing for ${percent(missingRewardsDiffer.more.share)} of the samples of ${missingRewardsDiffer.more.id} and ` +
             `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so their comparison depends on how a missing reward counts`
         ]),
+    ...(failuresDiffer === null
+      ? []
+      : [
+          `warning: the environment failed for ${percent(failuresDiffer.more.share)} of the samples of ${failuresDiffer.more.id} and ` +
+            `for ${percent(failuresDiffer.less.share)} of ${failuresDiffer.less.id}; failed samples are no evidence, so find out whether ${failuresDiffer.more.id} causes them`
+        ]),
     ...(acrossCohorts === 0
       ? []
       : [
@@ -284,6 +296,9 @@ const needs = (shown: Snapshot): ReadonlyArray<string> => {
     ...(repeatsQuestions ? ["questions are asked again in later cohorts, so the risk is not guaranteed"] : [])
   ]
 }
+
+/** The assumption of an operator that results rest on. */
+const atRandom = "missing rewards are taken as missing at random and left out"
 
 /** With two significant digits. */
 const rounded = (rewards: number): string => Number(rewards.toPrecision(2)).toFixed(0)

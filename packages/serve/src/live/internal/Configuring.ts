@@ -36,7 +36,7 @@ export const toWire = (settings: Settings.Settings): Wire.Settings => Struct.omi
 const inconsistency = (settings: Settings.Settings): InvalidRequest | null => {
   const { missingRewards, profile, rewardRange } = settings
   const [low, high] = rewardRange
-  if (missingRewards !== "worst" && !(missingRewards.value >= low && missingRewards.value <= high))
+  if (typeof missingRewards !== "string" && !(missingRewards.value >= low && missingRewards.value <= high))
     return invalid(
       "missingRewards.value",
       missingRewards.value,

@@ -1,6 +1,6 @@
 /** The request to a proposer for an evolution. */
 import { Learning, type State } from "@inspo/cohorts"
-import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
+import { type Content, type InstructionId } from "@inspo/domain/Instruction"
 import { isAlive, isIn } from "@inspo/evolution/State"
 import type { Journal, JournalError } from "@inspo/journal"
 import { InstructionValue } from "@inspo/population"
@@ -54,11 +54,12 @@ const tried = ({ population }: State.State["learning"]): ProposeRequest["history
     score: value
   }))
 
-/** If an instruction has several texts, one of them is revised at a time, in turn. */
+/** `contents` are all that were ever proposed or members. If an instruction has several texts, one of them is revised at a time, in turn. */
 export const taskOf = (
   state: State.State,
   { parent, round, step }: Due,
-  { commonAnswers, records }: Pick<Work, "commonAnswers" | "records">
+  { commonAnswers, records }: Pick<Work, "commonAnswers" | "records">,
+  contents: ReadonlyArray<Content>
 ): Task => {
   const { learning, settings } = state
   const content = Learning.contentOfMember(learning, parent)
@@ -67,7 +68,7 @@ export const taskOf = (
   const name = names[turn % Math.max(1, names.length)]
   const textOf = (one: Content): string => (typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? ""))
   const text = textOf(content)
-  const known = learning.population.members.map(({ instruction }) => textOf(contentOf(instruction)))
+  const known = contents.map(textOf)
   const count = Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents))
   const scores = records.map(({ score }) => score)
   return {

@@ -37,7 +37,7 @@ export const StoredReward = Schema.Struct({
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
 
 /** The version of the log's format. Raise it when the meaning of an event changes: a log of another version is refused. */
-export const version = 2
+export const version = 3
 
 /** An event of the log, and when it happened, in milliseconds since 1970. */
 export const StoredEvent = Schema.Struct({
