@@ -294,9 +294,9 @@ describe("the evidence of a pair", () => {
   it("needs as many rewards as it takes to grow so far at the same speed", () => {
     const lead = (steps: number) =>
       observeAll(Array.from({ length: steps }, () => [{ samples: 4 as const, wins: [0.4, 0.5, 0.4, 0.4] }])).comparison
-    const needed = Comparison.rewardsNeeded(lead(100), 0, 0.05) ?? NaN
+    const needed = Comparison.rewardsNeeded(lead(40), 0, 0.05) ?? NaN
     assert.isAbove(needed, 0)
-    const rewards = 100 * 16 + needed
+    const rewards = 40 * 16 + needed
     const eValueAt = (factor: number) => Comparison.evidenceAgainst(lead(Math.round((factor * rewards) / 16)))[0] ?? NaN
     assert.isBelow(eValueAt(0.8), 20)
     assert.isAbove(eValueAt(1.2), 20)

@@ -257,13 +257,14 @@ const grant = (
   if (drawn.length === 0) return Result.succeed(events)
   if (found !== undefined && found.status !== "open")
     return refuse("closed", "cohort", name, "a cohort that is not sealed", "Name the next cohort")
-  if (found === undefined && state.cohorts.length >= openCohorts)
+  const [oldest] = state.cohorts
+  if (found === undefined && oldest !== undefined && state.cohorts.length >= openCohorts)
     return refuse(
       "limit",
       "cohort",
       name,
       `at most ${openCohorts} cohorts that are not closed`,
-      "Close some, or set a horizon"
+      `Close ${oldest.name}, which those after it wait for: its trainer does, or whoever takes over from it. Trainers that run at the same time each need a population of their own`
     )
   const units = total(drawn.map(({ instructions }) => instructions))
   if ((found?.units ?? 0) + units > unitsPerCohort)

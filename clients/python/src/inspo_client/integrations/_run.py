@@ -49,8 +49,8 @@ class TrainingRun:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """
-        `run` names the training run, and is the prefix of its cohorts' names. Use a new name for another run on the same
-        population, or for one that restarts without a checkpoint.
+        `run` names the training run, and is the prefix of its cohorts' names. Use a new name for a later run on the same
+        population, or for one that restarts without a checkpoint. Runs at the same time each need a population of their own.
         """
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", run) or run == "auto":
             raise ValueError(f"run is {run!r}; expected letters, digits, `.`, `_` and `-`, and not `auto`")
@@ -143,10 +143,13 @@ class TrainingRun:
         wrong = {name: getattr(counts, name) - getattr(before, name) for name in names}
         if any(wrong.values()):
             outcomes = ", ".join(f"{count} {name}" for name, count in wrong.items() if count > 0)
-            raise self._stopped(
-                f"rewards up to {cohort} were not all accepted ({outcomes}). If the cohort was trained on before, "
-                "resume from a checkpoint, or start a run of another name"
+            remedy = (
+                "Another trainer, or another attempt of this one, has rewound the population and holds it. Stop one of the two: trainers "
+                "that run at the same time each need a population of their own. To take over, stop the other, then resume from a checkpoint"
+                if wrong["superseded"]
+                else "If the cohort was trained on before, resume from a checkpoint, or start a run of another name"
             )
+            raise self._stopped(f"rewards up to {cohort} were not all accepted ({outcomes}). {remedy}")
 
     def close_validation(self, name: str, groups: int | None = None) -> None:
         """

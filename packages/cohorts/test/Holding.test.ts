@@ -1,0 +1,13 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Settings } from "@inspo/cohorts"
+import { Server } from "./support/Server.ts"
+
+describe("a cohort too many", () => {
+  it("is refused with the name of the cohort that those after it wait for", () => {
+    const server = new Server(Settings.trainer(1), ["seed", "variant"])
+    server.state = { ...server.state, limits: { ...server.state.limits, openCohorts: 2 } }
+    server.lease(0, ["k"], "first/0")
+    server.lease(0, ["k"], "second/0")
+    assert.throws(() => server.lease(0, ["k"], "second/1"), /Close first\/0, which those after it wait for/u)
+  })
+})
