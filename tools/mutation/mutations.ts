@@ -751,7 +751,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   evidencePruning(".slice(Math.max(0, size - staying.size))", ".slice(0)", "more make room than newcomers need"),
   difference("const quantile = 1.96", "const quantile = 1", "the interval has 68 %"),
   comparison("Math.log1p(bet * (earned - high))", "bet * (earned - high)", "the evidence is no product of fair bets"),
-  comparison("bet * (earned - high)", "bet * (earned - own)", "a missing reward counts against the member that misses it"),
+  comparison(
+    "bet * (earned - high)",
+    "bet * (earned - own)",
+    "a missing reward counts against the member that misses it"
+  ),
   comparison(
     "freedom += cells.length - 1",
     "freedom += cells.length",
@@ -766,7 +770,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   comparison("newcomer: -0.02", "newcomer: 0.02", "newcomers are expected to be better"),
   comparison("1 / (2 * generation * (generation + 1))", "1 / 4", "every entry spends the same part of the risk"),
   comparison("size ** 2 - present ** 2 - against", "size", "the shares of the risk do not sum to 1"),
-  comparison("rows[row]?.[column] ?? one(row, column)", "one(row, column)", "all e-processes begin again with each entry"),
+  comparison(
+    "rows[row]?.[column] ?? one(row, column)",
+    "one(row, column)",
+    "all e-processes begin again with each entry"
+  ),
   comparison("Math.min(most, Math.max(least, centre))", "least", "P(best) follows missing rewards"),
   blocks("piles[index % count]", "piles[index]", "groups of the most frequent instruction are lost"),
   blocks("known.groups < most ? 1 : (most - 1) / known.groups", "1", "waiting groups have no limit"),

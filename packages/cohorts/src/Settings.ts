@@ -21,7 +21,10 @@ export const fixed = {
     .annotate({
       description: "The lowest and the highest reward that may be reported, mapped to [0, 1]; [0, 1] by default"
     }),
-  missingRewards: Schema.Union([Schema.Literals(["worst", "random"]), Schema.Struct({ value: Schema.Finite })]).annotate({
+  missingRewards: Schema.Union([
+    Schema.Literals(["worst", "random"]),
+    Schema.Struct({ value: Schema.Finite })
+  ]).annotate({
     description:
       "What a missing reward means: `worst` (default) lets nothing be decided that missing rewards could overturn, and no share grow by them; `random` leaves them out, which assumes that whether a reward is missing does not depend on what it would be; `value` is its outcome by definition, in the `rewardRange`"
   }),

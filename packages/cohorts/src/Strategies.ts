@@ -29,9 +29,7 @@ export const averaging = (settings: Settings): InstructionValue.Averaging => ({
 
 /** What a missing reward means, as a reward in [0, 1]. No evidence has any where they are missing at random. */
 export const missingRewardsOf = (settings: Pick<Settings, "missingRewards" | "rewardRange">): MissingRewards =>
-  typeof settings.missingRewards === "string"
-    ? "worst"
-    : { value: toUnit(settings, settings.missingRewards.value) }
+  typeof settings.missingRewards === "string" ? "worst" : { value: toUnit(settings, settings.missingRewards.value) }
 
 /** What of the units of a cohort is evidence: without missing rewards where they are missing at random. */
 export const evidenceOf = (

@@ -12,7 +12,10 @@ const after = (
   missingRewards: Settings.Settings["missingRewards"] = "worst"
 ) => {
   const luck = RandomStream.make(3, ["failures"])
-  const server = new Server({ ...changed(Settings.trainer(1), { evolveEvery: 0, pruneEvery: 0 }), missingRewards }, ["seed", "variant"])
+  const server = new Server({ ...changed(Settings.trainer(1), { evolveEvery: 0, pruneEvery: 0 }), missingRewards }, [
+    "seed",
+    "variant"
+  ])
   for (let now = 1; now <= 30; now++) {
     const cohort = `train/${now}`
     const leases = server.lease(

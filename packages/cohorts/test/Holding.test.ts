@@ -7,7 +7,7 @@ describe("a cohort too many", () => {
     const server = new Server(Settings.trainer(1), ["seed", "variant"])
     server.state = { ...server.state, limits: { ...server.state.limits, openCohorts: 2 } }
     server.lease(0, ["k"], "first/0")
-    server.lease(0, ["k"], "second/0")
-    assert.throws(() => server.lease(0, ["k"], "second/1"), /Close first\/0, which those after it wait for/u)
+    server.lease(0, ["l"], "first/1")
+    assert.throws(() => server.lease(0, ["m"], "first/2"), /Close first\/0, which those after it wait for/u)
   })
 })

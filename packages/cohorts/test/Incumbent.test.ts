@@ -70,7 +70,10 @@ describe("the incumbent of a trainer's population", () => {
   }, 60_000)
 
   it("stays the seed in 95 % of the populations of equal members", () => {
-    assert.isAtMost(share(100, () => 0.4), 0.05)
+    assert.isAtMost(
+      share(100, () => 0.4),
+      0.05
+    )
   }, 60_000)
 
   it("is said to need at least one more reward until it leaves the seed, and fewer the closer it comes", () => {

@@ -30,11 +30,7 @@ export const between = (population: Population, id: InstructionId, rival: Instru
  * About how many more rewards, of all members, it takes until the interval of {@link between} excludes 0, if the difference stays what
  * it is; 0 if it does already. Null if the two do not differ so far, or if missing rewards could explain it.
  */
-export const rewardsNeeded = (
-  population: Population,
-  id: InstructionId,
-  rival: InstructionId
-): number | null => {
+export const rewardsNeeded = (population: Population, id: InstructionId, rival: InstructionId): number | null => {
   const found = pair(population, id, rival)
   if (found === null) return null
   const known = Math.max(found.least, -found.most)

@@ -88,7 +88,9 @@ export const Population = Schema.Struct({ members: Schema.Array(Member), step: C
     if (new Set(members.map(({ instruction }) => instruction.id)).size < size) return "members with different ids"
     if (members.some(({ window }) => (window.at(-1)?.step ?? step) > step)) return "no window after the last step"
     if (
-      [precision, weighted, exponents, shares, since, chances, ...precision, ...exponents, ...shares].some(({ length }) => length !== size)
+      [precision, weighted, exponents, shares, since, chances, ...precision, ...exponents, ...shares].some(
+        ({ length }) => length !== size
+      )
     )
       return "a comparison of as many as there are members"
     return (size === 0 ? incumbent === -1 : incumbent >= 0 && incumbent < size) || "an incumbent among the members"

@@ -264,8 +264,16 @@ const difference = (
 
 /** What the next decision needs, and what it rests on, in sentences without a period. */
 const needs = (shown: Snapshot): ReadonlyArray<string> => {
-  const { acrossCohorts, ahead, candidates, cohorts, failuresDiffer, missingRewardsDiffer, missingRewardsForbid, repeatsQuestions } =
-    shown
+  const {
+    acrossCohorts,
+    ahead,
+    candidates,
+    cohorts,
+    failuresDiffer,
+    missingRewardsDiffer,
+    missingRewardsForbid,
+    repeatsQuestions
+  } = shown
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   return [
     waiting(shown.waitsFor, candidates, cohorts),

@@ -12,7 +12,9 @@ export const Estimate = Schema.Struct({
   low: Schema.NullOr(Schema.Finite),
   high: Schema.NullOr(Schema.Finite),
   samples: Schema.Int.annotate({ description: "Rewards of the mean, late ones included" }),
-  missing: Schema.Finite.annotate({ description: "Share of its samples in closed cohorts without a reward, in [0, 1]" }),
+  missing: Schema.Finite.annotate({
+    description: "Share of its samples in closed cohorts without a reward, in [0, 1]"
+  }),
   failed: Schema.Int.annotate({
     description: "Samples whose environment failed; they are no evidence, and neither missing nor in `samples`"
   })

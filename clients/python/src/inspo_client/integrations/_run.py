@@ -144,9 +144,11 @@ class TrainingRun:
         if any(wrong.values()):
             outcomes = ", ".join(f"{count} {name}" for name, count in wrong.items() if count > 0)
             remedy = (
-                "Another trainer, or another attempt of this one, has rewound the population and holds it. Stop one of the two: trainers "
-                "that run at the same time each need a population of their own. To take over, stop the other, then resume from a checkpoint"
-                if wrong["superseded"]
+                "Another trainer may hold the population: a run of another name closes the cohorts of this one when it opens its "
+                f"own, and a rewind gives them up. GET /v1/populations/{self.population} names the open cohorts, which begin "
+                "with the name of their run. Trainers at the same time each need a population of their own; to take over, stop "
+                "the other, then resume from a checkpoint"
+                if wrong["late"] or wrong["superseded"]
                 else "If the cohort was trained on before, resume from a checkpoint, or start a run of another name"
             )
             raise self._stopped(f"rewards up to {cohort} were not all accepted ({outcomes}). {remedy}")
