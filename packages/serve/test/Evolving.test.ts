@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type PopulationEvent, Settings, type State } from "@inspo/cohorts"
+import { InstructionId } from "@inspo/domain/Instruction"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as ModelProposer from "@inspo/reflection/ModelProposer"
@@ -159,6 +160,25 @@ describe("evolution", () => {
       // The answer is kept no longer than it takes to make the proposal durable.
       yield* pass
       assert.deepEqual(yield* journal.listKeys("proposer"), [])
+    }).pipe(Effect.scoped, provided)
+  )
+
+  it.effect("proposes no text again that has left the population", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      yield* LivePopulation.begin(journal, settings, ["Be kind.", "Be kind, version 2 of one."])
+      const live = yield* LivePopulation.open(journal)
+      const { proposer } = yield* proposerOf([revisions("one")])
+      yield* Effect.forkScoped((yield* Evolving.make(live, proposer)).run)
+      yield* live.submit((now) => ({ _tag: "Retire", now, id: InstructionId.make("i1") }))
+      yield* worked(live, [{ value: 0, feedback: "too short" }])
+      yield* live.submit(evolve)
+      const { learning } = yield* until(live, isWaitingFor("Proposed"))
+      const stage = learning.evolution?.stage
+      assert.deepEqual(
+        stage?._tag === "Proposed" ? stage.candidates.map(({ text }) => text) : [],
+        [1, 3, 4].map((at) => `Be kind, version ${at} of one.`)
+      )
     }).pipe(Effect.scoped, provided)
   )
 
