@@ -2,7 +2,7 @@
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
 import { isAlive, isIn } from "@inspo/evolution/State"
 import * as Comparison from "@inspo/population/Comparison"
-import * as Difference from "@inspo/population/Difference"
+import type * as Difference from "@inspo/population/Difference"
 import * as MeanInterval from "@inspo/population/MeanInterval"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
 import { type Bounds, ids, type Member } from "@inspo/population/Population"

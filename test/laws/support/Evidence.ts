@@ -136,8 +136,8 @@ export const model = ({ freedom, pairs, samples, sum }: Evidence, alive: Readonl
 /** That a rival, or all together, is better than one: its share of the risk times the mean over the bets of Π (1 + λ D), over all blocks with both. */
 const against = ({ blocks, entries }: Evidence, id: string, rival: string): number => {
   const index = entries.findIndex(({ entering, present }) => {
-    const all = [...present, ...entering]
-    return all.includes(id) && all.includes(rival)
+    const all = new Set([...present, ...entering])
+    return all.has(id) && all.has(rival)
   })
   const { entering, present } = entries[index] ?? { entering: [], present: [] }
   const isAgainstOldest = (present[0] ?? entering[0]) === id
