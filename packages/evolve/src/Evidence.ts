@@ -1,12 +1,11 @@
-/** What the answers so far say about the prompts. */
-import type { Instruction, Question } from "@inspo/domain"
-import { Array as Arr } from "effect"
-import { InstructionValue, Population } from "@inspo/population"
-import type { Prior } from "@inspo/population/Comparison"
+/** What the answers so far say about the prompts: sums over the cases, which an answer changes in one case alone. */
+import { type Instruction, Invariant, type Question } from "@inspo/domain"
+import { Array as Arr, Chunk } from "effect"
+import { sumAll } from "effect/Number"
+import { Blocks, Comparison, Population } from "@inspo/population"
 import { Bootstrap, Bounded } from "@inspo/statistics"
-import { type Answered, caseId, type Missed } from "./Event.ts"
-
-export type Outcome = Answered | Missed
+import * as Answers from "./Answers.ts"
+import { caseId } from "./Event.ts"
 
 /** The original, and the prompts that entered later, in their order. */
 export type Prompts = Arr.NonEmptyReadonlyArray<Instruction.Instruction>
@@ -15,15 +14,89 @@ export type Prompts = Arr.NonEmptyReadonlyArray<Instruction.Instruction>
  * Prompts compared on all answers. Answers stay true, since the agent is not trained: a newcomer is compared with what other prompts
  * answered before, so a case costs one call instead of two.
  */
+export interface Compared {
+  readonly prompts: Prompts
+  readonly prior: Comparison.Prior
+  /** The prompts before their first answer. */
+  readonly unasked: Population.Population
+  /** With the cases that several of them answered. */
+  readonly sums: Comparison.Comparison
+  /** What one of them alone answered, of each in order. */
+  readonly alone: ReadonlyArray<ReadonlyArray<Alone>>
+  /** How many answers are counted. */
+  readonly counted: number
+}
+
+/** A prompt can change a score by tens of points, where instructions of a policy in training differ by a few. */
+export const expected: Comparison.Prior = { spread: 0.04, newcomer: 0, deviation: 0.15 }
+
+/** Compares prompts on the answers so far. */
+export const compare = (prior: Comparison.Prior, prompts: Prompts, answers: Answers.Answers): Compared => {
+  const unasked = begin(prior, prompts)
+  const groups = prompts.map(({ id }) => groupsOf(Answers.ofPrompt(answers, id)))
+  const byCase = new Map<number, Array<Alone>>()
+  for (const group of groups.flat()) {
+    const known = byCase.get(group.place)
+    if (known === undefined) byCase.set(group.place, [group])
+    else known.push(group)
+  }
+  const shared = [...byCase.values()].filter(({ length }) => length > 1)
+  return {
+    prompts,
+    prior,
+    unasked,
+    sums: Comparison.count(unasked.comparison, Population.ids(unasked), shared.map(blockOf)),
+    alone: groups.map((own) => own.filter(({ place }) => byCase.get(place)?.length === 1)),
+    counted: answers.outcomes.length
+  }
+}
+
+/** The same with the answers since: each changes the sums by its case. Other prompts are compared anew. */
+export const follow = (before: Compared, prompts: Prompts, answers: Answers.Answers): Compared => {
+  const isSame =
+    prompts.length === before.prompts.length && prompts.every(({ id }, at) => id === before.prompts[at]?.id)
+  if (!isSame) return compare(before.prior, prompts, answers)
+  const ids = Population.ids(before.unasked)
+  const fresh = new Set(
+    Chunk.drop(answers.outcomes, before.counted).pipe(Chunk.filter(({ prompt }) => ids.includes(prompt)))
+  )
+  const places = new Set(Array.from(fresh, (outcome) => outcome.case))
+  const own = prompts.map(({ id }) => Answers.ofPrompt(answers, id))
+  const alone = before.alone.map((groups) => groups.filter(({ place }) => !places.has(place)))
+  const left: Array<Blocks.Block> = []
+  const entered: Array<Blocks.Block> = []
+  for (const place of places) {
+    const outcomes = own.map((one) => Answers.at(one, place))
+    const earlier = outcomes.flatMap((some) =>
+      groupOf(
+        place,
+        some.filter((one) => !fresh.has(one))
+      )
+    )
+    const now = outcomes.flatMap((some) => groupOf(place, some))
+    if (earlier.length > 1) left.push(blockOf(earlier))
+    if (now.length > 1) entered.push(blockOf(now))
+    else for (const [at, some] of outcomes.entries()) alone[at]?.push(...groupOf(place, some))
+  }
+  const sums = Comparison.count(Comparison.count(before.sums, ids, left, -1), ids, entered)
+  return { ...before, sums, alone, counted: answers.outcomes.length }
+}
+
+/** The members as a population, by what these and the other prompts answered. */
 export const population = (
-  [original, ...others]: Prompts,
-  answers: ReadonlyArray<Outcome>,
-  step: number
+  compared: Compared,
+  answers: Answers.Answers,
+  step: number,
+  isMember: (id: Instruction.InstructionId) => boolean
 ): Population.Population => {
-  const entered = siblings(others).reduce(enter, Population.make([original], prior))
-  const known = new Set(Population.ids(entered))
-  const groups = groupsOf(answers.filter(({ prompt }) => known.has(prompt)))
-  return groups.length === 0 ? entered : InstructionValue.observe(averaging, entered, step, groups)
+  const all = unjudged(compared, answers, step)
+  const missing = Population.missingShares(all.members)
+  const leaving = Population.ids(all).filter((id) => !isMember(id))
+  if (all.members.every(({ lifetime }) => lifetime.bounds.groups === 0))
+    return { ...Population.remove(compared.unasked, leaving), step }
+  return leaving.length === 0
+    ? { ...all, comparison: Comparison.judge(all.comparison, missing, step) }
+    : Population.remove({ ...all, comparison: Comparison.lead(all.comparison, missing) }, leaving)
 }
 
 /** The gain of a prompt over the original on the cases that both were asked, with its 95 % interval; null without such a case. */
@@ -35,12 +108,11 @@ export interface Gain {
 }
 
 /** The gains of the prompts that were asked. They hold whatever missing scores would have been, and however often one looks. */
-export const gains = (prompts: Prompts, answers: ReadonlyArray<Outcome>): ReadonlyArray<Gain> => {
-  const pairs = pairsOf(prompts[0], answers)
-  return prompts.slice(1).flatMap(({ id: prompt }) => {
-    const all = pairs(prompt)
-    if (all.length === 0) return []
-    const [least, most] = [all.map((pair) => pair.least), all.map((pair) => pair.most)]
+export const gains = ([original, ...others]: Prompts, answers: Answers.Answers): ReadonlyArray<Gain> =>
+  others.flatMap(({ id: prompt }) => {
+    const pairs = pairsOf(answers, original, prompt)
+    if (pairs.length === 0) return []
+    const [least, most] = [pairs.map((pair) => pair.least), pairs.map((pair) => pair.most)]
     return [
       {
         prompt,
@@ -53,6 +125,11 @@ export const gains = (prompts: Prompts, answers: ReadonlyArray<Outcome>): Readon
       }
     ]
   })
+
+/** What a prompt was written from: cases that its parent was asked, and how many answers its parent had. */
+export interface Source {
+  readonly reflected: ReadonlyArray<Question.QuestionId>
+  readonly answered: number
 }
 
 /** What bounds the gain of a prompt: its differences to the original, and the risk that the bound is wrong. */
@@ -61,33 +138,65 @@ export interface Bound {
   readonly risk: number
 }
 
-/**
- * The bounds of all prompts that were asked, `prompts` being all ever: together they are wrong at a risk of 5 %, however often one looks.
- * `reflected` are the cases that each was written from.
- */
+/** The bounds of all prompts that were asked, `prompts` being all ever: together they are wrong at a risk of 5 %, however often one looks. */
 export const bounds = (
   [original, ...others]: Prompts,
-  answers: ReadonlyArray<Outcome>,
-  reflected: ReadonlyMap<Instruction.InstructionId, ReadonlyArray<Question.QuestionId>>
+  answers: Answers.Answers,
+  sources: ReadonlyMap<Instruction.InstructionId, Source>
+): ReadonlyArray<Bound> =>
+  others.flatMap((prompt, index) => boundOf(original, prompt, index + 1, answers, sources.get(prompt.id)))
+
+/**
+ * Whether at least {@link leastTried} prompts were asked, and the bounds of all are below `gain`. The newest was asked least, as a rule,
+ * and leaves the question open.
+ */
+export const areBelow = (
+  [original, ...others]: Prompts,
+  answers: Answers.Answers,
+  sources: ReadonlyMap<Instruction.InstructionId, Source>,
+  gain: number
+): boolean => {
+  let asked = 0
+  for (let index = others.length - 1; index >= 0; index--) {
+    const prompt = Invariant.at(others, index, "prompt")
+    for (const { differences, risk } of boundOf(original, prompt, index + 1, answers, sources.get(prompt.id))) {
+      if (Bounded.upperBound(differences, risk) >= gain) return false
+      asked += 1
+    }
+  }
+  return asked >= leastTried
+}
+
+/** The largest gain that a prompt can have; null if none was asked. */
+export const largest = (some: ReadonlyArray<Bound>): number | null =>
+  some.length === 0 ? null : Math.max(...some.map(({ differences, risk }) => Bounded.upperBound(differences, risk)))
+
+/** The prompts besides the original that must have been asked before "no headroom" is said. */
+export const leastTried = 8
+
+const boundOf = (
+  original: Instruction.Instruction,
+  { id, parent }: Instruction.Instruction,
+  nth: number,
+  answers: Answers.Answers,
+  source: Source | undefined
 ): ReadonlyArray<Bound> => {
-  const pairs = pairsOf(original, answers)
-  return others.flatMap(({ id, parent }, place) => {
-    const since = answers.findIndex(({ prompt }) => prompt === id)
-    if (since < 0) return []
-    const before = answers.slice(0, since).filter(({ prompt }) => prompt === parent)
-    const left = leftOut(before, new Set(reflected.get(id)))
-    return [
-      { differences: pairs(id).flatMap((one) => (left.has(one.place) ? [] : [one.most])), risk: riskOf(place + 1) }
-    ]
-  })
+  if (Answers.ofPrompt(answers, id).outcomes.length === 0) return []
+  const before =
+    source === undefined || parent === null
+      ? []
+      : Chunk.toReadonlyArray(Chunk.take(Answers.ofPrompt(answers, parent).outcomes, source.answered))
+  const left = leftOut(before, new Set(source?.reflected))
+  const differences = pairsOf(answers, original, id).flatMap(({ most, place }) => (left.has(place) ? [] : [most]))
+  return [{ differences, risk: riskOf(nth) }]
 }
 
 /**
  * The cases that are no evidence. A prompt is not asked the failures of its parent that it was written from, so what else its parent
  * had answered before is too easy a sample: its successes are left out in the same proportion.
  */
-const leftOut = (before: ReadonlyArray<Outcome>, reflected: ReadonlySet<string>): ReadonlySet<number> => {
-  const scoreOf = (answer: Outcome) => (answer._tag === "Answered" ? answer.score : Infinity)
+const leftOut = (before: ReadonlyArray<Answers.Outcome>, reflected: ReadonlySet<string>): ReadonlySet<number> => {
+  const scoreOf = (answer: Answers.Outcome) => (answer._tag === "Answered" ? answer.score : Infinity)
   const shown = before.filter((answer) => reflected.has(caseId(answer.case)))
   if (shown.length === 0) return new Set()
   const worst = Math.max(...shown.map(scoreOf))
@@ -95,14 +204,10 @@ const leftOut = (before: ReadonlyArray<Outcome>, reflected: ReadonlySet<string>)
   const isMixed = shown.some((answer) => scoreOf(answer) < worst)
   const share = isMixed ? 0 : 1 - shown.length / equal.length
   const better = before.filter((answer) => scoreOf(answer) > worst)
-  const isKept = (_: Outcome, nth: number) => Math.floor((nth + 1) * share) > Math.floor(nth * share)
+  const isKept = (_: Answers.Outcome, nth: number) => Math.floor((nth + 1) * share) > Math.floor(nth * share)
   const kept = new Set([...(isMixed ? [] : equal), ...better.filter(isKept)])
   return new Set(before.flatMap((answer) => (kept.has(answer) ? [] : [answer.case])))
 }
-
-/** The largest gain that a prompt can have; null if none was asked. */
-export const largest = (some: ReadonlyArray<Bound>): number | null =>
-  some.length === 0 ? null : Math.max(...some.map(({ differences, risk }) => Bounded.upperBound(differences, risk)))
 
 /** The risks of any number of prompts, the first of them 1, together 5 %: equal ones for the least that a claim needs, then smaller ones. */
 const riskOf = (nth: number): number => {
@@ -110,51 +215,83 @@ const riskOf = (nth: number): number => {
   return (0.05 * (leastTried + 1)) / 2 / (place * (place + 1))
 }
 
-/** The prompts besides the original that must have been asked before "no headroom" is said. */
-export const leastTried = 8
-
-/** The differences of a prompt to the original with missing scores at their worst and at their best, by case in the order of the cases. */
-const pairsOf = (original: Instruction.Instruction, answers: ReadonlyArray<Outcome>) => {
-  const scores = new Map<string, Map<number, number | null>>()
-  for (const answer of answers) {
-    const own = scores.get(answer.prompt) ?? new Map<number, number | null>()
-    scores.set(answer.prompt, own.set(answer.case, answer._tag === "Answered" ? answer.score : null))
-  }
-  const before = scores.get(original.id)
-  return (prompt: Instruction.InstructionId) =>
-    [...(scores.get(prompt) ?? [])].flatMap(([place, score]) => {
-      const known = before?.get(place)
-      return known === undefined
-        ? []
-        : [{ place, least: (score ?? 0) - (known ?? 1), most: (score ?? 1) - (known ?? 0) }]
-    })
+/** The differences of a prompt to the original, with missing scores at their worst and at their best, in the order of its answers. */
+const pairsOf = (answers: Answers.Answers, original: Instruction.Instruction, prompt: Instruction.InstructionId) => {
+  const originals = Answers.ofPrompt(answers, original.id)
+  return Arr.flatMap(Chunk.toReadonlyArray(Answers.ofPrompt(answers, prompt).outcomes), (after) =>
+    Answers.at(originals, after.case)
+      .slice(-1)
+      .map((before) => ({
+        place: after.case,
+        least: scoreOf(after, 0) - scoreOf(before, 1),
+        most: scoreOf(after, 1) - scoreOf(before, 0)
+      }))
+  )
 }
+
+const scoreOf = (outcome: Answers.Outcome, missing: number): number =>
+  outcome._tag === "Answered" ? outcome.score : missing
 
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 
-/** The mean score of each prompt over its answers; a missing one counts as 0. */
-export const means = (answers: ReadonlyArray<Outcome>): ReadonlyMap<Instruction.InstructionId, number> => {
-  const sums = new Map<Instruction.InstructionId, { sum: number; count: number }>()
-  for (const answer of answers) {
-    const known = sums.get(answer.prompt) ?? { sum: 0, count: 0 }
-    sums.set(answer.prompt, {
-      sum: known.sum + (answer._tag === "Answered" ? answer.score : 0),
-      count: known.count + 1
-    })
-  }
-  return new Map([...sums].map(([prompt, { count, sum }]) => [prompt, sum / count]))
+/** What a prompt answered to the case at a place. */
+interface Alone extends Blocks.Scored {
+  readonly place: number
 }
 
-/** Newcomers are expected to be about as good as their parent or, if that is gone, as the original. */
-const enter = (
-  before: Population.Population,
-  [first, ...others]: Arr.NonEmptyReadonlyArray<Instruction.Instruction>
-): Population.Population => {
-  const parent = Population.ids(before).findIndex((id) => id === first.parent)
-  return Population.add(
-    { ...before, comparison: { ...before.comparison, incumbent: Math.max(0, parent) } },
-    [first, ...others].map((instruction) => ({ instruction, verification: null }))
-  )
+/** A search asks a prompt about a case once. */
+const groupsOf = ({ outcomes }: Answers.OfPrompt): ReadonlyArray<Alone> =>
+  Arr.flatMap(Chunk.toReadonlyArray(outcomes), (outcome) => groupOf(outcome.case, [outcome]))
+
+const groupOf = (place: number, outcomes: ReadonlyArray<Answers.Outcome>): ReadonlyArray<Alone> => {
+  const [first] = outcomes
+  if (first === undefined) return []
+  let [low, high] = [0, 0]
+  for (const outcome of outcomes) {
+    low += outcome._tag === "Answered" ? outcome.score : 0
+    high += outcome._tag === "Answered" ? outcome.score : 1
+  }
+  return [{ place, instruction: first.prompt, question: null, stratum: "", samples: outcomes.length, low, high }]
+}
+
+const blockOf = (groups: ReadonlyArray<Alone>): Blocks.Block => groups.map((group) => Blocks.onQuestion([group]))
+
+/** With all answers, and without a judgement. */
+const unjudged = (compared: Compared, answers: Answers.Answers, step: number): Population.Population => {
+  const { alone, sums, unasked } = compared
+  const members = unasked.members.map((member): Population.Member => {
+    const { missed, outcomes, sum } = Answers.ofPrompt(answers, member.instruction.id)
+    const groups = outcomes.length - missed
+    const lifetime = {
+      groups,
+      trajectories: groups,
+      rewardSum: sum,
+      bounds: { groups: outcomes.length, low: 1 / 2 + sum, high: 1 / 2 + sum + missed }
+    }
+    if (groups === 0) return { ...member, lifetime }
+    const mean = sum / groups
+    return { ...member, lifetime, window: [{ step, mean, trajectories: groups, groups }], value: mean }
+  })
+  const ids = Population.ids(unasked)
+  const comparison = {
+    ...Comparison.count(sums, ids, Blocks.deal(alone.filter(({ length }) => length > 0))),
+    samples: sumAll(members.map(({ lifetime }) => lifetime.trajectories)),
+    sum: sumAll(members.map(({ lifetime }) => lifetime.rewardSum))
+  }
+  return { members, step, comparison }
+}
+
+/** The prompts before they are asked. Newcomers are expected to be about as good as their parent or, if that is gone, as the original. */
+const begin = (prior: Comparison.Prior, prompts: Prompts): Population.Population => {
+  const [, ...others] = prompts
+  let entered = Comparison.entered({ ...Comparison.empty, prior }, 1)
+  for (const batch of siblings(others)) {
+    const place = prompts.findIndex(({ id }) => id === batch[0].parent)
+    const incumbent = place >= 0 && place < entered.weighted.length ? place : 0
+    entered = Comparison.entered({ ...entered, incumbent }, batch.length)
+  }
+  const members = prompts.flatMap((one) => Population.make([one]).members)
+  return { members, step: 0, comparison: Comparison.judge(entered, Population.missingShares(members), 0) }
 }
 
 /** Neighbours with the same parent enter together. */
@@ -164,28 +301,3 @@ const siblings = (
   Arr.isReadonlyArrayNonEmpty(instructions)
     ? Arr.groupWith(instructions, (one, other) => one.parent === other.parent)
     : []
-
-const groupsOf = (answers: ReadonlyArray<Outcome>): ReadonlyArray<InstructionValue.Observed> => {
-  const groups = new Map<
-    string,
-    { instructionId: Instruction.InstructionId; question: string; rewards: Array<number>; missing: number }
-  >()
-  for (const answer of answers) {
-    const key = `${answer.case} ${answer.prompt}`
-    const group = groups.get(key) ?? {
-      instructionId: answer.prompt,
-      question: caseId(answer.case),
-      rewards: [],
-      missing: 0
-    }
-    if (answer._tag === "Answered") group.rewards.push(answer.score)
-    else group.missing += 1
-    groups.set(key, group)
-  }
-  return [...groups.values()]
-}
-
-const averaging = { window: Number.MAX_SAFE_INTEGER, span: "steps", average: "observed" } as const
-
-/** A prompt can change a score by tens of points, where instructions of a policy in training differ by a few. */
-const prior: Prior = { spread: 0.04, newcomer: 0, deviation: 0.15 }

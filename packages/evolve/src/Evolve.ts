@@ -70,7 +70,8 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     options.file === undefined
       ? EventFile.none
       : yield* EventFile.load(options.file, EventFile.headOf(setup, cases, options.identity ?? {}))
-  const log = yield* Log.open(setup, file, (state) => options.onProgress?.(Progress.of(state)))
+  const progress = Progress.make()
+  const log = yield* Log.open(setup, file, (state) => options.onProgress?.(progress(state)))
   const target = targetOf(options, cases, (id) => Instruction.contentOf(Search.promptOf(log.state(), id)))
   const left = () => (setup.usd === null ? null : setup.usd - log.state().usd)
   const bill: Proposing.Bill = {

@@ -13,8 +13,8 @@ import {
 import * as ModelProposer from "@inspo/reflection/ModelProposer"
 import { Effect, Layer, Stream, Struct } from "effect"
 import { AiError, LanguageModel, type Prompt } from "effect/ai"
-import { type Answered, caseId, type Event, keyOf, type Obtained } from "./Event.ts"
-import * as Evidence from "./Evidence.ts"
+import { caseId, type Event, keyOf, type Obtained } from "./Event.ts"
+import * as Answers from "./Answers.ts"
 import { dollars } from "./Dollars.ts"
 import type { AiSdkModel, Complete, Completion } from "./Options.ts"
 import { describe, FileFailed } from "./Failure.ts"
@@ -143,9 +143,7 @@ const recordsOf = ({
   show,
   state
 }: Task): ReadonlyArray<{ readonly place: number; readonly record: WorkRecord }> => {
-  const own = state.answers.filter(
-    (answer): answer is Answered => answer._tag === "Answered" && answer.prompt === parent.id
-  )
+  const own = [...Answers.ofPrompt(state.answers, parent.id).outcomes].filter((answer) => answer._tag === "Answered")
   return RandomStream.make(state.setup.randomSeed, ["records", state.evolution.population.step])
     .shuffle(own)
     .toSorted((one, other) => one.score - other.score)
@@ -169,13 +167,11 @@ const recordsOf = ({
 
 const mostRecords = 12
 
-const historyOf = (state: Search.State, part: string | null): ProposeRequest["history"] => {
-  const means = Evidence.means(state.answers)
-  return state.prompts.flatMap((prompt) => {
-    const score = means.get(prompt.id)
-    return score === undefined ? [] : [{ instruction: { id: prompt.id, text: textOf(prompt, part) }, score }]
+const historyOf = ({ answers, prompts }: Search.State, part: string | null): ProposeRequest["history"] =>
+  prompts.flatMap((prompt) => {
+    const score = Answers.meanOf(answers, prompt.id)
+    return score === null ? [] : [{ instruction: { id: prompt.id, text: textOf(prompt, part) }, score }]
   })
-}
 
 /** The user's function, or a model of the AI SDK, as a language model. */
 const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => {

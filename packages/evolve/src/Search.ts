@@ -2,14 +2,14 @@
  * A search for a better prompt, as a state machine on the kernel of evolution: what is due by the events so far. Pure; the same events
  * give the same decisions, so a search resumes from a file of them.
  */
-import { Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
-import { Array as Arr } from "effect"
+import { Instruction, Invariant, RandomStream } from "@inspo/domain"
+import { Array as Arr, Chunk, HashMap, HashSet, Option } from "effect"
 import * as Evolution from "@inspo/evolution"
 import { InstructionValue, Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
-import { Bounded } from "@inspo/statistics"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
+import * as Answers from "./Answers.ts"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import { every, type Setup, testShare } from "./Setup.ts"
@@ -19,21 +19,30 @@ export interface State {
   readonly evolution: Evolution.EvolutionState
   /** All prompts ever, in the order in which they entered. */
   readonly prompts: Evidence.Prompts
-  readonly answers: ReadonlyArray<Evidence.Outcome>
+  readonly byId: HashMap.HashMap<Instruction.InstructionId, Instruction.Instruction>
+  /** Of the search. */
+  readonly answers: Answers.Answers
+  /** Of the test. */
+  readonly tests: Answers.Answers
+  /** The members and some former ones, with what is expected of prompts. */
+  readonly compared: Evidence.Compared
   /** Further scores of outputs that have one, by call. */
-  readonly rescores: ReadonlyMap<string, ReadonlyArray<number>>
+  readonly rescores: HashMap.HashMap<string, ReadonlyArray<number>>
+  /** Whether two scores of one output differed. */
+  readonly isNoisy: boolean
   /** Calls whose output the log does not keep as it is: it cannot be scored again. */
-  readonly unkept: ReadonlySet<string>
-  /** The cases that each prompt was written from; it is not asked them. */
-  readonly reflected: ReadonlyMap<Instruction.InstructionId, ReadonlyArray<Question.QuestionId>>
+  readonly unkept: HashSet.HashSet<string>
+  /** What each prompt was written from; it is not asked these cases. */
+  readonly sources: ReadonlyMap<Instruction.InstructionId, Evidence.Source>
   /** Calls of the agent so far: those that ended, and those that were in flight when a process ended. */
   readonly made: number
   /** What everything cost so far, in US dollars. */
   readonly usd: number
   /** Calls of every kind that were in flight when a process ended, and what they count as in US dollars. */
   readonly lost: { readonly calls: number; readonly usd: number }
-  /** The round in progress, with the calls of it that are still to be made. */
   readonly round: EventOf<"RoundPlanned"> | null
+  /** The calls of the round in progress that are still to be made; after the test, those whose output needs another score. */
+  readonly pending: HashSet.HashSet<string>
   readonly rounds: number
   /** Calls that were made when the last evolution began. */
   readonly evolvedAt: number
@@ -67,14 +76,19 @@ export const begin = (setup: Setup): State => {
     setup,
     evolution: Evolution.begin([seed]),
     prompts: [seed],
-    answers: [],
-    rescores: new Map(),
-    unkept: new Set(),
-    reflected: new Map(),
+    byId: HashMap.make([seed.id, seed]),
+    answers: Answers.empty,
+    tests: Answers.empty,
+    compared: Evidence.compare(Evidence.expected, [seed], Answers.empty),
+    rescores: HashMap.empty(),
+    isNoisy: false,
+    unkept: HashSet.empty(),
+    sources: new Map(),
     made: 0,
     usd: 0,
     lost: { calls: 0, usd: 0 },
     round: null,
+    pending: HashSet.empty(),
     rounds: 0,
     evolvedAt: -Infinity,
     isCut: false,
@@ -85,8 +99,9 @@ export const begin = (setup: Setup): State => {
 
 /** What is due next. */
 export const next = (state: State): Due => {
-  const { ended, evolution, round } = state
-  if (round !== null) return { _tag: "Ask", kind: round.kind, asks: round.asks }
+  const { ended, evolution, pending, round } = state
+  if (round !== null)
+    return { _tag: "Ask", kind: round.kind, asks: round.asks.filter((ask) => HashSet.has(pending, keyOf(ask))) }
   const asks = unscored(state)
   if (asks.length > 0) return { _tag: "Rescore", asks }
   if (ended !== null)
@@ -108,19 +123,16 @@ export const next = (state: State): Due => {
 export const apply = (state: State, event: Event): State => {
   switch (event._tag) {
     case "RoundPlanned":
-      return closed({ ...state, round: event, rounds: event.step })
+      return closed({ ...state, round: event, rounds: event.step, pending: keysOf(event.asks) })
     case "Obtained":
       return {
         ...state,
         made: state.made + 1,
         usd: state.usd + event.usd,
-        unkept: event.isWhole ? state.unkept : new Set([...state.unkept, keyOf(event)])
+        unkept: event.isWhole ? state.unkept : HashSet.add(state.unkept, keyOf(event))
       }
-    case "Rescored": {
-      const key = keyOf(event)
-      const scores = [...(state.rescores.get(key) ?? []), event.score]
-      return { ...state, usd: state.usd + event.usd, rescores: new Map([...state.rescores, [key, scores]]) }
-    }
+    case "Rescored":
+      return rescored(state, event)
     case "Failed":
       return { ...state, usd: state.usd + event.usd }
     case "Interrupted":
@@ -131,11 +143,13 @@ export const apply = (state: State, event: Event): State => {
         ...state,
         made: state.made + (event._tag === "Missed" ? 1 : 0),
         usd: state.usd + event.usd,
-        answers: [...state.answers, event],
-        round: without(state.round, event)
+        ...(state.round?.kind === "test"
+          ? { tests: Answers.add(state.tests, event) }
+          : { answers: Answers.add(state.answers, event) }),
+        pending: HashSet.remove(state.pending, keyOf(event))
       })
     case "RoundCut":
-      return closed({ ...state, isCut: true, round: state.round === null ? null : { ...state.round, asks: [] } })
+      return closed({ ...state, isCut: true, pending: HashSet.empty() })
     case "Evolved":
       return evolved(state, event.event)
     case "SearchEnded":
@@ -154,31 +168,34 @@ export const apply = (state: State, event: Event): State => {
  */
 export const unscored = (state: State): ReadonlyArray<Ask> => {
   if (state.isCut) return []
-  const again = (answers: ReadonlyArray<Evidence.Outcome>, times: number): ReadonlyArray<Ask> =>
-    answers.flatMap((answer) => {
-      const key = keyOf(answer)
-      const { prompt, sample } = answer
-      return answer._tag === "Answered" && !state.unkept.has(key) && (state.rescores.get(key) ?? []).length < times
-        ? [{ prompt, case: answer.case, sample }]
-        : []
-    })
-  if (state.isTested) {
-    const tested = new Set(state.setup.test)
-    const outputs = state.answers.filter((answer) => tested.has(answer.case) && answer.sample === 0)
-    return isNoisy(state) ? again(outputs, testScores - 1) : []
-  }
-  return state.rounds === 1 && state.prompts.length === 1 ? again(state.answers.slice(0, probes), 1) : []
+  return state.isTested
+    ? [...state.tests.outcomes].filter((answer) => HashSet.has(state.pending, keyOf(answer))).map(askOf)
+    : state.rounds === 1 && state.prompts.length === 1
+      ? withFewer(state, Chunk.take(state.answers.outcomes, probes), 1)
+      : []
 }
+
+/** The outputs that can be scored again, and have fewer further scores. */
+const withFewer = (state: State, answers: Iterable<Answers.Outcome>, scores: number): ReadonlyArray<Ask> =>
+  [...answers]
+    .filter(
+      (answer) =>
+        answer._tag === "Answered" &&
+        !HashSet.has(state.unkept, keyOf(answer)) &&
+        rescoresOf(state, answer).length < scores
+    )
+    .map(askOf)
+
+const askOf = ({ case: place, prompt, sample }: Ask): Ask => ({ prompt, case: place, sample })
+
+const keysOf = (asks: ReadonlyArray<Ask>): HashSet.HashSet<string> => HashSet.fromIterable(asks.map(keyOf))
+
+/** The further scores of an output. */
+export const rescoresOf = ({ rescores }: Pick<State, "rescores">, ask: Ask): ReadonlyArray<number> =>
+  Option.getOrElse(HashMap.get(rescores, keyOf(ask)), () => [])
 
 /** The most scores besides the first of each output. */
 export const mostRescores = ({ test }: Setup): number => probes + (testScores - 1) * 2 * test.length
-
-/** Whether two scores of one output differed. */
-const isNoisy = ({ answers, rescores }: State): boolean =>
-  answers.some(
-    (answer) =>
-      answer._tag === "Answered" && (rescores.get(keyOf(answer)) ?? []).some((score) => score !== answer.score)
-  )
 
 /** The outputs of the first round that are scored twice. */
 const probes = 8
@@ -187,11 +204,8 @@ const probes = 8
 const testScores = 3
 
 /** A prompt by its id. */
-export const promptOf = ({ prompts }: State, id: Instruction.InstructionId): Instruction.Instruction =>
-  Invariant.present(
-    prompts.find((one) => one.id === id),
-    `prompt ${id}`
-  )
+export const promptOf = ({ byId }: State, id: Instruction.InstructionId): Instruction.Instruction =>
+  Invariant.present(Option.getOrUndefined(HashMap.get(byId, id)), `prompt ${id}`)
 
 /** The member that is probably the best. */
 export const leaderOf = ({ evolution }: State): Instruction.InstructionId =>
@@ -200,6 +214,12 @@ export const leaderOf = ({ evolution }: State): Instruction.InstructionId =>
 /** The most calls of the agent that the round in progress may still make: those of a search leave the test its share. */
 export const mostCalls = ({ made, round, setup }: State): number =>
   Math.max(0, setup.calls - made - (round?.kind === "search" ? 2 * setup.test.length : 0))
+
+/** The original, and the members besides it. */
+export const membersOf = (
+  { prompts: [seed] }: State,
+  { population }: Evolution.EvolutionState
+): Evidence.Prompts => [seed, ...Population.instructions(population).filter(({ id }) => id !== seed.id)]
 
 const interrupted = (state: State, { calls }: EventOf<"Interrupted">): State => {
   const usd = calls.reduce((sum, call) => sum + call.usd, 0)
@@ -215,29 +235,52 @@ const interrupted = (state: State, { calls }: EventOf<"Interrupted">): State => 
 
 const decide = (event: Event): Due => ({ _tag: "Decide", event })
 
-const without = (round: EventOf<"RoundPlanned"> | null, made: Ask): EventOf<"RoundPlanned"> | null =>
-  round === null ? null : { ...round, asks: round.asks.filter((ask) => keyOf(ask) !== keyOf(made)) }
+const rescored = (state: State, event: EventOf<"Rescored">): State => {
+  const key = keyOf(event)
+  const scores = [...rescoresOf(state, event), event.score]
+  const outcomes = Answers.at(Answers.ofPrompt(state.isTested ? state.tests : state.answers, event.prompt), event.case)
+  const first = outcomes.find(({ sample }) => sample === event.sample)
+  return {
+    ...state,
+    usd: state.usd + event.usd,
+    rescores: HashMap.set(state.rescores, key, scores),
+    isNoisy: state.isNoisy || (first?._tag === "Answered" && first.score !== event.score),
+    pending: scores.length < testScores - 1 ? state.pending : HashSet.remove(state.pending, key)
+  }
+}
 
 const closed = (state: State): State => {
-  const { evolution, round } = state
-  if (round === null || round.asks.length > 0) return state
-  if (round.kind === "test") return { ...state, round: null, isTested: true }
-  const observed = { ...evolution, population: recounted(state, evolution), newcomers: [] }
-  return { ...state, round: null, evolution: Evolution.endUnit(schedule(state), observed) }
+  const { evolution, pending, round } = state
+  if (round === null || HashSet.size(pending) > 0) return state
+  if (round.kind === "test") {
+    const outputs = Chunk.filter(state.tests.outcomes, ({ sample }) => sample === 0)
+    const again = state.isNoisy && !state.isCut ? withFewer(state, outputs, testScores - 1) : []
+    return { ...state, round: null, isTested: true, pending: keysOf(again) }
+  }
+  const observed = observing(state, evolution)
+  const ending = { ...observed.evolution, newcomers: [] }
+  return { ...observed, round: null, evolution: Evolution.endUnit(schedule(state), ending) }
 }
 
 /** The members, compared on all answers. Some former members take part: what they showed about a case is true of it still. */
-const recounted = (
-  { answers, prompts, rounds }: State,
-  { population }: Evolution.EvolutionState
-): Population.Population => {
-  const alive = new Set(Population.ids(population))
-  const [seed, ...others] = prompts
-  const gone = new Set(others.filter(({ id }) => !alive.has(id)).slice(-mostGone))
-  const compared = others.filter((one) => alive.has(one.id) || gone.has(one))
-  const everyone = Evidence.population([seed, ...compared], answers, rounds)
-  const leaving = Population.ids(everyone).filter((id) => !alive.has(id))
-  return { ...Population.remove(everyone, leaving), step: rounds }
+const observing = (state: State, evolution: Evolution.EvolutionState): State => {
+  const { answers, prompts, rounds } = state
+  const [seed, ...members] = membersOf(state, evolution)
+  const alive = new Set(Population.ids(evolution.population))
+  let [first, gone] = [prompts.length, 0]
+  while (first > 1 && gone < mostGone) {
+    first -= 1
+    if (!alive.has(Invariant.at(prompts, first, "prompt").id)) gone += 1
+  }
+  const recent = prompts.slice(first)
+  const isRecent = new Set(recent.map(({ id }) => id))
+  const compared = Evidence.follow(
+    state.compared,
+    [seed, ...members.filter(({ id }) => !isRecent.has(id)), ...recent],
+    answers
+  )
+  const population = Evidence.population(compared, answers, rounds, (id) => alive.has(id))
+  return { ...state, compared, evolution: { ...evolution, population } }
 }
 
 /** More of them say little about the present members, and take time. */
@@ -245,18 +288,31 @@ const mostGone = 16
 
 const evolved = (state: State, event: Evolution.EvolutionEvent): State => {
   const evolution = Evolution.rest(Evolution.apply(schedule(state), state.evolution, event))
-  const after = { ...state, evolution, evolvedAt: event._tag === "ParentsChosen" ? state.made : state.evolvedAt }
+  const after = {
+    ...state,
+    evolution,
+    evolvedAt: event._tag === "ParentsChosen" ? state.made : state.evolvedAt
+  }
   if (event._tag !== "PopulationRefilled" || event.accepted.length === 0) return after
   const batch = event.accepted.map(({ instruction }) => instruction)
+  const answered = (parent: Instruction.InstructionId | null) =>
+    parent === null ? 0 : Answers.ofPrompt(state.answers, parent).outcomes.length
   const reflected = Evolution.isIn(state.evolution.evolution, "Verifying")
     ? state.evolution.evolution.stage.reflected
     : []
   const entered = {
     ...after,
     prompts: Arr.appendAll(state.prompts, batch),
-    reflected: new Map([...state.reflected, ...batch.map(({ id }) => [id, reflected] as const)])
+    byId: HashMap.setMany(
+      state.byId,
+      batch.map((one) => [one.id, one] as const)
+    ),
+    sources: new Map([
+      ...state.sources,
+      ...batch.map(({ id, parent }) => [id, { reflected, answered: answered(parent) }] as const)
+    ])
   }
-  return { ...entered, evolution: { ...evolution, population: recounted(entered, evolution) } }
+  return observing(entered, evolution)
 }
 
 /** After a round of search: an evolution, if the last one was tried and there is enough budget left to try what this one brings. */
@@ -276,7 +332,7 @@ const schedule = (state: State): Evolution.Schedule.Schedule => {
 }
 
 const hasCases = (state: State): boolean =>
-  Population.ids(state.evolution.population).some((id) => queue(state, id).length > 0)
+  Population.ids(state.evolution.population).some((id) => queue(state, id, 1).length > 0)
 
 /** The calls that the search can still make, so that the test remains affordable. */
 const searchCallsLeft = (state: State): number => (state.isCut ? 0 : callsLeft(state) - testCalls(state))
@@ -314,7 +370,7 @@ const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
   const { evolution, rounds, setup } = state
   const step = rounds + 1
   const left = searchCallsLeft(state)
-  if (rounds === 0) return planned(step, "search", queue(state, original).slice(0, setup.opening))
+  if (rounds === 0) return planned(step, "search", queue(state, original, setup.opening))
   const { members } = evolution.population
   if (left <= 0 || members.length === 1) return null
   const shares = Shares.thompson(InstructionValue.compare.values(evolution.population))
@@ -327,7 +383,7 @@ const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
     carried += share * budget
     const count = Math.floor(carried)
     carried -= count
-    const waiting = queue(state, Invariant.at(members, place, "member").instruction.id)
+    const waiting = queue(state, Invariant.at(members, place, "member").instruction.id, count + budget)
     asks.push(...waiting.slice(0, count))
     spare.push(...waiting.slice(count))
   }
@@ -342,22 +398,27 @@ const planned = (step: number, kind: "search" | "test", asks: ReadonlyArray<Ask>
   asks
 })
 
-/** The cases that a prompt can still be asked, in the order of all. */
-const queue = ({ answers, reflected, setup }: State, prompt: Instruction.InstructionId): ReadonlyArray<Ask> => {
-  const known = new Set(answers.flatMap((answer) => (answer.prompt === prompt ? [caseId(answer.case)] : [])))
-  for (const id of reflected.get(prompt) ?? []) known.add(id)
-  return setup.search.flatMap((place) => (known.has(caseId(place)) ? [] : [{ prompt, case: place, sample: 0 }]))
+/** The first cases that a prompt can still be asked, in the order of all, at most so many. */
+const queue = (
+  { answers, setup, sources }: State,
+  prompt: Instruction.InstructionId,
+  most: number
+): ReadonlyArray<Ask> => {
+  const own = Answers.ofPrompt(answers, prompt)
+  const known = new Set(sources.get(prompt)?.reflected)
+  const asks: Array<Ask> = []
+  // A prompt is asked the cases in their order: none of as many as it answered is left.
+  for (let index = own.outcomes.length; index < setup.search.length && asks.length < most; index++) {
+    const place = Invariant.at(setup.search, index, "case")
+    if (Answers.at(own, place).length === 0 && !(known.size > 0 && known.has(caseId(place))))
+      asks.push({ prompt, case: place, sample: 0 })
+  }
+  return asks
 }
 
 /** Whether no prompt so far can be better than the original by as much as is asked for. */
-const isWithoutHeadroom = ({ answers, prompts, reflected, setup }: State): boolean => {
-  if (prompts.length <= Evidence.leastTried) return false
-  const bounds = Evidence.bounds(prompts, answers, reflected)
-  return (
-    bounds.length >= Evidence.leastTried &&
-    bounds.every(({ differences, risk }) => Bounded.upperBound(differences, risk) < setup.minimalGain)
-  )
-}
+const isWithoutHeadroom = ({ answers, prompts, setup, sources }: State): boolean =>
+  prompts.length > Evidence.leastTried && Evidence.areBelow(prompts, answers, sources, setup.minimalGain)
 
 const end = (state: State): EventOf<"SearchEnded"> => {
   const leader = leaderOf(state)

@@ -2,6 +2,7 @@
 import { Instruction } from "@inspo/domain"
 import { meanOf } from "@inspo/statistics/Bootstrap"
 import { Array as Arr } from "effect"
+import * as Answers from "./Answers.ts"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Progress from "./Progress.ts"
@@ -11,9 +12,8 @@ import * as Verdict from "./Verdict.ts"
 
 export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary => {
   const { ended, setup } = state
-  const answers = Verdict.searchAnswers(state)
-  const gains = Evidence.gains(state.prompts, answers)
-  const bounds = Evidence.bounds(state.prompts, answers, state.reflected)
+  const gains = Evidence.gains(state.prompts, state.answers)
+  const bounds = Evidence.bounds(state.prompts, state.answers, state.sources)
   const phase = Progress.phaseOf(state)
   const concluded = phase === "done" ? Verdict.of(state) : null
   const prompt = concluded?.prompt ?? Search.original
@@ -35,13 +35,13 @@ export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary =
     budgetUsd: setup.usd,
     cases: { search: setup.search.length, test: setup.test.length },
     scoreNoise: meanOf(
-      state.answers.flatMap((answer) =>
+      outcomesOf(state).flatMap((answer) =>
         answer._tag === "Answered"
-          ? (state.rescores.get(keyOf(answer)) ?? []).map((score) => Math.abs(score - answer.score))
+          ? Search.rescoresOf(state, answer).map((score) => Math.abs(score - answer.score))
           : []
       )
     ),
-    tried: triedOf(state, events, answers, gains),
+    tried: triedOf(state, events, gains),
     rejected: events.flatMap((event) => (event._tag === "Proposed" ? event.rejected : [])),
     failures: events.flatMap(failureOf),
     failing: failingOf(state, events, concluded === null ? leader : prompt)
@@ -50,11 +50,8 @@ export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary =
 
 /** The round of search whose last call was answered just now. */
 export const roundOf = (state: Search.State): Round => {
-  const { answers, evolution, prompts, rounds } = state
-  const alive = new Set(evolution.population.members.map(({ instruction }) => instruction.id))
-  const [seed, ...others] = prompts
-  const gains = Evidence.gains([seed, ...others.filter(({ id }) => alive.has(id))], answers)
-  const evidence = evidenceOf(state, answers, gains)
+  const { answers, evolution, rounds } = state
+  const evidence = evidenceOf(state, Evidence.gains(Search.membersOf(state, evolution), answers))
   return {
     round: rounds,
     calls: state.made,
@@ -65,18 +62,18 @@ export const roundOf = (state: Search.State): Round => {
 
 type Id = Instruction.InstructionId
 
-const evidenceOf = (
-  { evolution: { population } }: Search.State,
-  answers: ReadonlyArray<Evidence.Outcome>,
-  gains: ReadonlyArray<Evidence.Gain>
-) => {
-  const means = Evidence.means(answers)
+const outcomesOf = ({ answers, tests }: Search.State): ReadonlyArray<Answers.Outcome> => [
+  ...answers.outcomes,
+  ...tests.outcomes
+]
+
+const evidenceOf = ({ answers, evolution: { population } }: Search.State, gains: ReadonlyArray<Evidence.Gain>) => {
   const byPrompt = new Map(gains.map(({ lower, mean, prompt, upper }) => [prompt, { mean, lower, upper }]))
   const chances = new Map(
     population.members.map(({ instruction }, place) => [instruction.id, population.comparison.chances[place] ?? null])
   )
   return (id: Id): Pick<Tried, "score" | "chance" | "gain"> => ({
-    score: means.get(id) ?? null,
+    score: Answers.meanOf(answers, id),
     chance: chances.get(id) ?? null,
     gain: byPrompt.get(id) ?? null
   })
@@ -85,10 +82,9 @@ const evidenceOf = (
 const triedOf = (
   state: Search.State,
   events: ReadonlyArray<Event>,
-  answers: ReadonlyArray<Evidence.Outcome>,
   gains: ReadonlyArray<Evidence.Gain>
 ): Summary["tried"] => {
-  const evidence = evidenceOf(state, answers, gains)
+  const evidence = evidenceOf(state, gains)
   const decisions = events.flatMap((event) => (event._tag === "Evolved" ? [event.event] : []))
   const reasons = new Map<string, string>(
     decisions.flatMap((decision) =>
@@ -113,7 +109,7 @@ const triedOf = (
       rationale: reasons.get(`${parent} ${textOf(instruction)}`) ?? null,
       enteredAfter: bornAt,
       left: departures.get(id) ?? null,
-      cases: answers.filter(({ prompt }) => prompt === id).length,
+      cases: Answers.ofPrompt(state.answers, id).outcomes.length,
       ...evidence(id)
     }
   })
@@ -128,7 +124,7 @@ const failureOf = (event: Event): ReadonlyArray<string> =>
 const failingOf = (state: Search.State, events: ReadonlyArray<Event>, prompt: Id): ReadonlyArray<Failing> => {
   const outputs = new Map<string, Obtained>()
   for (const event of events) if (event._tag === "Obtained" && event.prompt === prompt) outputs.set(keyOf(event), event)
-  return state.answers.flatMap((answer) =>
+  return outcomesOf(state).flatMap((answer) =>
     answer._tag === "Answered" && answer.prompt === prompt && answer.score < 1
       ? [
           {

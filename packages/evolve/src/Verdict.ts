@@ -2,9 +2,9 @@
 import type { Instruction } from "@inspo/domain"
 import { RandomStream } from "@inspo/domain"
 import { Bootstrap, Bounded } from "@inspo/statistics"
-import { keyOf } from "./Event.ts"
+import * as Answers from "./Answers.ts"
 import type * as Evidence from "./Evidence.ts"
-import { original, type State } from "./Search.ts"
+import { original, rescoresOf, type State } from "./Search.ts"
 
 /** A mean difference with its 90 % interval. */
 export interface Gain {
@@ -30,12 +30,6 @@ export interface Verdict {
   } | null
 }
 
-/** The answers of the search, without those of the test. */
-export const searchAnswers = ({ answers, setup }: State): ReadonlyArray<Evidence.Outcome> => {
-  const tested = new Set(setup.test)
-  return answers.filter((answer) => !tested.has(answer.case))
-}
-
 /**
  * About how many calls, of these prompts and the original alone, bring the bounds of all within the gain that is of interest, at the noise
  * that was seen. Null if nothing is known of them.
@@ -50,7 +44,8 @@ export const callsNeeded = (bounds: ReadonlyArray<Evidence.Bound>, minimalGain: 
 }
 
 /** The verdict of a state in which nothing but `Conclude` is due. */
-export const of = ({ answers, ended, rescores, setup }: State): Verdict => {
+export const of = (state: State): Verdict => {
+  const { ended, setup, tests } = state
   const finalist = ended?.finalist ?? null
   if (finalist === null)
     return {
@@ -58,14 +53,13 @@ export const of = ({ answers, ended, rescores, setup }: State): Verdict => {
       prompt: original,
       test: null
     }
-  const outcomes = (prompt: Instruction.InstructionId, place: number) =>
-    answers.filter((answer) => answer.case === place && answer.prompt === prompt)
+  const [originals, finalists] = [Answers.ofPrompt(tests, original), Answers.ofPrompt(tests, finalist)]
   const pairs = setup.test.flatMap((place) => {
-    const [before, after] = [outcomes(original, place), outcomes(finalist, place)]
+    const [before, after] = [Answers.at(originals, place), Answers.at(finalists, place)]
     return before.length === 0 || after.length === 0 ? [] : [{ before, after }]
   })
-  const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number) =>
-    average(outcomes.map((outcome) => scoreOf(outcome, rescores, missing)))
+  const meanOf = (outcomes: ReadonlyArray<Answers.Outcome>, missing: number) =>
+    average(outcomes.map((outcome) => scoreOf(state, outcome, missing)))
   const differences = pairs.map(({ after, before }) => meanOf(after, 0) - meanOf(before, 1))
   const gain = gainOf(differences)
   const isBetter = gain.lower > 0 && chance(differences, setup.randomSeed) <= risk
@@ -77,8 +71,8 @@ export const of = ({ answers, ended, rescores, setup }: State): Verdict => {
 }
 
 /** The mean of the scores of an output; a missing one counts as `missing`, which speaks against the finalist. */
-const scoreOf = (outcome: Evidence.Outcome, rescores: State["rescores"], missing: number): number =>
-  outcome._tag === "Answered" ? average([outcome.score, ...(rescores.get(keyOf(outcome)) ?? [])]) : missing
+const scoreOf = (state: State, outcome: Answers.Outcome, missing: number): number =>
+  outcome._tag === "Answered" ? average([outcome.score, ...rescoresOf(state, outcome)]) : missing
 
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 

@@ -57,25 +57,19 @@ export const arrange = (
   }
   const alone: Array<Scored> = []
   for (const own of groupedBy(single, ({ stratum }) => stratum)) {
-    const dealt = deal(own)
+    const dealt = deal(hands(own))
     if (dealt.length === 0) alone.push(...own)
     blocks.push(...dealt)
   }
-  const across = deal(alone)
+  const across = deal(hands(alone))
   if (across.length > 0 || alone.length === 0) return { blocks: [...blocks, ...across], waiting }
   const joined = join(waiting, alone, memory)
   const isDue = joined.length > 1 && total(joined.map(({ groups }) => groups)) >= Math.max(2, members)
   return isDue ? { blocks: [...blocks, joined.map(average)], waiting: [] } : { blocks, waiting: joined }
 }
 
-/** The part of the variance of a mean reward that more samples of the same question do not reduce: question × instruction. */
-const interaction = 0.1
-/** The variance between questions, which only counts between different ones. */
-const betweenQuestions = 0.36
-/** The most groups of an instruction that wait: older ones fade, since the policy changes. */
-const memory = 8
-
-const onQuestion = (own: ReadonlyArray<Scored>): Cell => {
+/** What one instruction, of at least one group, earned on a question. */
+export const onQuestion = (own: ReadonlyArray<Scored>): Cell => {
   const samples = total(own.map((one) => one.samples))
   return {
     instruction: Invariant.at(own, 0, "group").instruction,
@@ -85,15 +79,8 @@ const onQuestion = (own: ReadonlyArray<Scored>): Cell => {
   }
 }
 
-/** In the order of the first of each group. Quoted keys keep it, since names such as "12" would come first. */
-const groupedBy = (
-  groups: ReadonlyArray<Scored>,
-  key: (group: Scored) => string | null
-): ReadonlyArray<Arr.NonEmptyArray<Scored>> => Object.values(Arr.groupBy(groups, (group) => JSON.stringify(key(group))))
-
-/** Round robin; none with fewer than two instructions. */
-const deal = (groups: ReadonlyArray<Scored>): ReadonlyArray<Block> => {
-  const hands = groupedBy(groups, ({ instruction }) => instruction)
+/** Deals the groups of each instruction, round robin, into blocks; none with fewer than two instructions. */
+export const deal = (hands: ReadonlyArray<ReadonlyArray<Scored>>): ReadonlyArray<Block> => {
   const [, count = 0] = hands.map(({ length }) => length).toSorted((a, b) => b - a)
   const blocks = Array.from({ length: count }, (): Array<Cell> => [])
   for (const hand of hands) {
@@ -103,6 +90,21 @@ const deal = (groups: ReadonlyArray<Scored>): ReadonlyArray<Block> => {
   }
   return blocks
 }
+
+/** The part of the variance of a mean reward that more samples of the same question do not reduce: question × instruction. */
+const interaction = 0.1
+/** The variance between questions, which only counts between different ones. */
+const betweenQuestions = 0.36
+/** The most groups of an instruction that wait: older ones fade, since the policy changes. */
+const memory = 8
+
+/** In the order of the first of each group. Quoted keys keep it, since names such as "12" would come first. */
+const groupedBy = (
+  groups: ReadonlyArray<Scored>,
+  key: (group: Scored) => string | null
+): ReadonlyArray<Arr.NonEmptyArray<Scored>> => Object.values(Arr.groupBy(groups, (group) => JSON.stringify(key(group))))
+
+const hands = (groups: ReadonlyArray<Scored>) => groupedBy(groups, ({ instruction }) => instruction)
 
 /** Adds groups; beyond `most` groups of an instruction the earlier ones fade. */
 const join = (waiting: ReadonlyArray<Waiting>, groups: ReadonlyArray<Scored>, most: number): ReadonlyArray<Waiting> => {

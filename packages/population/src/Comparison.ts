@@ -149,7 +149,29 @@ export const observe = (
   comparison: Comparison,
   members: ReadonlyArray<InstructionId>,
   { blocks, missing, rewards, step, waiting }: Unit
+): Comparison =>
+  judge(
+    {
+      ...count(comparison, members, blocks),
+      samples: comparison.samples + rewards.samples,
+      sum: comparison.sum + rewards.sum,
+      waiting
+    },
+    missing,
+    step
+  )
+
+/**
+ * The sums with those of blocks, or with `sign` −1 without those of blocks that are in them. The bets are placed by the `chances`, which
+ * stay what they are until {@link judge}.
+ */
+export const count = (
+  comparison: Comparison,
+  members: ReadonlyArray<InstructionId>,
+  blocks: ReadonlyArray<Block>,
+  sign: 1 | -1 = 1
 ): Comparison => {
+  if (blocks.length === 0) return comparison
   const place = new Map(members.map((id, index) => [id, index]))
   const precision = comparison.precision.map((row) => [...row])
   const weighted = [...comparison.weighted]
@@ -173,44 +195,33 @@ export const observe = (
     const centre = weighedLow / weight
     for (const one of cells) {
       const row = precision[one.index] ?? []
-      row[one.index] = at(row, one.index) + one.weight
-      for (const other of cells) row[other.index] = at(row, other.index) - (one.weight * other.weight) / weight
-      weighted[one.index] = at(weighted, one.index) + one.weight * (one.low - centre)
-      squares += one.weight * (one.low - centre) ** 2
+      row[one.index] = at(row, one.index) + sign * one.weight
+      for (const other of cells) row[other.index] = at(row, other.index) - (sign * one.weight * other.weight) / weight
+      weighted[one.index] = at(weighted, one.index) + sign * one.weight * (one.low - centre)
+      squares += sign * one.weight * (one.low - centre) ** 2
     }
-    freedom += cells.length - 1
+    freedom += sign * (cells.length - 1)
     for (const { high, index, low: own, stake } of cells)
       for (const { index: rival, low } of cells) {
         const earned = index === rival ? (stakedLow - stake * own) / (allStakes - stake) : low
         const process = exponents[index]?.[rival] ?? []
-        for (const [k, bet] of bets.entries()) process[k] = at(process, k) + Math.log1p(bet * (earned - high))
+        for (const [k, bet] of bets.entries()) process[k] = at(process, k) + sign * Math.log1p(bet * (earned - high))
       }
   }
-  return judge(
-    {
-      ...comparison,
-      precision,
-      weighted,
-      squares,
-      freedom,
-      exponents,
-      samples: comparison.samples + rewards.samples,
-      sum: comparison.sum + rewards.sum,
-      waiting
-    },
-    missing,
-    step
-  )
+  return { ...comparison, precision, weighted, squares, freedom, exponents }
 }
 
 /**
- * Adds members; the their e-processes begin. What the {@link Prior} expects of newcomers enters as one more observation.
+ * Adds members; their e-processes begin. What the {@link Prior} expects of newcomers enters as one more observation.
  */
 export const enter = (
   comparison: Comparison,
   count: number,
   { missing, step }: Pick<Unit, "missing" | "step">
-): Comparison => {
+): Comparison => judge(entered(comparison, count), missing, step)
+
+/** {@link enter} without a judgement: the chances of the newcomers are 0, and the incumbent stays. */
+export const entered = (comparison: Comparison, count: number): Comparison => {
   const present = comparison.weighted.length
   const size = present + count
   const noise = noiseVariance(comparison)
@@ -241,22 +252,18 @@ export const enter = (
   const others = size ** 2 - present ** 2 - against
   const withNew = <A>(rows: ReadonlyArray<ReadonlyArray<A>>, one: (row: number, column: number) => A) =>
     weighted.map((_, row) => weighted.map((_, column) => rows[row]?.[column] ?? one(row, column)))
-  return judge(
-    {
-      ...comparison,
-      precision,
-      weighted,
-      squares,
-      exponents: withNew(comparison.exponents, () => bets.map(() => 0)),
-      shares: withNew(comparison.shares, (row) => half / (row === 0 ? against : others)),
-      since: weighted.map((_, place) => comparison.since[place] ?? comparison.samples),
-      generation,
-      chances: [...comparison.chances, ...fresh],
-      incumbent: incumbent < 0 ? 0 : incumbent
-    },
-    missing,
-    step
-  )
+  return {
+    ...comparison,
+    precision,
+    weighted,
+    squares,
+    exponents: withNew(comparison.exponents, () => bets.map(() => 0)),
+    shares: withNew(comparison.shares, (row) => half / (row === 0 ? against : others)),
+    since: weighted.map((_, place) => comparison.since[place] ?? comparison.samples),
+    generation,
+    chances: [...comparison.chances, ...fresh],
+    incumbent: incumbent < 0 ? 0 : incumbent
+  }
 }
 
 /** Removes members: the model without them, so that what they showed about the others remains. */
@@ -273,7 +280,10 @@ export const leave = (
     if (!leaving.has(id) || own <= 1e-9) continue
     const row = precision[place] ?? []
     const level = at(weighted, place)
-    precision = precision.map((other) => other.map((one, column) => one - (at(other, place) * at(row, column)) / own))
+    precision = precision.map((other) => {
+      const shared = at(other, place)
+      return shared === 0 ? other : other.map((one, column) => one - (shared * at(row, column)) / own)
+    })
     weighted = weighted.map((one, column) => one - (at(row, column) * level) / own)
     squares -= level ** 2 / own
   }
@@ -295,21 +305,28 @@ export const leave = (
 }
 
 /** P(best) and the incumbent by the evidence so far. */
-const judge = (comparison: Comparison, missing: Vector, step: number): Comparison => {
-  const size = comparison.weighted.length
-  if (size === 0) return { ...comparison, ...empty, generation: comparison.generation }
+export const judge = (comparison: Comparison, missing: Vector, step: number): Comparison => {
+  if (comparison.weighted.length === 0) return { ...comparison, ...empty, generation: comparison.generation }
+  const { covariance, incumbent, means } = leadOf(comparison, missing)
+  return { ...comparison, chances: chancesOf({ means, covariance }, step), incumbent }
+}
+
+/** The incumbent alone, of members of whom some are about to {@link leave}. */
+export const lead = (comparison: Comparison, missing: Vector): Comparison => ({
+  ...comparison,
+  incumbent: leadOf(comparison, missing).incumbent
+})
+
+const leadOf = (comparison: Comparison, missing: Vector): Posterior & Pick<Comparison, "incumbent"> => {
   const { covariance, means: shown } = posterior(comparison)
   const means = missing.some((share) => share > 0) ? alike(shown, shrunken(comparison, shown, missing)) : shown
   // Among equals the oldest leads, not the one that rounding favours.
   const most = Math.max(...means)
   const leader = means.findIndex((mean) => mean > most - rounding)
   const { incumbent } = comparison
-  return {
-    ...comparison,
-    chances: chancesOf({ means, covariance }, step),
-    // A tie, such as where missing rewards explain all differences, changes nothing.
-    incumbent: incumbent < 0 || at(means, leader) > at(means, incumbent) + rounding ? leader : incumbent
-  }
+  // A tie, such as where missing rewards explain all differences, changes nothing.
+  const isNew = incumbent < 0 || at(means, leader) > at(means, incumbent) + rounding
+  return { means, covariance, incumbent: isNew ? leader : incumbent }
 }
 
 /** Shares of missing rewards on the scale of means that the prior has shrunk. */
