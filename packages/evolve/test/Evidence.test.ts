@@ -97,7 +97,7 @@ describe("evidence", () => {
         const expected = rebuilt(Evidence.expected, prompts, outcomes)
         assertClose({ ...Evidence.population(compared, answers, 7, () => true), step: expected.step }, expected)
       }),
-      { numRuns: 200 }
+      { numRuns: 120 }
     )
   })
 })
