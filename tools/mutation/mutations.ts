@@ -164,13 +164,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   bookkeeping("turn.withPermit(reserving)", "reserving", "works that begin together all take what is left for one"),
   search(
-    "  for (const id of reflected.get(prompt) ?? []) known.add(id)\n",
-    "",
+    "new Set(reflected.get(prompt))",
+    "new Set<Question.QuestionId>()",
     "a prompt is scored on the failures that it was written from"
   ),
   search(
-    "setup.search.flatMap((place)",
-    "[...setup.search, ...setup.test].flatMap((place)",
+    'Invariant.at(setup.search, index, "case")',
+    'Invariant.at(setup.test, index % setup.test.length, "case")',
     "the search asks held-out cases"
   ),
   search("callsLeft(state) - testCalls(state)", "callsLeft(state)", "the search spends what the test needs"),
@@ -756,13 +756,9 @@ export const mutations: ReadonlyArray<Mutation> = [
     "bet * (earned - own)",
     "a missing reward counts against the member that misses it"
   ),
+  comparison("sign * (cells.length - 1)", "sign * cells.length", "the effects of blocks cost no degree of freedom"),
   comparison(
-    "freedom += cells.length - 1",
-    "freedom += cells.length",
-    "the effects of blocks cost no degree of freedom"
-  ),
-  comparison(
-    "one - (at(other, place) * at(row, column)) / own",
+    "one - (shared * at(row, column)) / own",
     "one",
     "a member that leaves takes along what it showed about the others"
   ),

@@ -22,6 +22,7 @@ const parts: Readonly<Record<Name, () => Promise<Part>>> = {
   retrieval: () => import("./parts/Retrieval.ts"),
   journal: () => import("./parts/Journal.ts"),
   serve: () => import("./parts/Serve.ts"),
+  evolve: () => import("./parts/Evolve.ts"),
   dashboard: () => import("./parts/Dashboard.ts")
 }
 
