@@ -38,7 +38,9 @@ export const reward = (
       late.push({ lease: item.lease, instruction, stratum, ...reported })
     } else {
       outcomes.push("accepted")
-      accepted.set(found.cohort.name, [...(accepted.get(found.cohort.name) ?? []), { key: found.key, ...reported }])
+      const own = accepted.get(found.cohort.name) ?? []
+      own.push({ key: found.key, ...reported })
+      accepted.set(found.cohort.name, own)
     }
   }
   return Result.succeed({

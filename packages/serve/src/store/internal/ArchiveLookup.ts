@@ -65,7 +65,9 @@ const lookup = (
   for (const [key, sticky] of known) hold(key, sticky)
   const samples = new Map<string, Array<number>>()
   const remember = ({ lease, sample }: StoredReward) => {
-    samples.set(lease, [...(samples.get(lease) ?? []), sample])
+    const own = samples.get(lease) ?? []
+    own.push(sample)
+    samples.set(lease, own)
   }
   for (const reward of rewards) remember(reward)
   const rewardedOf = (lease: string) => [...(heldLease(state, lease)?.rewarded ?? []), ...(samples.get(lease) ?? [])]

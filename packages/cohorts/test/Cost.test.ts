@@ -1,0 +1,27 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Settings } from "@inspo/cohorts"
+import { Server } from "./support/Server.ts"
+
+/** Milliseconds of processor time for each reward of one request with so many. */
+const costOf = (count: number): number => {
+  const server = new Server(Settings.trainer(1), ["Answer.", "Think, then answer."])
+  const leases = server.lease(
+    0,
+    Array.from({ length: count }, (_, key) => `${key}`),
+    "train"
+  )
+  const before = process.threadCpuUsage()
+  server.reward(
+    1,
+    leases.map(({ lease }) => ({ lease, value: 1 }))
+  )
+  const { system, user } = process.threadCpuUsage(before)
+  return (system + user) / 1000 / count
+}
+
+describe("a reward", () => {
+  it("costs about the same in a large request as in a small one", () => {
+    costOf(1000)
+    assert.isAtMost(costOf(16_000), 3 * costOf(2000))
+  })
+})
