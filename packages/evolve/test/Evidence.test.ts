@@ -22,19 +22,15 @@ const rebuilt = (
   outcomes: ReadonlyArray<Answers.Outcome>
 ) => {
   const entries = Arr.isArrayNonEmpty(others) ? Arr.groupWith(others, (one, other) => one.parent === other.parent) : []
-  const entered = entries.reduce(
-    (before, [first, ...more]) => {
-      const incumbent = Math.max(
-        0,
-        Population.ids(before).findIndex((id) => id === first.parent)
-      )
-      return Population.add(
-        { ...before, comparison: { ...before.comparison, incumbent } },
-        [first, ...more].map((instruction) => ({ instruction }))
-      )
-    },
-    Population.make([original], prior)
-  )
+  let entered = Population.make([original], prior)
+  for (const batch of entries) {
+    const incumbent = Math.max(
+      0,
+      Population.ids(entered).findIndex((id) => id === batch[0].parent)
+    )
+    const newcomers = batch.map((instruction) => ({ instruction }))
+    entered = Population.add({ ...entered, comparison: { ...entered.comparison, incumbent } }, newcomers)
+  }
   const groups = outcomes
     .filter(({ prompt }) => Population.ids(entered).includes(prompt))
     .map((one) => ({
