@@ -164,8 +164,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   bookkeeping("turn.withPermit(reserving)", "reserving", "works that begin together all take what is left for one"),
   search(
-    "new Set(reflected.get(prompt))",
-    "new Set<Question.QuestionId>()",
+    "new Set(sources.get(prompt)?.reflected)",
+    "new Set<string>()",
     "a prompt is scored on the failures that it was written from"
   ),
   search(
@@ -797,8 +797,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   value("high: (sum + unknown) / samples", "high: sum / samples", "missing rewards support a claim"),
   difference("least: mean - (missing[b] ?? 0)", "least: mean", "missing rewards show a difference"),
   concluding(
-    "return known(best, why)",
-    "return isAlive(population, incumbent.id) ? incumbent : known(best, why)",
+    'if (next !== undefined) return known(next, "better than the seed")',
+    'if (next !== undefined) return isProven && !isGone ? incumbent : known(next, "better than the seed")',
     "the incumbent stays while it lives, however good another is"
   ),
   shares("isKnown ? seedShare / 4 : seedShare", "seedShare / 4", "the seed starves before anything is known"),

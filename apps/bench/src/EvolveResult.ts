@@ -186,28 +186,32 @@ export const markdown = ({ calls, cases, claims, rows, shown, summary }: EvolveR
       })
     ]),
     "",
-    "## What is claimed",
-    "",
-    "`denied`: of the searches that tried a prompt which is truly better by ten points, those that end with `no-headroom`. `covered`: of the " +
-      "prompts that were tested, those whose true gain is in the 90 % interval of the test.",
-    "",
-    ...table([
-      ["agent", "headroom", "cases", "calls", "searches", "no headroom", "tried", "denied", "tested", "covered"],
-      ...claims.map((one) => [
-        one.kind,
-        one.headroom ? "yes" : "no",
-        count(one.cases),
-        count(one.calls),
-        count(one.noHeadroom.n),
-        shareOf(one.noHeadroom),
-        count(one.denied?.n ?? 0),
-        shareOf(one.denied),
-        count(one.covered?.n ?? 0),
-        shareOf(one.covered)
-      ])
-    ]),
+    ...claimed(claims),
     ""
   ].join("\n")
+
+const claimed = (claims: EvolveResult["claims"]): ReadonlyArray<string> => [
+  "## What is claimed",
+  "",
+  "`denied`: of the searches that tried a prompt which is truly better by ten points, those that end with `no-headroom`. `covered`: of the " +
+    "prompts that were tested, those whose true gain is in the 90 % interval of the test.",
+  "",
+  ...table([
+    ["agent", "headroom", "cases", "calls", "searches", "no headroom", "tried", "denied", "tested", "covered"],
+    ...claims.map((one) => [
+      one.kind,
+      one.headroom ? "yes" : "no",
+      count(one.cases),
+      count(one.calls),
+      count(one.noHeadroom.n),
+      shareOf(one.noHeadroom),
+      count(one.denied?.n ?? 0),
+      shareOf(one.denied),
+      count(one.covered?.n ?? 0),
+      shareOf(one.covered)
+    ])
+  ])
+]
 
 const shareOf = (one: Proportion | null): string => (one === null ? "–" : `${percent(one.share)} ${interval(one)}`)
 

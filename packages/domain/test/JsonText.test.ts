@@ -10,7 +10,7 @@ describe("JSON", () => {
     fc.assert(
       fc.property(value, fc.bigInt({ min: 2n ** 53n, max: 2n ** 80n }), fc.boolean(), (one, large, negative) => {
         const integer = `${negative ? "-" : ""}${large}`
-        const text = JSON.stringify({ one, text: `"${integer}\\`, fraction: 0.1234567890123456789 })
+        const text = JSON.stringify({ one, text: `"${integer}\\`, fraction: 0.12345678901234568 })
         assert.deepStrictEqual(JsonText.parse(`[${text}, ${integer}]`), [JSON.parse(text), integer])
       })
     )

@@ -216,10 +216,10 @@ export const mostCalls = ({ made, round, setup }: State): number =>
   Math.max(0, setup.calls - made - (round?.kind === "search" ? 2 * setup.test.length : 0))
 
 /** The original, and the members besides it. */
-export const membersOf = (
-  { prompts: [seed] }: State,
-  { population }: Evolution.EvolutionState
-): Evidence.Prompts => [seed, ...Population.instructions(population).filter(({ id }) => id !== seed.id)]
+export const membersOf = ({ prompts: [seed] }: State, { population }: Evolution.EvolutionState): Evidence.Prompts => [
+  seed,
+  ...Population.instructions(population).filter(({ id }) => id !== seed.id)
+]
 
 const interrupted = (state: State, { calls }: EventOf<"Interrupted">): State => {
   const usd = calls.reduce((sum, call) => sum + call.usd, 0)

@@ -73,16 +73,16 @@ const incumbentOf = ({ learning, settings }: State): Incumbent => {
     why
   })
   const isProven = incumbent.why === "better than the seed"
-  const isAlone = !isAlive(population, incumbent.id)
+  const isGone = !isAlive(population, incumbent.id)
   if (isAlive(population, seed)) {
     const proven = betterThan(population, seed, settings.risk)
-    const next = bestAmong(population, isProven && !isAlone ? [...proven, incumbent.id] : proven)
+    const next = bestAmong(population, isProven && !isGone ? [...proven, incumbent.id] : proven)
     if (next !== undefined) return known(next, "better than the seed")
     return isProven ? incumbent : known(seed, "nothing separates")
   }
   if (best === undefined || (!isProven && incumbent.why !== "the seed was pruned as worse"))
     return { ...incumbent, why: "the seed left" }
-  return isProven && !isAlone
+  return isProven && !isGone
     ? known(
         bestAmong(population, [incumbent.id, ...betterThan(population, incumbent.id, settings.risk)]) ?? incumbent.id,
         incumbent.why
