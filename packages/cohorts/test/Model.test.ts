@@ -134,7 +134,7 @@ const checkEvidence = (
   const told = model.accepted.get(name(model.branch, cohort)) ?? []
   const samples = leases.reduce((sum, { evidence }) => sum + evidence, 0)
   assert.strictEqual(
-    units.reduce((sum, { missing, rewards }) => sum + rewards.length + missing, 0),
+    units.reduce((sum, { failed = 0, missing, rewards }) => sum + rewards.length + missing + failed, 0),
     samples
   )
   const accepted = told.filter((value) => typeof value === "number")
@@ -145,7 +145,7 @@ const checkEvidence = (
     assert.strictEqual(
       units
         .filter((unit) => unit.instruction === instruction)
-        .reduce((sum, u) => sum + u.rewards.length + u.missing, 0),
+        .reduce((sum, { failed = 0, missing, rewards }) => sum + rewards.length + missing + failed, 0),
       leases.filter((one) => one.instruction === instruction).reduce((sum, { evidence }) => sum + evidence, 0)
     )
 }

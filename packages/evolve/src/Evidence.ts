@@ -51,7 +51,7 @@ export const compare = (prior: Comparison.Prior, prompts: Prompts, answers: Answ
   }
 }
 
-/** The same with the answers since: each changes the sums by its case. Other prompts are compared anew. */
+/** The same with the answers since: each changes the sums by its case. Other prompts are compared from the beginning. */
 export const follow = (before: Compared, prompts: Prompts, answers: Answers.Answers): Compared => {
   const isSame =
     prompts.length === before.prompts.length && prompts.every(({ id }, at) => id === before.prompts[at]?.id)

@@ -1,6 +1,7 @@
 import * as RunState from "@inspo/coevolution/RunState"
 import { type Instruction, type Question, Trajectory } from "@inspo/domain"
 import type { FailureMode } from "@inspo/reflection/FailureMode"
+import { Array as Arr, Order } from "effect"
 import type { Batch, Groups, LifeEvent, Verified } from "../RunRecord.ts"
 import type { Outcome, TrajectoryQuery, TrajectoryRow } from "../view/TrajectoryView.ts"
 
@@ -18,10 +19,15 @@ export const index = (batches: ReadonlyArray<Batch>): TrajectoryIndex => {
       batch.purpose === "verify" ? [] : batch.groups.map((group) => [group.questionId, group.dataSource] as const)
     )
   )
-  const rows = batches.flatMap((batch) => [
-    ...(batch.purpose === "verify" ? rowsOfLook(batch, sources) : rowsOfGroups(batch)),
-    ...batch.failed.map((id) => failed(batch, id))
-  ])
+  // The last table of a run has answers of the policy before training, at step 0.
+  const rows = Arr.sortWith(
+    batches.flatMap((batch) => [
+      ...(batch.purpose === "verify" ? rowsOfLook(batch, sources) : rowsOfGroups(batch)),
+      ...batch.failed.map((id) => failed(batch, id))
+    ]),
+    ({ step }) => step,
+    Order.Number
+  )
   const instructions = new Set(rows.flatMap(({ instruction }) => (instruction === null ? [] : [instruction])))
   return {
     rows,

@@ -264,7 +264,7 @@ const grant = (
       "cohort",
       name,
       `at most ${openCohorts} cohorts that are not closed`,
-      `Close ${oldest.name}, which those after it wait for: its trainer does, or whoever takes over from it. Trainers that run at the same time each need a population of their own`
+      `Close ${oldest.name}, which those after it wait for: its trainer does, or the one that takes over from it. Trainers that run at the same time each need a population of their own`
     )
   const units = total(drawn.map(({ instructions }) => instructions))
   if ((found?.units ?? 0) + units > unitsPerCohort)
