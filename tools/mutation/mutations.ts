@@ -105,6 +105,7 @@ const requestQueue = inFile("packages/engine-tinker/src/internal/server/RequestQ
 const guard = inFile("packages/http/src/server/Guard.ts")
 const patientClient = inFile("packages/http/src/client/PatientClient.ts")
 const snapshot = inFile("packages/cohorts/src/Snapshot.ts")
+const losses = inFile("packages/cohorts/src/internal/Losses.ts")
 const evidencePruning = inFile("packages/successive-halving/src/EvidencePruning.ts")
 const comparison = inFile("packages/population/src/Comparison.ts")
 const blocks = inFile("packages/population/src/Blocks.ts")
@@ -962,11 +963,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a mean is outside its interval"
   ),
   snapshot('if (phase === "train")\n', 'if (phase === "validation")\n', "rewards of open cohorts are not shown"),
-  snapshot(
+  losses(
     "more.interval.lower > less.interval.upper",
     "more.share > less.share",
     "chance is shown as a difference of missing rewards"
   ),
+  concluding("Losses.ofFailures(state) === null", "true", "failures of bad samples prune a member"),
   ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
   leasing(
     "archive.sticky(state.branch, unitOf(request))",

@@ -54,8 +54,10 @@ const accumulateGroup = (stats: MemberStats, { failed = 0, missing, rewards, str
     ...(failed === 0 ? {} : { failed })
   })
 
-/** The tally of both. */
-export const both = (one: Tally, other: Tally): Tally => {
+/** The sum of tallies. */
+export const total = (tallies: ReadonlyArray<Tally>): Tally => tallies.reduce(both, { samples: 0, reported: 0, sum: 0 })
+
+const both = (one: Tally, other: Tally): Tally => {
   const failed = (one.failed ?? 0) + (other.failed ?? 0)
   return {
     samples: one.samples + other.samples,

@@ -7,10 +7,11 @@ import * as MeanInterval from "@inspo/population/MeanInterval"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
 import { type Bounds, ids, type Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
-import { both } from "./Evidence.ts"
+import { total } from "./Evidence.ts"
 import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
 import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
+import * as Losses from "./internal/Losses.ts"
 import { type Cohort, known, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
@@ -61,12 +62,6 @@ export interface CohortSnapshot {
   readonly settlesAt: number | null
 }
 
-/** The share of a member's samples whose rewards are missing, in [0, 1]. */
-export interface MissingShare {
-  readonly id: InstructionId
-  readonly share: number
-}
-
 /**
  * `missingRewardsForbid` are pairs whose rewards differ as reported, but which no number of further cohorts could distinguish while
  * so many are missing: a gap Δ needs less than Δ / (1 + Δ). `missingRewardsDiffer`: rewards are missing more often for one member than
@@ -78,9 +73,9 @@ export interface Snapshot {
   readonly cohorts: ReadonlyArray<CohortSnapshot>
   readonly incumbent: Incumbent
   readonly missingRewardsForbid: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
-  readonly missingRewardsDiffer: { readonly more: MissingShare; readonly less: MissingShare } | null
-  /** The same of samples whose environment failed, which are no evidence: those that remain may be the easier ones. */
-  readonly failuresDiffer: { readonly more: MissingShare; readonly less: MissingShare } | null
+  readonly missingRewardsDiffer: Losses.Difference | null
+  /** The same of samples whose environment failed, which are no evidence. Nothing is decided while these differ. */
+  readonly failuresDiffer: Losses.Difference | null
   /**
    * What is ahead of the seed but not known to be better, and about how many more rewards it takes to know it: null where no number
    * is enough while so many are missing. Null if nothing is ahead, or it is known, or the seed left.
@@ -134,8 +129,8 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
     })),
     incumbent: incumbentOf(learning),
     missingRewardsForbid: missingRewardsForbid(state),
-    missingRewardsDiffer: differing(state, missed),
-    failuresDiffer: differing(state, failures),
+    missingRewardsDiffer: Losses.ofMissingRewards(state),
+    failuresDiffer: Losses.ofFailures(state),
     ahead: ahead(state),
     acrossCohorts: state.closed.across,
     repeatsQuestions: state.questions.areRepeated,
@@ -155,9 +150,10 @@ const ahead = (state: State): Snapshot["ahead"] => {
   if (!isAlive(population, seed)) return null
   return {
     id: leader,
-    rewardsNeeded: isForbidden
-      ? null
-      : Comparison.rewardsNeeded(comparison, ids(population).indexOf(seed), settings.risk)
+    rewardsNeeded:
+      isForbidden || Losses.ofFailures(state) !== null
+        ? null
+        : Comparison.rewardsNeeded(comparison, ids(population).indexOf(seed), settings.risk)
   }
 }
 
@@ -170,33 +166,6 @@ export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForb
       .map((worse) => ({ better: better.instruction.id, worse: worse.instruction.id }))
   )
 }
-
-/**
- * The members with the largest and the smallest share of such samples, where these differ beyond chance: their intervals, which hold at
- * all times together with probability 1 − δ, do not overlap. Null if they do.
- */
-const differing = (
-  { learning, settings }: State,
-  of: (tally: Tally) => { readonly count: number; readonly all: number }
-): Snapshot["missingRewardsDiffer"] => {
-  const { members } = learning.population
-  const shares = members.flatMap(({ instruction: { id } }) => {
-    const { all, count } = of(total(Object.values(statsOf(learning, id).tallies)))
-    const bounds = { groups: all, low: count + 1 / 2, high: count + 1 / 2 }
-    const interval = MeanInterval.ofMember(bounds, settings.risk / members.length)
-    return interval === null ? [] : [{ id, interval, share: count / all }]
-  })
-  const [first] = shares
-  if (first === undefined) return null
-  const more = shares.reduce((most, one) => (one.interval.lower > most.interval.lower ? one : most), first)
-  const less = shares.reduce((least, one) => (one.interval.upper < least.interval.upper ? one : least), first)
-  return more.interval.lower > less.interval.upper
-    ? { more: { id: more.id, share: more.share }, less: { id: less.id, share: less.share } }
-    : null
-}
-
-const missed = ({ reported, samples }: Tally) => ({ count: Math.max(0, samples - reported), all: samples })
-const failures = ({ failed = 0, samples }: Tally) => ({ count: failed, all: samples + failed })
 
 /** The mean of the reported rewards, clipped to the interval that missing rewards allow. */
 const meanOf = (
@@ -271,5 +240,3 @@ const waitsFor = ({ isFrozen, learning: { evolution } }: State): Snapshot["waits
   if (isIn(evolution, "Proposing")) return "a proposal"
   return isIn(evolution, "Proposed") ? "approval" : "a cohort"
 }
-
-const total = (tallies: ReadonlyArray<Tally>): Tally => tallies.reduce(both, nothing)

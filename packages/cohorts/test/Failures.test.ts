@@ -47,8 +47,10 @@ describe("a failed environment", () => {
     }
   })
 
-  it("is counted, and reported where it happens more often under one instruction than under another", () => {
-    const { shown } = after({ as: null, seed: 0.05, variant: 0.4 })
+  it("is counted, and forbids decisions where it happens more often under one instruction than under another", () => {
+    const { incumbent, shown } = after({ as: null, seed: 0.05, variant: 0.4 })
+    assert.strictEqual(incumbent, "i0")
+    assert.isNull(shown.ahead?.rewardsNeeded)
     assert.isTrue(shown.members.every(({ failed }) => failed > 0))
     assert.deepEqual([shown.failuresDiffer?.more.id, shown.failuresDiffer?.less.id], ["i1", "i0"])
     assert.approximately(shown.failuresDiffer?.more.share ?? 0, 0.4, 0.05)

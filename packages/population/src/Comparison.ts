@@ -105,6 +105,12 @@ export const deviation = ({ covariance }: Posterior, a: number, b: number): numb
 export const evidenceAgainst = (comparison: Comparison): Vector =>
   comparison.exponents.map((row, place) => total(row.map((_, rival) => evidence(comparison, place, rival))))
 
+/** The same members without any part of the risk: {@link evidenceAgainst} each of them is 0. */
+export const withoutEvidence = (comparison: Comparison): Comparison => ({
+  ...comparison,
+  shares: comparison.shares.map((row) => row.map(() => 0))
+})
+
 /**
  * About how many more rewards, of all members, until {@link evidenceAgainst} a member is 1 / `delta`, if what shows most goes on to grow
  * as since it began: at least 1 until then, 0 from then on. Null while nothing grows.

@@ -9,13 +9,27 @@ import { doubtsOf } from "@inspo/successive-halving/EvidencePruning"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import { contentOfMember, type Incumbent, instructionOf, statsOf } from "../Learning.ts"
 import type { State } from "../State.ts"
+import * as Losses from "./Losses.ts"
 import type { Strategies } from "../Strategies.ts"
 
 /** The decision that is due after a cohort, until there is none. */
 export const decide = (strategies: Strategies, state: State): PopulationEvent | null => {
   const { isFrozen, learning } = state
   if (learning.due === "Conclude") return conclude(state)
-  return isFrozen && learning.due === "Nothing" ? null : Evolution.decide(context(strategies, state), learning)
+  return isFrozen && learning.due === "Nothing"
+    ? null
+    : Evolution.decide(context(strategies, state), { ...learning, population: decisive(state) })
+}
+
+/**
+ * The population with the evidence that decides: none while the environment fails more often under some members than under others. The
+ * samples that are left of these may be the easier ones.
+ */
+const decisive = (state: State): Population => {
+  const { population } = state.learning
+  return Losses.ofFailures(state) === null
+    ? population
+    : { ...population, comparison: Comparison.withoutEvidence(population.comparison) }
 }
 
 /** What evolution needs to know of a population to decide. */
@@ -64,8 +78,10 @@ const conclude = (state: State): EventOf<"Concluded"> => {
  * The seed until it is certainly not the best, at the risk δ; then the best of the members that are better than it by the 95 % interval
  * of their difference. Once the seed has left, an incumbent that was better gives way in the same way.
  */
-const incumbentOf = ({ learning, settings }: State): Incumbent => {
-  const { incumbent, population, seed } = learning
+const incumbentOf = (state: State): Incumbent => {
+  const { learning, settings } = state
+  const { incumbent, seed } = learning
+  const population = decisive(state)
   const best = bestOf(population)?.instruction.id
   const known = (id: InstructionId, why: Incumbent["why"]): Incumbent => ({
     id,

@@ -294,7 +294,8 @@ const needs = (shown: Snapshot): ReadonlyArray<string> => {
       ? []
       : [
           `warning: the environment failed for ${percent(failuresDiffer.more.share)} of the samples of ${failuresDiffer.more.id} and ` +
-            `for ${percent(failuresDiffer.less.share)} of ${failuresDiffer.less.id}; failed samples are no evidence, so find out whether ${failuresDiffer.more.id} causes them`
+            `for ${percent(failuresDiffer.less.share)} of ${failuresDiffer.less.id}. Nothing is decided while these differ, since the samples that are left may be the easier ones: ` +
+            `find out whether ${failuresDiffer.more.id} causes the failures`
         ]),
     ...(acrossCohorts === 0
       ? []
