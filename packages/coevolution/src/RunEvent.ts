@@ -205,7 +205,7 @@ export type RunEvent = typeof RunEvent.Type
  * changes: {@link EventLog} rejects other versions. From 0.1.0 on `test/fixtures` has events of each released version.
  */
 export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
-  RunStarted: 5,
+  RunStarted: 6,
   PopulationInitialised: 1,
   StepPlanned: 3,
   RolloutsCollected: 1,
