@@ -5,17 +5,21 @@ import { measure } from "../Workload.ts"
 
 /** Searches for a prompt whose agent answers at once, over 20,000 cases: what a call costs besides the agent. */
 export const figures = Effect.gen(function* () {
-  const { growth, level } = yield* measure({
+  const { growth, level } = yield* grown([1000, 20_000])
+  const { growth: further } = yield* grown([20_000, 100_000])
+  return [level, growth, further]
+})
+
+const grown = (sizes: readonly [number, number]) =>
+  measure({
     part: "evolve",
     name: "a search",
     items: "calls",
-    sizes: [1000, 20_000],
+    sizes,
     bound: 1.2,
     rounds: 1,
     make: (calls) => Effect.succeed(Effect.promise(() => search(calls)))
   })
-  return [level, growth]
-})
 
 const cases = Array.from({ length: 20_000 }, (_, id) => ({ id }))
 

@@ -46,6 +46,15 @@ def _repeated(rows: Iterable[Row]) -> Iterator[Row]:
             raise ValueError("rows is empty; expected rows that can be iterated repeatedly, such as a list")
 
 
+def _log(log_metric: Callable[[str, float], None], values: list[float | None], lease: list[dict[str, Any]]) -> None:
+    """Logs the same names in every process, since TRL averages them over the processes."""
+    instructions = [one["instruction"] for one in lease]
+    log_metric("instructions/cohort", float(lease[0]["cohort"]))
+    log_metric("instructions/distinct", float(len(set(instructions))))
+    log_metric("instructions/newest", float(max(int(one[1:]) for one in instructions)))
+    log_metric("instructions/failed", sum(value is None for value in values) / len(values))
+
+
 class Instructions(TrainerCallback):  # type: ignore[misc]
     """
     The instructions of one `GRPOTrainer`: `train` and `validation` make its datasets, `reward` wraps the reward function that the
@@ -170,7 +179,15 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
         column = {"id": lease.id, "instruction": lease.instruction, "key": lease.key, "n": lease.n, **where}
         return {**row, "prompt": self._prompt(row, lease), "lease": column}
 
-    def _report(self, values: list[float | None], *, lease: list[dict[str, Any]], completions: Any, **_: Any) -> None:
+    def _report(
+        self,
+        values: list[float | None],
+        *,
+        lease: list[dict[str, Any]],
+        completions: Any,
+        log_metric: Callable[[str, float], None] | None = None,
+        **_: Any,
+    ) -> None:
         # Each process has a slice of the batch, in the order of the processes.
         before = PartialState().process_index * len(lease)
         for place, (one, value, completion) in enumerate(zip(lease, values, completions)):
@@ -183,6 +200,8 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
             )
             self._run.reward(reward, validation="validation" in one)
         if "cohort" in lease[0]:
+            if log_metric is not None:
+                _log(log_metric, values, lease)
             self._run.close(lease[0]["cohort"], self._groups)
             if self._ahead is not None and self._ahead[0] == lease[0]["cohort"]:
                 self._ahead = None
