@@ -84,12 +84,14 @@ const gainOf = (differences: ReadonlyArray<number>): Gain => {
 
 /** The one-sided p-value of a mean above 0 by random signs, which is exact for few cases where the t-interval is not. */
 const chance = (differences: ReadonlyArray<number>, seed: number): number => {
-  const total = differences.reduce((sum, one) => sum + one, 0)
+  // The sign of no difference changes nothing.
+  const signed = differences.filter((one) => one !== 0)
+  const total = signed.reduce((sum, one) => sum + one, 0)
   const stream = RandomStream.make(seed, ["signs"])
   let asLarge = 1
   for (let draw = 0; draw < permutations; draw++) {
     let sum = 0
-    for (const one of differences) sum += stream.next() < 0.5 ? one : -one
+    for (const one of signed) sum += stream.next() < 0.5 ? one : -one
     if (sum >= total - 1e-12) asLarge += 1
   }
   return asLarge / (permutations + 1)
