@@ -61,8 +61,10 @@ export const of = (state: State): Verdict => {
   const meanOf = (outcomes: ReadonlyArray<Answers.Outcome>, missing: number) =>
     average(outcomes.map((outcome) => scoreOf(state, outcome, missing)))
   const differences = pairs.map(({ after, before }) => meanOf(after, 0) - meanOf(before, 1))
-  const gain = gainOf(differences)
-  const isBetter = gain.lower > 0 && chance(differences, setup.randomSeed) <= risk
+  const interval = gainOf(differences)
+  const isBetter = interval.mean > 0 && chance(differences, setup.randomSeed) <= risk
+  // The test of signs excludes a loss more often than the interval does.
+  const gain = isBetter ? { ...interval, lower: Math.max(0, interval.lower) } : interval
   return {
     verdict: isBetter ? "better" : "undecided",
     prompt: isBetter ? finalist : original,

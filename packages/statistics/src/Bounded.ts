@@ -3,8 +3,8 @@ import { tQuantile } from "./Exact.ts"
 
 /**
  * An interval of the mean of at least one independent difference in [-1, 1], for a `level` of 0.9: the t-interval with one more difference
- * of 1 and one of -1, after Bonett and Price (2012), at a level of 0.92. It holds the mean of differences -1, 0 and 1 in at least 90 % of
- * samples of any size, also where nearly all are equal.
+ * up and one down, after Bonett and Price (2012), at a level of 0.92. These are as large as the largest one, at least 1/2, and 1 if all are 0.
+ * It holds the mean of differences -1, 0 and 1 in at least 90 % of samples of any size, also where nearly all are equal.
  *
  * @example
  * ```ts
@@ -16,7 +16,9 @@ import { tQuantile } from "./Exact.ts"
 export const differenceInterval = (differences: ReadonlyArray<number>): Interval => {
   const n = differences.length + 2
   const mean = differences.reduce((sum, one) => sum + one, 0) / n
-  const square = (differences.reduce((sum, one) => sum + one * one, 0) + 2) / n
+  const largest = Math.max(...differences.map(Math.abs))
+  const added = largest === 0 ? 1 : Math.max(largest, 1 / 2)
+  const square = (differences.reduce((sum, one) => sum + one * one, 0) + 2 * added * added) / n
   const half = tQuantile(widened, n - 1) * Math.sqrt((square - mean * mean) / (n - 1))
   return [Math.max(-1, mean - half), Math.min(1, mean + half)]
 }
