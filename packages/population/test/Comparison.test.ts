@@ -245,7 +245,7 @@ describe("the model", () => {
 describe("the evidence of a pair", () => {
   const Places = Schema.Literals([0, 1, 2, 3])
 
-  it.prop("stays, whoever enters and whoever else leaves", [Units, Places, Places], ([units, a, b]) => {
+  it.prop("stays when other members enter or leave", [Units, Places, Places], ([units, a, b]) => {
     const before = observeAll(units)
     const after = Population.remove(
       Population.add(before, [{ instruction: instruction(7) }, { instruction: instruction(8) }]),
