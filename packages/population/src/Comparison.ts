@@ -105,10 +105,10 @@ export const deviation = ({ covariance }: Posterior, a: number, b: number): numb
 export const evidenceAgainst = (comparison: Comparison): Vector =>
   comparison.exponents.map((row, place) => total(row.map((_, rival) => evidence(comparison, place, rival))))
 
-/** The same members without any part of the risk: {@link evidenceAgainst} each of them is 0. */
+/** The same members before any bet was won: {@link evidenceAgainst} each of them is at most 1. */
 export const withoutEvidence = (comparison: Comparison): Comparison => ({
   ...comparison,
-  shares: comparison.shares.map((row) => row.map(() => 0))
+  exponents: comparison.exponents.map((row) => row.map((own) => own.map(() => 0)))
 })
 
 /**

@@ -18,22 +18,26 @@ export interface Share {
 
 /** Of samples without a reward; null where they do not differ beyond chance. */
 export const ofMissingRewards = (state: State): Difference | null =>
-  differing(state, ({ reported, samples }) => ({ count: Math.max(0, samples - reported), all: samples }))
+  differing(state, state.settings.risk / state.learning.population.members.length, ({ reported, samples }) => ({
+    count: Math.max(0, samples - reported),
+    all: samples
+  }))
 
 /** Of samples whose environment failed; null where they do not differ beyond chance. */
 export const ofFailures = (state: State): Difference | null =>
-  differing(state, ({ failed = 0, samples }) => ({ count: failed, all: samples + failed }))
+  differing(state, state.settings.risk, ({ failed = 0, samples }) => ({ count: failed, all: samples + failed }))
 
-/** The intervals of two shares, each of which holds at all times with probability 1 − δ, do not overlap. */
+/** The intervals of two shares, each of which holds at all times with probability 1 − `risk`, do not overlap. */
 const differing = (
-  { learning, settings }: State,
+  { learning }: State,
+  risk: number,
   of: (tally: Tally) => { readonly count: number; readonly all: number }
 ): Difference | null => {
   const { members } = learning.population
   const shares = members.flatMap(({ instruction: { id } }) => {
     const { all, count } = of(total(Object.values(statsOf(learning, id).tallies)))
     const bounds = { groups: all, low: count + 1 / 2, high: count + 1 / 2 }
-    const interval = MeanInterval.ofMember(bounds, settings.risk)
+    const interval = MeanInterval.ofMember(bounds, risk)
     return interval === null ? [] : [{ id, interval, share: count / all }]
   })
   const [first] = shares
