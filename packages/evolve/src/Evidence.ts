@@ -16,7 +16,6 @@ export type Prompts = Arr.NonEmptyReadonlyArray<Instruction.Instruction>
  */
 export interface Compared {
   readonly prompts: Prompts
-  readonly prior: Comparison.Prior
   /** The prompts before their first answer. */
   readonly unasked: Population.Population
   /** With the cases that several of them answered. */
@@ -31,8 +30,8 @@ export interface Compared {
 export const expected: Comparison.Prior = { spread: 0.04, newcomer: 0, deviation: 0.15 }
 
 /** Compares prompts on the answers so far. */
-export const compare = (prior: Comparison.Prior, prompts: Prompts, answers: Answers.Answers): Compared => {
-  const unasked = begin(prior, prompts)
+export const compare = (prompts: Prompts, answers: Answers.Answers): Compared => {
+  const unasked = begin(prompts)
   const groups = prompts.map(({ id }) => groupsOf(Answers.ofPrompt(answers, id)))
   const byCase = new Map<number, Array<Alone>>()
   for (const group of groups.flat()) {
@@ -43,7 +42,6 @@ export const compare = (prior: Comparison.Prior, prompts: Prompts, answers: Answ
   const shared = [...byCase.values()].filter(({ length }) => length > 1)
   return {
     prompts,
-    prior,
     unasked,
     sums: Comparison.count(unasked.comparison, Population.ids(unasked), shared.map(blockOf)),
     alone: groups.map((own) => own.filter(({ place }) => byCase.get(place)?.length === 1)),
@@ -55,7 +53,7 @@ export const compare = (prior: Comparison.Prior, prompts: Prompts, answers: Answ
 export const follow = (before: Compared, prompts: Prompts, answers: Answers.Answers): Compared => {
   const isSame =
     prompts.length === before.prompts.length && prompts.every(({ id }, at) => id === before.prompts[at]?.id)
-  if (!isSame) return compare(before.prior, prompts, answers)
+  if (!isSame) return compare(prompts, answers)
   const ids = Population.ids(before.unasked)
   const fresh = new Set(
     Chunk.drop(answers.outcomes, before.counted).pipe(Chunk.filter(({ prompt }) => ids.includes(prompt)))
@@ -282,9 +280,9 @@ const unjudged = (compared: Compared, answers: Answers.Answers, step: number): P
 }
 
 /** The prompts before they are asked. Newcomers are expected to be about as good as their parent or, if that is gone, as the original. */
-const begin = (prior: Comparison.Prior, prompts: Prompts): Population.Population => {
+const begin = (prompts: Prompts): Population.Population => {
   const [, ...others] = prompts
-  let entered = Comparison.entered({ ...Comparison.empty, prior }, 1)
+  let entered = Comparison.entered({ ...Comparison.empty, prior: expected }, 1)
   for (const batch of siblings(others)) {
     const place = prompts.findIndex(({ id }) => id === batch[0].parent)
     const incumbent = place >= 0 && place < entered.weighted.length ? place : 0

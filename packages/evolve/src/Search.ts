@@ -79,7 +79,7 @@ export const begin = (setup: Setup): State => {
     byId: HashMap.make([seed.id, seed]),
     answers: Answers.empty,
     tests: Answers.empty,
-    compared: Evidence.compare(Evidence.expected, [seed], Answers.empty),
+    compared: Evidence.compare([seed], Answers.empty),
     rescores: HashMap.empty(),
     isNoisy: false,
     unkept: HashSet.empty(),

@@ -16,13 +16,9 @@ const promptOf = (place: number, parent: number | null): Instruction.Instruction
 })
 
 /** The evidence as a unit of time in which everything was answered, by the rules of populations. */
-const rebuilt = (
-  prior: Evidence.Compared["prior"],
-  [original, ...others]: Evidence.Prompts,
-  outcomes: ReadonlyArray<Answers.Outcome>
-) => {
+const rebuilt = ([original, ...others]: Evidence.Prompts, outcomes: ReadonlyArray<Answers.Outcome>) => {
   const entries = Arr.isArrayNonEmpty(others) ? Arr.groupWith(others, (one, other) => one.parent === other.parent) : []
-  let entered = Population.make([original], prior)
+  let entered = Population.make([original], Evidence.expected)
   for (const batch of entries) {
     const incumbent = Math.max(
       0,
@@ -83,14 +79,14 @@ describe("evidence", () => {
             : [{ _tag: "Answered", ...ask, score: score / 7, feedback: null, usd: 0 }]
         })
         let answers = Answers.empty
-        let compared = Evidence.compare(Evidence.expected, all, answers)
+        let compared = Evidence.compare(all, answers)
         for (const [index, outcome] of outcomes.entries()) {
           answers = Answers.add(answers, outcome)
           if (index % 3 > 0) compared = Evidence.follow(compared, index < cut ? all : some, answers)
         }
         compared = Evidence.follow(compared, compared.prompts, answers)
         const { prompts } = compared
-        const expected = rebuilt(Evidence.expected, prompts, outcomes)
+        const expected = rebuilt(prompts, outcomes)
         assertClose({ ...Evidence.population(compared, answers, 7, () => true), step: expected.step }, expected)
       }),
       { numRuns: 120 }

@@ -32,9 +32,8 @@ export const defaultPrior: Prior = { spread: 0.01, newcomer: -0.02, deviation: 0
  * blocks. `samples` and `sum` count all rewards. `exponents[i][j]` holds the logarithm of the e-process that member j is better than
  * member i, under each of the {@link bets}, and `exponents[i][i]` that its rivals are. `shares[i][j]` is the part of the risk that it may
  * spend: those that begin with the g-th entry, of all `generation` entries, have 1 / (g (g + 1)), which sum to 1, half of it against the
- * oldest member. `since` is `samples` at the entry of each
- * member. `chances` is P(best). `incumbent` is the member that is returned, by place; -1 without members.
- * `prior` is there if it is not the default one.
+ * oldest member. `since` is `samples` at the entry of each member. `chances` is P(best). `incumbent` is the member that is returned, by
+ * place; -1 without members. `prior` is there if it is not the default one.
  */
 export interface Comparison {
   readonly precision: ReadonlyArray<ReadonlyArray<number>>
@@ -99,8 +98,8 @@ export const deviation = ({ covariance }: Posterior, a: number, b: number): numb
 
 /**
  * The evidence against "no other member is better" of each member, by its pairs with those present and by all its rivals together, each
- * times its share of the risk. It ever reaches 1 / δ for any member that is as good as all that it was compared with with a probability
- * of δ at most, over the whole life.
+ * times its share of the risk. For a member that is as good as all its rivals, it ever reaches 1 / δ with a probability of at most δ,
+ * over the whole life.
  */
 export const evidenceAgainst = (comparison: Comparison): Vector =>
   comparison.exponents.map((row, place) => total(row.map((_, rival) => evidence(comparison, place, rival))))
