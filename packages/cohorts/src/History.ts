@@ -189,13 +189,23 @@ const depart = (
     before
   )
 
-/** The members of the continued branch are alive again, and all others are removed. */
+/** The members of the continued branch are alive again; all others, and what was proposed since, are removed. */
 const rewound = (before: History, { branch, learning, to }: EventOf<"Rewound">): History => {
   const { evolution, incumbent, population } = learning
   const folded = population.step
   const living = new Set<string>(population.members.map(({ instruction }) => instruction.id))
   const gone: Departure = { how: "rewound", after: folded, to }
-  const left = (one: Known) => (living.has(one.id) ? null : one.stage === "alive" ? (one.left ?? gone) : one.left)
+  const proposal =
+    evolution === null || evolution.stage._tag === "Proposing"
+      ? null
+      : { ...evolution.stage, step: evolution.step, round: evolution.round }
+  const waiting = new Set<string>(proposal?.candidates.map((_, place) => proposalId(proposal, place)))
+  const left = (one: Known) =>
+    living.has(one.id)
+      ? null
+      : one.stage === "alive" || (one.bornAfter >= folded && !waiting.has(one.id))
+        ? (one.left ?? gone)
+        : one.left
   return {
     ...before,
     branch,
@@ -203,9 +213,6 @@ const rewound = (before: History, { branch, learning, to }: EventOf<"Rewound">):
     past: new Map(before.past).set(before.branch, before.known),
     folded,
     incumbent: incumbent.id,
-    proposal:
-      evolution === null || evolution.stage._tag === "Proposing"
-        ? null
-        : { ...evolution.stage, step: evolution.step, round: evolution.round }
+    proposal
   }
 }

@@ -49,6 +49,25 @@ describe("a history", () => {
     )
   })
 
+  it("counts what was proposed on a branch that was given up as removed", () => {
+    const life = new Life(eventful("trainer"))
+    for (const [index, one] of repeated.entries()) life.take(one, index + 1)
+    const at = life.log.findIndex(({ _tag }) => _tag === "Rewound")
+    const before = read(life.log.slice(0, at))
+    assert.isNotNull(before.incumbent)
+    const proposed: PopulationEvent = {
+      _tag: "CandidatesProposed",
+      step: before.folded,
+      round: 1,
+      parent: before.incumbent,
+      candidates: [{ text: "again", rationale: "" }],
+      reflected: []
+    }
+    const after = read([...life.log.slice(0, at), proposed, ...life.log.slice(at, at + 1)])
+    const fates = Array.from(after.known.values()).filter(({ content }) => content === "again")
+    assert.deepStrictEqual(fates.map(History.fate), ["rewound"])
+  })
+
   it("finds every leased text by the branch of its lease, after any later events", () => {
     fc.assert(
       fc.property(lives, ({ profile, steps }) => {

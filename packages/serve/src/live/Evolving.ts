@@ -109,7 +109,8 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
       state,
       due,
       work,
-      Array.from(known.values(), ({ content }) => content)
+      // What a branch tried that was given up may be tried again.
+      Array.from(known.values()).flatMap(({ content, left }) => (left?.how === "rewound" ? [] : [content]))
     )
     const unusable = yield* Ref.make(0)
     yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, task, attempt)).pipe(
