@@ -195,17 +195,9 @@ const rewound = (before: History, { branch, learning, to }: EventOf<"Rewound">):
   const folded = population.step
   const living = new Set<string>(population.members.map(({ instruction }) => instruction.id))
   const gone: Departure = { how: "rewound", after: folded, to }
-  const proposal =
-    evolution === null || evolution.stage._tag === "Proposing"
-      ? null
-      : { ...evolution.stage, step: evolution.step, round: evolution.round }
-  const waiting = new Set<string>(proposal?.candidates.map((_, place) => proposalId(proposal, place)))
-  const left = (one: Known) =>
-    living.has(one.id)
-      ? null
-      : one.stage === "alive" || (one.bornAfter >= folded && !waiting.has(one.id))
-        ? (one.left ?? gone)
-        : one.left
+  // The continued state was stored when its last cohort was counted, before the proposals since.
+  const isGone = ({ bornAfter, stage }: Known) => stage === "alive" || bornAfter >= folded
+  const left = (one: Known) => (living.has(one.id) ? null : isGone(one) ? (one.left ?? gone) : one.left)
   return {
     ...before,
     branch,
@@ -213,6 +205,9 @@ const rewound = (before: History, { branch, learning, to }: EventOf<"Rewound">):
     past: new Map(before.past).set(before.branch, before.known),
     folded,
     incumbent: incumbent.id,
-    proposal
+    proposal:
+      evolution === null || evolution.stage._tag === "Proposing"
+        ? null
+        : { ...evolution.stage, step: evolution.step, round: evolution.round }
   }
 }

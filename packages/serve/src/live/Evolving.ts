@@ -1,5 +1,5 @@
 /** Evolution in the background: whenever a population waits for a proposal, its work is sent to a proposer. */
-import type { Refused } from "@inspo/cohorts"
+import { History, type Refused } from "@inspo/cohorts"
 import { ofContent } from "@inspo/domain/Instruction"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
@@ -110,7 +110,9 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
       due,
       work,
       // What a branch tried that was given up may be tried again.
-      Array.from(known.values()).flatMap(({ content, left }) => (left?.how === "rewound" ? [] : [content]))
+      Array.from(known.values())
+        .filter((one) => History.fate(one) !== "rewound")
+        .map(({ content }) => content)
     )
     const unusable = yield* Ref.make(0)
     yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, task, attempt)).pipe(

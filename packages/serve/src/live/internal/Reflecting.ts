@@ -54,7 +54,10 @@ const tried = ({ population }: State.State["learning"]): ProposeRequest["history
     score: value
   }))
 
-/** `contents` are all that were proposed or members on this branch. If an instruction has several texts, one of them is revised at a time, in turn. */
+/**
+ * `contents` are all that were proposed or members on this branch. If an instruction has several texts, one of them is revised at a time,
+ * in turn.
+ */
 export const taskOf = (
   state: State.State,
   { parent, round, step }: Due,
