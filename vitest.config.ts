@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   test: {
-    include: ["{packages,apps}/*/test/**/*.test.ts", "{examples,test}/**/*.test.ts"],
+    include: ["{packages,apps,research}/*/test/**/*.test.ts", "{examples,test}/**/*.test.ts"],
     tags: [
       { name: "runs", description: "makes whole runs, for ten seconds and more: a stage of CI, left out of pnpm test" }
     ],

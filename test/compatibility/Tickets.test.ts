@@ -73,7 +73,7 @@ describe.skipIf(Foreign.problem !== null)("the ticket job with evolve()", { time
 
 const rivals = join(root, ".cache/rivals")
 const problem =
-  Foreign.problem ?? (existsSync(join(rivals, "installed.txt")) ? null : "skipped: run apps/bench/rivals/install")
+  Foreign.problem ?? (existsSync(join(rivals, "installed.txt")) ? null : "skipped: run research/studies/rivals/install")
 
 /** The same model in the formats in which each library asks and writes prompts. */
 const inFormat = (asked: Asked): string => {

@@ -73,4 +73,4 @@ describe.skipIf(Foreign.problem !== null)("the trainer of the studies", () => {
 
 const sameAsPeft = fileURLToPath(new URL("python/same_as_peft.py", import.meta.url))
 
-const letter = fileURLToPath(new URL("../../apps/bench/model/letter.ts", import.meta.url))
+const letter = fileURLToPath(new URL("../../research/studies/model/letter.ts", import.meta.url))

@@ -7,7 +7,7 @@ const root = new URL("../../", import.meta.url)
 const page = readFileSync(new URL("ARCHITECTURE.md", root), "utf8")
 
 /** Files that the page names, each with the name that stands beside it, if any. */
-const named = [...page.matchAll(/`((?:packages|apps|test|tools|docs)\/[\w./-]+)`(?:, `(\w+)`)?/gu)].map(
+const named = [...page.matchAll(/`((?:packages|apps|research|test|tools|docs)\/[\w./-]+)`(?:, `(\w+)`)?/gu)].map(
   ([, file = "", name = ""]) => ({ file, name })
 )
 

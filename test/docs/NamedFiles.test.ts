@@ -51,7 +51,7 @@ const ofLaws = (page: string): ReadonlyArray<Named> =>
     }))
   })
 
-const pages = globSync(["*.md", "{docs,examples,packages,apps,clients}/**/*.md"], {
+const pages = globSync(["*.md", "{docs,examples,packages,apps,clients,research}/**/*.md"], {
   cwd: root,
   exclude: ["**/node_modules/**", "**/dist/**"]
 }).sort()
@@ -72,7 +72,9 @@ describe("files that pages name", () => {
   it.each(pages)("are there: %s", (page) => {
     // Paths in the laws are relative to their section, which the test above checks.
     if (page === "docs/laws.md") return
-    const named = [...read(page).matchAll(/`((?:packages|apps|test|tools|docs|examples|clients)\/[\w./-]+\.\w+)`/gu)]
+    const named = [
+      ...read(page).matchAll(/`((?:packages|apps|test|tools|docs|examples|clients|research)\/[\w./-]+\.\w+)`/gu)
+    ]
     assert.deepStrictEqual(
       faults(named.map(([, file = ""]) => ({ file, names: [], folders: [".", dirname(page)] }))),
       []

@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 /** What keeps to plain words, as globs: documents, and the comments and texts of sources. */
 const covered = [
   "*.md",
-  "{apps,clients,deploy,docs,examples,packages,test}/**/*.md",
-  "{apps,packages}/*/src/**/*.{ts,tsx}",
+  "{apps,clients,deploy,docs,examples,packages,research,test}/**/*.md",
+  "{apps,packages,research}/*/src/**/*.{ts,tsx}",
   "apps/dashboard/page/**/*.{ts,tsx}",
   "clients/python/src/**/*.py",
   "tools/**/*.{ts,mjs}"

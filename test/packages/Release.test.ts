@@ -56,7 +56,9 @@ describe("a changeset, with the settings of this repository", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "inspo-release-"))
-    const others = ["examples", "test", "tools", "apps/pretrain"].map((name) => join(root, name))
+    const others = ["examples", "test", "tools", "research/pretrain", "research/studies"].map((name) =>
+      join(root, name)
+    )
     for (const from of [root, ...others, ...published.map((one) => one.folder)]) {
       const to = join(folder, relative(root, from))
       await mkdir(to, { recursive: true })

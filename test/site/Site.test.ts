@@ -21,7 +21,7 @@ const top = [
   "docs/how-to/install.html",
   "docs/explanation/statistics.html",
   "docs/reference/cli.html",
-  "docs/evidence.html",
+  "research/docs/evidence.html",
   "packages/evolve/",
   "packages/sampler/api.html",
   "examples/sort-tickets/ai-sdk.ts.html",

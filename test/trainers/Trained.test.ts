@@ -7,7 +7,7 @@ import * as Foreign from "./support/Foreign.ts"
 import * as Programs from "./support/Programs.ts"
 import * as World from "./support/World.ts"
 
-const study = fileURLToPath(new URL("../../apps/bench/model/trained.ts", import.meta.url))
+const study = fileURLToPath(new URL("../../research/studies/model/trained.ts", import.meta.url))
 const steps = 7
 
 describe.skipIf(Foreign.problem !== null)(

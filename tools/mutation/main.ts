@@ -40,7 +40,6 @@ const testsOf = (file: string): ReadonlyArray<string> => {
     return [own, "test/laws/golden", "packages/cohorts/test", "test/laws", "packages/coevolution/test"]
   if (module === "Difference") return [`${own}/Comparison.test.ts`]
   if (throughCohorts.has(module)) return [own, "packages/cohorts/test"]
-  if (file.startsWith("apps/bench/")) return [own, "apps/cli/test/bench"]
   if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
   if (name === "client") return ["test/clients/Suite.test.ts", "test/clients/Faults.test.ts"]
   return [...(existsSync(join(root, mirror)) ? [mirror] : []), ...laws, own]
@@ -55,6 +54,7 @@ const copyRepository = (to: string): void => {
     "packages",
     "clients",
     "docs",
+    "research",
     "examples",
     "test",
     "CHANGELOG.md",

@@ -16,10 +16,10 @@ const find = (pattern: string): ReadonlyArray<string> =>
 /** Every document of the repository, by its path from the root. */
 export const documents: ReadonlyArray<string> = [
   ...find("*.md"),
-  ...find("{apps,clients,docs,examples,packages,test}/**/*.md")
+  ...find("{apps,clients,docs,examples,packages,research,test}/**/*.md")
 ]
 
-export const images: ReadonlyArray<string> = find("docs/**/*.{png,svg}")
+export const images: ReadonlyArray<string> = find("{docs,research/docs}/**/*.{png,svg}")
 
 /** Sources and folders that documents refer to: each gets a page that shows it. */
 export const sources = (): ReadonlyArray<string> => {

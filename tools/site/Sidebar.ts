@@ -17,7 +17,7 @@ const groups: Readonly<Record<string, ReadonlyArray<string>>> = {
     "docs/security.md"
   ],
   Reference: ["docs/reference/", "docs/laws.md", "docs/platforms.md", "docs/compatibility.md", "docs/dashboard/"],
-  Evidence: ["docs/evidence.md", "docs/real-model.md", "docs/real-model-study.md", "docs/real-model-details.md"],
+  Research: ["research/docs/", "research/"],
   Packages: ["packages/", "clients/", "apps/"],
   Project: ["CONTRIBUTING.md", "CHANGELOG.md", "docs/release.md", "SECURITY.md", "test/"]
 }

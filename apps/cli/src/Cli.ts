@@ -1,7 +1,6 @@
 import * as PlainText from "@inspo/domain/PlainText"
 import { Cause, Console, Effect, Layer, Logger, Option, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
-import { bench } from "./commands/bench.ts"
 import { evaluate, score } from "./commands/compare.ts"
 import { data } from "./commands/data.ts"
 import { evolve } from "./commands/evolve.ts"
@@ -21,8 +20,7 @@ export const inspo = Command.make("inspo").pipe(
     { group: "Start", commands: [doctor, evolve, init, plan, run, resume] },
     { group: "Look", commands: [show, dashboard, replay, exportRun] },
     { group: "Compare", commands: [evaluate, score] },
-    { group: "Connect", commands: [serve, data, retriever, engine] },
-    { group: "Develop", commands: [bench] }
+    { group: "Connect", commands: [serve, data, retriever, engine] }
   ])
 )
 
@@ -46,37 +44,44 @@ const presenter = Layer.effect(
   })
 )
 
-/** The whole program. An error is reported in one paragraph on standard error, a defect of the code with its stack. */
-export const main = Effect.suspend(() =>
-  asksWizard() && !(process.stdin.isTTY && process.stdout.isTTY)
-    ? Effect.fail(
-        new UsageError({
-          problem: "--wizard needs a terminal. Give flags instead; see --help."
-        })
-      )
-    : Command.run(inspo, { version })
-).pipe(
-  Effect.catchIf(
-    (error) => CliError.isCliError(error) && error._tag === "ShowHelp",
-    (error) => (error.errors.length === 0 ? Effect.void : Effect.flatMap(invalidInvocation(error), Effect.fail))
-  ),
-  Effect.catchCause((cause) =>
-    Cause.hasInterruptsOnly(cause)
-      ? Effect.interrupt
-      : Effect.tapError(Effect.fail(explain(cause)), ({ message }) =>
-          Console.error(PlainText.escape(`inspo: ${message}${Cause.hasDies(cause) ? `\n${Cause.pretty(cause)}` : ""}`))
+/** A whole program. An error is reported in one paragraph on standard error, a defect of the code with its stack. */
+export const mainOf = <const Name extends string, Input, E, R, ContextInput>(
+  command: Command.Command<Name, Input, ContextInput, E, R>
+) =>
+  Effect.suspend((): Effect.Effect<void, E | CliError.CliError | UsageError, R | Command.Environment> =>
+    asksWizard() && !(process.stdin.isTTY && process.stdout.isTTY)
+      ? Effect.fail(
+          new UsageError({
+            problem: "--wizard needs a terminal. Give flags instead; see --help."
+          })
         )
-  ),
-  Effect.provide(
-    Layer.provideMerge(
-      Telemetry.layer,
-      Layer.mergeAll(
-        presenter,
-        Logger.layer([Logger.withConsoleError(Logger.map(Logger.formatLogFmt, PlainText.escape))])
+      : Command.run(command, { version })
+  ).pipe(
+    Effect.catchIf(isShowHelp, (error) =>
+      error.errors.length === 0 ? Effect.void : Effect.flatMap(invalidInvocation(error), Effect.fail)
+    ),
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.tapError(Effect.fail(explain(cause)), ({ message }) =>
+            Console.error(
+              PlainText.escape(`${command.name}: ${message}${Cause.hasDies(cause) ? `\n${Cause.pretty(cause)}` : ""}`)
+            )
+          )
+    ),
+    Effect.provide(
+      Layer.provideMerge(
+        Telemetry.layer,
+        Layer.mergeAll(
+          presenter,
+          Logger.layer([Logger.withConsoleError(Logger.map(Logger.formatLogFmt, PlainText.escape))])
+        )
       )
     )
   )
-)
+
+const isShowHelp = (error: unknown): error is CliError.ShowHelp =>
+  CliError.isCliError(error) && error._tag === "ShowHelp"
 
 function asksWizard(): boolean {
   const [flags] = process.argv.join("\0").split("\0--\0")

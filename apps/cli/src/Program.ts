@@ -1,7 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
-import { main } from "./Cli.ts"
+import { inspo, mainOf } from "./Cli.ts"
 import * as StandardStreams from "./StandardStreams.ts"
 
 StandardStreams.guard()
@@ -20,4 +20,4 @@ for (const signal of signals)
 // An exit waits for the threads of open calls, so a signal must still be able to end it.
 process.on("exit", unhandle)
 
-main.pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)
+mainOf(inspo).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

@@ -14,12 +14,13 @@ const all = Effect.cached(Effect.provide(helpDocs, NodeServices.layer)).pipe(Eff
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
 /** The commands that the pages print in their shell blocks. */
-const documented = globSync(["README.md", "docs/**/*.md", "apps/*/README.md"], { cwd: root }).flatMap((page) =>
-  [...readFileSync(`${root}/${page}`, "utf8").matchAll(/^```sh\n(.*?)^```/gmsu)].flatMap(([, block = ""]) =>
-    [...block.replaceAll("\\\n", " ").matchAll(/^(?:npx (?:pnpm@12 )?)?(inspo [^#|\n]*)/gmu)].map(
-      ([, command = ""]) => command
+const documented = globSync(["README.md", "{docs,research}/**/*.md", "apps/*/README.md"], { cwd: root }).flatMap(
+  (page) =>
+    [...readFileSync(`${root}/${page}`, "utf8").matchAll(/^```sh\n(.*?)^```/gmsu)].flatMap(([, block = ""]) =>
+      [...block.replaceAll("\\\n", " ").matchAll(/^(?:npx (?:pnpm@12 )?)?(inspo [^#|\n]*)/gmu)].map(
+        ([, command = ""]) => command
+      )
     )
-  )
 )
 
 describe("--help", () => {
@@ -36,14 +37,14 @@ describe("--help", () => {
     })
   )
 
-  it.effect("has at most 17 verbs, each in a group", () =>
+  it.effect("has at most 16 verbs, each in a group", () =>
     Effect.gen(function* () {
       const groups = (yield* all)[0]?.doc.subcommands ?? []
       assert.deepStrictEqual(
         groups.map(({ group }) => group),
-        ["Start", "Look", "Compare", "Connect", "Develop"]
+        ["Start", "Look", "Compare", "Connect"]
       )
-      assert.isAtMost(groups.flatMap(({ commands }) => commands).length, 17)
+      assert.isAtMost(groups.flatMap(({ commands }) => commands).length, 16)
     })
   )
 

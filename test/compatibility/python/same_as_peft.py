@@ -7,7 +7,7 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "apps/bench/model"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "research/studies/model"))
 from lora import ALPHA, Adapters, start  # noqa: E402
 
 RANK, ROWS = 4, 3

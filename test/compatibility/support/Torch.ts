@@ -15,7 +15,7 @@ export const tinyModel = Effect.acquireRelease(
 
 /** Serves a model by a Python program of the studies, on a free port, until the scope ends; returns the base URL. */
 export const serving = Effect.fn("Torch.serving")(function* (name: string, args: ReadonlyArray<string>) {
-  const program = fileURLToPath(new URL(`../../../apps/bench/model/${name}`, import.meta.url))
+  const program = fileURLToPath(new URL(`../../../research/studies/model/${name}`, import.meta.url))
   const { stdout } = yield* ChildProcess.make(Foreign.python, [program, ...args, "--port", "0"], {
     stderr: "inherit",
     // A signal to the process group ends the server too.

@@ -37,7 +37,7 @@ const forTypes = [
 ]
 
 const files = globSync(
-  ["{packages,apps}/*/{src,page,test,bench,rivals,model}/**/*.{ts,tsx}", "{examples,test,tools}/**/*.ts"],
+  ["{packages,apps,research}/*/{src,cli,page,test,bench,rivals,model}/**/*.{ts,tsx}", "{examples,test,tools}/**/*.ts"],
   { cwd: root, exclude: (name) => name === "node_modules" }
 )
 

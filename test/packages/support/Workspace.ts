@@ -55,10 +55,8 @@ export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages
   .filter((folder) => existsSync(join(folder, "package.json")))
   .map(readPackage)
 
-/** The command line, the dashboard that it serves, and the studies that it makes. */
-export const apps: ReadonlyArray<Package> = ["dashboard", "bench", "cli"].map((name) =>
-  readPackage(join(root, "apps", name))
-)
+/** The command line, and the dashboard that it serves. */
+export const apps: ReadonlyArray<Package> = ["dashboard", "cli"].map((name) => readPackage(join(root, "apps", name)))
 
 /** The packages that others can import: the command line is a program. */
 export const importable: ReadonlyArray<Package> = [...packages, ...apps.filter(({ name }) => name !== "cli")]

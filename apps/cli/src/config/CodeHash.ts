@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { Effect, FileSystem, Schema } from "effect"
 
 /** Packages whose code cannot change the results of a run. */
-const indifferent: ReadonlySet<string> = new Set(["@inspo/bench", "@inspo/evolve", "@inspo/journal", "@inspo/http"])
+const indifferent: ReadonlySet<string> = new Set(["@inspo/evolve", "@inspo/journal", "@inspo/http"])
 
 /**
  * SHA-256 of the sources that decide the results of a run: all packages of this project that the program depends on.

@@ -270,8 +270,7 @@ const training = ({ checkpoint, collapse, steps, validation }: Summary): Readonl
 const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [
   `${program} show ${summary.runDir}`,
   `${program} export ${summary.runDir} --out deployed`,
-  `${program} run --seed ${config.randomSeed + 1}`,
-  `${program} bench static-vs-evolved --seeds 1-3`
+  `${program} run --seed ${config.randomSeed + 1}`
 ]
 
 const sideBySide = (

@@ -1,0 +1,111 @@
+import * as Ablations from "@inspo/coevolution/Ablations"
+import { algorithmOf, type RunConfig, withAlgorithm } from "@inspo/config/RunConfig"
+import { staticConfig } from "@inspo/config/StaticArm"
+import { ofSentences } from "@inspo/reflection/ClauseBank"
+import { type Arm, single } from "../Arm.ts"
+import { configure, letter } from "../gate/Tasks.ts"
+import type { Study } from "../Study.ts"
+import { instructionFirstStages, plainSelectionParts } from "./StaticVsEvolved.ts"
+
+const [plain, best, ...singles] = letter.instructions
+
+/** The settings of the task; instructions evolve from the plain one with the clauses of its bank. */
+const onLetter = (config: RunConfig): RunConfig => {
+  const configured = configure(letter, config)
+  const algorithm = algorithmOf(configured)
+  return withAlgorithm(configured, {
+    ...algorithm,
+    rollout: { ...algorithm.rollout, maxPromptTokens: 256 },
+    seedInstruction: plain,
+    variants: [],
+    control: { ...config.control, clauses: ofSentences(letter.sentences) }
+  })
+}
+
+/** The learning rate at which each arm did best on the seeds of tuning; that of the settings for an arm without one. */
+const rates: Readonly<Record<string, number>> = {
+  "letter-evolved": 1e-3,
+  "letter-searching": 1e-3,
+  "letter-static": 1e-4,
+  "letter-instruction-first": 1e-3,
+  "letter-plain-selection": 1e-3,
+  "letter-unselected": 1e-3,
+  "letter-hand-written": 1e-3
+}
+
+const atItsRate = ({ name, stages, ...arm }: Arm): Arm => ({
+  ...arm,
+  name,
+  stages: stages.map((configure) => (context) => {
+    const config = configure(context)
+    return { ...config, train: { ...config.train, learningRate: rates[name] ?? config.train.learningRate } }
+  })
+})
+
+/** What every arm spends: newcomers are tried in the steps. */
+export const rolloutsOf = ({ rollout, schedule, train }: RunConfig): number =>
+  schedule.steps * train.batchSize * rollout.groupSize
+
+const fixed = (config: RunConfig): RunConfig => staticConfig(onLetter(config), rolloutsOf(config))
+
+/** Every instruction of the bank, with equal shares to the end. */
+const unselected = (config: RunConfig): RunConfig => {
+  const task = onLetter(config)
+  const constant = Ablations.without(
+    {
+      ...algorithmOf(task),
+      variants: singles,
+      population: { ...task.population, size: 1 + singles.length }
+    },
+    ["pruning", "expansion", "comparison"]
+  )
+  return withAlgorithm(task, { ...constant, sampler: { ...constant.sampler, temperature: 1e6 } })
+}
+
+const searching = (config: RunConfig): RunConfig => {
+  const task = onLetter(config)
+  return { ...task, schedule: { ...task.schedule, searchEvery: 1 } }
+}
+
+const arms: ReadonlyArray<Arm> = (
+  [
+    single("letter-evolved", "policy and instruction evolve together", onLetter),
+    single("letter-static", "the plain instruction alone", fixed),
+    {
+      name: "letter-instruction-first",
+      description: "the instruction evolves under the frozen policy, then the policy trains with the best one",
+      needs: [],
+      stages: instructionFirstStages(({ config }) => rolloutsOf(config)).map(
+        (configure) => (context) => configure({ ...context, config: onLetter(context.config) })
+      )
+    },
+    single(
+      "letter-plain-selection",
+      "evolved with the choice of the paper, softmax and halving by means, without its verification",
+      (config) => {
+        const task = onLetter(config)
+        // Verification would take further rollouts.
+        return withAlgorithm(task, Ablations.without(task, [...plainSelectionParts, "verification"]))
+      }
+    ),
+    single("letter-unselected", "control: the plain instruction and every clause alone, with equal shares", unselected),
+    single("letter-hand-written", "the best instruction of the gate alone", (config) => ({
+      ...fixed(config),
+      seedInstruction: best
+    })),
+    single("letter-searching", "evolved, after each step until something is rewarded", searching)
+  ] satisfies ReadonlyArray<Arm>
+).map(atItsRate)
+
+/** Do instructions start the training of a policy that hardly ever earns the reward? Pre-registered in research/docs/real-model-study.md. */
+export const trainedLetter: Study = {
+  name: "trained-letter",
+  title: "A reward that plain training hardly ever sees",
+  arms,
+  main: arms.flatMap(({ name }) => (name === "letter-searching" ? [] : [name])),
+  comparisons: arms.slice(1).map(({ name }) => ["letter-evolved", name]),
+  notes: [`The task: ${letter.asks}. All arms have equal rollouts.`],
+  // Another seed than the gate's, so that the questions are new.
+  questions: (data, count) => letter.questions(data, count, 2),
+  takesOff: true
+}

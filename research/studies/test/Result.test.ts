@@ -1,0 +1,73 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { markdown, type SeedResult, studyResult } from "../src/Result.ts"
+import { ablations } from "../src/studies/Ablation.ts"
+import { frozenStudies } from "../src/studies/Frozen.ts"
+import { tuning } from "../src/studies/Tuning.ts"
+
+const provenance = {
+  scale: "small",
+  code: "c0de",
+  command: "research tuning",
+  hardware: "none",
+  seconds: 1
+} as const
+
+const result = (seed: number, em: number): SeedResult => ({
+  seed,
+  em,
+  ci95: [em, em],
+  questions: 10,
+  toolCalls: 1,
+  steps: 1,
+  rollouts: 1,
+  tokens: 1,
+  instruction: "Search.",
+  bySource: { "world-1hop": em }
+})
+
+/** How many seeds each arm was run on. */
+const Runs = Schema.Array(Schema.Literals([0, 1, 3])).check(
+  Schema.isMinLength(tuning.arms.length),
+  Schema.isMaxLength(tuning.arms.length)
+)
+
+describe("studyResult", () => {
+  it.prop("contains exactly the arms that were run", [Runs], ([runs]) => {
+    const results = tuning.arms.map((arm, index) => ({
+      arm,
+      seeds: Array.from({ length: runs[index] ?? 0 }, (_, seed) => result(seed, 0.5))
+    }))
+    const ran = results.filter(({ seeds }) => seeds.length > 0).map(({ arm }) => arm.name)
+    const found = studyResult(tuning, provenance, results)
+    assert.deepStrictEqual(
+      found.arms.map(({ arm }) => arm),
+      ran
+    )
+    const page = markdown(tuning, found)
+    for (const { name } of tuning.arms)
+      for (const mention of [`\n| ${name} |`, `**${name}**`])
+        assert.strictEqual(page.includes(mention), ran.includes(name), mention)
+  })
+
+  it("does not mention the test bench or EM for a frozen policy", () => {
+    for (const study of frozenStudies) {
+      const results = study.arms.map((arm) => ({ arm, seeds: [1, 2].map((seed) => result(seed, 0.5)) }))
+      assert.notMatch(markdown(study, studyResult(study, provenance, results)), /pre-trained|\bEM\b/u)
+    }
+  })
+
+  it("tests the claims of the paper on exactly the arms that were run", () => {
+    const em: Readonly<Record<string, number>> = { evolved: 0.8, "constant-population": 0.3, static: 0.4 }
+    const results = ablations.arms.flatMap((arm) => {
+      const mean = em[arm.name]
+      return mean === undefined ? [] : [{ arm, seeds: [1, 2, 3].map((seed) => result(seed, mean + seed / 1000)) }]
+    })
+    const found = studyResult(ablations, provenance, results)
+    assert.deepStrictEqual(
+      found.paper.map(({ higher, lower, n, verdict }) => [higher, lower, n, verdict]),
+      [["constant-population", "static", 3, "contradicted"]]
+    )
+    assert.include(markdown(ablations, found), "| constant-population above static | 3 | -10.0 |")
+  })
+})

@@ -1,0 +1,228 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Effect, FileSystem, Option, Schema } from "effect"
+import { research, type ResearchInput } from "../../cli/Research.ts"
+import { catalogue } from "../../src/Catalogue.ts"
+import { tasks } from "../../src/gate/Tasks.ts"
+
+const nothing: ResearchInput = {
+  study: Option.none(),
+  seeds: Option.none(),
+  furtherSeeds: Option.none(),
+  arms: Option.none(),
+  preset: Option.none(),
+  set: [],
+  scale: Option.none(),
+  testQuestions: Option.none(),
+  simulations: Option.none(),
+  seed: Option.none(),
+  out: Option.none(),
+  json: true,
+  quiet: true
+}
+const some = Option.some<string>
+
+describe("research", () => {
+  it.effect("lists the studies where none is named", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      yield* research(nothing).pipe(
+        Effect.provideService(Console.Console, { ...console, log: (text: string) => told.push(text) })
+      )
+      assert.deepStrictEqual(JSON.parse(told.join("")), { studies: catalogue })
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect.each([
+    [
+      "arms of a simulation",
+      { study: some("pruning"), arms: some("evolved") },
+      "--arms is not for pruning, which is a simulation: it takes --simulations, --seed."
+    ],
+    ["settings of one", { study: some("pruning"), set: ["randomSeed=2"] }, "--set is not for pruning"],
+    [
+      "simulations of runs",
+      { study: some("table1"), simulations: Option.some(9) },
+      "--simulations is not for table1, which makes runs"
+    ],
+    [
+      "seeds of a gate",
+      { study: some("gate"), seeds: some("1") },
+      "--seeds is not for gate, which evaluates a policy without training"
+    ],
+    ["an unknown task", { study: some("gate"), arms: some("nix") }, "expected some of passages, format, arithmetic"],
+    [
+      "a gate of one question",
+      { study: some("gate"), set: ["evaluation.questions=1"] },
+      "passages has 1 questions, expected at least 2"
+    ],
+    [
+      "seeds on which an arm would not run",
+      { study: some("tuning"), seeds: some("31-34") },
+      "--further-seeds is 100-102 and --seeds 31-34, without a common seed, so"
+    ],
+    [
+      "further seeds that are none of the seeds",
+      { study: some("static-vs-evolved"), seeds: some("31-34"), furtherSeeds: some("1-3") },
+      "Set --further-seeds 31-34"
+    ],
+    ["no simulations", { study: some("pruning"), simulations: Option.some(0) }, "expected 1 or more"],
+    ["an unknown arm", { study: some("ablation"), arms: some("nix") }, "expected some of evolved, static"],
+    [
+      "test questions without their checkpoints",
+      { study: some("curves"), testQuestions: Option.some(9) },
+      "checkpoint.keep=null"
+    ],
+    [
+      "test questions of no figure",
+      { study: some("ablation"), testQuestions: Option.some(9) },
+      "is only valid for curves"
+    ],
+    [
+      "more test questions than there are",
+      { study: some("curves"), testQuestions: Option.some(999), set: ["checkpoint.keep=null"] },
+      "expected 0 to 500"
+    ],
+    ["no seeds", { study: some("ablation"), seeds: some("x") }, "--seeds"]
+  ] as const)("refuses %s", ([, given, problem]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(research({ ...nothing, ...given }))
+      assert.include(error.message, problem)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  const Tests = Schema.fromJsonString(
+    Schema.Struct({
+      arms: Schema.Array(
+        Schema.Struct({
+          arm: Schema.String,
+          courses: Schema.Array(Schema.Array(Schema.Struct({ step: Schema.Int, em: Schema.Finite })))
+        })
+      )
+    })
+  )
+
+  it.effect(
+    "asks test questions along training after the runs, and changes nothing in them",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const out = yield* fs.makeTempDirectoryScoped()
+        const curves = {
+          ...nothing,
+          study: some("curves"),
+          preset: some("tiny"),
+          seeds: some("1"),
+          furtherSeeds: some("1"),
+          set: ["checkpoint.keep=null"],
+          out: some(out),
+          json: false
+        }
+        const made = Effect.forEach(["metrics.jsonl", "candidates.json", "journal.sqlite"], (name) =>
+          fs.readFile(`${out}/evolved/seed-1/${name}`)
+        )
+        yield* research(curves)
+        const before = yield* made
+        yield* research({ ...curves, testQuestions: Option.some(4) })
+        assert.deepStrictEqual(yield* made, before)
+        assert.match(yield* fs.readFileString(`${out}/test-em.svg`), /EM on test questions/u)
+        const { arms } = yield* Schema.decodeEffect(Tests)(yield* fs.readFileString(`${out}/test-em.json`))
+        assert.deepStrictEqual(
+          arms.map(({ arm, courses }) => [arm, courses.map((course) => course.map(({ step }) => step))]),
+          [
+            ["evolved", [[0, 2, 4]]],
+            ["static", [[0, 2, 4, 6]]]
+          ]
+        )
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    { timeout: 120_000, tags: "runs" }
+  )
+
+  it.effect(
+    "compares instructions of a policy that stays as it is, by hand and evolved, on questions of the study",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const out = yield* fs.makeTempDirectoryScoped()
+        const frozen = {
+          ...nothing,
+          study: some("frozen-arithmetic"),
+          preset: some("tiny"),
+          seeds: some("1"),
+          arms: some("arithmetic-hand-written"),
+          set: ["schedule.steps=2", "schedule.evolveUntil=2", "rollout.temperature=0.3"],
+          out: some(out),
+          json: false
+        }
+        yield* research(frozen)
+        const rows = (yield* fs.readFileString(`${out}/frozen-arithmetic.questions.jsonl`)).trimEnd().split("\n")
+        assert.lengthOf(rows, 5 * 4)
+        const candidates = (arm: string) => fs.readFileString(`${out}/arithmetic-${arm}/seed-1/candidates.json`)
+        for (const text of tasks[2]?.instructions ?? []) assert.include(yield* candidates("hand-written"), text)
+        const made = [yield* candidates("evolved"), yield* candidates("hand-written")]
+        yield* research(frozen)
+        assert.deepStrictEqual([yield* candidates("evolved"), yield* candidates("hand-written")], made)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    { timeout: 120_000, tags: "runs" }
+  )
+
+  it.effect(
+    "a gate that was killed asks what is missing, and comes to the same result",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const out = yield* fs.makeTempDirectoryScoped()
+        const set = ["evaluation.questions=3"]
+        const gate = { ...nothing, study: some("gate"), arms: some("arithmetic"), set, out: some(out), json: false }
+        const file = `${out}/answers.jsonl`
+        yield* research(gate)
+        const [answers, result] = [yield* fs.readFileString(file), yield* fs.readFileString(`${out}/gate.json`)]
+        assert.lengthOf(answers.trimEnd().split("\n"), 1 + 5 * 3)
+        // A kill while the eighth answer was written.
+        const kept = answers.split("\n").slice(0, 8).join("\n")
+        yield* fs.writeFileString(file, `${kept}\n{"task":"ari`)
+        yield* research(gate)
+        const resumed = yield* fs.readFileString(file)
+        assert.isTrue(resumed.startsWith(`${kept}\n`))
+        assert.deepStrictEqual(resumed.split("\n").toSorted(), answers.split("\n").toSorted())
+        assert.strictEqual(yield* fs.readFileString(`${out}/gate.json`), result)
+        const other = yield* Effect.flip(research({ ...gate, set: ["evaluation.questions=2"] }))
+        assert.include(other.message, "answers to other questions, instructions or settings. Choose another --out")
+        assert.strictEqual(yield* fs.readFileString(file), resumed)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    { timeout: 120_000, tags: "runs" }
+  )
+
+  it.effect(
+    "a gate counts no prompt as an answer that was too long to be asked",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const out = yield* fs.makeTempDirectoryScoped()
+        const rows = Array.from({ length: 4 }, (_, at) =>
+          JSON.stringify({
+            id: at % 2 === 0 ? `q${at}` : `long${at}`,
+            question: "Who did it? ".repeat(1 + 2000 * (at % 2)),
+            golden_answers: ["Ada"],
+            data_source: "x",
+            metadata: { split: at < 2 ? "test" : "train", supporting_doc_ids: ["p"] }
+          })
+        )
+        yield* fs.writeFileString(`${out}/questions.jsonl`, rows.join("\n"))
+        yield* fs.writeFileString(`${out}/corpus.jsonl`, JSON.stringify({ id: "p", contents: '"Lumen"\nAda did.' }))
+        const error = yield* Effect.flip(
+          research({
+            ...nothing,
+            study: some("gate"),
+            arms: some("passages"),
+            set: [`data.questions=${out}/questions.jsonl`, `data.corpus=${out}/corpus.jsonl`],
+            out: some(`${out}/gate`),
+            json: false
+          })
+        )
+        assert.match(error.message, /The prompt of long\d+ has \d+ tokens, which is too long\. Increase rollout/u)
+        assert.notInclude(yield* fs.readFileString(`${out}/gate/answers.jsonl`), '"long"')
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    { timeout: 120_000, tags: "runs" }
+  )
+})
