@@ -1,0 +1,23 @@
+import { assert, describe, it } from "vitest"
+import { sizes } from "../../tools/docs/size.ts"
+
+/** What the counts may be at most. Lower a bound with what it bounds; a raised one needs a reason in its commit. */
+const bounds: ReturnType<typeof sizes> = {
+  "lines of the product": 87_000,
+  "files of fewer than 15 lines": 87,
+  "settings of a run": 110,
+  "settings of a served population alone": 15,
+  "paths of exports": 251,
+  "words of documents": 71_300,
+  "words of README.md": 1590
+}
+
+const counts = sizes()
+
+describe("the size of inspo", () => {
+  it.each(Object.entries(bounds))("has at most so many %s: %i", (what, bound) => {
+    const count = counts[what as keyof typeof counts]
+    console.log(`${count} ${what}, at most ${bound}`)
+    assert.isAtMost(count, bound)
+  })
+})

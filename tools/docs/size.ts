@@ -1,0 +1,55 @@
+/** How large inspo is: `node tools/docs/size.ts` prints the counts that `test/docs/Size.test.ts` bounds. */
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { configKeys, type Node, nodeOf } from "../../apps/cli/src/config/ConfigKeys.ts"
+import { Settings } from "../../packages/cohorts/src/Settings.ts"
+import { importable, root } from "../../test/packages/support/Workspace.ts"
+
+/** Counts by what they are of. */
+export const sizes = () => {
+  const words = documents.map((file) => wordsOf(read(file)))
+  return {
+    "lines of the product": sum(sources.map(linesOf)),
+    "files of fewer than 15 lines": sources.filter((file) => linesOf(file) < 15).length,
+    "settings of a run": settingsOfRun.length,
+    "settings of a served population alone": leaves(nodeOf(Settings), "").filter(
+      (path) => !settingsOfRun.includes(path)
+    ).length,
+    "paths of exports": sum(importable.map(({ manifest }) => Object.keys(manifest.exports ?? {}).length - 1)),
+    "words of documents": sum(words),
+    "words of README.md": wordsOf(read("README.md"))
+  }
+}
+
+const read = (file: string): string => readFileSync(join(root, file), "utf8")
+
+/** The files that git knows, without those that were removed. */
+const files = (...patterns: ReadonlyArray<string>): ReadonlyArray<string> =>
+  execFileSync("git", ["ls-files", "--", ...patterns], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((file) => file !== "" && existsSync(join(root, file)))
+
+const sources = files("packages/*/src/**", "apps/*/src/**", "apps/dashboard/page/**", "clients/python/src/**").filter(
+  (file) => /\.(?:ts|tsx|mts|py|css)$/u.test(file)
+)
+
+/** The documents that people write and users read: no generated page, and nothing of research. */
+const documents = files("*.md").filter((file) => !/^(?:docs\/reference|research)\//u.test(file))
+
+const linesOf = (file: string): number => read(file).split("\n").length - 1
+
+const wordsOf = (text: string): number => text.split(/\s+/u).filter((word) => word !== "").length
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
+
+const settingsOfRun = configKeys.filter(({ isSection }) => !isSection).map(({ path }) => path)
+
+/** The dotted paths of settings. */
+const leaves = ({ properties = {} }: Node, prefix: string): ReadonlyArray<string> =>
+  Object.entries(properties).flatMap(([name, node]) =>
+    node.properties === undefined ? [`${prefix}${name}`] : leaves(node, `${prefix}${name}.`)
+  )
+
+if (import.meta.main)
+  for (const [what, count] of Object.entries(sizes())) process.stdout.write(`${String(count).padStart(7)}  ${what}\n`)
