@@ -798,8 +798,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   value("high: (sum + unknown) / samples", "high: sum / samples", "missing rewards support a claim"),
   difference("least: mean - (missing[b] ?? 0)", "least: mean", "missing rewards show a difference"),
   concluding(
-    'if (next !== undefined) return known(next, "better than the seed")',
-    'if (next !== undefined) return isProven && !isGone ? incumbent : known(next, "better than the seed")',
+    "isComparable ? proven",
+    "isComparable && !isProven ? proven",
     "the incumbent stays while it lives, however good another is"
   ),
   shares("isKnown ? seedShare / 4 : seedShare", "seedShare / 4", "the seed starves before anything is known"),
@@ -968,7 +968,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "more.share > less.share",
     "chance is shown as a difference of missing rewards"
   ),
-  concluding("Losses.ofFailures(state) === null", "true", "failures of bad samples prune a member"),
+  concluding(
+    "proven.includes(id) || better.includes(id)",
+    "better.includes(id)",
+    "which members were better is forgotten when the seed leaves"
+  ),
+  concluding("return Losses.ofFailures(state) === null", "return true", "failures of bad samples prune a member"),
   ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
   leasing(
     "archive.sticky(state.branch, unitOf(request))",

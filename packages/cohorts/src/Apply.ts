@@ -35,7 +35,8 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
       seed: seed.id,
       stats,
       reviews: [],
-      incumbent: { id: seed.id, content: contentOf(seed), why: "nothing separates" }
+      incumbent: { id: seed.id, content: contentOf(seed), why: "nothing separates" },
+      proven: []
     }
   }
 }
@@ -260,7 +261,7 @@ const learned = (state: State, event: LearningEvent): Learning => {
     case "Concluded":
       return event.established.reduce<Learning>(
         (after, id) => changed(after, id, (stats) => ({ ...stats, isNewcomer: false })),
-        { ...Evolution.rest(learning), incumbent: event.incumbent }
+        { ...Evolution.rest(learning), incumbent: event.incumbent, proven: event.proven }
       )
     default:
       return evolved(state, event)

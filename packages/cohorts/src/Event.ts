@@ -128,9 +128,10 @@ export const ValidationClosed = Schema.TaggedStruct("ValidationClosed", {
   units: Count
 })
 
-/** Decisions after a cohort are over: the incumbent, and which newcomers the cap no longer holds. */
+/** Decisions after a cohort are over: the incumbent, the members that are better than the seed, and which newcomers the cap no longer holds. */
 export const Concluded = Schema.TaggedStruct("Concluded", {
   incumbent: Incumbent,
+  proven: Schema.Array(InstructionId),
   established: Schema.Array(InstructionId)
 })
 

@@ -51,13 +51,17 @@ export const Incumbent = Schema.Struct({
 })
 export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}
 
-/** Evolution between two cohorts. `reviews` are the decisions of people on the candidates that wait, null while there is none. */
+/**
+ * Evolution between two cohorts. `reviews` are the decisions of people on the candidates that wait, null while there is none. `proven`
+ * members are better than the seed.
+ */
 export const Learning = Schema.Struct({
   ...EvolutionState.fields,
   seed: InstructionId,
   stats: Schema.Record(Schema.String, MemberStats),
   reviews: Schema.Array(Schema.NullOr(Schema.Boolean)),
-  incumbent: Incumbent
+  incumbent: Incumbent,
+  proven: Schema.Array(InstructionId)
 })
 export interface Learning extends Schema.Schema.Type<typeof Learning> {}
 

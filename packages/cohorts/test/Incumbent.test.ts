@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Settings, snapshot } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { type Content, InstructionId } from "@inspo/domain/Instruction"
+import { QuestionId } from "@inspo/domain/Question"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import { Array as Arr } from "effect"
 import { changed } from "./support/Changed.ts"
@@ -56,6 +57,56 @@ const life = (seed: number, chanceOf: (text: string) => number, evolveEvery: num
   return { hasLeft, needed }
 }
 
+/**
+ * A trainer's life of 24 cohorts with 16 groups of 2 samples over 32 questions; a candidate enters in the fourth. The text of the incumbent in
+ * the end.
+ */
+const lastIncumbent = (seed: number, meanOf: (text: string) => number): Content => {
+  const luck = RandomStream.make(seed, ["last"])
+  const settings = changed(Settings.trainer(seed), {
+    size: 4,
+    pruneEvery: 2,
+    evolveEvery: 4,
+    evolveUntil: 4,
+    risk: 0.2
+  })
+  const server = new Server(settings, ["seed", "brief", "guess"], undefined, false)
+  for (let now = 0; now < 24; now++) {
+    const requests = Arr.makeBy(16, (index) => ({
+      key: `${now}-${index}`,
+      n: 2,
+      stratum: "all",
+      sticky: null,
+      question: QuestionId.make(`q${(now * 16 + index) % 32}`),
+      instructions: 1
+    }))
+    const cohort = `train/${now}`
+    const { answer } = server.do({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: true, requests })
+    const texts = new Map(
+      server.state.learning.population.members.map(({ instruction: { id, text } }) => [id, text ?? ""])
+    )
+    for (const { instruction, lease } of answer._tag === "Leases" ? answer.leases : [])
+      server.reward(
+        now,
+        Arr.makeBy(2, (sample) => ({
+          lease,
+          sample,
+          value: meanOf(texts.get(instruction) ?? "") + 0.2 * (luck.next() - 0.5)
+        }))
+      )
+    const { evolution } = server.state.learning
+    if (evolution?.stage._tag === "Proposing")
+      server.do({
+        _tag: "Propose",
+        now,
+        parent: evolution.parents[0] ?? InstructionId.make("i0"),
+        reflected: [],
+        candidates: [{ text: "sources", rationale: "another try" }]
+      })
+  }
+  return server.state.learning.incumbent.content
+}
+
 const share = (lives: number, chanceOf: (text: string) => number, evolveEvery = 15): number =>
   Arr.makeBy(lives, (seed) => life(seed, chanceOf, evolveEvery)).filter(({ hasLeft }) => hasLeft).length / lives
 
@@ -68,6 +119,15 @@ describe("the incumbent of a trainer's population", () => {
     assert.isAtLeast(share(40, better), 39 / 40)
     assert.isAtLeast(share(20, better, 5), 17 / 20)
   }, 60_000)
+
+  it("becomes a newcomer that is better than the one that was better than the seed", () => {
+    const means = new Map([
+      ["sources", 0.9],
+      ["brief", 0.6]
+    ])
+    const last = Arr.makeBy(20, (seed) => lastIncumbent(seed, (text) => means.get(text) ?? 0.1))
+    assert.deepStrictEqual(new Set(last), new Set(["sources"]))
+  })
 
   it("stays the seed in 95 % of the populations of equal members", () => {
     assert.isAtMost(

@@ -65,9 +65,11 @@ const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId>
 
 const conclude = (state: State): EventOf<"Concluded"> => {
   const { population, seed, ...learning } = state.learning
+  const proven = provenOf(state)
   return {
     _tag: "Concluded",
-    incumbent: incumbentOf(state),
+    incumbent: incumbentOf(state, proven),
+    proven,
     established: population.members
       .map(({ instruction }) => instruction.id)
       .filter((id) => statsOf(learning, id).isNewcomer && (Difference.between(population, id, seed)?.lower ?? -1) > 0)
@@ -75,34 +77,41 @@ const conclude = (state: State): EventOf<"Concluded"> => {
 }
 
 /**
- * The seed until it is certainly not the best, at the risk δ; then the best of the members that are better than it by the 95 % interval
- * of their difference. Once the seed has left, an incumbent that was better gives way in the same way.
+ * The members that were ever better than the seed while it was certainly not the best, and once it has left, those better than an incumbent
+ * that was.
  */
-const incumbentOf = (state: State): Incumbent => {
-  const { learning, settings } = state
-  const { incumbent, seed } = learning
+const provenOf = (state: State): ReadonlyArray<InstructionId> => {
+  const { incumbent, proven, seed } = state.learning
   const population = decisive(state)
-  const best = bestOf(population)?.instruction.id
+  const control = incumbent.why === "better than the seed" && !isAlive(population, seed) ? incumbent.id : seed
+  const better = betterThan(population, control, state.settings.risk)
+  return ids(population).filter((id) => proven.includes(id) || better.includes(id))
+}
+
+/**
+ * The seed until a member is better; then the best of the members that are. It does not change while the environment fails more often under
+ * some members than under others.
+ */
+const incumbentOf = (state: State, proven: ReadonlyArray<InstructionId>): Incumbent => {
+  const { learning } = state
+  const { incumbent, population, seed } = learning
   const known = (id: InstructionId, why: Incumbent["why"]): Incumbent => ({
     id,
     content: contentOfMember(learning, id),
     why
   })
   const isProven = incumbent.why === "better than the seed"
-  const isGone = !isAlive(population, incumbent.id)
-  if (isAlive(population, seed)) {
-    const proven = betterThan(population, seed, settings.risk)
-    const next = bestAmong(population, isProven && !isGone ? [...proven, incumbent.id] : proven)
-    if (next !== undefined) return known(next, "better than the seed")
-    return isProven ? incumbent : known(seed, "nothing separates")
-  }
-  if (best === undefined || (!isProven && incumbent.why !== "the seed was pruned as worse"))
-    return { ...incumbent, why: "the seed left" }
-  return isProven && !isGone
-    ? known(
-        bestAmong(population, [incumbent.id, ...betterThan(population, incumbent.id, settings.risk)]) ?? incumbent.id,
-        incumbent.why
-      )
+  const isComparable = Losses.ofFailures(state) === null
+  const next = bestAmong(population, isComparable ? proven : proven.filter((id) => id === incumbent.id))
+  if (isAlive(population, seed))
+    return next !== undefined
+      ? known(next, "better than the seed")
+      : isProven
+        ? incumbent
+        : known(seed, "nothing separates")
+  const best = isProven && next !== undefined ? next : bestOf(population)?.instruction.id
+  return best === undefined || (!isProven && incumbent.why !== "the seed was pruned as worse")
+    ? { ...incumbent, why: "the seed left" }
     : known(best, incumbent.why)
 }
 
