@@ -20,7 +20,7 @@ describe("the documents", () => {
       .flatMap(({ code, place }) =>
         commandLines(code).flatMap((line) => {
           const problem = fault(line)
-          return problem === null ? [] : [`${place}: inspo ${line.join(" ")}: ${problem}`]
+          return problem === null ? [] : [`${place}: ${line.program} ${line.words.join(" ")}: ${problem}`]
         })
       )
     assert.deepStrictEqual(wrong, [])

@@ -21,8 +21,8 @@ const lessons = () => {
     if (language === "text") printed.push(code)
     if (language !== "sh") return []
     return commandLines(code)
-      .filter(([verb = ""]) => !servers.has(verb))
-      .map((args) => {
+      .filter(({ words: [verb = ""] }) => !servers.has(verb))
+      .map(({ words: args }) => {
         printed = []
         return { args, printed }
       })

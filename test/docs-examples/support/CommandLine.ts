@@ -2,26 +2,35 @@ import { Presets } from "@inspo/config"
 import { inspo } from "../../../apps/cli/src/Cli.ts"
 import { configKeys } from "../../../apps/cli/src/config/ConfigKeys.ts"
 import { parseSet, resolve } from "../../../apps/cli/src/config/Resolve.ts"
+import { research } from "../../../research/studies/cli/Command.ts"
 import { Completions } from "effect/cli"
 import { Result } from "effect"
 
-const program = Completions.fromCommand(inspo)
+const programs = { inspo: Completions.fromCommand(inspo), research: Completions.fromCommand(research) }
 
-/** The words of each `inspo …` of a shell script, without the program's name. */
-export const commandLines = (script: string): ReadonlyArray<ReadonlyArray<string>> =>
+/** The words of a command line after the name of its program. */
+export interface Line {
+  readonly program: keyof typeof programs
+  readonly words: ReadonlyArray<string>
+}
+
+/** Each `inspo …` and `research …` of a shell script. */
+export const commandLines = (script: string): ReadonlyArray<Line> =>
   script
     .replaceAll(/\\\n\s*/gu, " ")
     .split("\n")
-    .flatMap((line) => {
+    .flatMap((line): ReadonlyArray<Line> => {
       const [, rest] = /^(?:\w+=\S+ )*(?:npx pnpm@12 )?inspo(?: (.*))?$/u.exec(line.trim()) ?? []
       const [, flags] = /^npx pnpm@12 start(?: (.*))?$/u.exec(line.trim()) ?? []
-      if (rest !== undefined) return [words(rest)]
-      return flags === undefined ? [] : [["run", "--preset", "quick", ...words(flags)]]
+      const [, study] = /^npx pnpm@12 research(?: (.*))?$/u.exec(line.trim()) ?? []
+      if (rest !== undefined) return [{ program: "inspo", words: words(rest) }]
+      if (study !== undefined) return [{ program: "research", words: words(study) }]
+      return flags === undefined ? [] : [{ program: "inspo", words: ["run", "--preset", "quick", ...words(flags)] }]
     })
 
 /** The problem of a command line, as far as can be seen without running it, or null. */
-export const fault = (line: ReadonlyArray<string>): string | null => {
-  let command = program
+export const fault = ({ program, words: line }: Line): string | null => {
+  let command = programs[program]
   let rest = line
   for (;;) {
     const sub = command.subcommands.find(({ name }) => name === rest[0])

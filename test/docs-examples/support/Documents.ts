@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -17,10 +17,7 @@ export const documents: ReadonlyArray<string> = [
   "CONTRIBUTING.md",
   "examples/README.md",
   ...globSync("{apps,packages}/*/README.md", { cwd: root }).toSorted(),
-  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".md"))
-    .map((file) => join("docs", file))
-    .sort()
+  ...globSync("{docs,research}/**/*.md", { cwd: root, exclude: ["**/node_modules"] }).toSorted()
 ]
 
 export const read = (document: string): string => readFileSync(join(root, document), "utf8")
