@@ -1,4 +1,5 @@
-import { EventLog, Projection, type RunEvent } from "@inspo/coevolution"
+import { Projection } from "@inspo/analysis"
+import { EventLog, type RunEvent } from "@inspo/coevolution"
 import { Ledger } from "@inspo/ledger"
 import { Group } from "@inspo/domain"
 import { Journal, type JournalError } from "@inspo/journal"

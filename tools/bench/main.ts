@@ -22,7 +22,7 @@ const benches = {
   rollout: "./rollout.ts",
   serve: "./serve.ts",
   weeks: "../../packages/serve/bench/weeks.ts",
-  whatif: "../../packages/coevolution/bench/whatif.ts"
+  whatif: "../../packages/analysis/bench/whatif.ts"
 } as const
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fold } from "@inspo/coevolution"
-import { metrics } from "@inspo/coevolution/Projection"
+import { metrics } from "@inspo/analysis/Projection"
 import * as Selection from "@inspo/coevolution/Selection"
 import { Schema } from "effect"
 import * as RunRecord from "../src/RunRecord.ts"

@@ -16,6 +16,7 @@ import type { RunState } from "./RunState.ts"
 import * as TrajectoryStore from "./TrajectoryStore.ts"
 
 export { RunMismatch } from "./internal/perform/RunMismatch.ts"
+export { Collect, Propose }
 
 /**
  * Executes a command and returns its event; makes no decisions. `state` is the state that the command was made from.

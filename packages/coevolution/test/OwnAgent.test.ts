@@ -1,12 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Algorithm, EventLog, Plan, Replay, scopeOf, Strategies } from "@inspo/coevolution"
-import { Question } from "@inspo/domain"
+import { type Algorithm, EventLog, Replay, scopeOf, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Ledger } from "@inspo/ledger"
 import { Proposer, type ProposeRequest, Spent } from "@inspo/reflection"
 import { ActionParser, type Agent } from "@inspo/rollout"
-import * as Agents from "@inspo/rollout/agents/Agents"
 import * as ToolLoop from "@inspo/rollout/agents/ToolLoop"
 import { Effect, Fiber, Layer } from "effect"
 import { algorithm, make, type Replaced, runOn } from "./support/ScriptedRun.ts"
@@ -73,22 +71,5 @@ describe("an agent of one's own", () => {
     const scope = (kind: Algorithm["reward"]["kind"]) =>
       scopeOf({ rollout: configured, reward: { ...settings.reward, kind } }, own)
     assert.deepStrictEqual([scope("em"), scope("command")], ["searchr1", "response"])
-  })
-
-  it("is planned with its own bound, and so is every agent of a config", () => {
-    const questions = { train: [{ id: Question.QuestionId.make("q"), dataSource: "world" }], validation: 0, test: 0 }
-    const planned = (rollout: Algorithm["rollout"], agent?: Agent) =>
-      Plan.forecast(Strategies.deciding({ ...settings, rollout }), questions, agent).maximumTokens
-    const { maxTurns } = configured
-    const conversation = ToolLoop.maximumTokens(configured)
-    const share = planned(configured, own) / 12_345
-    assert.isTrue(Number.isInteger(share))
-    assert.strictEqual(planned({ ...configured, agent: "search-r1" }), share * conversation)
-    assert.strictEqual(planned({ ...configured, agent: "search-o1" }), share * conversation * (1 + maxTurns))
-    assert.strictEqual(planned(configured), share * ToolLoop.maximumTokens({ ...configured, maxTurns: 0 }))
-    assert.strictEqual(
-      Agents.maximumTokens(Agents.fromConfig({ agent: "search-o1" }), configured, 500),
-      500 * (1 + maxTurns)
-    )
   })
 })

@@ -3,7 +3,6 @@ import {
   EventLog,
   fold,
   makeDecisionContext,
-  Projection,
   type Algorithm,
   type RunEvent,
   RunState,
@@ -200,66 +199,6 @@ describe("run", () => {
       const first = (events: ReadonlyArray<RunEvent>) => events.find((event) => event._tag === "RolloutsCollected")
       assert.deepStrictEqual(first(plain.events), first(permuted.events))
       assert.notDeepEqual(plain.events.slice(1), permuted.events.slice(1))
-    })
-  )
-})
-
-describe("Projection", () => {
-  it.effect("metrics: one row per step, probabilities summing to 1", () =>
-    Effect.gen(function* () {
-      const { events } = yield* history(algorithm)
-      const rows = Projection.metrics({ algorithm }, events)
-      assert.deepStrictEqual(
-        rows.map(({ step }) => step),
-        Array.from({ length: algorithm.schedule.steps }, (_, i) => i + 1)
-      )
-      for (const row of rows) {
-        const total = Object.entries(row).reduce((sum, [key, p]) => (key.startsWith("inspo/prob/") ? sum + p : sum), 0)
-        assert.approximately(total, 1, 1e-9)
-      }
-    })
-  )
-
-  it.effect.each([{ baseline: "stored" }, { baseline: "rerun" }] as const)(
-    "candidates: what each verdict compared, with the parent's mean $baseline",
-    (changes) =>
-      Effect.gen(function* () {
-        const { events } = yield* history({
-          ...algorithm,
-          verification: { ...algorithm.verification, ...changes }
-        })
-        let texts: ReadonlyArray<string> = []
-        const verdicts = events.flatMap((event) => {
-          if (event._tag === "CandidatesProposed") texts = event.candidates.map(({ text }) => text)
-          if (event._tag !== "CandidatesJudged") return []
-          return event.verdicts.map(({ mean, parentMean, questions }, index) => ({
-            text: texts[index] ?? "",
-            verification: { mean, parentMean, questions }
-          }))
-        })
-        assert.isTrue(verdicts.some(({ verification }) => verification.parentMean !== null))
-        const records = Projection.candidates(events)
-        for (const { text, verification } of verdicts) {
-          const { difference = null, ...compared } = records.find((record) => record.text === text)?.verification ?? {}
-          assert.deepStrictEqual(compared, verification, text)
-          const isRerun = changes.baseline === "rerun" && verification.questions > 1
-          assert.strictEqual(difference !== null, isRerun, text)
-          if (difference === null) continue
-          assert.approximately(difference.mean, verification.mean - (verification.parentMean ?? 0), 1e-12)
-          assert.strictEqual(difference.n, verification.questions)
-        }
-      })
-  )
-
-  it.effect("candidates: each text once, and the living are the population", () =>
-    Effect.gen(function* () {
-      const { events, state } = yield* history(algorithm)
-      const records = Projection.candidates(events)
-      assert.strictEqual(new Set(records.map(({ text }) => text)).size, records.length)
-      assert.sameMembers(
-        records.flatMap(({ fate, id }) => (fate === "alive" && id !== null ? [id] : [])),
-        state.population.members.map(({ instruction }) => instruction.id)
-      )
     })
   )
 })

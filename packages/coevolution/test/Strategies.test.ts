@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Presets, Replay, type Algorithm, type RunEvent, Strategies, WhatIf } from "@inspo/coevolution"
+import { EventLog, Presets, Replay, type Algorithm, type RunEvent, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Effect, Fiber, Layer, Result, Schema } from "effect"
+import { Effect, Fiber, Layer, Schema } from "effect"
 import * as DropTheLast from "../../../examples/own-strategy/DropTheLast.ts"
 import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
@@ -89,17 +89,13 @@ describe("a strategy of one's own", () => {
 
   it.effect("replays where it is provided, and is refused where it is not", () =>
     Effect.gen(function* () {
-      const events = yield* recorded(own(algorithm))
+      yield* recorded(own(algorithm))
       const entries = yield* EventLog.readEntries(yield* Journal)
       const { data } = yield* make(algorithm)
       const replay = Replay.replay({ algorithm, data, entries })
       assert.isNull((yield* Effect.provide(replay, own(algorithm))).difference)
       const refused = yield* Effect.flip(Effect.provide(replay, Strategies.layer(algorithm)))
       assert.include(refused.message, "drop-the-last")
-      const opened = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(algorithm), events)))
-      assert.include(opened.message, "drop-the-last")
-      const strategies = yield* Effect.provide(Strategies.fromContext, own(algorithm))
-      assert.isTrue(Result.isSuccess(WhatIf.open({ algorithm, strategies }, events)))
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 })

@@ -7,7 +7,7 @@ import { type Group, Question, Trajectory } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layer } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, ManagedRuntime, Schema } from "effect"
-import { chance, syntheticLog } from "../../../packages/coevolution/test/support/SyntheticLog.ts"
+import { chance, syntheticLog } from "../../../packages/analysis/test/support/SyntheticLog.ts"
 
 /** How large a run is, and what its policy and its proposer write. */
 export interface Shape {

@@ -12,7 +12,7 @@ import {
 import { Question } from "@inspo/domain"
 import { InstructionValue } from "@inspo/population"
 import { Array as Arr } from "effect"
-import * as DryRun from "../../../packages/coevolution/src/internal/DryRun.ts"
+import { DryRun } from "@inspo/analysis"
 import * as Environment from "../../../test/laws/support/Environment.ts"
 
 export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {

@@ -1,5 +1,5 @@
 import { basename } from "node:path"
-import type { Projection } from "@inspo/coevolution"
+import type { Projection } from "@inspo/analysis"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
 import { paragraph, wrap } from "../terminal/Text.ts"
 import type { Style } from "../terminal/Reporter.ts"

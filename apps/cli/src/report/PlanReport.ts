@@ -1,4 +1,4 @@
-import type { Forecast } from "@inspo/coevolution/Plan"
+import type { Forecast } from "@inspo/analysis/Plan"
 import type { RunConfig } from "@inspo/config"
 import { count, percent, plural } from "@inspo/dashboard/Format"
 import type { Check } from "../preflight/Check.ts"

@@ -1,5 +1,5 @@
 /** What the calls of a chat model as the policy can cost, before anything is spent. */
-import type { Forecast } from "@inspo/coevolution/Plan"
+import type { Forecast } from "@inspo/analysis/Plan"
 import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import * as ModelName from "@inspo/reflection/ModelName"

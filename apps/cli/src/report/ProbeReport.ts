@@ -1,7 +1,7 @@
 /** What a probe found, as a document and as lines. */
-import type { Forecast } from "@inspo/coevolution/Plan"
-import * as Rule from "@inspo/coevolution/Probe"
-import type * as Probing from "@inspo/coevolution/Probing"
+import type { Forecast } from "@inspo/analysis/Plan"
+import * as Rule from "@inspo/analysis/Probe"
+import type * as ProbeRollouts from "@inspo/analysis/ProbeRollouts"
 import type { RunConfig } from "@inspo/config"
 import { count, interval, percent, plural, points } from "@inspo/dashboard/Format"
 import { Group, Invariant } from "@inspo/domain"
@@ -58,7 +58,7 @@ export const Probe = Schema.Struct({
 })
 export interface Probe extends Schema.Schema.Type<typeof Probe> {}
 
-type Found = Effect.Success<ReturnType<typeof Probing.probe>>
+type Found = Effect.Success<ReturnType<typeof ProbeRollouts.probe>>
 
 type Planned = Pick<Rule.Evidence, "runGroups" | "trains">
 

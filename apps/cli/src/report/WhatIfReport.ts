@@ -1,4 +1,4 @@
-import type { Answer, TooFewGroups } from "@inspo/coevolution/WhatIf"
+import type { Answer, TooFewGroups } from "@inspo/analysis/WhatIf"
 import { Equal, Result } from "effect"
 import { percent } from "@inspo/dashboard/Format"
 import { clip, table, wrap } from "../terminal/Text.ts"

@@ -1,4 +1,5 @@
-import { Projection, type RunEvent } from "@inspo/coevolution"
+import { Projection } from "@inspo/analysis"
+import type { RunEvent } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"

@@ -1,4 +1,5 @@
-import { EventLog, foldStored, Projection, run, type RunEvent, StateHash, type Strategies } from "@inspo/coevolution"
+import { Projection } from "@inspo/analysis"
+import { EventLog, foldStored, run, type RunEvent, StateHash, type Strategies } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
 import * as JudgeCost from "@inspo/config/JudgeCost"

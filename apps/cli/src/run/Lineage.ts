@@ -1,5 +1,6 @@
 import { basename, resolve } from "node:path"
-import { Projection, type RunEvent } from "@inspo/coevolution"
+import { Projection } from "@inspo/analysis"
+import type { RunEvent } from "@inspo/coevolution"
 import { Effect } from "effect"
 import { type Branch, type Fate, lineageLines, type Node } from "../report/LineageReport.ts"
 import { readRun } from "../runDirectory/Read.ts"

@@ -1,6 +1,6 @@
 import { asksModel } from "@inspo/coevolution"
-import type { Forecast } from "@inspo/coevolution/Plan"
-import * as Probing from "@inspo/coevolution/Probing"
+import type { Forecast } from "@inspo/analysis/Plan"
+import * as ProbeRollouts from "@inspo/analysis/ProbeRollouts"
 import { algorithmOf, type RunConfig } from "@inspo/config/RunConfig"
 import * as JudgeCost from "@inspo/config/JudgeCost"
 import { count, plural } from "@inspo/dashboard/Format"
@@ -32,7 +32,7 @@ export const probe = Effect.fn("Probe.probe")(function* (input: ProbeInput) {
   const planned = ProbeReport.plannedOf(config, forecast)
   const fs = yield* FileSystem.FileSystem
   const checkpoints = yield* fs.makeTempDirectoryScoped()
-  const found = yield* Probing.probe({
+  const found = yield* ProbeRollouts.probe({
     algorithm: algorithmOf(config),
     data: loaded.data,
     budget: config.budget,

@@ -1,4 +1,5 @@
-import { Projection, type RunEvent, Strategies } from "@inspo/coevolution"
+import { Projection } from "@inspo/analysis"
+import { type RunEvent, Strategies } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { measure } from "@inspo/reward/RewardConfig"

@@ -1,4 +1,4 @@
-import * as Projection from "@inspo/coevolution/Projection"
+import * as Projection from "@inspo/analysis/Projection"
 import * as RunState from "@inspo/coevolution/RunState"
 import * as PlainText from "@inspo/domain/PlainText"
 import { inWords } from "../Reason.ts"

@@ -1,6 +1,6 @@
 import * as Conclusion from "@inspo/coevolution/Conclusion"
 import * as Degradation from "@inspo/coevolution/Degradation"
-import type { MetricsRow } from "@inspo/coevolution/Projection"
+import type { MetricsRow } from "@inspo/analysis/Projection"
 import type { Group, Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"

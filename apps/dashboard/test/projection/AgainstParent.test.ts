@@ -3,7 +3,7 @@ import { Group, type Instruction } from "@inspo/domain"
 import { Schema } from "effect"
 import { againstParent } from "../../src/projection/AgainstParent.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
-import { syntheticLog } from "../../../../packages/coevolution/test/support/SyntheticLog.ts"
+import { syntheticLog } from "../../../../packages/analysis/test/support/SyntheticLog.ts"
 import { config as other } from "../support/Log.ts"
 
 /** A run whose questions several instructions are given at once. */

@@ -1,6 +1,6 @@
 import type { RunEvent } from "@inspo/coevolution"
 import { Presets, type RunConfig } from "@inspo/config"
-import { syntheticLog } from "../../../../packages/coevolution/test/support/SyntheticLog.ts"
+import { syntheticLog } from "../../../../packages/analysis/test/support/SyntheticLog.ts"
 
 /** A run of 20 steps with four prunings and an evolution every five. */
 export const config: RunConfig = {

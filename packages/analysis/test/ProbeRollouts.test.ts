@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm } from "@inspo/coevolution"
-import * as Probing from "@inspo/coevolution/Probing"
+import * as ProbeRollouts from "@inspo/analysis/ProbeRollouts"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Effect, Schema } from "effect"
-import { algorithm as base, make } from "./support/ScriptedRun.ts"
+import { algorithm as base, make } from "../../coevolution/test/support/ScriptedRun.ts"
 
 const algorithm: Algorithm = { ...base, population: { ...base.population, size: 3, parents: 1 } }
 const { groupSize } = algorithm.rollout
 
-const probe = (groups: number, more: Partial<Probing.Options> = {}) =>
+const probe = (groups: number, more: Partial<ProbeRollouts.Options> = {}) =>
   Effect.gen(function* () {
     const { data, services } = yield* make(algorithm)
-    const found = yield* Probing.probe({ algorithm, data, groups, runGroups: 100, trains: true, ...more }).pipe(
+    const found = yield* ProbeRollouts.probe({ algorithm, data, groups, runGroups: 100, trains: true, ...more }).pipe(
       Effect.provide(services),
       Effect.provide(layerMemory, { local: true })
     )

@@ -2,7 +2,7 @@ import type { Algorithm, RunEvent } from "@inspo/coevolution"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import { Question, Trajectory } from "@inspo/domain"
 import { Array as Arr, Hash } from "effect"
-import { begun, type Environment, play, scripted } from "../../src/internal/DryRun.ts"
+import { begun, type Environment, play, scripted } from "@inspo/analysis/DryRun"
 
 /** Training questions of two sources. */
 export const trainQuestions = (count: number) =>

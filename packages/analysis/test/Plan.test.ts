@@ -1,11 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm, RunEvent } from "@inspo/coevolution"
-import * as Plan from "@inspo/coevolution/Plan"
+import * as Plan from "@inspo/analysis/Plan"
 import * as Presets from "@inspo/coevolution/Presets"
 import * as Strategies from "@inspo/coevolution/Strategies"
+import { Question } from "@inspo/domain"
 import { layerMemory } from "@inspo/journal/sqlite"
+import type { Agent } from "@inspo/rollout"
+import * as Agents from "@inspo/rollout/agents/Agents"
+import * as ToolLoop from "@inspo/rollout/agents/ToolLoop"
 import { Effect, Schema } from "effect"
-import * as ScriptedRun from "./support/ScriptedRun.ts"
+import * as ScriptedRun from "../../coevolution/test/support/ScriptedRun.ts"
 import { trainQuestions } from "./support/SyntheticLog.ts"
 
 const forecast = (algorithm: Algorithm, train = 1000) =>
@@ -156,6 +160,27 @@ const within = (value: number, { max, min }: Plan.Bounds) => {
   assert.isAtLeast(value, min)
   assert.isAtMost(value, max)
 }
+
+describe("the maximum of tokens", () => {
+  it("takes the bound of the agent that plays, and so of every agent of a config", () => {
+    const configured: Algorithm["rollout"] = { ...ScriptedRun.algorithm.rollout, agent: "direct", tools: [] }
+    const own: Agent = { ...ToolLoop.agent, maximumTokens: () => 12_345 }
+    const questions = { train: [{ id: Question.QuestionId.make("q"), dataSource: "world" }], validation: 0, test: 0 }
+    const planned = (rollout: Algorithm["rollout"], agent?: Agent) =>
+      Plan.forecast(Strategies.deciding({ ...ScriptedRun.algorithm, rollout }), questions, agent).maximumTokens
+    const { maxTurns } = configured
+    const conversation = ToolLoop.maximumTokens(configured)
+    const share = planned(configured, own) / 12_345
+    assert.isTrue(Number.isInteger(share))
+    assert.strictEqual(planned({ ...configured, agent: "search-r1" }), share * conversation)
+    assert.strictEqual(planned({ ...configured, agent: "search-o1" }), share * conversation * (1 + maxTurns))
+    assert.strictEqual(planned(configured), share * ToolLoop.maximumTokens({ ...configured, maxTurns: 0 }))
+    assert.strictEqual(
+      Agents.maximumTokens(Agents.fromConfig({ agent: "search-o1" }), configured, 500),
+      500 * (1 + maxTurns)
+    )
+  })
+})
 
 describe("warnings", () => {
   const sound: Algorithm = {

@@ -1,7 +1,7 @@
 import { Array as Arr, Option } from "effect"
 import { sumAll } from "effect/Number"
-import type { Algorithm } from "../Algorithm.ts"
-import type { Move } from "./DryRun.ts"
+import type { Algorithm } from "@inspo/coevolution"
+import type { Move } from "../DryRun.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
 
 /** The result of a dry run: prunes, verifications and refills in order, and the learning rate of each step. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { effectiveGroups, kish } from "../../src/internal/Evidence.ts"
+import { effectiveGroups, kish } from "../../src/internal/EffectiveGroups.ts"
 
 const Positive = Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 100 }))
 const Weighted = Schema.Struct({

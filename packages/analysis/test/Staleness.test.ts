@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Algorithm, apply, EventLog, Projection, type RunEvent, RunEvents, Strategies } from "@inspo/coevolution"
+import { Projection } from "@inspo/analysis"
+import { type Algorithm, apply, EventLog, type RunEvent, RunEvents, Strategies } from "@inspo/coevolution"
 import { TrainConfig } from "@inspo/coevolution/Algorithm"
-import { type Move, play, begun, scripted } from "../src/internal/DryRun.ts"
+import { type Move, play, begun, scripted } from "@inspo/analysis/DryRun"
 import type { Engine, TrainRequest } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Deferred, Effect, Layer, Schema } from "effect"
-import { algorithm as base, comparing, runOn } from "./support/ScriptedRun.ts"
+import { algorithm as base, comparing, runOn } from "../../coevolution/test/support/ScriptedRun.ts"
 import { trainQuestions } from "./support/SyntheticLog.ts"
 
 const stale = (settings: Algorithm, staleness: 0 | 1): Algorithm => ({

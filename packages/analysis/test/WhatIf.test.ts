@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Algorithm, RunEvent } from "@inspo/coevolution"
+import { type Algorithm, EventLog, type RunEvent } from "@inspo/coevolution"
 import * as Presets from "@inspo/coevolution/Presets"
 import * as Strategies from "@inspo/coevolution/Strategies"
-import * as WhatIf from "@inspo/coevolution/WhatIf"
+import * as WhatIf from "@inspo/analysis/WhatIf"
+import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Effect, Result, Schema } from "effect"
-import * as ScriptedRun from "./support/ScriptedRun.ts"
+import { Effect, Layer, Result, Schema } from "effect"
+import * as DropTheLast from "../../../examples/own-strategy/DropTheLast.ts"
+import * as ScriptedRun from "../../coevolution/test/support/ScriptedRun.ts"
 import { syntheticLog } from "./support/SyntheticLog.ts"
 
 const { paper, robust } = Presets
@@ -280,6 +282,20 @@ describe("a log", () => {
       "probabilities of step 9"
     )
   })
+
+  it.effect("opens a run of other strategies where these are provided, and refuses it elsewhere", () =>
+    Effect.gen(function* () {
+      const { algorithm } = ScriptedRun
+      const own = Layer.merge(Strategies.layer(algorithm), DropTheLast.layer(algorithm.population.parents))
+      const journal = yield* Journal
+      yield* ScriptedRun.runOn(algorithm, Layer.succeed(Journal, journal), undefined, { strategies: own })
+      const events = yield* EventLog.read(journal)
+      const opened = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(algorithm), events)))
+      assert.include(opened.message, "drop-the-last")
+      const strategies = yield* Effect.provide(Strategies.fromContext, own)
+      assert.isTrue(Result.isSuccess(WhatIf.open({ algorithm, strategies }, events)))
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
 
   it("answers for selection and pruning only", () => {
     for (const name of [

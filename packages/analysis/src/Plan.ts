@@ -3,15 +3,17 @@ import { Schema } from "effect"
 import { sumAll } from "effect/Number"
 import type { Agent } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
-import type { Algorithm } from "./Algorithm.ts"
-import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
+import {
+  type Algorithm,
+  type DecisionContext,
+  type RunEvent,
+  type RunState,
+  Schedule,
+  type Strategies
+} from "@inspo/coevolution"
+import { begun, type HeldOut, type Move, play, scripted } from "./DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
-import * as Schedule from "./Schedule.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
-import type { DecisionContext } from "./DecisionContext.ts"
-import type { RunEvent } from "./RunEvent.ts"
-import type { QuestionRef, RunState } from "./RunState.ts"
-import type { Deciding } from "./Strategies.ts"
 
 const Count = Schema.Int
 
@@ -53,7 +55,7 @@ export interface Forecast extends Plan {
 
 /** The questions of a run: those to train on, and the number of held-out ones. */
 export interface Questions extends HeldOut {
-  readonly train: ReadonlyArray<QuestionRef>
+  readonly train: ReadonlyArray<RunState.QuestionRef>
 }
 
 /**
@@ -62,7 +64,8 @@ export interface Questions extends HeldOut {
  *
  * @example
  * ```ts
- * import { Plan, Presets, type RunState, Strategies } from "@inspo/coevolution"
+ * import { Plan } from "@inspo/analysis"
+ * import { Presets, type RunState, Strategies } from "@inspo/coevolution"
  *
  * declare const train: ReadonlyArray<RunState.QuestionRef>
  *
@@ -70,7 +73,7 @@ export interface Questions extends HeldOut {
  * ```
  */
 export const forecast = (
-  deciding: Deciding,
+  deciding: Strategies.Deciding,
   questions: Questions,
   agent: Agent = Agents.fromConfig(deciding.algorithm.rollout)
 ): Forecast => {
@@ -79,7 +82,7 @@ export const forecast = (
   const environment = scripted(context, questions)
   let expected = nothing
   const population: Array<number> = []
-  const evolutions: Array<RunState> = []
+  const evolutions: Array<RunState.RunState> = []
   const decisions: Array<Move> = []
   let last = begun(context)
   for (const move of play(context, last, environment)) {
@@ -192,7 +195,10 @@ const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
 }
 
 /** Without the limit per question, which takes time and has no effect: a simulated question has one experience per step. */
-const played = ({ algorithm, strategies }: Deciding, questions: DecisionContext["questions"]): DecisionContext => ({
+const played = (
+  { algorithm, strategies }: Strategies.Deciding,
+  questions: DecisionContext["questions"]
+): DecisionContext => ({
   algorithm: { ...algorithm, buffer: { ...algorithm.buffer, perQuestionCap: null } },
   strategies,
   questions

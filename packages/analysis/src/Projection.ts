@@ -1,9 +1,7 @@
 import type { Group, Instruction } from "@inspo/domain"
 import type { TrainMetrics } from "@inspo/engine"
 import { type MeanDifference, meanDifference } from "@inspo/statistics/Interval"
-import { apply, type Folding } from "./Apply.ts"
-import type { RolloutsCollected, RunEvent, StepPlanned } from "./RunEvent.ts"
-import * as RunState from "./RunState.ts"
+import { apply, type Folding, type RunEvent, type RunEvents, RunState } from "@inspo/coevolution"
 
 /** One line of `metrics.jsonl`: reproducible values of one step, by the names trackers use. */
 export type MetricsRow = Readonly<Record<string, number>>
@@ -27,8 +25,11 @@ export const metrics = (folding: Folding, events: ReadonlyArray<RunEvent>): Read
 
 /** The last plan of a step, and the last step whose rollouts are collected: the one before it, if it is planned ahead. */
 export interface Sampled {
-  readonly planned: typeof StepPlanned.Type | null
-  readonly step: { readonly plan: typeof StepPlanned.Type; readonly collected: typeof RolloutsCollected.Type } | null
+  readonly planned: typeof RunEvents.StepPlanned.Type | null
+  readonly step: {
+    readonly plan: typeof RunEvents.StepPlanned.Type
+    readonly collected: typeof RunEvents.RolloutsCollected.Type
+  } | null
 }
 
 export const nothingSampled: Sampled = { planned: null, step: null }

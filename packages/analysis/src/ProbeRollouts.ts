@@ -3,12 +3,10 @@ import { type Instruction, type Question, RandomStream } from "@inspo/domain"
 import * as Bookkeeping from "@inspo/ledger/Bookkeeping"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Effect } from "effect"
-import type { Algorithm } from "./Algorithm.ts"
-import * as Collect from "./internal/perform/Collect.ts"
-import * as Propose from "./internal/perform/Propose.ts"
+import type { Algorithm, RunData } from "@inspo/coevolution"
+import { Collect, Propose } from "@inspo/coevolution/Perform"
+import * as TrajectoryStore from "@inspo/coevolution/TrajectoryStore"
 import * as Probe from "./Probe.ts"
-import type { RunData } from "./RunData.ts"
-import * as TrajectoryStore from "./TrajectoryStore.ts"
 
 export interface Options extends TrajectoryStore.Limits, Pick<Probe.Evidence, "runGroups" | "trains"> {
   readonly algorithm: Algorithm
@@ -22,7 +20,7 @@ export interface Options extends TrajectoryStore.Limits, Pick<Probe.Evidence, "r
  * first half of the groups, and the second, unless the seed needs it (`Probe.needsSeed`). The seed is the first of the instructions. Equal
  * settings and data give equal requests. Work is booked, repeated and refused as in a run.
  */
-export const probe = Effect.fn("Probing.probe")(function* ({
+export const probe = Effect.fn("ProbeRollouts.probe")(function* ({
   algorithm,
   data,
   groups,

@@ -1,20 +1,26 @@
 import { type Group, type Instruction, Invariant, Question, Trajectory } from "@inspo/domain"
 import { Array as Arr, identity } from "effect"
-import { apply } from "../Apply.ts"
-import type * as Command from "../Command.ts"
-import { next } from "../Next.ts"
-import type { RunEvent } from "../RunEvent.ts"
-import { instructionId, isRunning, type RunState, unstarted } from "../RunState.ts"
-import * as Strategies from "../Strategies.ts"
-import type { DecisionContext } from "../DecisionContext.ts"
-import * as Schedule from "../Schedule.ts"
+import {
+  apply,
+  type Command,
+  type Collect,
+  type DecisionContext,
+  type Initialise,
+  next,
+  type Propose,
+  type RunEvent,
+  RunState,
+  Schedule,
+  Strategies,
+  type Verify
+} from "@inspo/coevolution"
 
 /** A command of the loop, its event, and the states before and after. */
 export interface Move {
-  readonly before: RunState
-  readonly command: Command.Command
+  readonly before: RunState.RunState
+  readonly command: Command
   readonly event: RunEvent
-  readonly after: RunState
+  readonly after: RunState.RunState
 }
 
 /** The numbers of held-out questions. */
@@ -24,18 +30,18 @@ export interface HeldOut {
 }
 
 /** Replaces engine, proposer and data: the event of a command. */
-export type Environment = (command: Command.Command, state: RunState) => RunEvent
+export type Environment = (command: Command, state: RunState.RunState) => RunEvent
 
 /** The moves of the loop from a state on, until the end or until `over`; `amend` can change the state after a move. */
 export function* play(
   context: DecisionContext,
-  from: RunState,
+  from: RunState.RunState,
   environment: Environment,
-  over: (state: RunState) => boolean = () => false,
-  amend: (state: RunState) => RunState = identity
+  over: (state: RunState.RunState) => boolean = () => false,
+  amend: (state: RunState.RunState) => RunState.RunState = identity
 ): Generator<Move> {
   let state = from
-  while (isRunning(state) && !over(state)) {
+  while (RunState.isRunning(state) && !over(state)) {
     const before = state
     const command = next(context, before)
     const event = environment(command, before)
@@ -45,8 +51,8 @@ export function* play(
 }
 
 /** The state of a run before its first command. */
-export const begun = (context: DecisionContext): RunState =>
-  apply(context, unstarted, {
+export const begun = (context: DecisionContext): RunState.RunState =>
+  apply(context, RunState.unstarted, {
     _tag: "RunStarted",
     algorithm: context.algorithm,
     strategies: Strategies.identities(context.strategies),
@@ -97,10 +103,10 @@ export const scripted = ({ algorithm }: DecisionContext, there: HeldOut): Enviro
   }
 }
 
-const initialised = ({ seeds, size }: Command.Initialise): RunEvent => ({
+const initialised = ({ seeds, size }: Initialise): RunEvent => ({
   _tag: "PopulationInitialised",
   instructions: Arr.makeBy(Math.max(size, seeds.length), (index) => ({
-    id: instructionId(index),
+    id: RunState.instructionId(index),
     text: seeds[index] ?? `initial ${index}`,
     generation: 0,
     parent: null,
@@ -110,7 +116,7 @@ const initialised = ({ seeds, size }: Command.Initialise): RunEvent => ({
 })
 
 const collected = (
-  { plan }: Command.Collect,
+  { plan }: Collect,
   rewards: ReturnType<typeof rewardsOf>,
   trajectoryId: ReturnType<typeof naming>
 ): RunEvent => ({
@@ -121,7 +127,7 @@ const collected = (
   )
 })
 
-const proposed = ({ count, failures, parent, round, step }: Command.Propose): RunEvent => ({
+const proposed = ({ count, failures, parent, round, step }: Propose): RunEvent => ({
   _tag: "CandidatesProposed",
   step,
   round,
@@ -133,7 +139,7 @@ const proposed = ({ count, failures, parent, round, step }: Command.Propose): Ru
   rejected: []
 })
 
-const verified = ({ candidates, parent, questions, round, step }: Command.Verify): RunEvent => ({
+const verified = ({ candidates, parent, questions, round, step }: Verify): RunEvent => ({
   _tag: "CandidatesVerified",
   step,
   round,
@@ -149,7 +155,7 @@ const heldOut = (id: Instruction.InstructionId, asked: number, there: number): R
   Array.from({ length: Math.min(asked, there) }, () => group(id, heldOutQuestion, heldOutTrajectory, [0]))
 
 /** Rewards of a group by its instruction's position in order of creation: all are failures, each a little better than the last. */
-const rewardsOf = (state: RunState) => {
+const rewardsOf = (state: RunState.RunState) => {
   const known = new Map(
     state.instructions.map(({ id }, place) => [id, [0.3 + (0.1 * place) / (place + 1)] as const] as const)
   )

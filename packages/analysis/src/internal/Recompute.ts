@@ -3,15 +3,17 @@ import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Option } from "effect"
 import { sumAll } from "effect/Number"
-import { experiences } from "../Apply.ts"
-import { conclude } from "../Conclusion.ts"
-import type { Algorithm } from "../Algorithm.ts"
-import type { DecisionContext } from "../DecisionContext.ts"
-import type { RunEvent } from "../RunEvent.ts"
-import { type RunState, unstarted } from "../RunState.ts"
-import type { Deciding } from "../Strategies.ts"
-import { begun, type Environment, type Move, play } from "./DryRun.ts"
-import { effectiveGroups, kish, minimumGroups } from "./Evidence.ts"
+import {
+  type Algorithm,
+  Conclusion,
+  type DecisionContext,
+  experiences,
+  type RunEvent,
+  RunState,
+  type Strategies
+} from "@inspo/coevolution"
+import { begun, type Environment, type Move, play } from "../DryRun.ts"
+import { effectiveGroups, kish, minimumGroups } from "./EffectiveGroups.ts"
 
 type Ids = ReadonlyArray<Instruction.InstructionId>
 type Event<Tag extends RunEvent["_tag"]> = Extract<RunEvent, { readonly _tag: Tag }>
@@ -93,13 +95,13 @@ export const index = (
 }
 
 /** Folds the log's rewards under other settings; policy, rollouts and candidates stay those of the log. */
-export const refold = (log: Log, deciding: Deciding): Trace => {
+export const recompute = (log: Log, deciding: Strategies.Deciding): Trace => {
   const { algorithm } = deciding
   const context = refolding(deciding)
   const decisions: Array<Decided> = []
   const probabilities = new Map<number, Event<"StepPlanned">["probabilities"]>()
-  let beforeRewards = unstarted
-  const evidenceOf = (state: RunState): ReadonlyArray<Evidence> => {
+  let beforeRewards = RunState.unstarted
+  const evidenceOf = (state: RunState.RunState): ReadonlyArray<Evidence> => {
     const ranked = algorithm.halving.ranking === "before" && state.phase._tag !== "Evaluate" ? beforeRewards : state
     return Population.ids(state.population).map((id) => ({
       name: id,
@@ -107,7 +109,7 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
     }))
   }
   // The buffer of the log at this evolution; empty without one.
-  const remembering = (state: RunState): RunState =>
+  const remembering = (state: RunState.RunState): RunState.RunState =>
     state.phase._tag === "PlanTraining"
       ? { ...state, buffer: log.buffers.get(state.phase.plan.step) ?? ReplayBuffer.empty }
       : state
@@ -119,7 +121,7 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
     if (move.command._tag === "Collect") beforeRewards = move.before
     decisions.push(...decided(log, move, evidenceOf))
   }
-  const best = conclude(context, last).instruction.id
+  const best = Conclusion.conclude(context, last).instruction.id
   decisions.push({
     step: last.step,
     kind: "best",
@@ -131,7 +133,7 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
 }
 
 /** The strategies of other settings, with the questions and candidates of a log. */
-const refolding = ({ algorithm, strategies }: Deciding): DecisionContext => ({
+const refolding = ({ algorithm, strategies }: Strategies.Deciding): DecisionContext => ({
   algorithm,
   strategies: {
     ...strategies,
@@ -150,7 +152,7 @@ const refolding = ({ algorithm, strategies }: Deciding): DecisionContext => ({
 const decided = (
   log: Log,
   { before, event }: Move,
-  evidenceOf: (state: RunState) => ReadonlyArray<Evidence>
+  evidenceOf: (state: RunState.RunState) => ReadonlyArray<Evidence>
 ): ReadonlyArray<Decided> => {
   switch (event._tag) {
     case "Pruned": {
@@ -190,7 +192,7 @@ const decided = (
 const observed = (
   log: Log,
   algorithm: Algorithm,
-  { population, step: now }: RunState,
+  { population, step: now }: RunState.RunState,
   id: Instruction.InstructionId
 ) => {
   const window = Option.match(Population.find(population, id), { onNone: () => [], onSome: (member) => member.window })
@@ -226,7 +228,7 @@ const reward = (log: Log, probabilities: Probabilities): number | null => {
 const isSupported = (log: Log, probabilities: Probabilities, step: number): boolean =>
   Object.keys(probabilities.get(step) ?? {}).every((id) => id in (log.plans.get(step)?.probabilities ?? {}))
 
-const isEvaluating = ({ phase }: RunState): boolean => phase._tag === "Evaluate"
+const isEvaluating = ({ phase }: RunState.RunState): boolean => phase._tag === "Evaluate"
 
 /** One trajectory per group is enough, since only rewards are folded. */
 const withoutTrajectories = (event: Event<"RolloutsCollected">): Event<"RolloutsCollected"> => ({
@@ -314,7 +316,7 @@ const environment =
   }
 
 /** The rewards of a step in the log, for the instructions that exist under the new settings. */
-const living = (logged: Event<"RolloutsCollected">, { population }: RunState): Event<"RolloutsCollected"> => {
+const living = (logged: Event<"RolloutsCollected">, { population }: RunState.RunState): Event<"RolloutsCollected"> => {
   const ids = new Set(Population.ids(population))
   return { ...logged, groups: logged.groups.filter(({ instructionId }) => ids.has(instructionId)) }
 }

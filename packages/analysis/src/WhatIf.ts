@@ -1,12 +1,11 @@
 /** Computes the decisions of a finished run under other settings. */
 import { Instruction } from "@inspo/domain"
 import { Array as Arr, Equal, Option, Result, Schema } from "effect"
-import { minimumGroups } from "./internal/Evidence.ts"
-import { type Decided, index, type Log, refold, type Trace } from "./internal/Refold.ts"
-import type { RunEvent } from "./RunEvent.ts"
-import * as Strategies from "./Strategies.ts"
+import { type RunEvent, Strategies } from "@inspo/coevolution"
+import { minimumGroups } from "./internal/EffectiveGroups.ts"
+import { type Decided, index, type Log, recompute, type Trace } from "./internal/Recompute.ts"
 
-export { minimumGroups } from "./internal/Evidence.ts"
+export { minimumGroups } from "./internal/EffectiveGroups.ts"
 
 const Ids = Schema.Array(Instruction.InstructionId)
 const Step = Schema.Int
@@ -102,7 +101,7 @@ export const open = (
   if (other !== null)
     return Result.fail(new UnusableLog({ reason: `${other}; use a program that provides the original one` }))
   const log = index(deciding.algorithm, initial, events)
-  const original = refold(log, deciding)
+  const original = recompute(log, deciding)
   const differs = firstDifference(original, events)
   return differs === null
     ? Result.succeed({ log, original })
@@ -127,7 +126,8 @@ export const open = (
  *
  * @example
  * ```ts
- * import { type Algorithm, type RunEvent, Strategies, WhatIf } from "@inspo/coevolution"
+ * import { WhatIf } from "@inspo/analysis"
+ * import { type Algorithm, type RunEvent, Strategies } from "@inspo/coevolution"
  * import { Result } from "effect"
  *
  * declare const algorithm: Algorithm
@@ -140,7 +140,7 @@ export const open = (
  * ```
  */
 export const ask = ({ log, original }: Opened, deciding: Strategies.Deciding): Result.Result<Answer, TooFewGroups> => {
-  const trace = refold(log, deciding)
+  const trace = recompute(log, deciding)
   const logged = new Map(original.decisions.map((decided) => [keyOf(decided), decided]))
   for (const decided of trace.decisions) {
     const least = leastObserved(decided)

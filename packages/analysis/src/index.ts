@@ -1,0 +1,6 @@
+export * as DryRun from "./DryRun.ts"
+export * as Plan from "./Plan.ts"
+export * as Probe from "./Probe.ts"
+export * as ProbeRollouts from "./ProbeRollouts.ts"
+export * as Projection from "./Projection.ts"
+export * as WhatIf from "./WhatIf.ts"
