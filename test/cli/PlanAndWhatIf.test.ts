@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Presets } from "@inspo/config"
-import { Plan } from "@inspo/analysis/Plan"
+import { Plan } from "@inspo/analysis"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Summary } from "../../apps/cli/src/report/Summary.ts"
@@ -12,7 +12,7 @@ import { assertToldInOneParagraph, endAll, inspo, testTimeout, sets } from "./In
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
-const decodePlan = Schema.decodeSync(Schema.fromJsonString(Plan))
+const decodePlan = Schema.decodeSync(Schema.fromJsonString(Plan.Plan))
 const decodeSummary = Schema.decodeSync(Schema.fromJsonString(Summary))
 
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import { assert, describe, it } from "vitest"
 
 const packages = fileURLToPath(new URL("../../packages", import.meta.url))
 
-/** The sources of the libraries. Settings are what `coevolution` and `config` are about, and generated code speaks of nothing. */
+/** The sources of the libraries. Settings are what `analysis`, `coevolution` and `config` are about, and generated code speaks of nothing. */
 const sources = globSync("*/src/**/*.ts", { cwd: packages }).filter(
-  (file) => !/^(?:coevolution|config)\/|\/generated\//u.test(file)
+  (file) => !/^(?:analysis|coevolution|config)\/|\/generated\//u.test(file)
 )
 
 const settings = leafPaths(Presets.quick)

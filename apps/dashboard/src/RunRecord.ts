@@ -1,6 +1,6 @@
 /** The data of a run for all views: a fold of its events. */
 import { apply } from "@inspo/coevolution/Apply"
-import * as Projection from "@inspo/analysis/Projection"
+import { Projection } from "@inspo/analysis"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as RunState from "@inspo/coevolution/RunState"
 import * as Selection from "@inspo/coevolution/Selection"

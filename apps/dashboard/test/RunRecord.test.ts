@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fold } from "@inspo/coevolution"
-import { metrics } from "@inspo/analysis/Projection"
+import { Projection } from "@inspo/analysis"
 import * as Selection from "@inspo/coevolution/Selection"
 import { Schema } from "effect"
 import * as RunRecord from "../src/RunRecord.ts"
@@ -10,9 +10,9 @@ const whole = RunRecord.observe(RunRecord.empty(config), events)
 const Cuts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: events.length })))
 
 describe("RunRecord", () => {
-  it("folds to the state and the metrics of the run itself", () => {
+  it("folds to the state and the Projection.metrics of the run itself", () => {
     assert.deepStrictEqual(whole.state, fold({ algorithm: config }, events))
-    assert.deepStrictEqual(whole.rows, metrics({ algorithm: config }, events))
+    assert.deepStrictEqual(whole.rows, Projection.metrics({ algorithm: config }, events))
     assert.strictEqual(whole.sequence, events.length)
   })
 

@@ -4,10 +4,9 @@
  *
  *     node packages/coevolution/bench/whatif.ts [settings]
  */
-import * as Plan from "@inspo/analysis/Plan"
+import { Plan, WhatIf } from "@inspo/analysis"
 import * as Presets from "@inspo/coevolution/Presets"
 import * as Strategies from "@inspo/coevolution/Strategies"
-import * as WhatIf from "@inspo/analysis/WhatIf"
 import { Console, Duration, Effect, Result } from "effect"
 import { syntheticLog, trainQuestions } from "../test/support/SyntheticLog.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm, RunEvent } from "@inspo/coevolution"
-import * as Plan from "@inspo/analysis/Plan"
+import { Plan } from "@inspo/analysis"
 import * as Presets from "@inspo/coevolution/Presets"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import { Question } from "@inspo/domain"

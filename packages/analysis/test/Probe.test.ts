@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Probe from "@inspo/analysis/Probe"
+import { Probe } from "@inspo/analysis"
 import { type Group, Instruction, Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Exact } from "@inspo/statistics"
 import { Array as Arr, Schema } from "effect"

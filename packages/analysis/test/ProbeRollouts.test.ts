@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm } from "@inspo/coevolution"
-import * as ProbeRollouts from "@inspo/analysis/ProbeRollouts"
+import { ProbeRollouts } from "@inspo/analysis"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Effect, Schema } from "effect"

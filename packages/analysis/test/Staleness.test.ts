@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Projection } from "@inspo/analysis"
 import { type Algorithm, apply, EventLog, type RunEvent, RunEvents, Strategies } from "@inspo/coevolution"
 import { TrainConfig } from "@inspo/coevolution/Algorithm"
-import { type Move, play, begun, scripted } from "@inspo/analysis/DryRun"
+import { DryRun } from "@inspo/analysis"
 import type { Engine, TrainRequest } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -43,9 +43,9 @@ const sparse: typeof Schedules.Type = {
 }
 
 /** The moves of a run whose rewards do not depend on the policy. */
-const moves = (algorithm: Algorithm): ReadonlyArray<Move> => {
+const moves = (algorithm: Algorithm): ReadonlyArray<DryRun.Move> => {
   const context = { ...Strategies.deciding(algorithm), questions: trainQuestions(40) }
-  return [...play(context, begun(context), scripted(context, { validation: 4, test: 4 }))]
+  return [...DryRun.play(context, DryRun.begun(context), DryRun.scripted(context, { validation: 4, test: 4 }))]
 }
 
 const isPlan = (event: RunEvent) => event._tag === "StepPlanned"
@@ -64,7 +64,7 @@ const inOrder = (events: ReadonlyArray<RunEvent>): ReadonlyArray<RunEvent> => {
   })
 }
 
-const eventsOf = (all: ReadonlyArray<Move>) => all.map(({ event }) => event)
+const eventsOf = (all: ReadonlyArray<DryRun.Move>) => all.map(({ event }) => event)
 
 describe("staleness 1", () => {
   it.prop(
@@ -292,5 +292,5 @@ const timeOf = Effect.fnUntraced(function* (settings: Algorithm) {
   return now
 })
 
-/** The policy of the scripted run searches, then answers. */
+/** The policy of the DryRun.scripted run searches, then answers. */
 const turns = 2

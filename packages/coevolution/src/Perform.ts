@@ -15,7 +15,7 @@ import type { RunData } from "./RunData.ts"
 import type { RunState } from "./RunState.ts"
 import * as TrajectoryStore from "./TrajectoryStore.ts"
 
-export { RunMismatch } from "./internal/perform/RunMismatch.ts"
+export { RunMismatch } from "./internal/perform/Attempts.ts"
 export { Collect, Propose }
 
 /**

@@ -1,4 +1,4 @@
-import type { Forecast } from "@inspo/analysis/Plan"
+import type { Plan } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
 import { count, percent, plural } from "@inspo/dashboard/Format"
 import type { Check } from "../preflight/Check.ts"
@@ -8,7 +8,7 @@ import { paragraph, table, wrap } from "../terminal/Text.ts"
 /** The plan of a run as plain lines of at most `columns` characters. */
 export const planLines = (
   config: RunConfig,
-  forecast: Forecast,
+  forecast: Plan.Forecast,
   policy: PolicyPlan | null,
   checks: ReadonlyArray<Check>,
   columns: number
@@ -98,6 +98,10 @@ const entry = (name: string, steps: ReadonlyArray<string>, columns: number): Rea
   return [name.padEnd(indent.length) + first.slice(indent.length), ...rest]
 }
 
-const row = ({ expected, max, min }: Forecast["bounds"]["verification"]) => [count(min), count(expected), count(max)]
+const row = ({ expected, max, min }: Plan.Forecast["bounds"]["verification"]) => [
+  count(min),
+  count(expected),
+  count(max)
+]
 
 const same = (exact: number) => row({ min: exact, expected: exact, max: exact })

@@ -1,5 +1,5 @@
 /** What the calls of a chat model as the policy can cost, before anything is spent. */
-import type { Forecast } from "@inspo/analysis/Plan"
+import type { Plan } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import * as ModelName from "@inspo/reflection/ModelName"
@@ -24,7 +24,7 @@ export interface PolicyPlan extends Schema.Schema.Type<typeof PolicyPlan> {}
 /** The plan of a chat model's calls; null where an engine is the policy. */
 export const make = (
   config: RunConfig,
-  { bounds: { verification }, rollouts }: Forecast,
+  { bounds: { verification }, rollouts }: Plan.Forecast,
   questions: ReadonlyArray<Question.Question>
 ): PolicyPlan | null => {
   const name = config.policy.provider === null ? null : ModelName.parse(config.policy.provider)

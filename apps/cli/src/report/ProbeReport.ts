@@ -1,7 +1,5 @@
 /** What a probe found, as a document and as lines. */
-import type { Forecast } from "@inspo/analysis/Plan"
-import * as Rule from "@inspo/analysis/Probe"
-import type * as ProbeRollouts from "@inspo/analysis/ProbeRollouts"
+import { Probe as Rule, type Plan, type ProbeRollouts } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
 import { count, interval, percent, plural, points } from "@inspo/dashboard/Format"
 import { Group, Invariant } from "@inspo/domain"
@@ -63,7 +61,7 @@ type Found = Effect.Success<ReturnType<typeof ProbeRollouts.probe>>
 type Planned = Pick<Rule.Evidence, "runGroups" | "trains">
 
 /** What a probe has to know about the run. */
-export const plannedOf = ({ rollout, schedule, train }: RunConfig, { rollouts }: Forecast): Planned => ({
+export const plannedOf = ({ rollout, schedule, train }: RunConfig, { rollouts }: Plan.Forecast): Planned => ({
   trains: train.fromStep !== null && train.fromStep <= schedule.steps,
   runGroups: rollouts.train / rollout.groupSize
 })

@@ -1,4 +1,4 @@
-import type { Answer, TooFewGroups } from "@inspo/analysis/WhatIf"
+import type { WhatIf } from "@inspo/analysis"
 import { Equal, Result } from "effect"
 import { percent } from "@inspo/dashboard/Format"
 import { clip, table, wrap } from "../terminal/Text.ts"
@@ -6,13 +6,13 @@ import { clip, table, wrap } from "../terminal/Text.ts"
 /** Settings by dotted name, and the answer of the log. */
 export interface Asked {
   readonly settings: Readonly<Record<string, unknown>>
-  readonly answer: Result.Result<Answer, TooFewGroups>
+  readonly answer: Result.Result<WhatIf.Answer, WhatIf.TooFewGroups>
 }
 
 /** One answer as plain lines of at most `columns` characters. */
 export const answerLines = (
   settings: Asked["settings"],
-  { best, decisions, reward }: Answer,
+  { best, decisions, reward }: WhatIf.Answer,
   columns: number
 ): ReadonlyArray<string> => [
   ...decisionLines({ decisions, settings, fixed: fixedPath }, columns, {

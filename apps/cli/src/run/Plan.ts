@@ -1,4 +1,4 @@
-import * as Plan from "@inspo/analysis/Plan"
+import { Plan } from "@inspo/analysis"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import { Effect, Option, Schema } from "effect"
 import { loadData } from "../config/Data.ts"

@@ -1,6 +1,5 @@
 import { asksModel } from "@inspo/coevolution"
-import type { Forecast } from "@inspo/analysis/Plan"
-import * as ProbeRollouts from "@inspo/analysis/ProbeRollouts"
+import { ProbeRollouts, type Plan } from "@inspo/analysis"
 import { algorithmOf, type RunConfig } from "@inspo/config/RunConfig"
 import * as JudgeCost from "@inspo/config/JudgeCost"
 import { count, plural } from "@inspo/dashboard/Format"
@@ -18,7 +17,7 @@ import { wrap } from "../terminal/Text.ts"
 export interface ProbeInput {
   readonly config: RunConfig
   readonly loaded: LoadedData
-  readonly forecast: Forecast
+  readonly forecast: Plan.Forecast
   /** At most so many. */
   readonly rollouts: number
   readonly reporter: Reporter

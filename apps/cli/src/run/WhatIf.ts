@@ -1,5 +1,5 @@
 import * as Strategies from "@inspo/coevolution/Strategies"
-import * as WhatIf from "@inspo/analysis/WhatIf"
+import { WhatIf } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Effect, Result } from "effect"
 import { orUsage } from "../config/Input.ts"

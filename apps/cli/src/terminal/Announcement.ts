@@ -1,5 +1,5 @@
 import { repetitions } from "@inspo/coevolution/Degradation"
-import * as Projection from "@inspo/analysis/Projection"
+import { Projection } from "@inspo/analysis"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"

@@ -1,4 +1,4 @@
-import * as Projection from "@inspo/analysis/Projection"
+import { Projection } from "@inspo/analysis"
 import * as RunState from "@inspo/coevolution/RunState"
 import * as PlainText from "@inspo/domain/PlainText"
 import { inWords } from "../Reason.ts"

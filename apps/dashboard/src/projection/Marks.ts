@@ -1,4 +1,4 @@
-import * as Projection from "@inspo/analysis/Projection"
+import { Projection } from "@inspo/analysis"
 import { labels } from "../Names.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { Mark } from "../view/OverviewView.ts"

@@ -1,6 +1,6 @@
 import * as Conclusion from "@inspo/coevolution/Conclusion"
 import * as Degradation from "@inspo/coevolution/Degradation"
-import type { MetricsRow } from "@inspo/analysis/Projection"
+import type { Projection } from "@inspo/analysis"
 import type { Group, Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"
@@ -55,7 +55,7 @@ export const namesOf = ({ names, state }: RunRecord): Names =>
 
 /** The means of a metric over the first and the last {@link movingSteps} steps that have it. */
 export const ends = (
-  rows: ReadonlyArray<MetricsRow>,
+  rows: ReadonlyArray<Projection.MetricsRow>,
   name: string
 ): { readonly first: number | null; readonly last: number | null } => {
   const values = rows.flatMap((row) => row[name] ?? [])

@@ -1,4 +1,4 @@
-import * as Projection from "@inspo/analysis/Projection"
+import { Projection } from "@inspo/analysis"
 import type { Instruction } from "@inspo/domain"
 import { Group } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"

@@ -2,7 +2,7 @@ import type { Algorithm, RunEvent } from "@inspo/coevolution"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import { Question, Trajectory } from "@inspo/domain"
 import { Array as Arr, Hash } from "effect"
-import { begun, type Environment, play, scripted } from "@inspo/analysis/DryRun"
+import { DryRun } from "@inspo/analysis"
 
 /** Training questions of two sources. */
 export const trainQuestions = (count: number) =>
@@ -25,9 +25,9 @@ export const syntheticLog = (
   skillOf: (text: string) => number = (text) => 0.2 + 0.5 * chance(text)
 ): ReadonlyArray<RunEvent> => {
   const setting = { ...Strategies.deciding(algorithm), questions: trainQuestions(questions) }
-  const base = scripted(setting, { validation: 4, test: 4 })
+  const base = DryRun.scripted(setting, { validation: 4, test: 4 })
   const flip = (skill: number, name: string) => (chance(`${algorithm.randomSeed} ${name}`) < skill ? 1 : 0)
-  const environment: Environment = (command, state) => {
+  const environment: DryRun.Environment = (command, state) => {
     const event = base(command, state)
     if (event._tag === "RolloutsCollected") {
       const samples = command._tag === "Collect" ? command.plan.samples : undefined
@@ -72,6 +72,6 @@ export const syntheticLog = (
       search: "passages",
       code: "none"
     },
-    ...Array.from(play(setting, begun(setting), environment), ({ event }) => event)
+    ...Array.from(DryRun.play(setting, DryRun.begun(setting), environment), ({ event }) => event)
   ]
 }

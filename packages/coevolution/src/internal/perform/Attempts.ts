@@ -1,10 +1,16 @@
 /** Attempts at questions: their names, seeds and groups. */
 import { Group, type Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import type { Episode } from "@inspo/rollout"
-import { Array as Arr, Effect, Option } from "effect"
+import { Array as Arr, Effect, Option, Schema } from "effect"
 import type { RunData } from "../../RunData.ts"
 import type { Failed } from "../../RunEvent.ts"
-import { RunMismatch } from "./RunMismatch.ts"
+
+/** The stored work of a run does not match its events, settings or data; nothing was changed. */
+export class RunMismatch extends Schema.TaggedError<RunMismatch>()("RunMismatch", { reason: Schema.String }) {
+  override get message() {
+    return `run: ${this.reason}`
+  }
+}
 
 /** Looks questions up by their ids, in all splits. */
 export const lookup = (data: RunData) => {

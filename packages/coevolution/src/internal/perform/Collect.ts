@@ -6,7 +6,6 @@ import type { Algorithm } from "../../Algorithm.ts"
 import type { RunData } from "../../RunData.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import * as Attempts from "./Attempts.ts"
-import { RunMismatch } from "./RunMismatch.ts"
 
 export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore) => {
   const question = Attempts.lookup(data)
@@ -22,7 +21,7 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
         Effect.gen(function* () {
           const instruction = byId.get(id)
           if (instruction === undefined)
-            return yield* new RunMismatch({
+            return yield* new Attempts.RunMismatch({
               reason: `instruction ${id} is planned for step ${plan.step} but not in the population`
             })
           const name = ["train", plan.step, index]

@@ -9,7 +9,7 @@ import type { Algorithm } from "../../Algorithm.ts"
 import * as ReferenceStore from "../../ReferenceStore.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
-import { RunMismatch } from "./RunMismatch.ts"
+import { RunMismatch } from "./Attempts.ts"
 
 /** The datums of a step's update, with the hash that identifies them. */
 interface Batch {
