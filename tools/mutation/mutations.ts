@@ -66,6 +66,8 @@ const evolving = inFile("packages/coevolution/src/internal/Evolving.ts")
 const ledger = inFile("packages/ledger/src/Ledger.ts")
 const verification = inFile("packages/verification/src/Verification.ts")
 const advantage = inFile("packages/policy-gradient/src/Advantage.ts")
+const standardised = inFile("packages/policy-gradient/src/advantages/Standardised.ts")
+const estimator = inFile("packages/policy-gradient/src/Estimator.ts")
 const learningRate = inFile("packages/policy-gradient/src/LearningRate.ts")
 const batch = inFile("packages/policy-gradient/src/GrpoBatch.ts")
 const next = inFile("packages/coevolution/src/Next.ts")
@@ -92,12 +94,11 @@ const journalSqlite = inFile("packages/journal/src/sqlite.ts")
 const journalLedger = inFile("packages/journal/src/internal/ledger.ts")
 const toolCalls = inFile("packages/rollout/src/internal/ToolCalls.ts")
 const lanes = inFile("packages/rollout/src/internal/Lanes.ts")
-const running = inFile("packages/rollout/src/internal/Running.ts")
 const conversation = inFile("packages/rollout/src/internal/TokenConversation.ts")
-const recording = inFile("packages/rollout/src/Recording.ts")
-const scoring = inFile("packages/rollout/src/internal/Scoring.ts")
+const recording = inFile("packages/rollout/src/Transcription.ts")
+const scoring = inFile("packages/rollout/src/internal/Delivery.ts")
 const toolLoop = inFile("packages/rollout/src/agents/ToolLoop.ts")
-const referenceAgent = inFile("packages/rollout/src/agents/Reference.ts")
+const referenceAgent = inFile("packages/rollout/src/agents/SearchR1Exact.ts")
 const datums = inFile("packages/engine-tinker/src/internal/client/Datums.ts")
 const backpressure = inFile("packages/engine-tinker/src/internal/client/Backpressure.ts")
 const futures = inFile("packages/engine-tinker/src/internal/server/Futures.ts")
@@ -386,14 +387,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a stopped candidate is compared on questions that it was not asked"
   ),
 
-  advantage("(rewards.length - 1)", "rewards.length", "divides by n instead of n - 1"),
-  advantage("deviation + epsilon", "deviation", "ε is not added"),
-  advantage("reward - mean)", "reward)", "the reward is not centred"),
-  advantage(
-    'if (kind === "centred") return centred',
-    'if (kind !== "centred") return centred',
-    "the kinds are swapped"
-  ),
+  standardised("(rewards.length - 1)", "rewards.length", "divides by n instead of n - 1"),
+  standardised("deviation + epsilon", "deviation", "ε is not added"),
+  estimator("reward - mean)", "reward)", "the reward is not centred"),
+  advantage("({ name }) => name === kind", "({ name }) => name !== kind", "the kinds are swapped"),
 
   learningRate(
     "(learningRate * current) / warmup",
@@ -648,7 +645,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   lanes("Effect.ensuring(", "Effect.andThen(", "episodes that finished in a failed round are lost"),
   lanes("() => Ref.set(isStopping, true)", "() => Effect.void", "lanes continue after one has failed"),
   lanes("Math.floor((places + lane) / count)", "Math.ceil((places + lane) / count)", "shares are too large"),
-  running("transcription.isRescored || demonstration", "demonstration", "tokenised turns have no log-probabilities"),
+  conversation(
+    "transcription.isRescored || demonstration",
+    "demonstration",
+    "tokenised turns have no log-probabilities"
+  ),
   conversation("seen.length >= contextLength", "seen.length > contextLength", "a turn is asked for without room"),
   conversation(
     "seen.length > config.maxPromptTokens",

@@ -8,9 +8,8 @@ import * as Prices from "@inspo/reflection/Prices"
 import { Search, SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
-import { layer as layerReward, type Reward, Rewards } from "@inspo/reward"
-import { defaultConfig as defaultReward } from "@inspo/reward/RewardConfig"
-import * as CommandReward from "@inspo/reward/CommandReward"
+import { layer as layerReward, type Reward, type RewardKind, type Scope } from "@inspo/reward"
+import { defaultConfig as defaultReward, kindOf } from "@inspo/reward/RewardConfig"
 import * as Rollout from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Effect, type FileSystem, Layer, type Path } from "effect"
@@ -73,27 +72,38 @@ type Answering = Layer.Layer<
 >
 
 const reward = (config: RunConfig) => {
-  const { command, kind } = config.reward
+  const kind = kindOf(config.reward)
   const scope = scopeOf(config, agentOf(config))
-  if (kind === "judge") return Layer.unwrap(Effect.promise(() => judged(config)))
-  if (kind !== "command") return layerReward(Rewards.builtIn[kind]({ ...defaultReward, ...config.reward, scope }))
-  const [program = "", ...args] = command
-  const timeout = config.requests.timeoutSeconds ?? defaultReward.commandTimeout
-  return CommandReward.layer({ command: [program, ...args], timeout: `${timeout} seconds`, scope })
+  switch (kind.needs) {
+    case "attempt":
+      return layerReward(kind.make({ ...defaultReward, ...config.reward, scope }))
+    case "model":
+      return Layer.unwrap(Effect.promise(() => judged(config, kind, scope)))
+    case "program": {
+      const [program = "", ...args] = config.reward.command
+      const timeout = config.requests.timeoutSeconds ?? defaultReward.commandTimeout
+      const options = { command: [program, ...args] as const, timeout: `${timeout} seconds` as const, scope }
+      return Layer.unwrap(
+        Effect.promise(kind.load).pipe(
+          Effect.flatMap((make) => make(options)),
+          Effect.map(layerReward)
+        )
+      )
+    }
+  }
 }
 
-const judged = async (config: RunConfig) => {
+const judged = async (config: RunConfig, kind: Extract<RewardKind, { readonly needs: "model" }>, scope: Scope) => {
   const { budget, judge, keys, requests, reward } = config
   const { criteria } = reward
-  const scope = scopeOf(config, agentOf(config))
-  const [JudgeReward, { maxOutputTokens }, LanguageModelLayer, Metering] = await Promise.all([
-    import("@inspo/reward/JudgeReward"),
+  const [make, { maxOutputTokens }, LanguageModelLayer, Metering] = await Promise.all([
+    kind.load(),
     import("@inspo/reward/JudgePrompt"),
     import("./proposer/LanguageModelLayer.ts"),
     import("@inspo/reflection/Metering")
   ])
   const meter = Metering.measure({ price: Prices.priceOf(judge.model, budget.prices), maxOutputTokens })
-  return JudgeReward.layer({ scope, meter, ...(criteria === null ? {} : { criteria }) }).pipe(
+  return Layer.unwrap(Effect.map(make({ scope, meter, ...(criteria === null ? {} : { criteria }) }), layerReward)).pipe(
     Layer.provide(
       LanguageModelLayer.layer("judge", { ...judge, key: keys.judge, maxOutputTokens, temperature: 0 }, requests)
     )

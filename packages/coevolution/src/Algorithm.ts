@@ -4,7 +4,7 @@ import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import type { Protocol } from "@inspo/reflection/FailureMode"
 import { ProposerModel } from "@inspo/reflection/ProposerModel"
-import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
+import { kindOf, RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { type Agent, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Rule as SharesRule } from "@inspo/sampler/Sampler"
@@ -315,7 +315,7 @@ export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 export const scopeOf = (
   { reward, rollout }: Pick<Algorithm, "reward" | "rollout">,
   agent: Agent = Agents.fromConfig(rollout)
-): Scope => (reward.kind === "command" ? undefined : agent.answerScope) ?? "response"
+): Scope => (kindOf(reward).needs === "program" ? undefined : agent.answerScope) ?? "response"
 
 /**
  * How the agent acts, which is that of the config by default. Tags are not parsed if it calls tools natively, or writes a single
@@ -327,7 +327,8 @@ export const protocolOf = (
 ): Protocol => {
   const actions = Agents.actions(agent, rollout)
   const readsTags =
-    agent.native !== true && (actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid")
+    agent.protocol !== "tool-calls" &&
+    (actions.length > 1 || kindOf(reward).needs !== "program" || rollout.scoredTurns === "valid")
   return { actions, readsTags }
 }
 

@@ -1,4 +1,6 @@
 /** Rules that several settings must satisfy together. */
+import { Advantage } from "@inspo/policy-gradient"
+import { kindOf } from "@inspo/reward/RewardConfig"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Equal } from "effect"
 import { type Algorithm, initialSize, sharesGroups } from "./Algorithm.ts"
@@ -66,7 +68,9 @@ const sampledAsTrained: Rule = ({ rollout, train }) =>
       })
 
 const sharedGroupsAreCentred: Rule = (algorithm) =>
-  !sharesGroups(algorithm) || algorithm.train.advantage === "centred" || algorithm.train.fromStep === null
+  !sharesGroups(algorithm) ||
+  Advantage.named(algorithm.train.advantage).allowsLevels ||
+  algorithm.train.fromStep === null
     ? null
     : new ConfigError({
         field: "train.advantage",
@@ -110,17 +114,17 @@ const agentHasItsTools: Rule = ({ rollout }) => {
 }
 
 const judgeIsNamed: Rule = ({ judge, reward }) =>
-  reward.kind !== "judge" || (judge.provider !== null && judge.model !== null)
+  kindOf(reward).needs !== "model" || (judge.provider !== null && judge.model !== null)
     ? null
     : new ConfigError({
         field: judge.provider === null ? "judge.provider" : "judge.model",
         value: "null",
-        expected: "a language model, because reward.kind is judge",
+        expected: `a language model, because reward.kind is ${reward.kind}`,
         remedy: "Set both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
       })
 
 const commandIsNamed: Rule = ({ reward }) =>
-  reward.kind !== "command" || reward.command.length > 0
+  kindOf(reward).needs !== "program" || reward.command.length > 0
     ? null
     : new ConfigError({
         field: "reward.command",

@@ -2,6 +2,7 @@ import { Engine, type EngineError, type Tokenizer } from "@inspo/engine"
 import { Journal, type JournalError } from "@inspo/journal"
 import type { Proposer, ProposerError } from "@inspo/reflection"
 import type { Rollout, RolloutError } from "@inspo/rollout"
+import { kindOf } from "@inspo/reward/RewardConfig"
 import { Effect } from "effect"
 import { Digest } from "effect/crypto"
 import { apply, foldStored, type IncoherentJournal } from "./Apply.ts"
@@ -179,6 +180,6 @@ const tokenizerFingerprint = Effect.fnUntraced(function* (tokenizer: Tokenizer) 
 
 /** A limit in dollars that cannot be enforced, since the cost of the judge is unknown. */
 const unmetered = ({ algorithm, budget, scoringAtMost }: RunOptions<unknown>): ConfigError | null =>
-  algorithm.reward.kind === "judge" && typeof budget?.usd === "number" && scoringAtMost === undefined
+  kindOf(algorithm.reward).needs === "model" && typeof budget?.usd === "number" && scoringAtMost === undefined
     ? unknownPrice("judge", budget.usd)
     : null

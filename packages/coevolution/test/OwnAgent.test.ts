@@ -11,6 +11,7 @@ import { algorithm, make, type Replaced, runOn } from "./support/ScriptedRun.ts"
 
 /** An agent that searches, under a config that names one that does not. */
 const own: Agent = {
+  name: "own",
   tools: () => ["search"],
   answerScope: "searchr1",
   maximumTokens: () => 12_345,

@@ -3,6 +3,7 @@ import { ConfigError, unknownPrice } from "@inspo/coevolution/ConfigError"
 import { inconsistency as inAlgorithm } from "@inspo/coevolution/Inconsistency"
 import * as ModelName from "@inspo/reflection/ModelName"
 import * as Prices from "@inspo/reflection/Prices"
+import { kindOf } from "@inspo/reward/RewardConfig"
 import { builtInTools } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import type { RunConfig } from "./RunConfig.ts"
@@ -35,7 +36,7 @@ export const paidModels = (
     ...(policy.provider === null
       ? []
       : [{ section: "policy" as const, model: ModelName.parse(policy.provider)?.model ?? null }]),
-    ...(reward.kind === "judge" ? [{ section: "judge" as const, model: judge.model }] : []),
+    ...(kindOf(reward).needs === "model" ? [{ section: "judge" as const, model: judge.model }] : []),
     ...(asksModel(config) ? [{ section: "proposer" as const, model: proposer.model }] : [])
   ]
 }
@@ -59,12 +60,12 @@ const policyGivesTokens: Rule = ({ engine }) =>
         remedy: noChatPolicy
       })
 
-const toolCallsHaveProvider: Rule = ({ policy: { provider }, rollout: { agent } }) =>
-  agent !== "tool-calls" || provider !== null
+const toolCallsHaveProvider: Rule = ({ policy: { provider }, rollout }) =>
+  Agents.fromConfig(rollout).protocol !== "tool-calls" || provider !== null
     ? null
     : new ConfigError({
         field: "rollout.agent",
-        value: agent,
+        value: rollout.agent,
         expected: "another agent, because only policy.provider has tool calls of its own",
         remedy: "Set it to search-r1, or name a chat model in policy.provider."
       })
@@ -100,7 +101,7 @@ const chatPolicyIsFrozen: Rule = ({ engine, policy: { provider }, rollout, train
       expected: "null, because policy.provider learns nothing",
       remedy: "Set it to null, and leave out --method."
     })
-  return rollout.agent !== "search-r1-exact"
+  return Agents.fromConfig(rollout).protocol !== "tokens"
     ? null
     : new ConfigError({
         field: "rollout.agent",
@@ -138,7 +139,7 @@ const toolsAreSomewhere: Rule = ({ rollout }) => {
 
 /** A policy cannot call a tool that its prompt does not describe. */
 const toolsAreDescribed: Rule = ({ rollout, seedInstruction }) => {
-  if (rollout.agent === "tool-calls") return null
+  if (Agents.fromConfig(rollout).protocol === "tool-calls") return null
   const undescribed = rollout.tools.find(
     (name) => !builtInTools.includes(name) && !seedInstruction.includes(`<${name}>`)
   )

@@ -2,6 +2,7 @@ import type { Question } from "@inspo/domain/Question"
 import * as Spent from "@inspo/domain/Spent"
 import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { Prices } from "@inspo/reflection"
+import { kindOf } from "@inspo/reward/RewardConfig"
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
 import type { RunConfig } from "./RunConfig.ts"
 
@@ -10,7 +11,7 @@ export const atMost = (
   { budget, judge, requests, reward, rollout }: Pick<RunConfig, "budget" | "judge" | "requests" | "reward" | "rollout">,
   question: Pick<Question, "question" | "goldenAnswers">
 ): Spent.Spent => {
-  if (reward.kind !== "judge") return Spent.nothing
+  if (kindOf(reward).needs !== "model") return Spent.nothing
   const prompt = JudgePrompt.prompt(question, "", reward.criteria ?? JudgePrompt.defaultCriteria)
   const most = JudgePrompt.defaultAttempts * (1 + requests.retries)
   // A long token of the policy can be several tokens of the judge.

@@ -3,17 +3,9 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import * as PlainText from "@inspo/domain/PlainText"
 import type { Attempt } from "./Attempt.ts"
 import { Reward } from "./Reward.ts"
-import type { Scope } from "./RewardConfig.ts"
 import { make, RewardError, type RewardFunction } from "./RewardFunction.ts"
-import { extract } from "./Rewards.ts"
-
-/** `command` is a program and its arguments, started without a shell; `timeout` bounds one batch. */
-export interface Options {
-  readonly name?: string
-  readonly command: readonly [program: string, ...args: ReadonlyArray<string>]
-  readonly timeout: Duration.Input
-  readonly scope: Scope
-}
+import type { ProgramOptions } from "./RewardKind.ts"
+import { extract } from "./Scope.ts"
 
 /** One attempt as the program reads it: a line of JSON. `id` counts the lines of a batch from 0. */
 export const Line = Schema.Struct({
@@ -41,7 +33,7 @@ export interface Line extends Schema.Schema.Type<typeof Line> {}
  * const layer = CommandReward.layer({ command: ["python3", "score.py"], timeout: "1 minute", scope: "response" })
  * ```
  */
-export const layer = (options: Options): Layer.Layer<Reward, never, ChildProcessSpawner.ChildProcessSpawner> =>
+export const layer = (options: ProgramOptions): Layer.Layer<Reward, never, ChildProcessSpawner.ChildProcessSpawner> =>
   Layer.effect(
     Reward,
     Effect.map(rewardFunction(options), ({ score }) => Reward.of({ score }))
@@ -49,7 +41,7 @@ export const layer = (options: Options): Layer.Layer<Reward, never, ChildProcess
 
 /** The reward function of {@link layer}. */
 export const rewardFunction = (
-  options: Options
+  options: ProgramOptions
 ): Effect.Effect<RewardFunction, never, ChildProcessSpawner.ChildProcessSpawner> =>
   Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) => {
     const name = options.name ?? "command"
@@ -75,7 +67,7 @@ class Score extends Request.Class<{ readonly attempt: Attempt; readonly answer: 
 /** The reward of each attempt of a batch, or what is wrong with its line. */
 const runBatch = Effect.fn("CommandReward.runBatch")(function* (
   name: string,
-  { command, timeout }: Options,
+  { command, timeout }: ProgramOptions,
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   batch: ReadonlyArray<Score>
 ) {

@@ -2,34 +2,12 @@ import * as PlainText from "@inspo/domain/PlainText"
 import * as Spent from "@inspo/domain/Spent"
 import * as Thoughts from "@inspo/domain/Thoughts"
 import { Effect, Layer, Option, Ref, Result, Semaphore } from "effect"
-import { LanguageModel, type Response } from "effect/ai"
+import { LanguageModel } from "effect/ai"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import { Reward } from "./Reward.ts"
-import type { Scope } from "./RewardConfig.ts"
 import { make, RewardError, type RewardFunction } from "./RewardFunction.ts"
-import { extract } from "./Rewards.ts"
-
-/**
- * - `name`: what errors call the reward; default `judge`.
- * - `criteria`: when an answer is right, in sentences, instead of `JudgePrompt.defaultCriteria`.
- * - `attempts`: how often a model that fails, or whose verdict cannot be read, is asked; default 3.
- * - `concurrency`: how many questions are put to it at once; default 8.
- * - `meter`: says what a call cost; without it a call costs the tokens that its answer names, at an unknown price.
- */
-export interface Options {
-  readonly scope: Scope
-  readonly name?: string
-  readonly criteria?: string
-  readonly attempts?: number
-  readonly concurrency?: number
-  readonly meter?: Meter
-}
-
-/** Makes a call with a prompt of some texts, and says what it cost, also where it failed. */
-export type Meter = <A extends { readonly text: string; readonly usage: Response.Usage }, E>(
-  prompt: ReadonlyArray<string>,
-  call: Effect.Effect<A, E>
-) => Effect.Effect<readonly [result: Result.Result<A, E>, spent: Spent.Spent]>
+import type { Meter, ModelOptions } from "./RewardKind.ts"
+import { extract } from "./Scope.ts"
 
 /**
  * A reward given by a language model that compares the final answer with the golden ones. It sees the question and the
@@ -43,7 +21,7 @@ export type Meter = <A extends { readonly text: string; readonly usage: Response
  * const layer = JudgeReward.layer({ scope: "response" }) // needs a LanguageModel
  * ```
  */
-export const layer = (options: Options): Layer.Layer<Reward, never, LanguageModel.LanguageModel> =>
+export const layer = (options: ModelOptions): Layer.Layer<Reward, never, LanguageModel.LanguageModel> =>
   Layer.effect(
     Reward,
     Effect.map(rewardFunction(options), ({ score }) => Reward.of({ score }))
@@ -51,7 +29,7 @@ export const layer = (options: Options): Layer.Layer<Reward, never, LanguageMode
 
 /** The reward function of {@link layer}. */
 export const rewardFunction = Effect.fnUntraced(function* (
-  options: Options
+  options: ModelOptions
 ): Effect.fn.Return<RewardFunction, never, LanguageModel.LanguageModel> {
   const model = yield* LanguageModel.LanguageModel
   const { attempts, concurrency = 8, criteria, meter = byUsage, name = "judge", scope } = options

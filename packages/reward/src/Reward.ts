@@ -1,8 +1,8 @@
 import { Context, type Effect, Layer } from "effect"
 import type { Attempt } from "./Attempt.ts"
 import type { RewardError, RewardFunction, Scored } from "./RewardFunction.ts"
-import { builtIn } from "./Rewards.ts"
-import { defaultConfig } from "./RewardConfig.ts"
+import { em } from "./kinds/Measured.ts"
+import { defaultOptions } from "./RewardKind.ts"
 
 /** Judges finished episodes. */
 export class Reward extends Context.Service<Reward, Reward.Interface>()("@inspo/reward/Reward") {}
@@ -18,4 +18,4 @@ export declare namespace Reward {
 export const layer = ({ score }: RewardFunction): Layer.Layer<Reward> => Layer.succeed(Reward, { score })
 
 /** The reward of the paper: 1 when the last answer equals a golden answer after normalisation, else 0. */
-export const layerExactMatch: Layer.Layer<Reward> = layer(builtIn.em(defaultConfig))
+export const layerExactMatch: Layer.Layer<Reward> = layer(em.make(defaultOptions))

@@ -1,58 +1,24 @@
 import { Schema } from "effect"
-import * as ResponseFormat from "./ResponseFormat.ts"
+import { defaultOptions, type RewardKind, RewardOptions } from "./RewardKind.ts"
+import { builtIn, kinds } from "./Rewards.ts"
 
-/**
- * Where the answer is looked for.
- *
- * - `response`: in what the policy itself wrote. Neither the instruction nor an observation can change the reward.
- * - `searchr1`: in prompt and response together, as Search-R1 does, for numbers that compare with its own.
- * - `verl`: in the response with its observations, as verl's port of Search-R1 does, its penalty for tag spam included.
- */
-export const Scope = Schema.Literals(["response", "searchr1", "verl"])
-export type Scope = typeof Scope.Type
+export { Scope } from "./Scope.ts"
 
 /** Which reward a run uses. */
 export const RewardConfig = Schema.Struct({
-  kind: Schema.Literals(["em", "subem", "em-format", "f1", "judge", "command"]).annotate({
-    description:
-      "Exact match, golden answer within the answer, format-aware exact match, word F1, the verdict of a " +
-      "language model, or your own program"
+  kind: Schema.Literals(kinds.map(({ name }) => name)).annotate({
+    description: `The reward: ${kinds.map(({ description, name }) => `${description} (\`${name}\`)`).join(", ")}`
   }),
-  scope: Scope.annotate({
-    description:
-      "Where the answer is looked for: in what the policy itself wrote (`response`), in prompt and response " +
-      "together as Search-R1 does (`searchr1`), or in the response with its observations as verl's port does " +
-      "(`verl`)"
-  }),
-  format: ResponseFormat.FormatScores,
-  criteria: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "The criteria of `judge` for a correct answer, as text, or null for the built-in ones"
-  }),
-  command: Schema.Array(Schema.NonEmptyString).annotate({ description: "Program and arguments of `command`" }),
-  commandTimeout: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
-    description: "Seconds that one batch may take the program"
-  })
+  ...RewardOptions.fields
 })
 export interface RewardConfig extends Schema.Schema.Type<typeof RewardConfig> {}
 
-/** What a mean of rewards is called in tables and figures. */
-export const measure = ({ kind }: Pick<RewardConfig, "kind">): string => measures[kind]
+/** The reward of a config. */
+export const kindOf = ({ kind }: Pick<RewardConfig, "kind">): RewardKind<RewardConfig["kind"]> =>
+  kinds.find(({ name }) => name === kind) ?? builtIn.em
 
-const measures: Readonly<Record<RewardConfig["kind"], string>> = {
-  em: "EM",
-  subem: "sub-EM",
-  "em-format": "EM with format",
-  f1: "F1",
-  judge: "judge's verdict",
-  command: "reward of a program"
-}
+/** What a mean of rewards is called in tables and figures. */
+export const measure = (config: Pick<RewardConfig, "kind">): string => kindOf(config).label
 
 /** The reward of the paper: exact match of the response's answer. */
-export const defaultConfig: RewardConfig = {
-  kind: "em",
-  scope: "response",
-  format: ResponseFormat.defaultScores,
-  criteria: null,
-  command: [],
-  commandTimeout: 60
-}
+export const defaultConfig: RewardConfig = { kind: "em", ...defaultOptions }

@@ -57,7 +57,7 @@ describe("exactMatch", () => {
     [Text, Schema.Array(Text), Text],
     ([pieces, golds, alias]) => {
       const texts = golds.map(join)
-      for (const measure of Object.values(Rewards.measures))
+      for (const { measure } of [Rewards.builtIn.em, Rewards.builtIn.subem, Rewards.builtIn.f1])
         assert.isAtLeast(measure(join(pieces), [...texts, join(alias)]), measure(join(pieces), texts))
     }
   )

@@ -1,7 +1,16 @@
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { Attempt, defaultConfig, ExactMatch, ResponseFormat, type RewardConfig, Rewards, SearchR1 } from "@inspo/reward"
+import {
+  Attempt,
+  defaultConfig,
+  ExactMatch,
+  kindOf,
+  ResponseFormat,
+  type RewardConfig,
+  Rewards,
+  SearchR1
+} from "@inspo/reward"
 import { Effect, Schema } from "effect"
 
 // Cases computed with the reference implementation; they are kept beside the repository, not in it.
@@ -46,7 +55,9 @@ const list = (answers: typeof Answers.Type) => (typeof answers === "string" ? [a
 
 const score = (row: typeof SolutionRow.Type, solution: string, config: Partial<RewardConfig>) => {
   const whole = { ...defaultConfig, ...config }
-  const reward = Effect.runSync(Effect.fromResult(Rewards.named(Rewards.builtIn, whole.kind, whole)))
+  const kind = kindOf(whole)
+  if (kind.needs !== "attempt") return assert.fail("its rewards need only the attempt")
+  const reward = kind.make(whole)
   return Effect.runSync(
     reward.score(Attempt.fromSolution({ question: "", goldenAnswers: list(row.ground_truth.target) }, solution))
   )
@@ -104,7 +115,7 @@ describe.skipIf(rows.length === 0)(`golden cases of ${file} (skipped where the f
   })
 
   it("score in scope verl as verl's port does", () => {
-    const { score: verl } = Rewards.builtIn.em({ ...defaultConfig, scope: "verl" })
+    const { score: verl } = Rewards.builtIn.em.make({ ...defaultConfig, scope: "verl" })
     for (const row of solutions) {
       const question = { question: "", goldenAnswers: list(row.ground_truth.target) }
       for (const [response, expected] of [

@@ -56,7 +56,7 @@ describe("the default reward", () => {
     "does not depend on the instruction",
     [Instruction],
     ([pieces]) => {
-      const { score } = Rewards.builtIn.em(defaultConfig)
+      const { score } = Rewards.builtIn.em.make(defaultConfig)
       for (const response of responses) {
         const prompt = `<|im_start|>user\n${pieces.join("")} Question: Where?<|im_end|>\n<|im_start|>assistant\n`
         const alone = Effect.runSync(score(Attempt.fromSolution(question, response)))
@@ -84,20 +84,11 @@ describe("the default reward", () => {
 })
 
 describe("a reward function", () => {
-  it.effect("of one's own joins the built-in ones", () =>
+  it.effect("of one's own is used like the built-in ones", () =>
     Effect.gen(function* () {
       const brief = RewardFunction.make("brief", ({ turns }) => ({ answer: null, reward: 1 / turns.length }))
-      const registry = { ...Rewards.builtIn, brief: () => brief }
-      const chosen = yield* Effect.fromResult(Rewards.named(registry, "brief", defaultConfig))
-      const { score } = yield* Effect.provide(Reward, layer(chosen))
+      const { score } = yield* Effect.provide(Reward, layer(brief))
       assert.deepStrictEqual(yield* score(attempt("a", "b")), { answer: null, reward: 0.5 })
-    })
-  )
-
-  it.effect("that the registry lacks is an error with the names there are", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(Effect.fromResult(Rewards.named(Rewards.builtIn, "brief", defaultConfig)))
-      assert.include(error.message, "reward brief: there is no such reward; expected one of em, subem, f1, em-format")
     })
   )
 

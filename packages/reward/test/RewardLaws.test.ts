@@ -7,7 +7,7 @@ import { Effect, Layer, Stream } from "effect"
 import { LanguageModel } from "effect/ai"
 
 for (const scope of ["response", "searchr1", "verl"] as const)
-  describe.each(Object.entries(Rewards.builtIn))(`%s, scope ${scope}`, (_, make) => {
+  describe.each(Object.entries(Rewards.builtIn))(`%s, scope ${scope}`, (_, { make }) => {
     const readsPrompt = scope === "searchr1"
     for (const { check, name } of RewardLaws.laws(make({ ...defaultConfig, scope }), { readsPrompt }))
       it.effect(name, () => check)
@@ -46,13 +46,14 @@ const bugs: Readonly<Record<string, (score: Score) => Score>> = {
         return isBusy ? yield* new RewardError({ reward: "busy", reason: "there are too many" }) : scored
       })
   },
-  "the instruction does not change the reward": () => Rewards.builtIn.em({ ...defaultConfig, scope: "searchr1" }).score,
+  "the instruction does not change the reward": () =>
+    Rewards.builtIn.em.make({ ...defaultConfig, scope: "searchr1" }).score,
   "what scoring cost is counted, and not negative": (score) => (attempt) =>
     Effect.map(score(attempt), (scored) => ({ ...scored, spent: { calls: 1, tokens: NaN, usd: null } }))
 }
 
 describe("the laws of a reward find a planted bug", () => {
-  const { score } = Rewards.builtIn.em(defaultConfig)
+  const { score } = Rewards.builtIn.em.make(defaultConfig)
 
   it.effect.each(RewardLaws.laws({ score }).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {

@@ -1,8 +1,10 @@
-import type { Question } from "@inspo/domain"
+import type { Question, Trajectory } from "@inspo/domain"
+import type { Message } from "@inspo/engine"
 import type { Scope } from "@inspo/reward/RewardConfig"
-import type { Conversation } from "./Conversation.ts"
-import type { Program } from "./Program.ts"
-import type { RolloutConfig } from "./RolloutConfig.ts"
+import type { Grammar } from "./ActionParser.ts"
+import type { Episode, Program } from "./Episode.ts"
+import type { Reply } from "./Tool.ts"
+import type { EpisodeConfig } from "./EpisodeConfig.ts"
 import type { Setting, Transcription } from "./Transcription.ts"
 
 /**
@@ -17,6 +19,7 @@ import type { Setting, Transcription } from "./Transcription.ts"
  *
  * // Answers, and is asked to think again, once.
  * const twice: Agent = {
+ *   name: "twice",
  *   tools: () => [],
  *   make: () =>
  *     function* (conversation) {
@@ -28,15 +31,22 @@ import type { Setting, Transcription } from "./Transcription.ts"
  * }
  * ```
  */
-export interface Agent {
+export interface Agent<Name extends string = string> {
+  /** What configs and errors call it. */
+  readonly name: Name
+  /** How it works, as the rest of a sentence that begins with its name; for the agents that a config can name. */
+  readonly description?: string
+  /**
+   * How its policy acts: in tags of its text, which is the default; by the tool calls of a chat model's API; or in tags that are
+   * defined token by token, which a chat model cannot follow.
+   */
+  readonly protocol?: "tags" | "tool-calls" | "tokens"
   /** The tools it may call, by name. */
-  readonly tools: (config: Pick<RolloutConfig, "tools">) => ReadonlyArray<string>
+  readonly tools: (config: Pick<EpisodeConfig, "tools">) => ReadonlyArray<string>
   /** The tools that its policy may call in a turn; by default all of `tools`. */
   readonly policyTools?: ReadonlyArray<string>
   /** The only allowed value of `rollout.tools`; by default any. */
   readonly requiredTools?: ReadonlyArray<string>
-  /** Whether its policy is a chat model that calls tools by the tool calls of its API; by default it calls them in tags. */
-  readonly native?: boolean
   /** The program of one episode, which runs a conversation. */
   readonly make: (environment: Environment) => (conversation: Conversation) => Program
   /** How its conversations become tokens; by default `Transcription.verbatim`. */
@@ -46,21 +56,58 @@ export interface Agent {
   /** Whether equal inputs to a tool in one round share one call; by default they do. */
   readonly sharesCalls?: boolean
   /** Which turns the reward sees; by default as `rollout.scoredTurns` says. */
-  readonly scoredTurns?: RolloutConfig["scoredTurns"]
+  readonly scoredTurns?: EpisodeConfig["scoredTurns"]
   /** Where a reward that is not a command looks for the answer; by default in the response. */
   readonly answerScope?: Scope
+  /** The most turns of an episode under this `maxTurns`; by default one more. */
+  readonly turns?: (maxTurns: number) => number
+  /** The most asides of so many turns; by default none. */
+  readonly asides?: (turns: number) => number
   /** The most tokens of an episode, asides included; by default the context length. */
   readonly maximumTokens?: (config: TokenLimits, contextLength: number) => number
 }
 
 /** The settings that bound the tokens of an episode. */
 export type TokenLimits = Pick<
-  RolloutConfig,
+  EpisodeConfig,
   "maxObservationTokens" | "maxPromptTokens" | "maxResponseTokens" | "maxTurns"
 >
 
 /** The environment of an agent; `toolTexts` are the tools' descriptions. */
 export interface Environment {
-  readonly config: RolloutConfig
+  readonly config: EpisodeConfig
   readonly toolTexts: string
+}
+
+/**
+ * The conversation of a policy with its environment about one question: all that an agent sees and does. The
+ * transcription turns it into tokens, masks and log-probabilities. Sizes are in tokens.
+ *
+ * A conversation without room for the next text ends its episode as `context-exhausted`.
+ */
+export interface Conversation {
+  readonly episode: Episode
+  /** The turns so far. */
+  readonly turns: ReadonlyArray<Trajectory.Turn>
+  /** The remaining context. */
+  readonly room: number
+  /** Whether an observation, even an empty one, leaves the policy room to write. */
+  readonly canShow: boolean
+  /** The policy writes its next turn, and the action is read from it. */
+  readonly turn: (grammar: Grammar) => Program<Trajectory.Action>
+  /** A tool replies. */
+  readonly call: (tool: string, input: string) => Program<Reply>
+  /** Shows the policy the result of its last turn. */
+  readonly show: (text: string) => Program<void>
+  /**
+   * What the policy writes for a separate prompt, outside the conversation; none if the context has no room for it.
+   * `name` distinguishes several within a turn.
+   */
+  readonly aside: (name: string, prompt: ReadonlyArray<Message>, stop: ReadonlyArray<string>) => Program<string | null>
+  /** Starts with these messages instead of those of the config's template. Only before the first turn. */
+  readonly open: (messages: ReadonlyArray<Message>) => void
+  /** How long an excerpt may be if the conversation starts with these messages; 0 if none fits. */
+  readonly spare: (messages: ReadonlyArray<Message>) => number
+  /** A text as it would be shown, in at most `limit` tokens, by default those of an observation. */
+  readonly excerpt: (text: string, limit?: number) => string
 }

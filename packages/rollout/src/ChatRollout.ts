@@ -5,14 +5,10 @@ import type { Search } from "@inspo/retrieval"
 import type { Reward } from "@inspo/reward"
 import { Effect, Layer, Queue, Ref, Result } from "effect"
 import { ChatFailure, ChatPolicy, type MakeChatCall } from "./ChatPolicy.ts"
-import type { Episode } from "./Episode.ts"
+import { defect, type End, type Episode, isOver, type Playing } from "./Episode.ts"
 import * as Delivery from "./internal/Delivery.ts"
 import * as MessageConversation from "./internal/MessageConversation.ts"
-import * as Running from "./internal/Running.ts"
-import * as Scoring from "./internal/Scoring.ts"
 import * as Setup from "./internal/Setup.ts"
-import type { End } from "./Program.ts"
-import type { LayerOptions } from "./LayerOptions.ts"
 import * as Observation from "./Observation.ts"
 import { type CollectOptions, Rollout } from "./Rollout.ts"
 import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
@@ -38,33 +34,28 @@ import type { RolloutError } from "./RolloutError.ts"
  */
 export const layer = (
   config: Partial<RolloutConfig>,
-  options: LayerOptions = {}
+  options: Setup.LayerOptions = {}
 ): Layer.Layer<Rollout, never, ChatPolicy | Search | Reward> =>
   Layer.effect(Rollout, make({ ...defaultConfig, ...config }, options))
 
-const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerOptions) {
+const make = Effect.fnUntraced(function* (config: RolloutConfig, options: Setup.LayerOptions) {
   const policy = yield* ChatPolicy
   const setup = yield* Setup.make(config, options, policy.countTokens(Observation.empty))
-  const converse = MessageConversation.make(policy, setup)
-  const run = setup.agent.make(setup)
-  const score = Scoring.make(setup.score, setup.scoredTurns)
-  const begin = (episode: Episode, index: number): Running.Running => {
-    const conversation = converse(episode)
-    return Running.started(run(conversation), conversation, { episode, index, isRescored: false })
-  }
+  const begin = MessageConversation.begin(setup.agent, policy, setup)
+  const score = Delivery.scoring(setup.score, setup.scoredTurns)
 
   const collect = Effect.fn("ChatRollout.collect")(function* <E = never>(
     episodes: ReadonlyArray<Episode>,
     { makeChatCall = (_, writing) => writing, onFinished = () => Effect.void }: CollectOptions<E> = {}
   ): Effect.fn.Return<ReadonlyArray<Trajectory.Trajectory>, EngineError | RolloutError | E> {
-    yield* Effect.annotateCurrentSpan({ agent: config.agent, episodes: episodes.length })
+    yield* Effect.annotateCurrentSpan({ agent: setup.agent.name, episodes: episodes.length })
     if (setup.refusal !== null) return yield* setup.refusal
     return yield* Delivery.collect(episodes, { score, onFinished }, (finished, isStopping) => {
       const play = playing({ policy, setup, makeChatCall, isStopping })
       const one = Effect.fnUntraced(
         function* (episode: Episode, index: number) {
           const over = yield* play(begin(episode, index))
-          if (over !== null) yield* Queue.offer(finished, Scoring.finished(over))
+          if (over !== null) yield* Queue.offer(finished, Delivery.finished(over))
         },
         Effect.onError(() => Ref.set(isStopping, true)),
         Effect.exit
@@ -77,7 +68,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   return Rollout.of({ agent: setup.agent, collect })
 })
 
-interface Playing<E> {
+interface Options<E> {
   readonly policy: ChatPolicy.Interface
   readonly setup: Setup.Setup
   readonly makeChatCall: MakeChatCall<E>
@@ -85,11 +76,9 @@ interface Playing<E> {
 }
 
 /** Plays an episode to its end; null if it was stopped before. */
-const playing = <E>({ isStopping, makeChatCall, policy, setup }: Playing<E>) =>
-  Effect.fnUntraced(function* (
-    running: Running.Running
-  ): Effect.fn.Return<Running.Running<End> | null, EngineError | E> {
-    while (!Running.isOver(running)) {
+const playing = <E>({ isStopping, makeChatCall, policy, setup }: Options<E>) =>
+  Effect.fnUntraced(function* (running: Playing): Effect.fn.Return<Playing<End> | null, EngineError | E> {
+    while (!isOver(running)) {
       if (yield* Ref.get(isStopping)) return null
       const { step } = running
       switch (step._tag) {
@@ -113,7 +102,7 @@ const playing = <E>({ isStopping, makeChatCall, policy, setup }: Playing<E>) =>
           break
         }
         case "Thrown":
-          return yield* Effect.die(Running.defect({ ...running, step }))
+          return yield* Effect.die(defect({ ...running, step }))
         case "Sample":
         case "End":
           return yield* Effect.die(new Error(`a conversation in messages took the step ${step._tag}`))

@@ -1,6 +1,6 @@
 import type { Question } from "@inspo/domain"
 import type { Tokenizer } from "@inspo/engine"
-import { defaultConfig, type Texts } from "./RolloutConfig.ts"
+import { defaultEpisodeConfig, type Texts } from "./EpisodeConfig.ts"
 
 /** What the environment shows after an action: `tokens` are those of `text`. */
 export interface Observation {
@@ -9,7 +9,7 @@ export interface Observation {
 }
 
 /** What the policy is shown after a turn without a valid action. */
-export const invalidAction: string = defaultConfig.texts.invalidAction
+export const invalidAction: string = defaultEpisodeConfig.texts.invalidAction
 
 /** What the policy is shown when its query matches nothing. */
 export const nothingFound = "Nothing was found."

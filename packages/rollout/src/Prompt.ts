@@ -1,9 +1,9 @@
 import type { Instruction, Question } from "@inspo/domain"
 import type { Message, Tokenizer } from "@inspo/engine"
-import type { RolloutConfig } from "./RolloutConfig.ts"
+import type { EpisodeConfig } from "./EpisodeConfig.ts"
 
 /** The settings of the conversation that an episode starts with. */
-export type Options = Pick<RolloutConfig, "texts">
+export type Options = Pick<EpisodeConfig, "texts">
 
 /** Further parts of the user message: the tools, for `{tools}`, and the passages found, at the end. */
 export interface Extras {

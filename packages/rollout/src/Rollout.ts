@@ -8,17 +8,15 @@ import type { MakeChatCall } from "./ChatPolicy.ts"
 import type { Episode } from "./Episode.ts"
 import * as Delivery from "./internal/Delivery.ts"
 import * as Lanes from "./internal/Lanes.ts"
-import * as Running from "./internal/Running.ts"
 import * as Sampling from "./internal/Sampling.ts"
-import * as Scoring from "./internal/Scoring.ts"
 import * as Setup from "./internal/Setup.ts"
-import type { LayerOptions } from "./LayerOptions.ts"
+import * as TokenConversation from "./internal/TokenConversation.ts"
 import * as Observation from "./Observation.ts"
 import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
 import { RolloutError } from "./RolloutError.ts"
-import { calculator } from "./tools/Calculator.ts"
 
-export type { LayerOptions } from "./LayerOptions.ts"
+export type { LayerOptions } from "./internal/Setup.ts"
+export { builtInTools } from "./tools/BuiltInTools.ts"
 
 /** Runs the policy in its environment: act, call a tool, observe, until it answers or a limit is reached. */
 export class Rollout extends Context.Service<Rollout, Rollout.Interface>()("@inspo/rollout/Rollout") {}
@@ -53,9 +51,6 @@ export interface CollectOptions<E = never> {
   readonly makeChatCall?: MakeChatCall<E>
 }
 
-/** The tools of every rollout; the config lists those that the agent may call. */
-export const builtInTools: ReadonlyArray<string> = ["search", calculator.name]
-
 /**
  * Rollouts on the engine's tokens. At most `engine.profile.concurrency` episodes are in flight, and each finished one
  * makes room for the next. They run in `engine.profile.lanes` independent lanes of rounds: a round samples one turn of all
@@ -64,27 +59,27 @@ export const builtInTools: ReadonlyArray<string> = ["search", calculator.name]
  */
 export const layer = (
   config: Partial<RolloutConfig>,
-  options: LayerOptions = {}
+  options: Setup.LayerOptions = {}
 ): Layer.Layer<Rollout, never, Engine | Search | Reward> =>
   Layer.effect(Rollout, make({ ...defaultConfig, ...config }, options))
 
-const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerOptions) {
+const make = Effect.fnUntraced(function* (config: RolloutConfig, options: Setup.LayerOptions) {
   const engine = yield* Engine
   const { profile, tokenizer } = engine
   const setup = yield* Setup.make(config, options, Observation.envelope(tokenizer))
   const { call } = setup
-  const refusal = setup.agent.native === true ? withoutToolCalls() : setup.refusal
-  const begin = Running.make(setup.agent, { ...setup, tokenizer, contextLength: profile.contextLength })
+  const refusal = setup.agent.protocol === "tool-calls" ? withoutToolCalls(setup.agent) : setup.refusal
+  const begin = TokenConversation.begin(setup.agent, { ...setup, tokenizer, contextLength: profile.contextLength })
   const sample = Sampling.make(engine)
-  const score = Scoring.make(setup.score, setup.scoredTurns)
+  const score = Delivery.scoring(setup.score, setup.scoredTurns)
 
   const collect = Effect.fn("Rollout.collect")(function* <E = never>(
     episodes: ReadonlyArray<Episode>,
     { onFinished = () => Effect.void }: CollectOptions<E> = {}
   ) {
-    yield* Effect.annotateCurrentSpan({ agent: config.agent, episodes: episodes.length })
+    yield* Effect.annotateCurrentSpan({ agent: setup.agent.name, episodes: episodes.length })
     if (refusal !== null) return yield* refusal
-    const held: Array<Scoring.FinishedEpisode> = []
+    const toRescore: Array<Delivery.FinishedEpisode> = []
     return yield* Delivery.collect(episodes, { score, onFinished }, (finished, isStopping) =>
       Lanes.play({
         waiting: Iterable.map(episodes, begin)[Symbol.iterator](),
@@ -92,9 +87,9 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
         lanes: profile.lanes ?? 1,
         sample,
         call,
-        hand: (ended) => {
-          const all = ended.map(Scoring.finished)
-          held.push(...all.filter(({ isRescored }) => isRescored))
+        deliver: (ended) => {
+          const all = ended.map(Delivery.finished)
+          toRescore.push(...all.filter(({ isRescored }) => isRescored))
           return Queue.offerAll(
             finished,
             all.filter(({ isRescored }) => !isRescored)
@@ -102,7 +97,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
         },
         isStopping
       }).pipe(
-        Effect.andThen(Effect.suspend(() => Scoring.rescore(engine.score, held))),
+        Effect.andThen(Effect.suspend(() => Delivery.rescore(engine.score, toRescore))),
         Effect.flatMap((rescored) => Queue.offerAll(finished, rescored))
       )
     )
@@ -110,10 +105,10 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   return Rollout.of({ agent: setup.agent, collect })
 })
 
-const withoutToolCalls = () =>
+const withoutToolCalls = ({ name }: Agent) =>
   new RolloutError({
     field: "agent",
-    value: "tool-calls",
+    value: name,
     expected: "another agent, because an engine samples tokens and has no tool calls",
     remedy: "set it to search-r1, or use a chat model"
   })

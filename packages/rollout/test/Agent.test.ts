@@ -14,6 +14,7 @@ const Deeds = Schema.Array(Deed).check(Schema.isMaxLength(12))
 
 /** Does so after a first turn, as far as the conversation goes. */
 const doing = (deeds: typeof Deeds.Type): Agent => ({
+  name: "doing",
   tools: () => ["search"],
   make: () =>
     function* (conversation) {
@@ -92,6 +93,7 @@ describe("An agent's program", () => {
       Effect.gen(function* () {
         const bug = new TypeError("no such field")
         const agent: Agent = {
+          name: "throwing",
           tools: () => [],
           make: () => (conversation) => {
             const when = throws[Number(conversation.episode.seed)]
@@ -141,7 +143,7 @@ describe("An agent's program", () => {
           }
       ]
       for (const make of wrong) {
-        const exit = yield* Effect.exit(play(script, { options: { agent: { tools: () => [], make } } }))
+        const exit = yield* Effect.exit(play(script, { options: { agent: { name: "wrong", tools: () => [], make } } }))
         const defect = thrown(exit)
         assert.instanceOf(defect, Error)
         assert.instanceOf(defect.cause, RangeError)

@@ -7,14 +7,14 @@ import { AgentLaws } from "@inspo/rollout/testing"
 import { Effect } from "effect"
 
 // An engine has no tool calls; ChatRollout.test.ts compares that agent with the one that calls in tags.
-const onEngines = AgentName.literals.filter((agent) => fromConfig({ agent }).native !== true)
+const onEngines = AgentName.literals.filter((agent) => fromConfig({ agent }).protocol !== "tool-calls")
 
 describe.each(onEngines)("the agent %s", (agent) => {
   for (const { check, name } of AgentLaws.laws(fromConfig({ agent }), { config: { agent } }))
     it.effect(name, () => check)
 })
 
-const agent: Agent = { tools: ToolLoop.agent.tools, make: ToolLoop.agent.make }
+const agent: Agent = { name: "named", tools: ToolLoop.agent.tools, make: ToolLoop.agent.make }
 const grammar = ActionParser.grammar(["search"])
 
 /** For each law an agent that breaks it, and no other. */

@@ -40,6 +40,7 @@ const tokens: Environment = {
 }
 
 const tokenAgent: Agent = {
+  name: "tokens",
   tools: () => [],
   make: () => {
     const action = { kind: "search", content: "" }

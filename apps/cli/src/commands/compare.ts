@@ -1,4 +1,5 @@
 /** The verbs that evaluate agents and score answers. */
+import { Rewards } from "@inspo/reward"
 import { defaultConfig, Scope } from "@inspo/reward/RewardConfig"
 import { AgentName } from "@inspo/rollout/RolloutConfig"
 import { Argument, Command, Flag } from "effect/cli"
@@ -80,8 +81,10 @@ export const score = Command.make(
     reward: flags
       .choice(
         "reward",
-        ["em", "subem", "em-format", "f1"],
-        "Exact match, golden answer within the answer, format-aware exact match, or word F1; all in [0, 1]"
+        Object.values(Rewards.builtIn).map(({ name }) => name),
+        `The reward, in [0, 1]: ${Object.values(Rewards.builtIn)
+          .map(({ description, name }) => `${description} (${name})`)
+          .join(", ")}`
       )
       .pipe(Flag.withDefault("em")),
     scope: flags

@@ -2,6 +2,7 @@
 import { asksModel } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import * as ModelName from "@inspo/reflection/ModelName"
+import { kindOf } from "@inspo/reward/RewardConfig"
 import { Effect } from "effect"
 import { UsageError } from "../Failure.ts"
 import type { LanguageModelConfig, Section } from "../proposer/LanguageModelLayer.ts"
@@ -16,7 +17,7 @@ export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
     ...(asksModel(config) && proposer.provider !== "offline"
       ? [models("proposer", { ...proposer, provider: proposer.provider, key: keys.proposer }, config)]
       : []),
-    ...(reward.kind === "judge" ? [models("judge", { ...judge, key: keys.judge }, config)] : []),
+    ...(kindOf(reward).needs === "model" ? [models("judge", { ...judge, key: keys.judge }, config)] : []),
     ...(retrieval.url === null ? [] : [server("retriever", config)]),
     ...(engine.url === null ? [] : [server("engine", config)]),
     ...(rollout.mcp.length === 0 ? [] : [server("tools", config)])

@@ -6,6 +6,7 @@ import * as ModelName from "@inspo/reflection/ModelName"
 import * as Prices from "@inspo/reflection/Prices"
 import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { Prompt } from "@inspo/rollout"
+import * as Agents from "@inspo/rollout/agents/Agents"
 import { Array as Arr, Number, Schema } from "effect"
 
 const bounds = <S extends Schema.Schema<number>>(value: S) => Schema.Struct({ min: value, max: value })
@@ -29,10 +30,10 @@ export const make = (
 ): PolicyPlan | null => {
   const name = config.policy.provider === null ? null : ModelName.parse(config.policy.provider)
   if (name === null) return null
-  const { agent, maxObservationTokens, maxResponseTokens } = config.rollout
-  const turns = agent === "direct" || agent === "rag" ? 1 : config.rollout.maxTurns + 1
-  // Between its turns this agent condenses each reply in another call.
-  const asides = agent === "search-o1" ? turns - 1 : 0
+  const { maxObservationTokens, maxResponseTokens, maxTurns } = config.rollout
+  const agent = Agents.fromConfig(config.rollout)
+  const turns = agent.turns?.(maxTurns) ?? maxTurns + 1
+  const asides = agent.asides?.(turns) ?? 0
   const prompt = meanPrompt(config, questions)
   const inputs = Number.sumAll(Arr.makeBy(turns, (turn) => prompt + turn * (maxResponseTokens + maxObservationTokens)))
   const aside = prompt + maxObservationTokens

@@ -46,7 +46,7 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
         })
     )
   )
-  const judge = Rewards.builtIn[input.reward]({ ...defaultConfig, format, scope: input.scope })
+  const judge = Rewards.builtIn[input.reward].make({ ...defaultConfig, format, scope: input.scope })
   const [name, bytes] = input.file === "-" ? ["standard input", stdio.stdin] : [input.file, fs.stream(input.file)]
   const scored = scoreRow(input, judge)
   const total = yield* Ref.make({ failed: 0, scored: 0, sum: 0 })
@@ -95,15 +95,19 @@ const scoreRow = ({ reward, scope }: ScoreInput, judge: RewardFunction.RewardFun
     const unfit = (problem: string) => new RewardError({ reward, reason: problem })
     if (subject._tag === "Trace" && scope !== "response")
       return yield* unfit(`a trace holds no prompt, expected solution_str for --scope ${scope}`)
-    if (subject._tag === "Solution" || reward === "em-format") {
+    const measure = measureOf(reward)
+    if (subject._tag === "Solution" || measure === undefined) {
       if (subject._tag === "Answer") return yield* unfit("a prediction has no format, expected solution_str")
       const attempt = subject._tag === "Trace" ? subject.attempt : attemptOf(subject.solution, goldenAnswers, scope)
       const found = yield* judge.score(attempt)
       return { id, score: found.reward, extracted: found.answer }
     }
     const { answer } = subject
-    return { id, score: answer === null ? 0 : Rewards.measures[reward](answer, goldenAnswers), extracted: answer }
+    return { id, score: answer === null ? 0 : measure(answer, goldenAnswers), extracted: answer }
   })
+
+const measureOf = (reward: ScoreInput["reward"]) =>
+  reward === "em-format" ? undefined : Rewards.builtIn[reward].measure
 
 /** Only scope `response` distinguishes the prompt from the response; the others take a solution as it is logged. */
 const attemptOf = (solution: string, goldenAnswers: ReadonlyArray<string>, scope: Scope): Attempt.Attempt => {

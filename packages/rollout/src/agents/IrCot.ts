@@ -9,7 +9,9 @@ import * as ToolLoop from "./ToolLoop.ts"
  * Then the policy writes one sentence at a time, each of which is a query, until it answers or `maxTurns` sentences have
  * been queries; the turn after them ends only with an answer.
  */
-export const agent: Agent = {
+export const agent: Agent<"ircot"> = {
+  name: "ircot",
+  description: "is `rag` with one more search for each sentence of its reasoning",
   tools: () => ["search"],
   maximumTokens: ToolLoop.maximumTokens,
   make: (environment) => {

@@ -1,11 +1,13 @@
-import type { Agent, Environment } from "../Agent.ts"
-import type { Conversation } from "../Conversation.ts"
-import type { Program } from "../Program.ts"
+import type { Agent, Conversation, Environment } from "../Agent.ts"
+import type { Program } from "../Episode.ts"
 import * as Prompt from "../Prompt.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /** The agent `rag`: the result of a search for the question is part of the prompt, and the policy answers in one turn. */
-export const agent: Agent = {
+export const agent: Agent<"rag"> = {
+  name: "rag",
+  description: "answers in one turn, after one search for the question",
+  turns: () => 1,
   tools: () => ["search"],
   policyTools: [],
   maximumTokens: ToolLoop.maximumTokensOfAnswer,

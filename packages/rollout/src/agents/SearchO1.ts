@@ -1,8 +1,7 @@
 import type { Trajectory } from "@inspo/domain"
 import * as ActionParser from "../ActionParser.ts"
-import type { Agent } from "../Agent.ts"
-import type { Conversation } from "../Conversation.ts"
-import type { Program } from "../Program.ts"
+import type { Agent, Conversation } from "../Agent.ts"
+import type { Program } from "../Episode.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /**
@@ -10,7 +9,11 @@ import * as ToolLoop from "./ToolLoop.ts"
  * prompt, and is shown only this summary. Its tokens count as observation: they answer another prompt. If the summary is
  * empty or has no room, the result is shown unchanged.
  */
-export const agent: Agent = {
+export const agent: Agent<"search-o1"> = {
+  name: "search-o1",
+  description: "is `search-r1` with its own summaries of tool results",
+  // Between its turns it condenses each reply in another call.
+  asides: (turns) => turns - 1,
   tools: (config) => config.tools,
   // A reply may be condensed after each turn, under a separate prompt.
   maximumTokens: (limits, contextLength) =>

@@ -1,10 +1,9 @@
 import type { Trajectory } from "@inspo/domain"
 import { Result } from "effect"
 import * as ActionParser from "../ActionParser.ts"
-import type { Agent, Environment, TokenLimits } from "../Agent.ts"
-import type { Conversation } from "../Conversation.ts"
+import type { Agent, Conversation, Environment, TokenLimits } from "../Agent.ts"
 import * as Observation from "../Observation.ts"
-import type { Ending, Program } from "../Program.ts"
+import type { Ending, Program } from "../Episode.ts"
 
 /** The options of the loop. */
 export interface Options {
@@ -30,7 +29,9 @@ export const maximumTokensOfAnswer = (limits: TokenLimits, contextLength: number
   maximumTokens({ ...limits, maxTurns: 0 }, contextLength)
 
 /** The agent `search-r1`: it thinks and calls tools, turn by turn, until it answers. */
-export const agent: Agent = {
+export const agent: Agent<"search-r1"> = {
+  name: "search-r1",
+  description: "calls tools between its thoughts, turn by turn, until it answers; tokens stay as sampled",
   tools: (config) => config.tools,
   maximumTokens,
   make: (environment) => {
@@ -38,24 +39,6 @@ export const agent: Agent = {
     const grammar = ActionParser.grammar(tools)
     return loop(environment, { maxTurns, grammar: () => grammar })
   }
-}
-
-/** The agent `tool-calls`: the same loop, by the tool calls of a chat model's API. */
-export const byToolCalls: Agent = {
-  ...agent,
-  native: true,
-  make: (environment) => {
-    const { maxTurns, tools } = environment.config
-    const grammar = { ...ActionParser.grammar(tools), native: tools }
-    return loop(environment, { maxTurns, grammar: () => grammar })
-  }
-}
-
-/** The agent `direct`: one turn, no tools. */
-export const direct: Agent = {
-  tools: () => [],
-  maximumTokens: maximumTokensOfAnswer,
-  make: (environment) => loop(environment, { maxTurns: 0, grammar: () => answers })
 }
 
 /** The grammar of a turn that can only answer. */

@@ -2,7 +2,7 @@ import type { Message } from "@inspo/engine"
 import type { Array } from "effect"
 import type { ChatAnswer, ChatMessage } from "../ChatPolicy.ts"
 import * as Observation from "../Observation.ts"
-import type { Read, Recording } from "../Recording.ts"
+import type { Read, Recording } from "../Transcription.ts"
 import type { NativeTurn } from "./NativeTurns.ts"
 
 /** The messages of an episode with a chat model while it runs, and their sizes. */

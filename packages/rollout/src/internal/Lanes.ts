@@ -1,20 +1,19 @@
 import { Invariant } from "@inspo/domain"
 import type { SampledSequence, SampleRequest } from "@inspo/engine"
 import { Array, Effect, Ref } from "effect"
-import type { Call, End, Sample } from "../Program.ts"
-import { defect, isOver, type Running, type Thrown } from "./Running.ts"
+import { type Call, defect, type End, isOver, type Playing, type Sample, type Thrown } from "../Episode.ts"
 import type * as ToolCalls from "./ToolCalls.ts"
 
 export interface Options<E> {
   /** Episodes that have not started: each starts when it is taken. */
-  readonly waiting: Iterator<Running>
+  readonly waiting: Iterator<Playing>
   /** How many may run at once, and in how many lanes. */
   readonly places: number
   readonly lanes: number
   readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampledSequence>, E>
   readonly call: (calls: ReadonlyArray<ToolCalls.Call>) => Effect.Effect<ToolCalls.Replies>
   /** Gets every finished episode, also before a lane fails. */
-  readonly hand: (over: ReadonlyArray<Running<End>>) => Effect.Effect<unknown>
+  readonly deliver: (over: ReadonlyArray<Playing<End>>) => Effect.Effect<unknown>
   /** Once set, lanes end after their round. A failed lane sets it, so that the results of the others, already paid for, are kept. */
   readonly isStopping: Ref.Ref<boolean>
 }
@@ -23,9 +22,9 @@ export interface Options<E> {
  * Runs episodes in lanes that do not wait for one another. A lane runs in rounds: the turns of all its episodes are sampled
  * in one call, then their tools are called, those of one tool together; a finished episode makes room for the next.
  */
-export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting }: Options<E>) => {
-  const enter = (places: number): ReadonlyArray<Running> => {
-    const entered: Array<Running> = []
+export const play = <E>({ call, deliver, isStopping, lanes, places, sample, waiting }: Options<E>) => {
+  const enter = (places: number): ReadonlyArray<Playing> => {
+    const entered: Array<Playing> = []
     for (let open = 0; open < places;) {
       const next = waiting.next()
       if (next.done === true) break
@@ -35,7 +34,7 @@ export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting
     return entered
   }
 
-  const round = Effect.fnUntraced(function* (episodes: ReadonlyArray<Running>) {
+  const round = Effect.fnUntraced(function* (episodes: ReadonlyArray<Playing>) {
     const sampling = episodes.filter(isSampling)
     const sequences = yield* sample(sampling.map(({ step }) => step.request))
     for (const [{ resume }, sequence] of Invariant.zip(sampling, sequences, "requests and sequences"))
@@ -52,15 +51,15 @@ export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting
 
   const lane = Effect.fnUntraced(
     function* (places: number) {
-      let going: ReadonlyArray<Running> = []
+      let going: ReadonlyArray<Playing> = []
       while (!(yield* Ref.get(isStopping))) {
         const entered = enter(places - going.length)
-        yield* hand(entered.filter(isOver))
+        yield* deliver(entered.filter(isOver))
         const episodes = [...going, ...entered.filter(isOpen)]
         if (episodes.length === 0) break
         yield* Effect.ensuring(
           round(episodes),
-          Effect.suspend(() => hand(episodes.filter(isOver)))
+          Effect.suspend(() => deliver(episodes.filter(isOver)))
         )
         going = episodes.filter(isOpen)
       }
@@ -80,7 +79,7 @@ const shares = (places: number, lanes: number): ReadonlyArray<number> => {
   return Array.makeBy(count, (lane) => Math.floor((places + lane) / count))
 }
 
-const isSampling = (running: Running): running is Running<Sample> => running.step._tag === "Sample"
-const isCalling = (running: Running): running is Running<Call> => running.step._tag === "Call"
-const isThrown = (running: Running): running is Running<Thrown> => running.step._tag === "Thrown"
-const isOpen = (running: Running): boolean => !isOver(running)
+const isSampling = (playing: Playing): playing is Playing<Sample> => playing.step._tag === "Sample"
+const isCalling = (playing: Playing): playing is Playing<Call> => playing.step._tag === "Call"
+const isThrown = (playing: Playing): playing is Playing<Thrown> => playing.step._tag === "Thrown"
+const isOpen = (playing: Playing): boolean => !isOver(playing)

@@ -1,21 +1,16 @@
 import * as Thoughts from "@inspo/domain/Thoughts"
 import type { Grammar } from "../ActionParser.ts"
-import type { Environment } from "../Agent.ts"
 import type { ChatAnswer, ChatPolicy } from "../ChatPolicy.ts"
-import type { Conversation } from "../Conversation.ts"
-import type { Episode } from "../Episode.ts"
+import type { Agent, Conversation, Environment } from "../Agent.ts"
+import { ask, call, end, type Episode, type Playing, type Program, start } from "../Episode.ts"
+import type { EpisodeConfig } from "../EpisodeConfig.ts"
 import * as Observation from "../Observation.ts"
-import { ask, call, end, type Program } from "../Program.ts"
 import * as Prompt from "../Prompt.ts"
-import { type Recorded, Recorder } from "../Recording.ts"
-import type { RolloutConfig } from "../RolloutConfig.ts"
 import { definition, type Tool } from "../Tool.ts"
+import { type Recorded, Recorder } from "../Transcription.ts"
 import { cut } from "./Cut.ts"
 import { chatMessage, Dialogue } from "./Dialogue.ts"
 import * as NativeTurns from "./NativeTurns.ts"
-
-/** A conversation in messages, with its recording. */
-export interface MessageConversation extends Conversation, Recorded {}
 
 type Policy = Pick<ChatPolicy.Interface, "profile" | "countTokens">
 
@@ -24,18 +19,23 @@ interface Setting extends Environment {
   readonly tools: ReadonlyMap<string, Tool>
 }
 
-/** Starts the conversations of episodes with a chat model. */
-export const make = (policy: Policy, setting: Setting) => {
+/** Starts the episodes of an agent with a chat model: each is played to the first step of its program. */
+export const begin = (agent: Agent, policy: Policy, setting: Setting) => {
   const native = nativeTools(policy, setting)
-  return (episode: Episode): MessageConversation => about(episode, policy, setting, native)
+  const run = agent.make(setting)
+  return (episode: Episode, index: number): Playing => {
+    const conversation = make(episode, policy, setting, native)
+    return start(run(conversation), conversation, { episode, index, isRescored: false })
+  }
 }
 
-const about = (
+/** A conversation in messages, with its recording. */
+const make = (
   episode: Episode,
   { countTokens, profile: { contextLength } }: Policy,
   { config, toolTexts }: Environment,
   native: ReturnType<typeof nativeTools>
-): MessageConversation => {
+): Conversation & Recorded => {
   const recorder = new Recorder()
   const dialogue = new Dialogue(countTokens)
   const envelope = countTokens(Observation.empty)
@@ -118,7 +118,7 @@ const withoutThoughts = (answer: ChatAnswer): ChatAnswer =>
 const excerpts = (
   dialogue: Dialogue,
   countTokens: Policy["countTokens"],
-  { maxObservationTokens, maxPromptTokens }: RolloutConfig
+  { maxObservationTokens, maxPromptTokens }: EpisodeConfig
 ): Pick<Conversation, "excerpt" | "spare"> => ({
   spare: (opened) => {
     const spare = Math.min(maxObservationTokens, maxPromptTokens - dialogue.sizeOf(opened))

@@ -4,13 +4,17 @@ import { Array, Effect } from "effect"
 import type { Agent, Environment } from "../Agent.ts"
 import * as Agents from "../agents/Agents.ts"
 import * as Observation from "../Observation.ts"
-import type { LayerOptions } from "../LayerOptions.ts"
 import type { RolloutConfig } from "../RolloutConfig.ts"
 import { RolloutError } from "../RolloutError.ts"
 import * as Tool from "../Tool.ts"
-import { calculator } from "../tools/Calculator.ts"
-import * as SearchTool from "../tools/SearchTool.ts"
+import { calculator, search } from "../tools/BuiltInTools.ts"
 import * as ToolCalls from "./ToolCalls.ts"
+
+/** `tools` are added to the built-in ones (see `builtInTools`); `agent` replaces the one that the config names. */
+export interface LayerOptions {
+  readonly tools?: ReadonlyArray<Tool.Tool>
+  readonly agent?: Agent
+}
 
 /** What a rollout needs besides its policy. */
 export interface Setup extends Environment {
@@ -36,15 +40,16 @@ export const make = Effect.fnUntraced(function* (
     scoredTurns = config.scoredTurns,
     sharesCalls = true
   } = agent
-  const search = SearchTool.make((yield* Search).search, config.topK, passagesText)
-  const tools = new Map([search, calculator, ...(options.tools ?? [])].map((tool) => [tool.name, tool]))
+  const searching = search((yield* Search).search, config.topK, passagesText)
+  const tools = new Map([searching, calculator, ...(options.tools ?? [])].map((tool) => [tool.name, tool]))
   const callable = agent.tools(config)
   return {
     agent,
     config,
     tools,
     // Native calls come with the tools' definitions.
-    toolTexts: agent.native === true ? "" : callable.flatMap((name) => tools.get(name)?.description ?? []).join(" "),
+    toolTexts:
+      agent.protocol === "tool-calls" ? "" : callable.flatMap((name) => tools.get(name)?.description ?? []).join(" "),
     call: ToolCalls.make(tools, {
       attempts: config.toolAttempts,
       timeoutSeconds: config.toolTimeoutSeconds,

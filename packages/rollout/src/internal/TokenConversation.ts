@@ -1,29 +1,35 @@
 import type { Message, SampledSequence, SampleRequest, Tokenizer } from "@inspo/engine"
-import type { Environment } from "../Agent.ts"
-import type { Conversation } from "../Conversation.ts"
-import type { Episode } from "../Episode.ts"
+import type { Agent, Conversation, Environment } from "../Agent.ts"
+import { call, demonstrated, end, type Episode, type Playing, type Program, sample, start } from "../Episode.ts"
 import * as Observation from "../Observation.ts"
-import { call, end, type Program, sample } from "../Program.ts"
 import * as Prompt from "../Prompt.ts"
-import { type Read, type Recorded, Recorder, type Recording } from "../Recording.ts"
-import type { Setting, Transcription } from "../Transcription.ts"
+import * as Transcription from "../Transcription.ts"
 
-/** A conversation on an engine's tokens, with its recording. */
-export interface TokenConversation extends Conversation, Recorded {}
-
-/** Starts the conversations of episodes, all with one transcription. */
-export const make = (setting: Setting & Environment, transcription: Transcription) => {
+/** Starts the episodes of an agent on an engine's tokens: each is played to the first step of its program. */
+export const begin = (agent: Agent, setting: Transcription.Setting & Environment) => {
+  const transcription = (agent.transcription ?? Transcription.verbatim)(setting)
   const envelope = Observation.envelope(setting.tokenizer)
-  return (episode: Episode): TokenConversation => about(episode, setting, transcription, envelope)
+  const run = agent.make(setting)
+  return (episode: Episode, index: number): Playing => {
+    const conversation = make(episode, setting, transcription, envelope)
+    const { demonstration } = episode
+    const play = function* (): Program {
+      const program = run(conversation)
+      return yield* demonstration === undefined ? program : demonstrated(setting.tokenizer, demonstration, program)
+    }
+    const isRescored = transcription.isRescored || demonstration !== undefined
+    return start(play(), conversation, { episode, index, isRescored })
+  }
 }
 
-const about = (
+/** A conversation on an engine's tokens, with its recording. */
+const make = (
   episode: Episode,
-  { config, contextLength, tokenizer, toolTexts }: Setting & Environment,
-  transcription: Transcription,
+  { config, contextLength, tokenizer, toolTexts }: Transcription.Setting & Environment,
+  transcription: Transcription.Transcription,
   envelope: number
-): TokenConversation => {
-  const recorder = new Recorder()
+): Conversation & Transcription.Recorded => {
+  const recorder = new Transcription.Recorder()
   let isOpen = false
   const open = (messages: ReadonlyArray<Message>) => {
     if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
@@ -31,7 +37,7 @@ const about = (
     isOpen = true
   }
   // Lazy, since agents that open the conversation themselves do not need the template.
-  const recorded = (): Recorder => {
+  const recorded = (): Transcription.Recorder => {
     if (!isOpen) open(Prompt.messages(episode.instruction, episode.question, config, { tools: toolTexts }))
     return recorder
   }
@@ -96,7 +102,7 @@ const about = (
   }
 }
 
-const readTokens = ({ prompt, response }: Recording, { decode }: Tokenizer): Read => ({
+const readTokens = ({ prompt, response }: Transcription.Recording, { decode }: Tokenizer): Transcription.Read => ({
   prompt: decode(prompt),
   response: decode(response),
   promptTokens: prompt.length,

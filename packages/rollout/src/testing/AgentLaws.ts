@@ -9,7 +9,7 @@ import * as Agents from "../agents/Agents.ts"
 import { layer, Rollout } from "../Rollout.ts"
 import { defaultConfig, type RolloutConfig } from "../RolloutConfig.ts"
 import type { Tool } from "../Tool.ts"
-import { calculator } from "../tools/Calculator.ts"
+import { calculator } from "../tools/BuiltInTools.ts"
 import * as ScriptedEngine from "./ScriptedEngine.ts"
 
 export interface Options extends Law.Options {
@@ -30,6 +30,7 @@ export interface Options extends Law.Options {
  * import { AgentLaws } from "@inspo/rollout/testing"
  *
  * const once: Agent = {
+ *   name: "once",
  *   tools: () => [],
  *   make: () =>
  *     function* ({ turn }) {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Calculator from "../../src/tools/Calculator.ts"
+import * as Calculator from "@inspo/rollout/tools/Arithmetic"
+import { calculator } from "../../src/tools/BuiltInTools.ts"
 import { Effect, Result, Schema } from "effect"
 
 /** An expression tree over fractions of integers, its exact value and two ways to write it. */
@@ -100,7 +101,7 @@ describe("Calculator", () => {
 
   it.effect("as a tool it answers each input, right or wrong", () =>
     Effect.gen(function* () {
-      const replies = yield* Calculator.calculator.run(["3 * (2 + 4)", "two", "1/0"])
+      const replies = yield* calculator.run(["3 * (2 + 4)", "two", "1/0"])
       assert.deepStrictEqual(
         replies.map((reply) => (Result.isSuccess(reply) ? reply.success : reply.failure.reason)),
         ["18", "t is not part of an expression.", "Division by zero."]

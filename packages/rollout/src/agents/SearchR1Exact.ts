@@ -10,7 +10,10 @@ import * as ToolLoop from "./ToolLoop.ts"
  * The agent `search-r1-exact`: the loop of the Search-R1 code, token by token. After `maxTurns` turns one
  * more is sampled, whose search is not executed.
  */
-export const agent: Agent = {
+export const agent: Agent<"search-r1-exact"> = {
+  name: "search-r1-exact",
+  description: "is `search-r1` with exactly the tokens of the Search-R1 code",
+  protocol: "tokens",
   tools: () => ["search"],
   requiredTools: ["search"],
   transcription: (setting) => transcription(setting),

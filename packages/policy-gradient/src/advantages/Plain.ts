@@ -1,0 +1,14 @@
+import type { Estimator } from "../Estimator.ts"
+
+/**
+ * The reward itself: at ratio 1 the gradient is that of the log-likelihood of what was rewarded, as rejection sampling and
+ * supervised fine-tuning have it.
+ *
+ * It compares nothing within a group, so the members of a group do not affect one another.
+ */
+export const plain: Estimator<"reward"> = {
+  name: "reward",
+  description: "is the reward itself, as in rejection sampling",
+  allowsLevels: false,
+  ofGroup: (rewards) => rewards
+}
