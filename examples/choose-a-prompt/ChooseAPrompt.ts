@@ -32,7 +32,7 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
 }: Options<E>) {
   const { observe } = InstructionValue.recentSteps({ window: 10 })
   const { values } = InstructionValue.compare
-  const pruning = EvidencePruning.make({ delta: 0.05, parents: 1 })
+  const pruning = EvidencePruning.removal({ delta: 0.05, parents: 1 })
   const sampler = Sampler.make({ rule: "thompson", temperature: 1, assignment: "stratified" })
   let population = Population.make(prompts.map(instruction))
   const rankings: Array<Ranked> = []

@@ -1,7 +1,7 @@
 import { Attempt, Experience, Instruction } from "@inspo/domain"
 import { InstructionValue, Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { SuccessiveHalving } from "@inspo/successive-halving"
+import { Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Effect, Layer } from "effect"
 
@@ -15,7 +15,7 @@ export interface Agent {
 export const loop = Effect.fn("OwnLoop.loop")(function* (agent: Agent, prompt: string, ids: ReadonlyArray<string>) {
   const values = yield* InstructionValue.InstructionValue
   const buffer = yield* ReplayBuffer.ReplayBuffer
-  const halving = yield* SuccessiveHalving.SuccessiveHalving
+  const halving = yield* Removal.Removal
   const verification = yield* Verification.Verification
   let [population, memory] = [yield* Attempt.attempt(() => Population.make([prompt])), ReplayBuffer.empty]
   for (let step = 1; step <= 60; step++) {
@@ -48,5 +48,5 @@ export const loop = Effect.fn("OwnLoop.loop")(function* (agent: Agent, prompt: s
   return Population.incumbent(population)?.instruction.text
 })
 
-const rules = Layer.merge(SuccessiveHalving.layer(), Verification.layer())
+const rules = Layer.merge(Removal.layer(), Verification.layer())
 export const layer = Layer.mergeAll(InstructionValue.layer(), ReplayBuffer.layer(), rules)

@@ -1,12 +1,12 @@
 import { Invariant } from "@inspo/domain"
 import { Ranking } from "@inspo/population"
-import { SuccessiveHalving } from "@inspo/successive-halving"
+import { Removal } from "@inspo/successive-halving"
 import { Layer } from "effect"
 
 /** Each prune removes only the worst member; the included rules remove up to half of the population. */
-export const dropTheLast = (parents: number): SuccessiveHalving.Strategy => ({
-  // Choose parents, and the members that newcomers replace, as usual.
-  ...SuccessiveHalving.bottomHalf({ parents, ties: "evidence" }),
+export const dropTheLast = (parents: number): Removal.Interface => ({
+  // Choose parents as usual.
+  ...Removal.bottomHalf({ parents, ties: "evidence" }),
   identity: { name: "drop-the-last", parameters: { parents } },
   prune: (population, values, protectedIds = new Set()) => {
     const valueOf = new Map(values.map(({ id, value }) => [id, value]))
@@ -21,4 +21,4 @@ export const dropTheLast = (parents: number): SuccessiveHalving.Strategy => ({
   }
 })
 
-export const layer = (parents: number) => Layer.succeed(SuccessiveHalving.SuccessiveHalving, dropTheLast(parents))
+export const layer = (parents: number) => Layer.succeed(Removal.Removal, dropTheLast(parents))

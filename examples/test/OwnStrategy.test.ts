@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction } from "@inspo/domain"
 import { Population } from "@inspo/population"
-import { SuccessiveHalving } from "@inspo/successive-halving"
+import { Removal } from "@inspo/successive-halving"
 import { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { layer } from "../own-strategy/DropTheLast.ts"
@@ -20,7 +20,7 @@ const instruction = (index: number): Instruction.Instruction => ({
 describe("a strategy of one's own", () => {
   it.effect.prop("drops one that none is worse than, and leaves the parents", [Values], ([values]) =>
     Effect.gen(function* () {
-      const { prune } = yield* SuccessiveHalving.SuccessiveHalving
+      const { prune } = yield* Removal.Removal
       const population = Population.make(values.map((_, index) => instruction(index)))
       const valued = values.map((value, index) => ({ id: instruction(index).id, value }))
       const { kept, pruned } = prune(population, valued)

@@ -6,8 +6,8 @@ import type { RewardFunction } from "@inspo/reward"
 import { RewardLaws } from "@inspo/reward/testing"
 import type { Agent } from "@inspo/rollout"
 import { AgentLaws } from "@inspo/rollout/testing"
-import { SuccessiveHalving } from "@inspo/successive-halving"
-import { PruningLaws } from "@inspo/successive-halving/testing"
+import { Removal } from "@inspo/successive-halving"
+import { RemovalLaws } from "@inspo/successive-halving/testing"
 import { Effect, type Layer } from "effect"
 import { moduleOf } from "./support/Modules.ts"
 
@@ -17,9 +17,9 @@ describe("what the documents show how to write keeps the laws", () => {
   it.effect("the pruning rule", () =>
     Effect.gen(function* () {
       const { dropTheLast } = yield* moduleOf<{
-        readonly dropTheLast: (parents: number) => SuccessiveHalving.Strategy
+        readonly dropTheLast: (parents: number) => Removal.Interface
       }>("docs/how-to/own-strategy.md")
-      for (const parents of [1, 2]) yield* holds(PruningLaws.laws(dropTheLast(parents)))
+      for (const parents of [1, 2]) yield* holds(RemovalLaws.laws(dropTheLast(parents)))
     })
   )
 
@@ -65,15 +65,15 @@ describe("docs/how-to/test-your-own.md", () => {
 
   it.effect("shows a law of one's own, which some rules keep and others break", () =>
     Effect.gen(function* () {
-      const { gentle } = yield* moduleOf<{ readonly gentle: (rule: SuccessiveHalving.Strategy) => Law.Law }>(
+      const { gentle } = yield* moduleOf<{ readonly gentle: (rule: Removal.Interface) => Law.Law }>(
         "docs/how-to/test-your-own.md",
         "gentle"
       )
       const { dropTheLast } = yield* moduleOf<{
-        readonly dropTheLast: (parents: number) => SuccessiveHalving.Strategy
+        readonly dropTheLast: (parents: number) => Removal.Interface
       }>("docs/how-to/own-strategy.md")
       yield* gentle(dropTheLast(1)).check
-      assert.lengthOf(yield* Law.broken([gentle(SuccessiveHalving.bottomHalf({ parents: 1 }))]), 1)
+      assert.lengthOf(yield* Law.broken([gentle(Removal.bottomHalf({ parents: 1 }))]), 1)
     })
   )
 })

@@ -67,7 +67,7 @@ describe("from rewards to parents", () => {
       { history: History, temperature: Temperature, window: Schema.Literals([1, 2, 5]) },
       ({ history, temperature, window }) => {
         const algorithm = { ...preset, population: { ...preset.population, window } }
-        const { halving, valuation } = Strategies.ofAlgorithm(algorithm)
+        const { admission, removal, valuation } = Strategies.ofAlgorithm(algorithm)
         const finite = Schema.is(Population.Population)
         let population = Population.make(Trace.instructions(4))
         for (const [index, step] of history.entries()) {
@@ -86,12 +86,12 @@ describe("from rewards to parents", () => {
             temperature
           )
           assert.approximately(sum(shares), 1, 1e-12)
-          const { kept, pruned } = halving.prune(population, values)
+          const { kept, pruned } = removal.prune(population, values)
           assert.strictEqual(kept.length + pruned.length, population.members.length)
-          const parents = halving.parents(population, values)
+          const parents = removal.parents(population, values)
           assert.strictEqual(parents.length, algorithm.population.parents)
           for (const { instruction } of parents) assert.include(kept, instruction.id)
-          const replaced = halving.replaced(
+          const replaced = admission.replaced(
             population,
             values,
             new Set(parents.map(({ instruction }) => instruction.id)),

@@ -49,6 +49,7 @@ const sampler = inFile("packages/sampler/src/Assign.ts")
 const samplerShares = inFile("packages/sampler/src/Shares.ts")
 const stream = inFile("packages/sampler/src/QuestionStream.ts")
 const halving = inFile("packages/successive-halving/src/Halving.ts")
+const replacement = inFile("packages/successive-halving/src/Replacement.ts")
 const world = inFile("research/studies/src/simulation/World.ts")
 const simulation = inFile("research/studies/src/simulation/Loop.ts")
 const purse = inFile("packages/evolve/src/Purse.ts")
@@ -315,9 +316,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
   halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
   halving("slice(0, least)", "slice(0, least + 1)", "chooses one parent too many"),
-  halving(
-    "!staying.has(id))\n        .toReversed()",
-    "staying.has(id))\n        .toReversed()",
+  replacement(
+    "!staying.has(id))\n      .toReversed()",
+    "staying.has(id))\n      .toReversed()",
     "newcomers replace parents"
   ),
   halving("protectedIds.has(id))\n          .toReversed()", "protectedIds.has(id))", "best of the pruned first"),
@@ -434,11 +435,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   kernel("instructionId(born + place)", "instructionId(population.members.length + place)", "ids repeat"),
   kernel("generationOf(parent) + 1", "generationOf(parent)", "candidates have their parent's generation"),
   kernel(
-    "new Set([...protectedIds, ...parents, ...",
+    "new Set([...context.protectedIds, ...parents, ...",
     "new Set([...parents, ...",
     "candidates replace protected members"
   ),
-  kernel(", ...strategies.halving.kept(population)]", "]", "candidates replace the incumbent"),
+  kernel(", ...(boundsOf(context, state)?.kept ?? [])]", "]", "candidates replace the incumbent"),
   next(
     'open.policy === "before" ? 0 :',
     'open.policy === "after" ? 0 :',
@@ -587,7 +588,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   run('  { part: "search", subject', '  { part: "data", subject', "a retriever replaces passages on a resume"),
   run("tokenizer.prompt([{ role:", "([{ role:", "a resume with another chat template continues"),
   run("if (strategy !== null)", "if (strategy === null)", "a resume under another strategy continues"),
-  strategies("halving: halving.identity", "halving: sampler.identity", "the name of another strategy is recorded"),
+  strategies("removal: removal.identity", "removal: sampler.identity", "the name of another strategy is recorded"),
   strategies(
     "Equal.equals(recorded[part], named[part]) ? [] :",
     "!Equal.equals(recorded[part], named[part]) ? [] :",

@@ -3,19 +3,20 @@ import { Strategy } from "@inspo/domain"
 import { InstructionValue } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
-import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
+import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Effect, Equal, Layer, Schema, Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 import * as ValueChoices from "./ValueChoices.ts"
 
-/** The strategies: values of pure functions. `next` uses them, `apply` does not. */
+/** The strategies: values of pure functions. */
 export interface Strategies {
-  readonly valuation: InstructionValue.Strategy
-  readonly sampler: Sampler.Strategy
-  readonly halving: SuccessiveHalving.Strategy
-  readonly buffer: ReplayBuffer.Strategy
-  readonly verification: Verification.Strategy
+  readonly valuation: InstructionValue.Interface
+  readonly sampler: Sampler.Interface
+  readonly removal: Removal.Interface
+  readonly admission: Admission.Interface
+  readonly buffer: ReplayBuffer.Interface
+  readonly verification: Verification.Interface
 }
 
 /** The settings and the strategies that a run decides by. */
@@ -28,7 +29,8 @@ export interface Deciding {
 export type Services =
   | InstructionValue.InstructionValue
   | Sampler.Sampler
-  | SuccessiveHalving.SuccessiveHalving
+  | Removal.Removal
+  | Admission.Admission
   | ReplayBuffer.ReplayBuffer
   | Verification.Verification
 
@@ -36,26 +38,22 @@ export type Services =
 export const Identities = Schema.Struct({
   valuation: Strategy.Identity,
   sampler: Strategy.Identity,
-  halving: Strategy.Identity,
+  removal: Strategy.Identity,
+  admission: Strategy.Identity,
   buffer: Strategy.Identity,
   verification: Strategy.Identity
 })
 export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
-/** Strategies with the statistics that they use, as their services have them. A run folds these itself. */
-export interface Complete extends Strategies {
-  readonly valuation: InstructionValue.Valuation
-  readonly buffer: ReplayBuffer.Memory
-}
-
 /** The strategies that an algorithm names. */
-export const ofAlgorithm = (algorithm: Algorithm): Complete => ({
+export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
   valuation:
     algorithm.population.average === "questions"
       ? InstructionValue.compare
       : InstructionValue.make(ValueChoices.choices(algorithm)),
   sampler: Sampler.make({ ...algorithm.sampler, rule: algorithm.sampler.shares, sharing: sharingOf(algorithm) }),
-  halving: halvingOf(algorithm),
+  removal: removalOf(algorithm),
+  admission: admissionOf(algorithm),
   buffer: ReplayBuffer.make({ ...algorithm.buffer, questions: algorithm.verification.questions }),
   verification: verificationOf(algorithm.verification)
 })
@@ -69,20 +67,21 @@ export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strate
  * @example
  * ```ts
  * import { Presets, Strategies } from "@inspo/coevolution"
- * import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
+ * import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
  * import { Layer } from "effect"
  *
- * declare const mine: SuccessiveHalving.Strategy
+ * declare const mine: Removal.Interface
  *
- * Layer.merge(Strategies.layer(Presets.quick), Layer.succeed(SuccessiveHalving.SuccessiveHalving, mine))
+ * Layer.merge(Strategies.layer(Presets.quick), Layer.succeed(Removal.Removal, mine))
  * ```
  */
 export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
-  const { buffer, halving, sampler, verification, valuation } = ofAlgorithm(algorithm)
+  const { admission, buffer, removal, sampler, verification, valuation } = ofAlgorithm(algorithm)
   return Layer.mergeAll(
     Layer.succeed(InstructionValue.InstructionValue, valuation),
     Layer.succeed(Sampler.Sampler, sampler),
-    Layer.succeed(SuccessiveHalving.SuccessiveHalving, halving),
+    Layer.succeed(Removal.Removal, removal),
+    Layer.succeed(Admission.Admission, admission),
     Layer.succeed(ReplayBuffer.ReplayBuffer, buffer),
     Layer.succeed(Verification.Verification, verification)
   )
@@ -92,16 +91,25 @@ export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
 export const fromContext: Effect.Effect<Strategies, never, Services> = Effect.all({
   valuation: InstructionValue.InstructionValue,
   sampler: Sampler.Sampler,
-  halving: SuccessiveHalving.SuccessiveHalving,
+  removal: Removal.Removal,
+  admission: Admission.Admission,
   buffer: ReplayBuffer.ReplayBuffer,
   verification: Verification.Verification
 })
 
 /** The names of these strategies. */
-export const identities = ({ buffer, halving, sampler, verification, valuation }: Strategies): Identities => ({
+export const identities = ({
+  admission,
+  buffer,
+  removal,
+  sampler,
+  verification,
+  valuation
+}: Strategies): Identities => ({
   valuation: valuation.identity,
   sampler: sampler.identity,
-  halving: halving.identity,
+  removal: removal.identity,
+  admission: admission.identity,
   buffer: buffer.identity,
   verification: verification.identity
 })
@@ -133,7 +141,8 @@ export interface Foreign {
 export const nouns: Readonly<Record<keyof Identities, string>> = {
   valuation: "the valuation of instructions",
   sampler: "the sampler",
-  halving: "the pruning rule",
+  removal: "the rule of removal",
+  admission: "the rule of admission",
   buffer: "the replay buffer",
   verification: "the verification rule"
 }
@@ -143,19 +152,22 @@ const sharingOf = ({ rollout: { groupSize, instructionsPerQuestion } }: Algorith
     ? { _tag: "Samples", samples: groupSize }
     : { _tag: "Groups", instructionsPerQuestion }
 
-const halvingOf = ({ halving: { risk, rule }, population }: Algorithm): SuccessiveHalving.Strategy => {
+const removalOf = ({ halving: { risk, rule }, population }: Algorithm): Removal.Interface => {
   const { parents, size, ties } = population
   switch (rule) {
     case "bottom-half":
-      return SuccessiveHalving.bottomHalf({ parents, ties })
+      return Removal.bottomHalf({ parents, ties })
     case "fixed-half":
-      return SuccessiveHalving.fixedHalf({ parents, ties, size })
+      return Removal.fixedHalf({ parents, ties, size })
     case "evidence":
-      return EvidencePruning.make({ delta: risk, parents })
+      return EvidencePruning.removal({ delta: risk, parents })
   }
 }
 
-const verificationOf = (algorithm: Algorithm["verification"]): Verification.Strategy => {
+const admissionOf = ({ halving: { risk, rule }, population: { ties } }: Algorithm): Admission.Interface =>
+  rule === "evidence" ? EvidencePruning.admission({ delta: risk }) : Admission.allOthers({ ties })
+
+const verificationOf = (algorithm: Algorithm["verification"]): Verification.Interface => {
   const { baseline, fill, rounds, samples } = algorithm
   if (samples === 0) return Verification.untried({ rounds, fill })
   return baseline === "rerun"

@@ -33,10 +33,11 @@ const asked = (): never => assert.fail("a fold of events asked a strategy")
 const identity = { name: "unasked", parameters: {} }
 
 const unasked: Strategies.Strategies = {
-  valuation: { identity, values: asked, best: asked },
+  valuation: { identity, observe: asked, values: asked, best: asked },
   sampler: { identity, probabilities: asked, assign: asked },
-  halving: { identity, prune: asked, parents: asked, kept: asked, newcomers: asked, replaced: asked },
-  buffer: { identity, failures: asked, verificationQuestions: asked },
+  removal: { identity, prune: asked, parents: asked },
+  admission: { identity, bounds: asked, replaced: asked },
+  buffer: { identity, add: asked, failures: asked, verificationQuestions: asked },
   verification: { identity, plan: asked, judge: asked, needsRound: asked, refill: asked }
 }
 
@@ -53,10 +54,10 @@ const otherwise = ({ strategies, ...context }: DecisionContext): DecisionContext
   ...context,
   strategies: {
     ...strategies,
-    halving: {
-      ...strategies.halving,
+    removal: {
+      ...strategies.removal,
       parents: (population, values) =>
-        strategies.halving.parents(
+        strategies.removal.parents(
           population,
           values.map(({ id, value }) => ({ id, value: -value }))
         )

@@ -20,16 +20,17 @@ const recorded = Effect.fnUntraced(function* (strategies: Layer.Layer<Strategies
 
 describe("the strategies of an algorithm", () => {
   it("have the names of what they do, and other parameters make another identity", () => {
-    const { buffer, halving, sampler, verification, valuation } = Strategies.identities(
+    const { admission, buffer, removal, sampler, verification, valuation } = Strategies.identities(
       Strategies.ofAlgorithm(Presets.robust)
     )
     assert.deepStrictEqual(
-      [valuation, sampler, halving, buffer, verification].map(({ name }) => name),
-      ["comparison", "thompson", "evidence", "ring", "untried"]
+      [valuation, sampler, removal, admission, buffer, verification].map(({ name }) => name),
+      ["comparison", "thompson", "evidence", "evidence", "ring", "untried"]
     )
     const changed: Algorithm = { ...Presets.robust, halving: { ...Presets.robust.halving, risk: 0.01 } }
     assert.deepStrictEqual(Strategies.foreign(changed, Strategies.identities(Strategies.ofAlgorithm(Presets.robust))), [
-      { part: "halving", identity: halving }
+      { part: "removal", identity: removal },
+      { part: "admission", identity: admission }
     ])
     assert.deepStrictEqual(Strategies.foreign(changed, null), [])
   })
@@ -56,7 +57,7 @@ describe("a strategy of one's own", () => {
       const started = events?.[0]
       if (started?._tag !== "RunStarted") return assert.fail("a log begins with RunStarted")
       assert.deepStrictEqual(Strategies.foreign(algorithm, started.strategies), [
-        { part: "halving", identity: { name: "drop-the-last", parameters: { parents: 1 } } }
+        { part: "removal", identity: { name: "drop-the-last", parameters: { parents: 1 } } }
       ])
       assert.notDeepEqual(prunes(events ?? []), prunes(usual ?? []))
       for (const pruned of prunes(events ?? [])) assert.strictEqual(pruned, 1)
@@ -78,7 +79,7 @@ describe("a strategy of one's own", () => {
         const refused = yield* Effect.flip(runOn(algorithm, stored))
         assert.include(
           refused.message,
-          "the pruning rule is bottom-half (parents 1, floor 0, ties evidence), but was " +
+          "the rule of removal is bottom-half (parents 1, floor 0, ties evidence), but was " +
             "drop-the-last (parents 1) when the run began; continue in a program that provides the original one"
         )
         yield* runOn(algorithm, stored, undefined, { strategies: own(algorithm) })

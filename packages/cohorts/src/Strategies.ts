@@ -9,13 +9,14 @@ import { type Settings, toUnit } from "./Settings.ts"
 
 /** The strategies in force: those that evolution decides by, and how members are compared. */
 export interface Strategies extends Evolution.Strategies {
-  readonly valuation: Pick<InstructionValue.Strategy, "best" | "values">
+  readonly valuation: Pick<InstructionValue.Interface, "best" | "values">
 }
 
 /** The strategies of settings: members are compared within questions and pruned by evidence; candidates enter untried. */
 export const ofSettings = ({ population, risk }: Settings): Strategies => ({
   valuation: InstructionValue.compare,
-  halving: EvidencePruning.make({ delta: risk, parents: population.parents }),
+  removal: EvidencePruning.removal({ delta: risk, parents: population.parents }),
+  admission: EvidencePruning.admission({ delta: risk }),
   verification: Verification.untried({ rounds: 1, fill: false })
 })
 

@@ -77,7 +77,7 @@ const pruneOf = (
   parents: number,
   protectedIds: ReadonlySet<InstructionId> = new Set()
 ) => {
-  const { pruned } = EvidencePruning.make({ delta, parents }).prune(
+  const { pruned } = EvidencePruning.removal({ delta, parents }).prune(
     population,
     InstructionValue.compare.values(population),
     protectedIds

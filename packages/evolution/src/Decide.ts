@@ -53,9 +53,9 @@ export const decide = (context: DecisionContext, state: EvolutionState): Decisio
   }
 }
 
-/** The members that successive halving prunes. */
+/** The members that are pruned. */
 export const prune = (context: DecisionContext, { evolution, population }: EvolutionState): EventOf<"Pruned"> => {
-  const { kept, pruned } = context.strategies.halving.prune(
+  const { kept, pruned } = context.strategies.removal.prune(
     population,
     context.values,
     new Set([...context.protectedIds, ...(evolution?.parents ?? [])])
@@ -68,14 +68,14 @@ export const chooseParents = (
   { strategies, values }: DecisionContext,
   { population }: EvolutionState
 ): EventOf<"ParentsChosen"> => {
-  const parents = strategies.halving.parents(population, values).map(({ instruction }) => instruction.id)
+  const parents = strategies.removal.parents(population, values).map(({ instruction }) => instruction.id)
   if (!Arr.isReadonlyArrayNonEmpty(parents)) throw new Invariant.InvariantBroken("every parent")
   return { _tag: "ParentsChosen", step: population.step, parents }
 }
 
 /** The new members, for the free places. The state must hold an evolution. */
 export const refill = (context: DecisionContext, state: EvolutionState): EventOf<"PopulationRefilled"> => {
-  const { halving, verification } = context.strategies
+  const { admission, verification } = context.strategies
   const { evolution, population } = state
   if (evolution === null) throw new Invariant.InvariantBroken("an evolution")
   const { chosen, shortfall } = verification.refill({
@@ -93,7 +93,7 @@ export const refill = (context: DecisionContext, state: EvolutionState): EventOf
     _tag: "PopulationRefilled",
     step: population.step,
     parents: evolution.parents,
-    replaced: halving.replaced(
+    replaced: admission.replaced(
       population,
       context.values,
       new Set(staying),
@@ -154,10 +154,11 @@ const judge = (
 
 /** Members that stay whatever the scores of candidates. */
 const certainOf = (
-  { protectedIds, strategies }: DecisionContext,
-  { population }: EvolutionState,
+  context: DecisionContext,
+  state: EvolutionState,
   { parents }: Evolution
-): ReadonlySet<InstructionId> => new Set([...protectedIds, ...parents, ...strategies.halving.kept(population)])
+): ReadonlySet<InstructionId> =>
+  new Set([...context.protectedIds, ...parents, ...(boundsOf(context, state)?.kept ?? [])])
 
 /** How many candidates can join. */
 const placesFor = (context: DecisionContext, state: EvolutionState, evolution: Evolution): number =>
@@ -170,5 +171,8 @@ const placesFor = (context: DecisionContext, state: EvolutionState, evolution: E
   )
 
 /** The most newcomers of an evolution, whatever places there are. */
-export const mostNewcomers = ({ strategies }: DecisionContext, { entrants, population }: EvolutionState): number =>
-  strategies.halving.newcomers(population, entrants)
+export const mostNewcomers = (context: DecisionContext, state: EvolutionState): number =>
+  boundsOf(context, state)?.newcomers ?? Infinity
+
+const boundsOf = ({ strategies }: DecisionContext, { entrants, population }: EvolutionState) =>
+  strategies.admission.bounds?.(population, entrants)

@@ -2,13 +2,13 @@
 import { Schema } from "effect"
 import { Candidate, Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
-import { Pruned as Leaving } from "@inspo/successive-halving/SuccessiveHalving"
+import { Pruned as Leaving } from "@inspo/successive-halving/Removal"
 import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Scores = Schema.Array(Schema.Finite)
 
-/** Successive halving removed instructions, and `kept` stay. */
+/** A rule of removal pruned instructions, and `kept` stay. */
 export const Pruned = Schema.TaggedStruct("Pruned", {
   step: Count,
   pruned: Schema.Array(Leaving),

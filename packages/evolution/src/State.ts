@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Candidate, contentOf, type Instruction, InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { Population } from "@inspo/population/Population"
-import { Entrants } from "@inspo/successive-halving/SuccessiveHalving"
+import { Entrants } from "@inspo/successive-halving/Admission"
 import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))

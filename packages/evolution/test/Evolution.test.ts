@@ -14,7 +14,7 @@ import {
 } from "@inspo/evolution"
 import { Lives } from "@inspo/evolution/testing"
 import { InstructionValue, Population } from "@inspo/population"
-import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
+import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Schema } from "effect"
 
@@ -30,8 +30,12 @@ const Led = Schema.Struct({
 const hostOf = ({ asks, parents, rounds, rule, size }: typeof Led.Type): Lives.Host => ({
   strategies: {
     valuation: InstructionValue.recentSteps({ window: 3 }),
-    halving:
-      rule === "evidence" ? EvidencePruning.make({ delta: 0.9, parents }) : SuccessiveHalving.bottomHalf({ parents }),
+    ...(rule === "evidence"
+      ? {
+          removal: EvidencePruning.removal({ delta: 0.9, parents }),
+          admission: EvidencePruning.admission({ delta: 0.9 })
+        }
+      : { removal: Removal.bottomHalf({ parents }), admission: Admission.allOthers() }),
     verification: asks
       ? Verification.rerunParent({ rounds, fill: false })
       : Verification.untried({ rounds, fill: false })
@@ -153,7 +157,7 @@ describe("evolution", () => {
     ([led, accepted]) => {
       const host = hostOf({ ...led, rule: "bottom-half", asks: true })
       const offered: Array<number> = []
-      const verification: Verification.Strategy = {
+      const verification: Verification.Interface = {
         ...Verification.rerunParent({ rounds: 9, fill: false }),
         needsRound: ({ places, verified }) => {
           offered.push(places - verified.filter((other) => other.accepted).length)

@@ -3,16 +3,16 @@ import { Law } from "@inspo/domain/testing"
 import { decide, endUnit, type EventOf, type EvolutionState, instructionId, type Strategies } from "@inspo/evolution"
 import { EvolutionLaws, type Lives } from "@inspo/evolution/testing"
 import { InstructionValue, Population } from "@inspo/population"
-import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
+import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Effect } from "effect"
 
 const hosts = [1, 2].flatMap((parents) =>
   [
-    SuccessiveHalving.bottomHalf({ parents }),
-    SuccessiveHalving.fixedHalf({ parents, size: 5 }),
-    EvidencePruning.make({ delta: 0.9, parents })
-  ].flatMap((halving) =>
+    { removal: Removal.bottomHalf({ parents }), admission: Admission.allOthers() },
+    { removal: Removal.fixedHalf({ parents, size: 5 }), admission: Admission.allOthers() },
+    { removal: EvidencePruning.removal({ delta: 0.9, parents }), admission: EvidencePruning.admission({ delta: 0.9 }) }
+  ].flatMap(({ admission, removal }) =>
     [
       Verification.untried({ rounds: 2, fill: false }),
       Verification.rerunParent({ rounds: 2, fill: true }),
@@ -20,8 +20,9 @@ const hosts = [1, 2].flatMap((parents) =>
     ].map((verification) => ({
       strategies: {
         valuation:
-          halving.identity.name === "evidence" ? InstructionValue.compare : InstructionValue.recentSteps({ window: 3 }),
-        halving,
+          removal.identity.name === "evidence" ? InstructionValue.compare : InstructionValue.recentSteps({ window: 3 }),
+        removal,
+        admission,
         verification
       },
       parents,
@@ -34,7 +35,7 @@ const hosts = [1, 2].flatMap((parents) =>
 describe.each(
   hosts.map(
     (host) =>
-      [host.strategies.halving.identity.name, host.strategies.verification.identity.name, host.parents, host] as const
+      [host.strategies.removal.identity.name, host.strategies.verification.identity.name, host.parents, host] as const
   )
 )("%s and %s, parents: %d", (_, __, ___, host) => {
   for (const { check, name } of EvolutionLaws.laws(host, { runs: 40 })) it.effect(name, () => check)
@@ -42,13 +43,14 @@ describe.each(
 
 const right: Strategies = {
   valuation: InstructionValue.recentSteps({ window: 3 }),
-  halving: SuccessiveHalving.bottomHalf({ parents: 2 }),
+  removal: Removal.bottomHalf({ parents: 2 }),
+  admission: Admission.allOthers(),
   verification: Verification.rerunParent({ rounds: 2, fill: false })
 }
-const one = SuccessiveHalving.fixedHalf({ parents: 1, size: 10 })
+const one = Removal.fixedHalf({ parents: 1, size: 10 })
 
-const halving = (changed: Partial<Strategies["halving"]>): Partial<Lives.Host> => ({
-  strategies: { ...right, halving: { ...right.halving, ...changed } }
+const removal = (changed: Partial<Strategies["removal"]>): Partial<Lives.Host> => ({
+  strategies: { ...right, removal: { ...right.removal, ...changed } }
 })
 const verification = (changed: Partial<Strategies["verification"]>): Partial<Lives.Host> => ({
   strategies: { ...right, verification: { ...right.verification, ...changed } }
@@ -80,13 +82,13 @@ const bugs: Readonly<Record<string, () => Partial<Lives.Host>>> = {
       }))
     }),
   "a population keeps as many members as it has parents, and no more than its places": () =>
-    halving({ prune: one.prune }),
+    removal({ prune: one.prune }),
   "protected instructions, and the parents of an evolution, stay": () =>
-    halving({ prune: (population, values) => right.halving.prune(population, values) }),
+    removal({ prune: (population, values) => right.removal.prune(population, values) }),
   "the best is not pruned": () =>
-    halving({
+    removal({
       prune: (population, values, chosen) =>
-        right.halving.prune(
+        right.removal.prune(
           population,
           values.map(({ value, ...rest }) => ({ ...rest, value: -value })),
           chosen
@@ -107,7 +109,9 @@ const bugs: Readonly<Record<string, () => Partial<Lives.Host>>> = {
   }),
   "equal states are decided on alike, and equal lives have equal events": () => {
     let asked = 0
-    return halving({ newcomers: () => asked++ % 3 })
+    return {
+      strategies: { ...right, admission: { ...right.admission, bounds: () => ({ kept: [], newcomers: asked++ % 3 }) } }
+    }
   },
   "an event is stored as JSON, and leads to the same state again": () =>
     verification({

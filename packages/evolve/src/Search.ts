@@ -361,7 +361,8 @@ const context = (state: State): Evolution.DecisionContext => ({
 
 const strategies: Evolution.Strategies = {
   valuation: InstructionValue.compare,
-  halving: EvidencePruning.make({ delta: 0.05, parents: 1 }),
+  removal: EvidencePruning.removal({ delta: 0.05, parents: 1 }),
+  admission: EvidencePruning.admission({ delta: 0.05 }),
   verification: Verification.untried({ rounds: 1, fill: false })
 }
 

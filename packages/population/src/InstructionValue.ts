@@ -2,12 +2,12 @@
 import { Context, Layer } from "effect"
 import { attempt } from "@inspo/domain/Attempt"
 import type { InvalidInput } from "@inspo/domain/InvalidInput"
-import { type Choices, make, type Valuation } from "./Values.ts"
+import { type Choices, type Interface, make } from "./Values.ts"
 
 export * from "./Values.ts"
 
 /** The values of instructions, and the statistics that they are computed from. */
-export class InstructionValue extends Context.Service<InstructionValue, Valuation>()(
+export class InstructionValue extends Context.Service<InstructionValue, Interface>()(
   "@inspo/population/InstructionValue"
 ) {}
 

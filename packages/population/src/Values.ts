@@ -37,17 +37,13 @@ export interface Observed extends Pick<Group, "instructionId"> {
   readonly stratum?: string
 }
 
-/** Statistics of the members of a population. All functions are pure. */
-export interface Strategy {
+/** The values of the members of a population, and the statistics that they follow from. All functions are pure. */
+export interface Interface {
   readonly identity: Identity
   /** w_j of every member, in the order of the population, including those never sampled. */
   readonly values: (population: Population) => ReadonlyArray<Value>
   /** I*: the instruction to return and to use at inference; none only if the population is empty. */
   readonly best: (population: Population) => Option.Option<Member>
-}
-
-/** A strategy with the statistics it uses. A run folds these itself, with the window of its config. */
-export interface Valuation extends Strategy {
   /**
    * Credits the groups of step `step` to the instructions they were rolled out under. Throws `InvalidInput` on a step that
    * is not after the last one, a group of an instruction that is not a member, a group without samples, and a reward outside
@@ -97,7 +93,7 @@ export interface Choices extends Options {
  * valuation.values(after) // value 0.2 for the seed, 0 for the variant
  * ```
  */
-export const lastDraws = (options: Options): Valuation =>
+export const lastDraws = (options: Options): Interface =>
   make({ ...options, average: "window", span: "draws", unseen: "zero", ties: "order", best: "value" })
 
 /**
@@ -108,7 +104,7 @@ export const lastDraws = (options: Options): Valuation =>
  * While no value is known, such as right after a reset, I* is the best by lifetime mean or, for an instruction without one,
  * by its verification score; ties go to the parent, which was observed longer.
  */
-export const recentSteps = (options: Options): Valuation => make({ ...defaults, ...options })
+export const recentSteps = (options: Options): Interface => make({ ...defaults, ...options })
 
 const defaults: Choices = {
   window: 5,
@@ -120,7 +116,7 @@ const defaults: Choices = {
 }
 
 /** Any combination of options; by default as {@link recentSteps} with a window of 5. With an empty window the last value is kept, marked stale. */
-export const make = (chosen: Partial<Choices> = {}): Valuation => {
+export const make = (chosen: Partial<Choices> = {}): Interface => {
   const choices = { ...defaults, ...chosen }
   const { average, best, missingRewards = "worst", span, ties, unseen, window } = choices
   assertCount("InstructionValue.make", "window", window, 1)
@@ -157,7 +153,7 @@ export const make = (chosen: Partial<Choices> = {}): Valuation => {
  * The expected reward of each member by its {@link Comparison}: the mean reward of the last steps plus how much better the
  * member is within questions. I* is the incumbent of the comparison. `observe` keeps the last 5 steps.
  */
-export const compare: Valuation = {
+export const compare: Interface = {
   identity: { name: "comparison", parameters: {} },
   observe: (population, step, groups) => observe(defaults, population, step, groups),
   values: (population) => {
@@ -192,7 +188,7 @@ const withChances = ({ comparison }: Population, values: ReadonlyArray<Value>): 
 /** The rewards that the window keeps, and how they are averaged. */
 export type Averaging = Pick<Choices, "average" | "missingRewards" | "span" | "window">
 
-/** The statistics after the groups of step `step`, as in {@link Valuation.observe}: a fold without choices. */
+/** The statistics after the groups of step `step`, as in {@link Interface.observe}: a fold without choices. */
 export const observe = (
   averaging: Averaging,
   population: Population,

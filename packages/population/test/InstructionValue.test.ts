@@ -4,7 +4,7 @@ import { Effect, Option, Result, Schema } from "effect"
 import { InstructionValue, Population } from "@inspo/population"
 import { History, instruction, instructions, mean, stepMeans, toGroups, Window } from "./Histories.ts"
 
-const observeAll = (valuation: InstructionValue.Valuation, history: History, from = 1): Population.Population =>
+const observeAll = (valuation: InstructionValue.Interface, history: History, from = 1): Population.Population =>
   history.reduce(
     (population, step, index) => valuation.observe(population, from + index, toGroups(step)),
     Population.make(instructions)

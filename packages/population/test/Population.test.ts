@@ -74,7 +74,7 @@ interface Model {
 }
 
 interface Real {
-  readonly valuation: InstructionValue.Valuation
+  readonly valuation: InstructionValue.Interface
   population: Population.Population
 }
 

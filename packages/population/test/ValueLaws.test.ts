@@ -24,7 +24,7 @@ describe.each([
   for (const { check, name } of ValueLaws.laws(strategy)) it.effect(name, () => check)
 })
 
-type Valuation = Pick<InstructionValue.Valuation, "best" | "observe" | "values">
+type Valuation = Pick<InstructionValue.Interface, "best" | "observe" | "values">
 const right: Valuation = InstructionValue.recentSteps({ window: 3 })
 
 /** For each law a valuation that breaks it, and no other. */

@@ -18,9 +18,14 @@ export const Contents = Schema.Struct({
 })
 export interface Contents extends Schema.Schema.Type<typeof Contents> {}
 
-/** Draws from a buffer. Pure: the same contents, seed and path give the same draw. */
-export interface Strategy {
+/** A memory of experiences, and draws from it. Pure: the same contents, seed and path give the same draw. */
+export interface Interface {
   readonly identity: Identity
+  /**
+   * Adds the experiences of step `step` and removes those beyond the capacity. Throws `InvalidInput` unless the step is
+   * after those remembered, the experiences are of this step, and their rewards are in [0, 1].
+   */
+  readonly add: (buffer: Contents, step: number, experiences: ReadonlyArray<Experience>) => Contents
   /** Failures for a proposer to reflect on: at most `count`, all distinct; none without failures. */
   readonly failures: (buffer: Contents, request: FailuresRequest) => ReadonlyArray<Experience>
   /** D_B: the questions to verify candidates on, at most `samples`. */
@@ -28,16 +33,7 @@ export interface Strategy {
 }
 
 /** A memory of experiences, and what is drawn from it. */
-export class ReplayBuffer extends Context.Service<ReplayBuffer, Memory>()("@inspo/replay-buffer/ReplayBuffer") {}
-
-/** A strategy with the memory it draws from. A run folds its memory itself, with the capacity in its config. */
-export interface Memory extends Strategy {
-  /**
-   * Adds the experiences of step `step` and removes those beyond the capacity. Throws `InvalidInput` unless the step is
-   * after those remembered, the experiences are of this step, and their rewards are in [0, 1].
-   */
-  readonly add: (buffer: Contents, step: number, experiences: ReadonlyArray<Experience>) => Contents
-}
+export class ReplayBuffer extends Context.Service<ReplayBuffer, Interface>()("@inspo/replay-buffer/ReplayBuffer") {}
 
 /** A reward below `threshold` is a failure. `seed` and `path` name the random stream. */
 export interface FailuresRequest {
@@ -92,17 +88,17 @@ export const empty: Contents = { experiences: [] }
  * As in the paper: all experiences of the latest steps are kept (the paper: one step). Failures are any of the latest
  * step, whichever instruction they belong to. Verification questions are a random subset of those remembered.
  */
-export const latest = (options: LatestOptions): Memory =>
+export const latest = (options: LatestOptions): Interface =>
   make({ ...options, perQuestionCap: null, failures: "any", questions: "subset" })
 
 /**
  * A ring of `capacitySteps` steps with a cap per question. Failures are the parent's own.
  * Verification questions are distinct and disjoint from `exclude`.
  */
-export const own = (options: OwnOptions): Memory => make({ ...options, failures: "own", questions: "distinct" })
+export const own = (options: OwnOptions): Interface => make({ ...options, failures: "own", questions: "distinct" })
 
 /** Any combination of options; by default as {@link own}, with 5 steps and 10 experiences of a question. */
-export const make = (choices: Partial<Choices> = {}): Memory => {
+export const make = (choices: Partial<Choices> = {}): Interface => {
   const { capacitySteps, failures, perQuestionCap, questions } = { ...defaults, ...choices }
   assertCount("ReplayBuffer.make", "capacitySteps", capacitySteps, 1)
   if (perQuestionCap !== null) assertCount("ReplayBuffer.make", "perQuestionCap", perQuestionCap, 1)
@@ -126,7 +122,7 @@ export const layer = (choices: Partial<Choices> = {}): Layer.Layer<ReplayBuffer,
 /** The capacity of a buffer. */
 export type Capacity = Pick<Choices, "capacitySteps" | "perQuestionCap">
 
-/** The buffer after the experiences of step `step`, as in {@link Memory.add}: a fold without draws. */
+/** The buffer after the experiences of step `step`, as in {@link Interface.add}: a fold without draws. */
 export const add = (
   { capacitySteps, perQuestionCap }: Capacity,
   buffer: Contents,
@@ -173,13 +169,13 @@ export const storedMean = (
   return means.length === 0 ? Option.none() : Option.some(means.reduce((sum, mean) => sum + mean, 0) / means.length)
 }
 
-const anyFailures: Strategy["failures"] = (buffer, request) => {
+const anyFailures: Interface["failures"] = (buffer, request) => {
   const latest = buffer.experiences.reduce((step, experience) => Math.max(step, experience.step), -Infinity)
   const failed = buffer.experiences.filter((experience) => experience.step === latest && fails(experience, request))
   return Arr.take(RandomStream.make(request.seed, request.path).shuffle(failed), request.count)
 }
 
-const ownFailures: Strategy["failures"] = (buffer, request) => {
+const ownFailures: Interface["failures"] = (buffer, request) => {
   const own = buffer.experiences.filter(
     (experience) => experience.instructionId === request.parent && fails(experience, request)
   )
@@ -187,17 +183,17 @@ const ownFailures: Strategy["failures"] = (buffer, request) => {
   return [...firsts, ...repeats].slice(0, request.count)
 }
 
-const uniformQuestions: Strategy["verificationQuestions"] = ({ experiences }, { path, samples, seed }) => {
+const uniformQuestions: Interface["verificationQuestions"] = ({ experiences }, { path, samples, seed }) => {
   const stream = RandomStream.make(seed, path)
   return Arr.isReadonlyArrayNonEmpty(experiences)
     ? Array.from({ length: samples }, () => stream.choice(experiences).questionId)
     : []
 }
 
-const subsetQuestions: Strategy["verificationQuestions"] = ({ experiences }, { path, samples, seed }) =>
+const subsetQuestions: Interface["verificationQuestions"] = ({ experiences }, { path, samples, seed }) =>
   Arr.take(RandomStream.make(seed, path).shuffle(Arr.dedupe(experiences.map(({ questionId }) => questionId))), samples)
 
-const distinctQuestions: Strategy["verificationQuestions"] = (buffer, request) => {
+const distinctQuestions: Interface["verificationQuestions"] = (buffer, request) => {
   const excluded = new Set(request.exclude)
   const [firsts] = splitRepeats(
     latestFirst(

@@ -45,7 +45,7 @@ const toExperiences = (step: number, rows: ReadonlyArray<Row>): ReadonlyArray<Ex
     reward: row.reward
   }))
 
-const remember = (memory: ReplayBuffer.Memory, log: Log): ReplayBuffer.Contents =>
+const remember = (memory: ReplayBuffer.Interface, log: Log): ReplayBuffer.Contents =>
   log.reduce((buffer, rows, index) => memory.add(buffer, index + 1, toExperiences(index + 1, rows)), ReplayBuffer.empty)
 
 const failuresRequest = (draw: typeof Draw.Type): ReplayBuffer.FailuresRequest => ({
@@ -414,7 +414,7 @@ interface Model {
 }
 
 interface Real {
-  readonly memory: ReplayBuffer.Memory
+  readonly memory: ReplayBuffer.Interface
   buffer: ReplayBuffer.Contents
 }
 

@@ -5,12 +5,12 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
-import type { Value } from "@inspo/population/Members"
 import type * as Choose from "./Choose.ts"
 import * as Shares from "./Shares.ts"
+import type { Value } from "./Shares.ts"
 
 /** How instructions are drawn. Pure: the same request gives the same assignment. */
-export interface Strategy {
+export interface Interface {
   readonly identity: Identity
   /** The share of each instruction in all draws, in the order of `values`. */
   readonly probabilities: (values: ReadonlyArray<Value>) => ReadonlyArray<number>
@@ -63,7 +63,7 @@ export interface Choices {
  *
  * With `Samples`, every question has that many draws, an instruction as often as its share says, rounded down or up.
  */
-export const make = (choices: Partial<Choices> = {}): Strategy => {
+export const make = (choices: Partial<Choices> = {}): Interface => {
   const { assignment, rule, sharing, temperature } = { ...defaults, ...choices }
   // Refuses the temperature here rather than at the first draw.
   if (rule === "softmax") Shares.softmax([], temperature)

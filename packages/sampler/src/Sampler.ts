@@ -2,12 +2,12 @@
 import { Context, Layer, Schema } from "effect"
 import { attempt } from "@inspo/domain/Attempt"
 import type { InvalidInput } from "@inspo/domain/InvalidInput"
-import { type Choices, make, type Strategy } from "./Assign.ts"
+import { type Choices, make, type Interface } from "./Assign.ts"
 
 export * from "./Assign.ts"
 
 /** The strategy by which a run assigns its questions. */
-export class Sampler extends Context.Service<Sampler, Strategy>()("@inspo/sampler/Sampler") {}
+export class Sampler extends Context.Service<Sampler, Interface>()("@inspo/sampler/Sampler") {}
 
 /** Provides {@link make}. Fails with `InvalidInput` on options out of range. */
 export const layer = (choices: Partial<Choices> = {}): Layer.Layer<Sampler, InvalidInput> =>

@@ -1,6 +1,13 @@
 /** The share of each instruction in all draws. Pure: loads no schema and no service. */
 import { refuse } from "@inspo/domain/InvalidInput"
-import type { Value } from "@inspo/population/Population"
+import type { InstructionId } from "@inspo/domain/Instruction"
+
+/** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */
+export interface Value {
+  readonly id: InstructionId
+  readonly value: number
+  readonly chance?: number
+}
 
 /**
  * softmax(w / τ) (Eq. 4), in the order of `values`. Shifted by the largest value, so that no value and no temperature

@@ -29,7 +29,7 @@ const toRequest = (input: typeof Input.Type): Sampler.Request => ({
 /** One draw for each question by Eq. 4. */
 const single =
   (assignment: "independent" | "stratified") =>
-  ({ temperature }: Pick<typeof Input.Type, "temperature">): Sampler.Strategy =>
+  ({ temperature }: Pick<typeof Input.Type, "temperature">): Sampler.Interface =>
     Sampler.make({ rule: "softmax", temperature, assignment })
 const [independent, stratified] = [single("independent"), single("stratified")]
 

@@ -24,7 +24,7 @@ for (const rule of Sampler.Rule.literals)
         for (const { check, name } of SamplerLaws.laws(sampler)) it.effect(name, () => check)
       })
 
-type Strategy = Pick<Sampler.Strategy, "assign" | "probabilities">
+type Strategy = Pick<Sampler.Interface, "assign" | "probabilities">
 const right: Strategy = Sampler.make({ rule: "softmax", temperature: 0.2, assignment: "independent" })
 
 /** For each law a sampler that breaks it, and no other. */

@@ -4,7 +4,8 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Comparison from "@inspo/population/Comparison"
 import { ids, incumbent, type Member, type Population } from "@inspo/population/Members"
 import * as Order from "effect/Order"
-import { recordWith, type Strategy } from "./Halving.ts"
+import { type Interface as Removal, recordWith } from "./Halving.ts"
+import type { Entrants, Interface as Admission } from "./Replacement.ts"
 
 /**
  * `delta` is the risk over the whole life, above 0 and below 1, by default 0.05; `parents` is N_parent, the fewest members that a
@@ -20,20 +21,16 @@ export interface Options {
  * however low their values are. It never leaves fewer than N_parent members. See {@link Comparison.observe} for what the
  * guarantee assumes.
  *
- * Newcomers take free places, then those of the members with the smallest P(best). The incumbent stays, and so does the seed until
- * it is shown worse. The first evolution adds at most 4, and so does each as long as nothing was ever rewarded; later ones add twice as
- * many as the last if one of these became the incumbent, else half as many.
- *
  * @example
  * ```ts
  * import { EvidencePruning } from "@inspo/successive-halving"
  *
- * EvidencePruning.make({ delta: 0.05, parents: 1 }).identity.name // "evidence"
+ * EvidencePruning.removal({ delta: 0.05, parents: 1 }).identity.name // "evidence"
  * ```
  */
-export const make = ({ delta = 0.05, parents: least = 1 }: Options = {}): Strategy => {
+export const removal = ({ delta = defaultRisk, parents: least = 1 }: Options = {}): Removal => {
   assertCount(where, "parents", least, 1)
-  if (!(delta > 0 && delta < 1)) refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
+  assertRisk(delta)
   return {
     identity: { name: "evidence", parameters: { parents: least, delta } },
     prune: (population, values, protectedIds = none) => {
@@ -52,18 +49,27 @@ export const make = ({ delta = 0.05, parents: least = 1 }: Options = {}): Strate
         spared: worse.map(({ instruction }) => instruction.id).filter((id) => !leaving.has(id))
       }
     },
-    parents: (population) => rank(population).slice(0, least),
-    kept: (population) => {
+    parents: (population) => rank(population).slice(0, least)
+  }
+}
+
+/**
+ * Newcomers take free places, then those of the members with the smallest P(best). The incumbent stays, and so does the seed until
+ * it is shown worse, at the risk `delta`. The first evolution adds at most 4, and so does each as long as nothing was ever rewarded;
+ * later ones add twice as many as the last if one of these became the incumbent, else half as many.
+ */
+export const admission = ({ delta = defaultRisk }: Pick<Options, "delta"> = {}): Admission => {
+  assertRisk(delta)
+  return {
+    identity: { name: "evidence", parameters: { delta } },
+    bounds: (population, latest) => {
       const doubts = doubtsOf(population)
-      return population.members.flatMap(({ instruction: { id, origin } }, place) =>
-        place === population.comparison.incumbent || (origin === "seed" && (doubts.get(id) ?? 1) > delta) ? [id] : []
-      )
-    },
-    newcomers: (population, latest) => {
-      // Without a reward nothing is known against the last ones, and only others can be rewarded.
-      if (latest === null || population.comparison.sum === 0) return firstNewcomers
-      const best = incumbent(population)?.instruction.id
-      return latest.ids.some((id) => id === best) ? 2 * latest.places : Math.max(1, Math.floor(latest.places / 2))
+      return {
+        kept: population.members.flatMap(({ instruction: { id, origin } }, place) =>
+          place === population.comparison.incumbent || (origin === "seed" && (doubts.get(id) ?? 1) > delta) ? [id] : []
+        ),
+        newcomers: mostNewcomers(population, latest)
+      }
     },
     replaced: (population, values, staying, size) => {
       const record = recordWith(values)
@@ -98,7 +104,19 @@ const rank = ({ comparison, members }: Population): ReadonlyArray<Member> =>
     .toSorted(Order.flip(Order.mapInput(Order.Number, ({ chance }) => chance)))
     .map(({ member }) => member)
 
+/** Without a reward nothing is known against the last ones, and only others can be rewarded. */
+const mostNewcomers = (population: Population, latest: Entrants | null): number => {
+  if (latest === null || population.comparison.sum === 0) return firstNewcomers
+  const best = incumbent(population)?.instruction.id
+  return latest.ids.some((id) => id === best) ? 2 * latest.places : Math.max(1, Math.floor(latest.places / 2))
+}
+
+const assertRisk = (delta: number): void => {
+  if (!(delta > 0 && delta < 1)) refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
+}
+
 const where = "EvidencePruning"
+const defaultRisk = 0.05
 
 const none: ReadonlySet<InstructionId> = new Set()
 /** Newcomers of the first evolution, and of those before the first reward. */

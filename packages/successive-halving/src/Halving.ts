@@ -1,9 +1,9 @@
-/** Which members are pruned, and which become parents. Pure functions that load neither schemas nor services. */
-import { assertCount, refuse } from "@inspo/domain/InvalidInput"
+/** Removal by halves: who is pruned, and who are parents. Pure functions that load neither schemas nor services. */
+import { assertCount } from "@inspo/domain/InvalidInput"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { Identity } from "@inspo/domain/Strategy"
-import { ids, type Member, type Population, type Value } from "@inspo/population/Members"
+import type { Member, Population, Value } from "@inspo/population/Members"
 import * as Ranking from "@inspo/population/Ranking"
 
 /**
@@ -37,10 +37,10 @@ export interface Pruning {
 }
 
 /**
- * A pruning rule. Pure; `values` ranks the members, with one for each: W_{t-1} as in the paper, else W_t. A protected member
+ * A rule of removal. Pure; `values` ranks the members, with one for each: W_{t-1} as in the paper, else W_t. A protected member
  * is never pruned. Options out of range throw `InvalidInput`.
  */
-export interface Strategy {
+export interface Interface {
   readonly identity: Identity
   readonly prune: (
     population: Population,
@@ -49,26 +49,6 @@ export interface Strategy {
   ) => Pruning
   /** The top N_parent, best first: the parents of the next generation. */
   readonly parents: (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
-  /** Members that make no room for newcomers, besides parents. */
-  readonly kept: (population: Population) => ReadonlyArray<InstructionId>
-  /** The most newcomers of an evolution, after the `latest` one. */
-  readonly newcomers: (population: Population, latest: Entrants | null) => number
-  /**
-   * The members that newcomers replace, worst first: none of `staying`, and no more than are needed for `size` members.
-   * Halving replaces all others.
-   */
-  readonly replaced: (
-    population: Population,
-    values: ReadonlyArray<Value>,
-    staying: ReadonlySet<InstructionId>,
-    size: number
-  ) => ReadonlyArray<Pruned>
-}
-
-/** The newcomers of an evolution, for so many places. */
-export interface Entrants {
-  readonly places: number
-  readonly ids: ReadonlyArray<InstructionId>
 }
 
 /**
@@ -85,7 +65,7 @@ export interface BottomHalfOptions {
  * As in the paper: prunes ⌊size / 2⌋ of the current population, never below N_parent (7 → 4 → 2 → 1). Ties keep
  * the order of the population.
  */
-export const bottomHalf = (options: BottomHalfOptions = {}): Strategy =>
+export const bottomHalf = (options: BottomHalfOptions = {}): Interface =>
   halving(options, {
     name: "bottom-half",
     parameters: {}
@@ -95,7 +75,7 @@ export const bottomHalf = (options: BottomHalfOptions = {}): Strategy =>
  * The other reading of "the bottom N/2": N stays the initial size of the population, so that each pruning removes
  * ⌊N / 2⌋, never below N_parent (7 → 4 → 1). `size` is N, at least 1. Ties keep the order of the population.
  */
-export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly size: number }): Strategy => {
+export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly size: number }): Interface => {
   assertCount(where, "size", size, 1)
   return halving(options, {
     name: "fixed-half",
@@ -120,7 +100,7 @@ interface Rule extends Identity {
   readonly quota?: number
 }
 
-const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOptions, rule: Rule): Strategy => {
+const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOptions, rule: Rule): Interface => {
   assertCount(where, "parents", least, 1)
   assertCount(where, "floor", floor, 0)
   const rank = Ranking.byTies[ties]
@@ -141,23 +121,10 @@ const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOp
         spared: bottom.filter((id) => protectedIds.has(id))
       }
     },
-    parents: (population, values) => rank(population, values).slice(0, least),
-    kept: () => [],
-    newcomers: () => Infinity,
-    replaced: (population, values, staying) => {
-      const present = new Set(ids(population))
-      for (const id of staying)
-        if (!present.has(id)) refuse({ where, field: "staying", value: id, expected: "the id of a member" })
-      const record = recordWith(values)
-      return rank(population, values)
-        .map(({ instruction }) => instruction.id)
-        .filter((id) => !staying.has(id))
-        .toReversed()
-        .map((id) => record(id, "forced"))
-    }
+    parents: (population, values) => rank(population, values).slice(0, least)
   }
 }
 
-const where = "SuccessiveHalving"
+const where = "Halving"
 
 const none: ReadonlySet<InstructionId> = new Set()

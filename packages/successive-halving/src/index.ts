@@ -1,2 +1,3 @@
+export * as Admission from "./Admission.ts"
 export * as EvidencePruning from "./EvidencePruning.ts"
-export * as SuccessiveHalving from "./SuccessiveHalving.ts"
+export * as Removal from "./Removal.ts"

@@ -1,1 +1,2 @@
-export * as PruningLaws from "./testing/PruningLaws.ts"
+export * as AdmissionLaws from "./testing/AdmissionLaws.ts"
+export * as RemovalLaws from "./testing/RemovalLaws.ts"

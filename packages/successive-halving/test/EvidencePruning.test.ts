@@ -63,7 +63,7 @@ describe("prune", () => {
     ([members, options]) => {
       const { population, values } = setUp(members, options)
       const protectedIds = new Set(options.protectedIds.map(id))
-      const { kept, pruned, spared } = EvidencePruning.make(options).prune(population, values, protectedIds)
+      const { kept, pruned, spared } = EvidencePruning.removal(options).prune(population, values, protectedIds)
       const refuted = rankOf(members, options.incumbent)
         .toReversed()
         .filter((index) => isRefuted(members, options, index))
@@ -94,10 +94,10 @@ describe("prune", () => {
   it.prop("leaves no fewer members than parents, and no protected one", [Members, Options], ([members, options]) => {
     const { population, values } = setUp(members, options)
     const protectedIds = new Set(options.protectedIds.map(id))
-    const { pruned } = EvidencePruning.make(options).prune(population, values, protectedIds)
+    const { pruned } = EvidencePruning.removal(options).prune(population, values, protectedIds)
     assert.isAtLeast(members.length - pruned.length, Math.min(members.length, options.parents))
     for (const one of pruned) assert.isFalse(protectedIds.has(one.id))
-    const parents = EvidencePruning.make(options)
+    const parents = EvidencePruning.removal(options)
       .parents(population, values)
       .map((one) => one.instruction.id)
     assert.deepStrictEqual(parents, rankOf(members, options.incumbent).slice(0, options.parents).map(id))
@@ -105,7 +105,7 @@ describe("prune", () => {
 
   it("removes the best of a population with a probability of at most δ", () => {
     const delta = 0.2
-    const rule = EvidencePruning.make({ delta, parents: 1 })
+    const rule = EvidencePruning.removal({ delta, parents: 1 })
     const lives = 1500
     let wrong = 0
     let right = 0
@@ -149,19 +149,20 @@ describe("newcomers", () => {
     ([members, options, places]) => {
       const { population: unrewarded } = setUp(members, options)
       const population = { ...unrewarded, comparison: { ...unrewarded.comparison, samples: 9, sum: 0.5 } }
-      const rule = EvidencePruning.make(options)
+      const rule = EvidencePruning.admission(options)
+      const newcomers = (...given: Parameters<NonNullable<typeof rule.bounds>>) => rule.bounds?.(...given).newcomers
       const incumbent = options.incumbent % members.length
-      assert.strictEqual(rule.newcomers(population, null), 4)
-      assert.strictEqual(rule.newcomers(unrewarded, { places, ids: [id(incumbent)] }), 4)
-      assert.strictEqual(rule.newcomers(population, { places, ids: [id(99), id(incumbent)] }), 2 * places)
+      assert.strictEqual(newcomers(population, null), 4)
+      assert.strictEqual(newcomers(unrewarded, { places, ids: [id(incumbent)] }), 4)
+      assert.strictEqual(newcomers(population, { places, ids: [id(99), id(incumbent)] }), 2 * places)
       const others = members.flatMap((_, index) => (index === incumbent ? [] : [id(index)]))
-      assert.strictEqual(rule.newcomers(population, { places, ids: others }), Math.max(1, Math.floor(places / 2)))
+      assert.strictEqual(newcomers(population, { places, ids: others }), Math.max(1, Math.floor(places / 2)))
     }
   )
 
   it.prop("leave the incumbent, and the seed until it is shown worse", [Members, Options], ([members, options]) => {
     const { population } = setUp(members, options)
-    const kept = EvidencePruning.make(options).kept(population)
+    const kept = EvidencePruning.admission(options).bounds?.(population, null).kept
     const seed = isRefuted(members, options, 0) ? [] : [id(0)]
     assert.deepStrictEqual(new Set(kept), new Set([...seed, id(options.incumbent % members.length)]))
   })
@@ -172,7 +173,7 @@ describe("newcomers", () => {
     ([members, options, size]) => {
       const { population, values } = setUp(members, options)
       const staying = new Set(options.protectedIds.filter((index) => index < members.length).map(id))
-      const replaced = EvidencePruning.make(options).replaced(population, values, staying, size)
+      const replaced = EvidencePruning.admission(options).replaced(population, values, staying, size)
       const others = rankOf(members, options.incumbent).filter((index) => !staying.has(id(index)))
       const expected = others.slice(Math.max(0, size - staying.size)).toReversed()
       assert.deepStrictEqual(
@@ -187,13 +188,20 @@ describe("newcomers", () => {
   )
 })
 
-describe("make", () => {
+describe("the options", () => {
   it("refuses a risk that is none, and a population without parents", () => {
-    for (const delta of [0, 1, NaN, -1]) assert.throws(() => EvidencePruning.make({ delta, parents: 1 }), /delta is/u)
-    assert.throws(() => EvidencePruning.make({ delta: 0.1, parents: 0 }), /parents is 0/u)
-    assert.deepStrictEqual(EvidencePruning.make({ delta: 0.1, parents: 2 }).identity, {
+    for (const delta of [0, 1, NaN, -1]) {
+      assert.throws(() => EvidencePruning.removal({ delta, parents: 1 }), /delta is/u)
+      assert.throws(() => EvidencePruning.admission({ delta }), /delta is/u)
+    }
+    assert.throws(() => EvidencePruning.removal({ delta: 0.1, parents: 0 }), /parents is 0/u)
+    assert.deepStrictEqual(EvidencePruning.removal({ delta: 0.1, parents: 2 }).identity, {
       name: "evidence",
       parameters: { parents: 2, delta: 0.1 }
+    })
+    assert.deepStrictEqual(EvidencePruning.admission({ delta: 0.1 }).identity, {
+      name: "evidence",
+      parameters: { delta: 0.1 }
     })
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
 import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { InstructionValue, Population, Ranking } from "@inspo/population"
-import { SuccessiveHalving } from "@inspo/successive-halving"
+import { Admission, Removal } from "@inspo/successive-halving"
 
 /** Few distinct values, so that ties are common. */
 const Entry = Schema.Struct({
@@ -60,22 +60,19 @@ const setUp = (entries: Entries, steps = 0) => {
   }
 }
 
-const prune = (rule: SuccessiveHalving.Strategy, entries: Entries, steps = 0) => {
+const prune = (rule: Removal.Interface, entries: Entries, steps = 0) => {
   const { population, values } = setUp(entries, steps)
   return rule.prune(population, values)
 }
 
 const find = (entries: Entries, wanted: InstructionId) => entries.find((_, index) => id(index) === wanted)
 
-const rules = (options: typeof Options.Type) => [
-  SuccessiveHalving.bottomHalf(options),
-  SuccessiveHalving.fixedHalf(options)
-]
+const rules = (options: typeof Options.Type) => [Removal.bottomHalf(options), Removal.fixedHalf(options)]
 
 describe("prune", () => {
   it.prop("drops ⌊size / 2⌋, clamped to N_parent", [Entries, Options], ([entries, { parents }]) => {
     const size = entries.length
-    const { pruned } = prune(SuccessiveHalving.bottomHalf({ parents }), entries)
+    const { pruned } = prune(Removal.bottomHalf({ parents }), entries)
     assert.strictEqual(pruned.length, Math.max(0, Math.min(Math.floor(size / 2), size - parents)))
   })
 
@@ -85,8 +82,8 @@ describe("prune", () => {
     ([entries]) => {
       const { population, values } = setUp(entries)
       for (const [rule, expected] of [
-        [SuccessiveHalving.bottomHalf({ parents: 1 }), [4, 2, 1, 1]],
-        [SuccessiveHalving.fixedHalf({ parents: 1, size: 7 }), [4, 1, 1, 1]]
+        [Removal.bottomHalf({ parents: 1 }), [4, 2, 1, 1]],
+        [Removal.fixedHalf({ parents: 1, size: 7 }), [4, 1, 1, 1]]
       ] as const) {
         let current: Population.Population = population
         const sizes = expected.map(() => {
@@ -107,8 +104,8 @@ describe("prune", () => {
     const { population, values } = setUp(entries, options.steps)
     const protectedIds = new Set([id(0), id(3)])
     for (const [rule, half] of [
-      [SuccessiveHalving.bottomHalf(options), size],
-      [SuccessiveHalving.fixedHalf(options), options.size]
+      [Removal.bottomHalf(options), size],
+      [Removal.fixedHalf(options), options.size]
     ] as const) {
       const { pruned, spared } = rule.prune(population, values, protectedIds)
       assert.strictEqual(pruned.length + spared.length, Math.max(0, Math.min(Math.floor(half / 2), size - floor)))
@@ -155,7 +152,7 @@ describe("prune", () => {
     "by order, among equal values the earlier in the population stays",
     [Entries, Options],
     ([entries, options]) => {
-      const { kept, pruned } = prune(SuccessiveHalving.bottomHalf({ ...options, ties: "order" }), entries)
+      const { kept, pruned } = prune(Removal.bottomHalf({ ...options, ties: "order" }), entries)
       const place = (wanted: InstructionId) => entries.findIndex((_, index) => id(index) === wanted)
       for (const out of pruned)
         for (const stays of kept)
@@ -164,7 +161,7 @@ describe("prune", () => {
   )
 
   it.prop("breaks ties as configured", [Entries, Options], ([entries, options]) => {
-    for (const make of [SuccessiveHalving.bottomHalf, SuccessiveHalving.fixedHalf])
+    for (const make of [Removal.bottomHalf, Removal.fixedHalf])
       for (const ties of ["order", "evidence"] as const) {
         const rule = make({ ...options, ties })
         const { population, values } = setUp(entries, options.steps)
@@ -186,7 +183,7 @@ describe("prune", () => {
   })
 
   it.prop("survives JSON unchanged", [Entries, Options], ([entries, options]) => {
-    const codec = Schema.fromJsonString(SuccessiveHalving.Pruning)
+    const codec = Schema.fromJsonString(Removal.Pruning)
     for (const rule of rules(options)) {
       const pruning = prune(rule, entries, options.steps)
       assert.deepStrictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(pruning)), pruning)
@@ -223,7 +220,7 @@ describe("replaced", () => {
       for (const rule of rules(options)) {
         const { population, values } = setUp(entries, options.steps)
         const parents = rule.parents(population, values).map((parent) => parent.instruction.id)
-        const replaced = rule.replaced(population, values, new Set(parents), 1)
+        const replaced = Admission.allOthers(options).replaced(population, values, new Set(parents), 1)
         assert.sameMembers(
           [...parents, ...replaced.map((one) => one.id)],
           entries.map((_, index) => id(index))
@@ -240,12 +237,10 @@ describe("replaced", () => {
 
   it.prop("is forced, and adds no bound of its own to the newcomers", [Entries, Options], ([entries, options]) => {
     const { population, values } = setUp(entries, options.steps)
-    for (const rule of rules(options)) {
-      for (const one of rule.replaced(population, values, new Set(), options.size))
-        assert.deepStrictEqual([one.reason, one.certainty], ["forced", undefined])
-      assert.deepStrictEqual(rule.kept(population), [])
-      assert.strictEqual(rule.newcomers(population, { places: 1, ids: [] }), Infinity)
-    }
+    const rule = Admission.allOthers(options)
+    for (const one of rule.replaced(population, values, new Set(), options.size))
+      assert.deepStrictEqual([one.reason, one.certainty], ["forced", undefined])
+    assert.isUndefined(rule.bounds)
   })
 })
 

@@ -34,7 +34,7 @@ export const Verdict = Schema.Struct({
 export interface Verdict extends Schema.Schema.Type<typeof Verdict> {}
 
 /** A verification rule. Pure. Throws `InvalidInput` on scores outside [0, 1], and on more scores than the parent has. */
-export interface Strategy {
+export interface Interface {
   readonly identity: Identity
   /** The rollouts needed to judge this many candidates on this many questions. */
   readonly plan: (request: { readonly candidates: number; readonly questions: number }) => Plan
@@ -50,10 +50,10 @@ export interface Strategy {
 }
 
 /** The verification rule of a run. */
-export class Verification extends Context.Service<Verification, Strategy>()("@inspo/verification/Verification") {}
+export class Verification extends Context.Service<Verification, Interface>()("@inspo/verification/Verification") {}
 
 /** Provides a rule; by default {@link rerunParent}. */
-export const layer = (rule: Strategy = rerunParent()): Layer.Layer<Verification> => Layer.succeed(Verification, rule)
+export const layer = (rule: Interface = rerunParent()): Layer.Layer<Verification> => Layer.succeed(Verification, rule)
 
 /** `parent` says whether the parent is rolled out too; `rollouts` counts all trajectories, one per question each. */
 export interface Plan {
@@ -111,7 +111,7 @@ export interface Options {
  * As in the paper (lines 15-20): a candidate passes if its mean is at least the parent's stored mean. That mean
  * is biased low when the questions come from a buffer that prefers failures. Ranked by mean, across rounds too.
  */
-export const storedBaseline = (options: Options = {}): Strategy => ({
+export const storedBaseline = (options: Options = {}): Interface => ({
   ...common("stored-baseline", options, { parent: false }),
   judge: (evidence) => {
     assertEvidence(evidence)
@@ -124,7 +124,7 @@ export const storedBaseline = (options: Options = {}): Strategy => ({
  * passes if it is not worse on the questions it was asked. Ranked by the difference to the parent, since every round asks
  * other questions.
  */
-export const rerunParent = (options: Options = {}): Strategy => ({
+export const rerunParent = (options: Options = {}): Interface => ({
   ...common("rerun-parent", options, { parent: true }),
   judge: (evidence) => {
     assertEvidence(evidence)
@@ -137,7 +137,7 @@ export const rerunParent = (options: Options = {}): Strategy => ({
 })
 
 /** The control without verification: nothing is rolled out and every candidate passes, in order of proposal. */
-export const untried = (options: Options = {}): Strategy => ({
+export const untried = (options: Options = {}): Interface => ({
   ...common("untried", options, { parent: false }),
   plan: () => ({ parent: false, rollouts: 0 }),
   judge: ({ candidates }) =>
@@ -157,7 +157,7 @@ const common = (
   name: string,
   { fill = false, rounds = 1 }: Options,
   { parent }: Pick<Plan, "parent">
-): Omit<Strategy, "judge"> => ({
+): Omit<Interface, "judge"> => ({
   identity: { name, parameters: { rounds, fill } },
   plan: ({ candidates, questions }) => ({ parent, rollouts: (candidates + (parent ? 1 : 0)) * questions }),
   needsRound: ({ places, round, verified }) =>

@@ -171,7 +171,7 @@ describe("rerun-parent", () => {
   it("ranks by the difference to the parent, which rounds share, and the paper by the mean", () => {
     const easy = { candidates: [[1, 1]], parent: [1, 1], storedParentMean: 1 }
     const hard = { candidates: [[0.3, 0.3]], parent: [0, 0], storedParentMean: 0 }
-    const better = (rule: Verification.Strategy) => {
+    const better = (rule: Verification.Interface) => {
       const verified = [...rule.judge(easy), ...rule.judge(hard)]
       return Option.getOrThrow(Array.head(rule.refill({ places: 1, verified }).chosen)).mean
     }

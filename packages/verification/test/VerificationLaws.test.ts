@@ -12,7 +12,7 @@ for (const make of [Verification.storedBaseline, Verification.rerunParent, Verif
     })
   }
 
-type Rule = Omit<Verification.Strategy, "identity">
+type Rule = Omit<Verification.Interface, "identity">
 const right: Rule = Verification.rerunParent({ rounds: 2, fill: false })
 
 /** For each law a rule that breaks it, and no other. */

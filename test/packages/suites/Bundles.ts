@@ -31,7 +31,7 @@ const parts: ReadonlyArray<Part> = [
       "@inspo/population/Members": ["make as makePopulation", "add", "remove"],
       "@inspo/population/Values": ["make as makeValues", "compare"],
       "@inspo/successive-halving/Halving": ["bottomHalf"],
-      "@inspo/successive-halving/EvidencePruning": ["make as makePruning"]
+      "@inspo/successive-halving/EvidencePruning": ["removal as makePruning"]
     },
     bytes: { esbuild: 30_000, rollup: 30_000, Vite: 30_000 },
     milliseconds: 60

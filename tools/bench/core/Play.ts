@@ -58,7 +58,7 @@ export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number)
     train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
   }
   const context = contextOf(algorithm)
-  const { halving, valuation } = context.strategies
+  const { removal, valuation } = context.strategies
   const planning = play(context, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
   const { events, state } = play(context, ({ phase }) => phase._tag === "Evaluate")
   const groups = events.flatMap((event) =>
@@ -68,6 +68,6 @@ export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number)
   return {
     selection: () => (RunState.isRunning(planning) ? next(context, planning) : null),
     attribution: () => InstructionValue.observe(ValueChoices.choices(algorithm), planning.population, 15, groups),
-    pruning: () => halving.prune(state.population, values)
+    pruning: () => removal.prune(state.population, values)
   }
 }

@@ -54,10 +54,10 @@ describe("a run that was decided by a strategy of its own", () => {
       }
       assert.include(
         foreign[0]?.replaceAll(/\s+/gu, " "),
-        "the pruning rule is drop-the-last (parents 1), not what the settings name"
+        "the rule of removal is drop-the-last (parents 1), not what the settings name"
       )
-      assert.match(usual[2] ?? "", /\| halving +\| bottom-half/u)
-      assert.notMatch(foreign[2] ?? "", /\| halving +\| bottom-half/u)
+      assert.match(usual[2] ?? "", /\| removal +\| bottom-half/u)
+      assert.notMatch(foreign[2] ?? "", /\| removal +\| bottom-half/u)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 

@@ -125,7 +125,7 @@ export const naive = ({
 }: Omit<LifeOptions, "evolutions" | "evolveEvery"> & { readonly steps: number }): boolean => {
   const ids = ["i0", "i1"].map((id) => InstructionId.make(id))
   const averaging = Strategies.averaging(Settings.online(seed))
-  const halving = EvidencePruning.make({ delta: 0.05, parents: 1 })
+  const halving = EvidencePruning.removal({ delta: 0.05, parents: 1 })
   let population = Population.make(
     ids.map((id) => ({ id, text: id, generation: 0, parent: null, origin: "variant", bornAt: 0 }))
   )

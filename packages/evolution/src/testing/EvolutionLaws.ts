@@ -9,20 +9,21 @@ import * as Lives from "./Lives.ts"
 
 /**
  * The invariants of evolution under the strategies of a host: whole lives of a population are played, with any rewards,
- * proposals and pauses. Laws of one strategy alone are `PruningLaws` of `@inspo/successive-halving/testing` and
- * `VerificationLaws` of `@inspo/verification/testing`.
+ * proposals and pauses. Laws of one strategy alone are `RemovalLaws` and `AdmissionLaws` of
+ * `@inspo/successive-halving/testing` and `VerificationLaws` of `@inspo/verification/testing`.
  *
  * @example
  * ```ts
  * import { it } from "@effect/vitest"
  * import { EvolutionLaws } from "@inspo/evolution/testing"
  * import { InstructionValue } from "@inspo/population"
- * import { SuccessiveHalving } from "@inspo/successive-halving"
+ * import { Admission, Removal } from "@inspo/successive-halving"
  * import { Verification } from "@inspo/verification"
  *
  * const strategies = {
  *   valuation: InstructionValue.recentSteps({ window: 3 }),
- *   halving: SuccessiveHalving.bottomHalf({ parents: 1 }),
+ *   removal: Removal.bottomHalf({ parents: 1 }),
+ *   admission: Admission.allOthers(),
  *   verification: Verification.rerunParent({ rounds: 2, fill: false })
  * }
  *

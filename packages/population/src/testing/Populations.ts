@@ -37,7 +37,7 @@ export interface History extends Schema.Schema.Type<typeof History> {}
 /** The population after a history, by the statistics of `observe`. */
 export const lived = (
   { entrants, members, resets, steps }: History,
-  observe: InstructionValue.Valuation["observe"] = InstructionValue.recentSteps({ window: 3 }).observe
+  observe: InstructionValue.Interface["observe"] = InstructionValue.recentSteps({ window: 3 }).observe
 ): Population.Population => {
   const begun = Population.make(Array.from({ length: members }, (_, index) => instruction(index)))
   const observed = steps.reduce<Population.Population>(

@@ -1,12 +1,12 @@
 /** The laws of the values of instructions. */
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Option, Schema } from "effect"
-import type { Strategy, Valuation } from "../InstructionValue.ts"
+import type { Interface } from "../InstructionValue.ts"
 import { ids } from "../Population.ts"
 import * as Populations from "./Populations.ts"
 
 /**
- * The laws of an `InstructionValue.Strategy`. A strategy with statistics of its own is observed by these, any other by those
+ * The laws of an `InstructionValue.Interface`. A strategy with statistics of its own is observed by these, any other by those
  * of `recentSteps`.
  *
  * @example
@@ -19,7 +19,7 @@ import * as Populations from "./Populations.ts"
  * ```
  */
 export const laws = (
-  strategy: Pick<Strategy, "best" | "values"> & Partial<Pick<Valuation, "observe">>,
+  strategy: Pick<Interface, "best" | "values"> & Partial<Pick<Interface, "observe">>,
   options?: Law.Options
 ): ReadonlyArray<Law.Law> => {
   const { best, observe, values } = strategy

@@ -3,10 +3,10 @@ import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Schema } from "effect"
-import type { Request, Strategy } from "../Sampler.ts"
+import type { Interface, Request } from "../Sampler.ts"
 
 /**
- * The laws of a `Sampler.Strategy`. They say nothing of whom a sampler prefers. That draws follow the shares is tested with a
+ * The laws of a `Sampler.Interface`. They say nothing of whom a sampler prefers. That draws follow the shares is tested with a
  * tolerance of five standard errors.
  *
  * @example
@@ -21,7 +21,7 @@ import type { Request, Strategy } from "../Sampler.ts"
  * ```
  */
 export const laws = (
-  { assign, probabilities }: Pick<Strategy, "assign" | "probabilities">,
+  { assign, probabilities }: Pick<Interface, "assign" | "probabilities">,
   options?: Law.Options
 ): ReadonlyArray<Law.Law> => {
   const forAll = (name: string, holds: (request: Request) => void) => Law.forAll(name, requests, options, holds)

@@ -1,10 +1,10 @@
 /** The laws of every verification rule. */
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Schema } from "effect"
-import { type Evidence, type Strategy, Verdict } from "../Verification.ts"
+import { type Evidence, type Interface, Verdict } from "../Verification.ts"
 
 /**
- * The laws of a `Verification.Strategy`. They say nothing of how good a candidate has to be, only that a better one is not
+ * The laws of a `Verification.Interface`. They say nothing of how good a candidate has to be, only that a better one is not
  * rejected in its place.
  *
  * @example
@@ -23,7 +23,7 @@ export const laws = (rule: Rule, options?: Law.Options): ReadonlyArray<Law.Law> 
   ...placingLaws(rule, options)
 ]
 
-type Rule = Pick<Strategy, "judge" | "needsRound" | "plan" | "refill">
+type Rule = Pick<Interface, "judge" | "needsRound" | "plan" | "refill">
 
 const judgingLaws = ({ judge, plan }: Rule, options: Law.Options | undefined): ReadonlyArray<Law.Law> => [
   Law.forAll(

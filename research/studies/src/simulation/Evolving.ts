@@ -14,7 +14,7 @@ import * as World from "./World.ts"
 
 /** How candidates enter: without verification, or as in the paper. */
 export interface Entry {
-  readonly strategy: Verification.Strategy
+  readonly strategy: Verification.Interface
   /** The questions that each candidate is asked. */
   readonly questions: number
   readonly resetsWindows: boolean
@@ -93,12 +93,12 @@ export const simulate = (rule: Rule, entry: Entry, budget: Budget, seed: number)
 
 /** What evolution decides with, under a rule and how candidates enter. */
 export const contextOf = (
-  { halving, valuation }: Rule,
+  { admission, removal, valuation }: Rule,
   { questions, strategy }: Entry,
   values: ReadonlyArray<Population.Value>,
   storedParentMean: (parent: InstructionId) => number
 ): Evolution.DecisionContext => ({
-  strategies: { valuation, halving, verification: strategy },
+  strategies: { valuation, removal, admission, verification: strategy },
   values,
   settings: { population: { size } },
   protectedIds: new Set(),

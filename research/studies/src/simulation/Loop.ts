@@ -55,7 +55,7 @@ export const simulate = (world: World.World, rule: Rule, budget: Budget, seed: n
       const ranked = rule.ranking === "before" ? before : rule.valuation.values(population)
       population = Population.remove(
         population,
-        rule.halving.prune(population, ranked).pruned.map(({ id }) => id)
+        rule.removal.prune(population, ranked).pruned.map(({ id }) => id)
       )
     }
     lostAfter.push(isLost())

@@ -46,7 +46,7 @@ export const simulate = (gap: number, design: Design, seed: number): Outcome => 
     population = InstructionValue.observe(rule.averaging, population, step, answers)
     rollouts = look
     shown.push((population.comparison.chances[0] ?? 0) >= 0.95)
-    const { pruned } = rule.halving.prune(population, rule.valuation.values(population))
+    const { pruned } = rule.removal.prune(population, rule.valuation.values(population))
     if (pruned.length === 0) continue
     const wrong = pruned.some(({ id }) => id === better.id)
     return { shown, removedAt: wrong ? null : rollouts, wrong }

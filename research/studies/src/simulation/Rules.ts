@@ -2,8 +2,7 @@
 import { InstructionValue } from "@inspo/population"
 import { ids } from "@inspo/population/Population"
 import { Sampler } from "@inspo/sampler"
-import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
-import { recordWith } from "@inspo/successive-halving/SuccessiveHalving"
+import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import * as TrueSkill from "./TrueSkill.ts"
 
 /** The rollouts of a simulation: so many steps of so many questions of so many samples. */
@@ -16,12 +15,13 @@ export interface Budget {
 /** How a step draws: the sampler is asked for `questions`, and every draw has so many samples. */
 export interface Rule {
   readonly name: string
-  readonly sampler: Sampler.Strategy
+  readonly sampler: Sampler.Interface
   readonly questions: (budget: Budget) => number
   readonly samples: (budget: Budget) => number
-  readonly valuation: InstructionValue.Strategy
+  readonly valuation: Omit<InstructionValue.Interface, "observe">
   readonly averaging: InstructionValue.Averaging
-  readonly halving: SuccessiveHalving.Strategy
+  readonly removal: Removal.Interface
+  readonly admission: Admission.Interface
   /** Prune by the values before the step's rewards, or after them. */
   readonly ranking: "before" | "after"
   /** The steps between two prunings. */
@@ -54,15 +54,18 @@ const one = () => 1
 
 /** A temperature at which all shares are equal. */
 export const equal = 1e9
-const evidence = EvidencePruning.make({ delta: 0.05, parents: 1 })
-const halving = SuccessiveHalving.bottomHalf({ parents: 1 })
+const evidence = {
+  removal: EvidencePruning.removal({ delta: 0.05, parents: 1 }),
+  admission: EvidencePruning.admission({ delta: 0.05 })
+}
+const halving = { removal: Removal.bottomHalf({ parents: 1 }), admission: Admission.allOthers() }
 
 /** Prunes at P(best) < 2 %, without a guarantee. */
-const racing: SuccessiveHalving.Strategy = {
-  ...evidence,
+const racing: Removal.Interface = {
+  ...evidence.removal,
   identity: { name: "racing", parameters: {} },
   prune: (population, values) => {
-    const record = recordWith(values)
+    const record = Removal.recordWith(values)
     const chances = population.comparison.chances
     const all = ids(population)
     const pruned = all.filter((_, place) => (chances[place] ?? 0) < 0.02)
@@ -73,8 +76,8 @@ const racing: SuccessiveHalving.Strategy = {
     }
   }
 }
-const never: SuccessiveHalving.Strategy = {
-  ...evidence,
+const never: Removal.Interface = {
+  ...evidence.removal,
   identity: { name: "never", parameters: {} },
   prune: (population) => ({ pruned: [], kept: ids(population), spared: [] })
 }
@@ -89,7 +92,7 @@ export const rulesFor = ({ groupSize }: Budget): Readonly<Record<Name, Rule>> =>
       sampler: Sampler.make({ rule: "softmax", temperature: 0.2, assignment: "independent" }),
       valuation: InstructionValue.lastDraws({ window: 5 }),
       averaging: { window: 5, span: "draws", average: "window" },
-      halving,
+      ...halving,
       ranking: "before",
       pruneEvery: 5
     },
@@ -98,16 +101,16 @@ export const rulesFor = ({ groupSize }: Budget): Readonly<Record<Name, Rule>> =>
       ...groups("softmax", 1, equal),
       valuation: InstructionValue.recentSteps(lifetime),
       averaging: lifetime,
-      halving,
+      ...halving,
       ranking: "after",
       pruneEvery: 5
     },
-    paired: { name: "halving, paired: whole groups", ...groups("softmax", 7, equal), ...paired, halving },
+    paired: { name: "halving, paired: whole groups", ...groups("softmax", 7, equal), ...paired, ...halving },
     even: {
       name: "evidence: shared groups, equal shares",
       ...shared("softmax", draws, one, equal),
       ...paired,
-      halving: evidence
+      ...evidence
     },
     trueSkill: {
       name: "TrueSkill on step means (E-SPL)",
@@ -115,24 +118,26 @@ export const rulesFor = ({ groupSize }: Budget): Readonly<Record<Name, Rule>> =>
       ...paired,
       valuation: TrueSkill.strategy,
       averaging: lifetime,
-      halving: never
+      ...evidence,
+      removal: never
     },
     racing: {
       name: "racing: P(best) < 2 % leaves",
       ...shared("thompson", draws, one),
       ...paired,
-      halving: racing,
+      ...evidence,
+      removal: racing,
       pruneEvery: 1
     },
-    alone: { name: "evidence: 1 instruction a question", ...groups("thompson", 1), ...paired, halving: evidence },
-    groups: { name: "evidence: whole groups, 4 a question", ...groups("thompson", 4), ...paired, halving: evidence },
+    alone: { name: "evidence: 1 instruction a question", ...groups("thompson", 1), ...paired, ...evidence },
+    groups: { name: "evidence: whole groups, 4 a question", ...groups("thompson", 4), ...paired, ...evidence },
     repeated: {
       name: "the same, an instruction on a question repeatedly",
       ...shared("thompson", 4, (budget) => budget.groupSize),
       ...paired,
-      halving: evidence
+      ...evidence
     },
-    samples: { name: "evidence: shared groups", ...shared("thompson", draws, one), ...paired, halving: evidence }
+    samples: { name: "evidence: shared groups", ...shared("thompson", draws, one), ...paired, ...evidence }
   }
 }
 

@@ -8,7 +8,7 @@ import type { Population } from "@inspo/population/Population"
 import { density, phi } from "./Normal.ts"
 
 /** The skills by the windows of the members, which must contain all steps. */
-export const strategy: InstructionValue.Strategy = {
+export const strategy: Omit<InstructionValue.Interface, "observe"> = {
   identity: { name: "trueskill", parameters: {} },
   values: (population) => {
     const skills = skillsOf(population)

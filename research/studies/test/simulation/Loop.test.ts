@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr } from "effect"
 import type { InstructionValue } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
-import { SuccessiveHalving } from "@inspo/successive-halving"
+import { Removal } from "@inspo/successive-halving"
 import * as Drift from "../../src/simulation/Drift.ts"
 import * as Evolving from "../../src/simulation/Evolving.ts"
 import * as Loop from "../../src/simulation/Loop.ts"
@@ -61,7 +61,7 @@ describe("simulate", () => {
 })
 
 const knowing = (values: ReadonlyArray<number>): Rule => {
-  const valuation: InstructionValue.Strategy = {
+  const valuation: Omit<InstructionValue.Interface, "observe"> = {
     identity: { name: "knows", parameters: {} },
     values: ({ members }) =>
       members.map(({ instruction: { id } }) => ({ id, value: values[Number(id.slice(1))] ?? Number.NaN })),
@@ -72,7 +72,7 @@ const knowing = (values: ReadonlyArray<number>): Rule => {
     ...rules.paper,
     valuation,
     sampler: Sampler.make({ rule: "softmax", temperature: 1e-6, assignment: "independent" }),
-    halving: SuccessiveHalving.bottomHalf({ parents: 1 }),
+    removal: Removal.bottomHalf({ parents: 1 }),
     pruneEvery: 2
   }
 }

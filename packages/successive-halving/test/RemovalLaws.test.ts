@@ -1,26 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
-import { InstructionId } from "@inspo/domain/Instruction"
-import { EvidencePruning, SuccessiveHalving } from "@inspo/successive-halving"
-import { PruningLaws } from "@inspo/successive-halving/testing"
+import { EvidencePruning, Removal } from "@inspo/successive-halving"
+import { RemovalLaws } from "@inspo/successive-halving/testing"
 import { Effect } from "effect"
 
 describe.each([
-  ["bottom half", SuccessiveHalving.bottomHalf({ parents: 1 })],
+  ["bottom half", Removal.bottomHalf({ parents: 1 })],
   [
     "bottom half, two parents, a floor, ties by evidence",
-    SuccessiveHalving.bottomHalf({ parents: 2, floor: 3, ties: "evidence" })
+    Removal.bottomHalf({ parents: 2, floor: 3, ties: "evidence" })
   ],
-  ["fixed half", SuccessiveHalving.fixedHalf({ parents: 2, size: 6 })],
-  ["evidence", EvidencePruning.make({ delta: 0.9, parents: 1 })],
-  ["evidence, three parents", EvidencePruning.make({ delta: 0.9, parents: 3 })]
+  ["fixed half", Removal.fixedHalf({ parents: 2, size: 6 })],
+  ["evidence", EvidencePruning.removal({ delta: 0.9, parents: 1 })],
+  ["evidence, three parents", EvidencePruning.removal({ delta: 0.9, parents: 3 })]
 ] as const)("%s", (_, rule) => {
-  for (const { check, name } of PruningLaws.laws(rule)) it.effect(name, () => check)
+  for (const { check, name } of RemovalLaws.laws(rule)) it.effect(name, () => check)
 })
 
-type Rule = Omit<SuccessiveHalving.Strategy, "identity">
-const right: Rule = SuccessiveHalving.bottomHalf({ parents: 1 })
-const three = SuccessiveHalving.bottomHalf({ parents: 3 })
+type Rule = Omit<Removal.Interface, "identity">
+const right: Rule = Removal.bottomHalf({ parents: 1 })
+const three = Removal.bottomHalf({ parents: 3 })
 
 /** For each law a rule that breaks it, and no other. */
 const bugs: Readonly<Record<string, () => Rule>> = {
@@ -55,26 +54,24 @@ const bugs: Readonly<Record<string, () => Rule>> = {
       return { ...pruning, pruned: pruning.pruned.map((one) => ({ ...one, value: 0 })) }
     }
   }),
-  "newcomers replace each member once at most, none that stays, and enough for their places": () => ({
-    ...right,
-    replaced: (population, values, _, size) => right.replaced(population, values, new Set(), size)
-  }),
-  "members that make no room are members, and the newcomers a count": () => ({
-    ...right,
-    kept: () => [InstructionId.make("i99")]
-  }),
   "equal populations are decided on alike, and stay as they are": () => {
     let turn = 0
-    return { ...right, newcomers: () => turn++ }
+    return {
+      ...right,
+      prune: (...given) => {
+        const pruning = right.prune(...given)
+        return turn++ % 2 === 0 ? pruning : { ...pruning, kept: pruning.kept.toReversed() }
+      }
+    }
   }
 }
 
-describe("the laws of a pruning rule find a planted bug", () => {
-  it.effect.each(PruningLaws.laws(right).map(({ name }) => name))("%s", (name) =>
+describe("the laws of a rule of removal find a planted bug", () => {
+  it.effect.each(RemovalLaws.laws(right).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")
       assert.deepStrictEqual(
-        (yield* Law.broken(PruningLaws.laws(bug()))).map(({ law }) => law),
+        (yield* Law.broken(RemovalLaws.laws(bug()))).map(({ law }) => law),
         [name]
       )
     })

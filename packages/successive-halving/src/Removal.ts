@@ -1,4 +1,4 @@
-/** The functions of `Halving`, the schemas of what they compute, and the service of a pruning rule. */
+/** The functions of `Halving`, the schemas of what they compute, and the service of a rule of removal. */
 import { Context, Layer, Schema } from "effect"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as EvidencePruning from "./EvidencePruning.ts"
@@ -6,14 +6,12 @@ import type * as Halving from "./Halving.ts"
 
 export * from "./Halving.ts"
 
-/** The pruning rule of a run. */
-export class SuccessiveHalving extends Context.Service<SuccessiveHalving, Halving.Strategy>()(
-  "@inspo/successive-halving/SuccessiveHalving"
-) {}
+/** Who leaves a population, and who are parents. */
+export class Removal extends Context.Service<Removal, Halving.Interface>()("@inspo/successive-halving/Removal") {}
 
 /** Provides a rule; by default {@link EvidencePruning} at a risk of 5 %. */
-export const layer = (rule: Halving.Strategy = EvidencePruning.make()): Layer.Layer<SuccessiveHalving> =>
-  Layer.succeed(SuccessiveHalving, rule)
+export const layer = (rule: Halving.Interface = EvidencePruning.removal()): Layer.Layer<Removal> =>
+  Layer.succeed(Removal, rule)
 
 /** The schema of {@link Halving.PruneReason}. */
 export const PruneReason = Schema.Literals(["bottom-half", "worse", "forced"])
@@ -35,10 +33,3 @@ export const Pruning = Schema.Struct({
   spared: Schema.Array(InstructionId)
 })
 export type Pruning = Halving.Pruning
-
-/** The schema of {@link Halving.Entrants}. */
-export const Entrants = Schema.Struct({
-  places: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  ids: Schema.Array(InstructionId)
-})
-export type Entrants = Halving.Entrants
