@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Candidate, Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
-import { Pruned as Leaving } from "@inspo/successive-halving/Removal"
+import { Removal } from "@inspo/successive-halving"
 import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -11,7 +11,7 @@ const Scores = Schema.Array(Schema.Finite)
 /** A rule of removal pruned instructions, and `kept` stay. */
 export const Pruned = Schema.TaggedStruct("Pruned", {
   step: Count,
-  pruned: Schema.Array(Leaving),
+  pruned: Schema.Array(Removal.Pruned),
   kept: Schema.Array(InstructionId)
 })
 
@@ -68,7 +68,7 @@ export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
 export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
   step: Count,
   parents: Schema.Array(InstructionId),
-  replaced: Schema.Array(Leaving),
+  replaced: Schema.Array(Removal.Pruned),
   accepted: Schema.Array(
     Schema.Struct({ instruction: Instruction, mean: Schema.Finite, questions: Count, verdict: Schema.String })
   ),

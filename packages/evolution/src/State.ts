@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Candidate, contentOf, type Instruction, InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { Population } from "@inspo/population/Population"
-import { Entrants } from "@inspo/successive-halving/Admission"
+import { Admission } from "@inspo/successive-halving"
 import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -75,7 +75,7 @@ export const EvolutionState = Schema.Struct({
   population: Population,
   newcomers: Schema.Array(InstructionId),
   born: Count,
-  entrants: Schema.NullOr(Entrants),
+  entrants: Schema.NullOr(Admission.Entrants),
   evolution: Schema.NullOr(Evolution)
 })
 export interface EvolutionState extends Schema.Schema.Type<typeof EvolutionState> {}
