@@ -27,7 +27,7 @@ const Positive = Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 
 
 describe("a measurement", () => {
   it.effect.prop(
-    "tells what an item costs in calibrations, however fast the machine is",
+    "shows what an item costs in calibrations, however fast the machine is",
     { each: Positive, calibration: Positive },
     ({ calibration, each }) =>
       Effect.gen(function* () {

@@ -39,18 +39,6 @@ const ofTable = (page: string, folders: ReadonlyArray<string>): ReadonlyArray<Na
     })
   })
 
-/** The tests that laws name: relative to the folder of their section, or to the root. */
-const ofLaws = (page: string): ReadonlyArray<Named> =>
-  page.split(/^## /mu).flatMap((section) => {
-    const [, folder] = /^Files are in `([^`]+)`/mu.exec(section) ?? []
-    if (folder === undefined) return []
-    return [...section.matchAll(/`([\w./-]+\.(?:ts|tsx|py|json))`/gu)].map(([, file = ""]) => ({
-      file,
-      names: [],
-      folders: [folder, "."]
-    }))
-  })
-
 const pages = globSync(["*.md", "{docs,examples,packages,apps,clients,research}/**/*.md"], {
   cwd: root,
   exclude: ["**/node_modules/**", "**/dist/**"]
@@ -63,15 +51,7 @@ describe("files that pages name", () => {
     assert.deepStrictEqual(faults(named), [])
   })
 
-  it("of docs/laws.md are there", () => {
-    const named = ofLaws(read("docs/laws.md"))
-    assert.isAtLeast(named.length, 300)
-    assert.deepStrictEqual(faults(named), [])
-  })
-
   it.each(pages)("are there: %s", (page) => {
-    // Paths in the laws are relative to their section, which the test above checks.
-    if (page === "docs/laws.md") return
     const named = [
       ...read(page).matchAll(/`((?:packages|apps|test|tools|docs|examples|clients|research)\/[\w./-]+\.\w+)`/gu)
     ]
@@ -86,9 +66,5 @@ describe("files that pages name", () => {
       "packages/sampler/src/Sampler.ts: declares no drawEach",
       "Gone.ts: not in packages, packages/sampler/src"
     ])
-    assert.deepStrictEqual(
-      faults(ofLaws("## a\n\nFiles are in `packages/sampler/test`.\n\n- `Gone.test.ts`: a bug.")),
-      ["Gone.test.ts: not in packages/sampler/test, ."]
-    )
   })
 })

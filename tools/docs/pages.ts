@@ -9,6 +9,7 @@ import { configKeys, nodeOf, takes } from "../../apps/cli/src/config/ConfigKeys.
 import { valueAt } from "../../apps/cli/src/config/Resolve.ts"
 import { helpDocs } from "../../apps/cli/test/support/HelpDocs.ts"
 import { apiPage, openApi } from "./apiPage.ts"
+import { lawsPage } from "./laws.ts"
 import { code, page, table } from "./markdown.ts"
 
 /** The text of every page by its file name. */
@@ -21,6 +22,7 @@ export const pages = Effect.gen(function* () {
     "config.md": configPage(),
     "events.md": eventsPage(events),
     "instruction-server.md": apiPage(),
+    "laws.md": lawsPage(),
     "metrics.md": metricsPage(),
     "openapi.json": `${JSON.stringify(openApi, null, 2)}\n`
   }

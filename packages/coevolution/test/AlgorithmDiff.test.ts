@@ -37,7 +37,7 @@ const changed = ({ contextLength, preset, temperature, mix }: typeof Change.Type
 }
 
 describe("AlgorithmDiff", () => {
-  it.prop("tells exactly the settings that differ", [Change, Change], ([one, other]) => {
+  it.prop("names exactly the settings that differ", [Change, Change], ([one, other]) => {
     const [before, after] = [changed(one), changed(other)]
     const told = new Set(AlgorithmDiff.of(before, after).map(({ field }) => field))
     for (const name of new Set([...leaves(before), ...leaves(after)])) {

@@ -138,7 +138,7 @@ layer(NodeServices.layer)("question files", (it) => {
   )
 
   it.effect.prop(
-    "tell every row that cannot be read, and give the others",
+    "report every row that cannot be read, and give the others",
     [Schema.Array(Schema.Literals(["good", "cut", "latin1", "empty"])).check(Schema.isMinLength(1))],
     ([kinds]) =>
       Effect.gen(function* () {

@@ -75,7 +75,7 @@ describe("make", () => {
 
 describe("article", () => {
   it.effect.prop(
-    "tells every fact once, in at most 24 tokens, all of the vocabulary",
+    "has every fact once, in at most 24 tokens, all of the vocabulary",
     [Schema.Int, Sizes],
     (drawn) =>
       Effect.gen(function* () {

@@ -17,7 +17,7 @@ describe("UTF-8", () => {
   )
 
   it.prop(
-    "is told from what is none, with the place of the first byte that is not",
+    "is distinguished from what is none, with the place of the first byte that is not",
     [Schema.String, Schema.Literals(["e9", "fffe", "c328", "e282", "eda080"]), Schema.String],
     ([before, hexadecimal, after]) => {
       const foreign = Buffer.from(hexadecimal, "hex")
@@ -30,7 +30,7 @@ describe("UTF-8", () => {
   )
 
   it.effect.prop(
-    "has the same lines however its bytes come, and tells which line is none",
+    "has the same lines however its bytes come, and names the line that is none",
     [
       Schema.Array(Schema.Literals(["", "a", "é€𝄞", "\uFFFD", "b\tc"])),
       Schema.Literals(["\n", "\r\n"]),

@@ -331,7 +331,7 @@ const withKey = (value: unknown, way: ReadonlyArray<string>, key: string, extra:
 describe("a field that is not known", () => {
   it.layer(tabular)("", (it) => {
     it.effect.prop(
-      "is refused wherever it stands, by its name and value",
+      "is refused anywhere, by its name and value",
       [
         Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: places.length - 1 })),
         Schema.Literals(["min_p", "topk", "logit_bias"]),

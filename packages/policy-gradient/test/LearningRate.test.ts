@@ -19,7 +19,7 @@ describe("LearningRate", () => {
     assert.closeTo(LearningRate.at(schedule, 30 + 271 / 2, 300), 0.5, 1e-12)
   })
 
-  it.prop("lies in (0, peak] at every step", [Schedule, Steps], ([of, totalSteps]) => {
+  it.prop("is in (0, peak] at every step", [Schedule, Steps], ([of, totalSteps]) => {
     for (const rate of rates(of, totalSteps)) {
       assert.isAbove(rate, 0)
       assert.isAtMost(rate, of.learningRate)

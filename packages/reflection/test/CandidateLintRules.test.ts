@@ -285,17 +285,13 @@ describe("lint", () => {
 
   const Words = Schema.Array(Schema.Literals(passage.toLowerCase().match(/\p{L}+/gu) ?? []))
 
-  it.prop(
-    "finds a long piece of a passage wherever it stands",
-    [Words, Schema.Natural, Words],
-    ([before, at, after]) => {
-      const words = passage.split(" ")
-      const start = at % (words.length - 7)
-      const piece = words.slice(start, start + 8).join(" ")
-      const reason = reasonOf(`${seed} ${before.join(" ")} ${piece} ${after.join(" ")}`)
-      assert.include(["passage-copied", "answer-leaked", "task-overridden"], reason)
-    }
-  )
+  it.prop("finds a long piece of a passage anywhere", [Words, Schema.Natural, Words], ([before, at, after]) => {
+    const words = passage.split(" ")
+    const start = at % (words.length - 7)
+    const piece = words.slice(start, start + 8).join(" ")
+    const reason = reasonOf(`${seed} ${before.join(" ")} ${piece} ${after.join(" ")}`)
+    assert.include(["passage-copied", "answer-leaked", "task-overridden"], reason)
+  })
 })
 
 describe("description", () => {

@@ -34,7 +34,7 @@ describe("the bank", () => {
 describe("clauses of a user", () => {
   const Texts = Schema.Array(Schema.Literals(["Go.", "Go. Now.", "Stay.", "Sit.", "Sit. Down."]))
 
-  it.prop("are refused where two have an id, or a wording stands within another", [Schema.Array(Texts)], ([drawn]) => {
+  it.prop("are refused where two have an id, or a wording is within another", [Schema.Array(Texts)], ([drawn]) => {
     const bank = drawn.flatMap((texts, index) =>
       Array.isReadonlyArrayNonEmpty(texts)
         ? [{ id: `${index % 3}`, behaviour: null, direction: 0 as const, texts }]

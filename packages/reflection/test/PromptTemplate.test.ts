@@ -51,7 +51,7 @@ describe("parse", () => {
 describe("render", () => {
   const Piece = Schema.Literals(["{{parent}}", "{{ format }}", "{{count}}", "text", "{", "}}", "$&", "\n"])
 
-  it.prop("puts each value where its name stands, once and as it is", [Schema.Array(Piece)], ([pieces]) => {
+  it.prop("puts each value in the place of its name, once and as it is", [Schema.Array(Piece)], ([pieces]) => {
     const filled = PromptTemplate.render({ kind: "paraphrase", text: pieces.join("|") }, values)
     const expected = pieces.map((piece) =>
       piece === "{{parent}}"

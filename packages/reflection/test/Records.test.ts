@@ -38,7 +38,7 @@ const frame = (text: string) =>
 
 describe("records of work", () => {
   it.effect.prop(
-    "are outside what was told the same, whatever that says and however little room there is",
+    "are outside what was shown the same, whatever that says and however little room there is",
     [Schema.Tuple([Untrusted, Untrusted, Untrusted, Untrusted]), Schema.Literals([50, 400, 4000, 100_000])],
     ([texts, budget]) =>
       Effect.sync(() => {

@@ -8,7 +8,7 @@ const Passage = Schema.Array(
 )
 
 describe("extractAnswer", () => {
-  it.prop("takes the last pair, whatever stands around it", [Content, Content, Content, Content], (texts) => {
+  it.prop("takes the last pair, whatever is around it", [Content, Content, Content, Content], (texts) => {
     const [before, first, last, after] = texts
     const response = `${before}<answer>${first}</answer>${after}<answer>${last}</answer>${after}`
     assert.strictEqual(

@@ -51,7 +51,7 @@ const forms = [true, false].flatMap((isWellFormed) =>
 
 describe("score", () => {
   it.prop(
-    "lies in [0, 1], and a right answer is worth most, for all scores that may be set",
+    "is in [0, 1], and a right answer is worth most, for all scores that may be set",
     [Tenth, Tenth, Tenth],
     (tenths) => {
       const [structure, retrieval, final] = tenths.map((tenth) => tenth / 10)

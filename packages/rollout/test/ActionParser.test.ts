@@ -29,7 +29,7 @@ const grammar = new RegExp(
 
 describe("ActionParser", () => {
   it.prop(
-    "reads what stands between the tags, after thoughts that are closed",
+    "reads what is between the tags, after thoughts that are closed",
     [Kind, Plain, Plain],
     ([kind, thought, content]) => {
       const action = { kind, content: content.trim() }

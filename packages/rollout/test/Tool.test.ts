@@ -39,7 +39,7 @@ const failingFirst = (calls: number): Effect.Effect<Search.Interface["search"]> 
 
 describe("A tool that fails", () => {
   it.effect.prop(
-    "is asked again: within its attempts nothing can be told from a run without faults",
+    "is asked again: within its attempts nothing differs from a run without faults",
     { episodes: between(1, 4), calls: between(0, 3) },
     ({ calls, episodes }) =>
       Effect.gen(function* () {

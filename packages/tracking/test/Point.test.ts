@@ -131,7 +131,7 @@ describe("news", () => {
   const Samples = Schema.Array(Schema.Tuple([Schema.Literals(["a", "b", "c"]), Schema.Literals([0, 1])]))
   const Points = Schema.Array(Schema.Tuple([Schema.Literals([1, 2]), Samples]))
 
-  it.prop("leaves out what the same step was told already, and nothing else", [Points], ([drawn]) => {
+  it.prop("leaves out what the same step was shown already, and nothing else", [Points], ([drawn]) => {
     const points = drawn
       .toSorted(([a], [b]) => a - b)
       .map(([step, samples]) => ({
@@ -160,7 +160,7 @@ describe("ofTrajectories", () => {
   const Turns = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 
   it.prop(
-    "tells the mean of their turns, whatever else they hold and in whatever order",
+    "reports the mean of their turns, whatever else they hold and in whatever order",
     [Schema.NonEmptyArray(Turns)],
     ([turns]) => {
       const records = turns.map((one) => ({ turns: one, reward: 1, transcript: [] }))

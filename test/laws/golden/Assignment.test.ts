@@ -54,7 +54,7 @@ describe("assignment", () => {
     assert.deepStrictEqual(Shares.softmax([1e6, 1e6], 1e-6), [0.5, 0.5])
   })
 
-  it("row 20: a reward lies in [0, 1] (paper, other)", () => {
+  it("row 20: a reward is in [0, 1] (paper, other)", () => {
     assert.deepStrictEqual([-0.1, 0, 1, 1.1].map(Schema.is(Trajectory.Reward)), [false, true, true, false])
   })
 })

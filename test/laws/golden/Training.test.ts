@@ -101,7 +101,7 @@ describe("training", () => {
       assert.strictEqual(request?.loss.entropyCoefficient ?? 0, 0)
     })
 
-    it(`row 24: the instruction stands before the question, in the user message (${reading})`, () => {
+    it(`row 24: the instruction is before the question, in the user message (${reading})`, () => {
       const ask = (role: Algorithm["rollout"]["texts"]["role"]) =>
         Prompt.messages({ text: "Search first." }, { question: "Who?" }, { texts: { ...preset.rollout.texts, role } })
       assert.strictEqual(preset.rollout.texts.role, "user")

@@ -55,7 +55,7 @@ describe("resolve", () => {
   })
 
   it.prop(
-    "refuses every key that a config does not have, wherever it stands, and names it",
+    "refuses every key that a config does not have, at any depth, and names it",
     [Name, Schema.Literals(leaves)],
     ([name, leaf]) => {
       const section = leaf.split(".").slice(0, -1)

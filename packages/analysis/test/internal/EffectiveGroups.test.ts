@@ -17,7 +17,7 @@ const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => t
 
 describe("kish", () => {
   it.prop(
-    "lies between 1 and the number of observations, whatever the scale",
+    "is between 1 and the number of observations, whatever the scale",
     [Schema.NonEmptyArray(Weighted)],
     ([weights]) => {
       const effective = kish(weights)
