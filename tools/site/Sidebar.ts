@@ -16,12 +16,7 @@ const groups: Readonly<Record<string, ReadonlyArray<string>>> = {
     "docs/scale.md",
     "docs/security.md"
   ],
-  Reference: [
-    "docs/reference/",
-    "docs/platforms.md",
-    "docs/compatibility.md",
-    "docs/dashboard/"
-  ],
+  Reference: ["docs/reference/", "docs/platforms.md", "docs/compatibility.md", "docs/dashboard/"],
   Research: ["research/docs/", "research/"],
   Packages: ["packages/", "clients/", "apps/"],
   Project: ["CONTRIBUTING.md", "CHANGELOG.md", "docs/release.md", "SECURITY.md", "test/"]
