@@ -4,11 +4,11 @@ import { sizes } from "../../tools/docs/size.ts"
 /** What the counts may be at most. Lower a bound with what it bounds; a raised one needs a reason in its commit. */
 const bounds: ReturnType<typeof sizes> = {
   "lines of the product": 87_300,
-  "files of fewer than 15 lines": 87,
+  "files of fewer than 15 lines": 86,
   "settings of a run": 110,
   "settings of a served population alone": 15,
-  "paths of exports": 248,
-  "words of documents": 55_300,
+  "paths of exports": 240,
+  "words of documents": 55_400,
   "words of README.md": 700
 }
 

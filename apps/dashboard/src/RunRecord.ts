@@ -7,7 +7,7 @@ import * as Selection from "@inspo/coevolution/Selection"
 import type { RunConfig } from "@inspo/config"
 import type { Group, Instruction, Trajectory } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
-import { names } from "./Names.ts"
+import { names } from "@inspo/report/Names"
 import type { ForkView } from "./view/RunView.ts"
 import type { Purpose } from "./view/TrajectoryView.ts"
 

@@ -2,7 +2,7 @@
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Difference, Population } from "@inspo/population"
 import { Option } from "effect"
-import { count, inPoints } from "./Format.ts"
+import { count, inPoints } from "@inspo/report/Format"
 
 /** The sentence, with instructions as `label` writes them; empty before the first step. */
 export const verdict = ({ evidence, instructions, population }: RunState, label: (id: string) => string): string => {

@@ -12,7 +12,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { table } from "@inspo/dashboard/report/MarkdownText"
+import { table } from "@inspo/report/Markdown"
 import { estimate } from "@inspo/statistics/Exact"
 import { Array as Arr, Console, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"

@@ -10,7 +10,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { RandomStream } from "@inspo/domain"
-import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
+import { table as markdownTable } from "@inspo/report/Markdown"
 import { estimate } from "@inspo/statistics/Exact"
 import { Array as Arr, Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"

@@ -1,5 +1,5 @@
-import { count } from "@inspo/dashboard/Format"
-import { table } from "@inspo/dashboard/report/MarkdownText"
+import { count } from "@inspo/report/Format"
+import { table } from "@inspo/report/Markdown"
 import { type Estimate, estimate, type Proportion, proportion } from "@inspo/statistics/Exact"
 import { mean } from "simple-statistics"
 import type { Claims } from "./evolve/Claims.ts"

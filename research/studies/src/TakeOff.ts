@@ -1,5 +1,5 @@
 import { points } from "./Format.ts"
-import { table } from "@inspo/dashboard/report/MarkdownText"
+import { table } from "@inspo/report/Markdown"
 import { proportion, signTest } from "@inspo/statistics/Exact"
 
 /** Steps whose mean training reward decides. */

@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, type YAMLMap } from "yaml"
-import { wrap } from "../terminal/Text.ts"
+import { wrap } from "@inspo/report/Text"
 import { configKeys } from "./ConfigKeys.ts"
 
 /**

@@ -1,5 +1,5 @@
 import { RunCatalog, CatalogError, type RunPlace, type RunSource, type Written } from "@inspo/dashboard/RunCatalog"
-import { SearchCatalog, type SearchPlace } from "@inspo/dashboard/SearchCatalog"
+import { SearchCatalog, type SearchPlace } from "@inspo/dashboard"
 import * as Course from "@inspo/evolve/Course"
 import { Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { loadData } from "../config/Data.ts"

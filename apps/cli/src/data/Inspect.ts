@@ -1,8 +1,8 @@
-import { plural } from "@inspo/dashboard/Format"
+import { plural } from "@inspo/report/Format"
 import { type DatasetError, SearchR1 } from "@inspo/datasets"
 import { Array as Arr, Effect, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
-import { paragraph } from "../terminal/Text.ts"
+import { paragraph } from "@inspo/report/Text"
 import * as Reporter from "../terminal/Reporter.ts"
 import { type Inspection, inspection } from "./Inspection.ts"
 

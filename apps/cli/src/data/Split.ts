@@ -1,4 +1,4 @@
-import { plural } from "@inspo/dashboard/Format"
+import { plural } from "@inspo/report/Format"
 import { Sample, SearchR1 } from "@inspo/datasets"
 import type { Shares } from "@inspo/datasets/Shares"
 import { ClauseBank } from "@inspo/reflection"

@@ -1,4 +1,4 @@
-import { plural } from "@inspo/dashboard/Format"
+import { plural } from "@inspo/report/Format"
 import { SearchR1, WorldQuestion } from "@inspo/datasets"
 import { Effect, Option, Path } from "effect"
 import { worldCounts } from "../config/Data.ts"

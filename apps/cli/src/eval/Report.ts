@@ -1,7 +1,7 @@
 import { Trajectory } from "@inspo/domain"
 import { Schema } from "effect"
-import { percent, points } from "@inspo/dashboard/Format"
-import { decimal, interval, table, paragraph, wrap } from "../terminal/Text.ts"
+import { percent, points } from "@inspo/report/Format"
+import { decimal, interval, table, paragraph, wrap } from "@inspo/report/Text"
 import { Comparison, type Difference } from "./Comparison.ts"
 import { type Cell, Results } from "./Results.ts"
 

@@ -2,11 +2,11 @@
 import { dollars } from "@inspo/evolve/Dollars"
 import { mostRescores } from "@inspo/evolve/Search"
 import { every, type Setup } from "@inspo/evolve/Setup"
-import { count } from "@inspo/dashboard/Format"
+import { count } from "@inspo/report/Format"
 import type { ModelPrice } from "@inspo/reflection/ProposerModel"
 import * as Prices from "@inspo/reflection/Prices"
 import * as TokenEstimate from "@inspo/domain/TokenEstimate"
-import { rows } from "../terminal/Text.ts"
+import { rows } from "@inspo/report/Text"
 import { isJudged, type Job, messages } from "./Job.ts"
 import { maxVerdictTokens } from "./Scoring.ts"
 

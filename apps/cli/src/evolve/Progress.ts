@@ -1,7 +1,7 @@
 /** The progress of a search in one line. */
 import type { Progress } from "@inspo/evolve"
 import { dollars } from "@inspo/evolve/Dollars"
-import { count, plural, points } from "@inspo/dashboard/Format"
+import { count, plural, points } from "@inspo/report/Format"
 
 /** `isPriced` says whether the prices are known. */
 export const line = (

@@ -1,9 +1,9 @@
 /** Shows a search for a better prompt in a terminal. */
-import { count, dollars, duration, percent, inPoints, plural, points } from "@inspo/dashboard/Format"
-import { inWords } from "@inspo/dashboard/Reason"
+import { count, dollars, duration, percent, inPoints, plural, points } from "@inspo/report/Format"
+import { inWords } from "@inspo/report/Reason"
 import { statusOf } from "@inspo/dashboard/projection/Search"
-import { inTreeOrder } from "@inspo/dashboard/Tree"
-import { wordDiff } from "@inspo/dashboard/WordDiff"
+import { inTreeOrder } from "@inspo/report/Tree"
+import { wordDiff } from "@inspo/report/WordDiff"
 import * as Conclusion from "@inspo/evolve/Conclusion"
 import type { Snapshot, Tried } from "@inspo/evolve/Snapshot"
 import * as PlainText from "@inspo/domain/PlainText"
@@ -13,7 +13,7 @@ import { CommandFailure, oneLine } from "../Failure.ts"
 import { changeLines } from "../report/DiffReport.ts"
 import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { clip, paragraph, said, table } from "../terminal/Text.ts"
+import { clip, paragraph, said, table } from "@inspo/report/Text"
 import * as Progress from "./Progress.ts"
 
 /** Shows what a search found, or how far it is. */

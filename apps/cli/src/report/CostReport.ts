@@ -1,6 +1,6 @@
 import type * as Ledger from "@inspo/ledger/Ledger"
-import { count, duration } from "@inspo/dashboard/Format"
-import { table } from "../terminal/Text.ts"
+import { count, duration } from "@inspo/report/Format"
+import { table } from "@inspo/report/Text"
 
 /** What a run spent, a line per phase; nothing where nothing was spent. */
 export const costLines = ({ open, phases, redone, total }: Ledger.Summary): ReadonlyArray<string> =>

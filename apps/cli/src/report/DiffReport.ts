@@ -1,8 +1,8 @@
 import { stripVTControlCharacters, styleText } from "node:util"
 import * as PlainText from "@inspo/domain/PlainText"
-import { abridged, type Piece, wordDiff } from "@inspo/dashboard/WordDiff"
-import { percent } from "@inspo/dashboard/Format"
-import { interval, table } from "../terminal/Text.ts"
+import { abridged, type Piece, wordDiff } from "@inspo/report/WordDiff"
+import { percent } from "@inspo/report/Format"
+import { interval, table } from "@inspo/report/Text"
 import type { Style } from "../terminal/Reporter.ts"
 import type { Cell } from "./Summary.ts"
 

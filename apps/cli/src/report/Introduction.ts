@@ -1,11 +1,11 @@
 import type { RunConfig } from "@inspo/config"
 import { paidModels } from "@inspo/config/Inconsistency"
 import type { EngineProfile } from "@inspo/engine"
-import { count, plural } from "@inspo/dashboard/Format"
+import { count, plural } from "@inspo/report/Format"
 import * as Prices from "@inspo/reflection/Prices"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"
-import { wrap } from "../terminal/Text.ts"
+import { wrap } from "@inspo/report/Text"
 
 /** What a run is about to do: model, world, schedule and the number of rollouts. */
 export const introduction = (

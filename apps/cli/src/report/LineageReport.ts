@@ -1,7 +1,7 @@
 import { basename } from "node:path"
 import type { Projection } from "@inspo/analysis"
-import { wordDiff } from "@inspo/dashboard/WordDiff"
-import { paragraph, wrap } from "../terminal/Text.ts"
+import { wordDiff } from "@inspo/report/WordDiff"
+import { paragraph, wrap } from "@inspo/report/Text"
 import type { Style } from "../terminal/Reporter.ts"
 import { changeLines } from "./DiffReport.ts"
 

@@ -1,6 +1,4 @@
-import { MarkdownReport, RunRecord } from "@inspo/dashboard"
-import { overview } from "@inspo/dashboard/projection/Overview"
-import * as Run from "@inspo/dashboard/projection/Run"
+import { MarkdownReport, Run, RunRecord, overview } from "@inspo/dashboard"
 import { Effect, Path } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { readResult, runNotes } from "../runDirectory/Outcome.ts"

@@ -1,9 +1,9 @@
 import type { Plan } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
-import { count, percent, plural } from "@inspo/dashboard/Format"
+import { count, percent, plural } from "@inspo/report/Format"
 import type { Check } from "../preflight/Check.ts"
 import type { PolicyPlan } from "./PolicyPlan.ts"
-import { paragraph, table, wrap } from "../terminal/Text.ts"
+import { paragraph, table, wrap } from "@inspo/report/Text"
 
 /** The plan of a run as plain lines of at most `columns` characters. */
 export const planLines = (

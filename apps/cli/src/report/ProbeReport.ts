@@ -1,12 +1,12 @@
 /** What a probe found, as a document and as lines. */
 import { Probe as Rule, type Plan, type ProbeRollouts } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
-import { count, interval, percent, plural, points } from "@inspo/dashboard/Format"
+import { count, interval, percent, plural, points } from "@inspo/report/Format"
 import { Group, Invariant } from "@inspo/domain"
 import { Bootstrap, Exact, Interval, Spread } from "@inspo/statistics"
 import { type Effect, Schema } from "effect"
 import { sumAll } from "effect/Number"
-import { paragraph, table, wrap } from "../terminal/Text.ts"
+import { paragraph, table, wrap } from "@inspo/report/Text"
 
 const Share = Schema.Struct({ share: Schema.Finite, ci95: Interval.Interval })
 

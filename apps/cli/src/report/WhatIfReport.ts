@@ -1,7 +1,7 @@
 import type { WhatIf } from "@inspo/analysis"
 import { Equal, Result } from "effect"
-import { percent } from "@inspo/dashboard/Format"
-import { clip, table, wrap } from "../terminal/Text.ts"
+import { percent } from "@inspo/report/Format"
+import { clip, table, wrap } from "@inspo/report/Text"
 
 /** Settings by dotted name, and the answer of the log. */
 export interface Asked {

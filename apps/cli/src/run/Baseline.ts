@@ -1,4 +1,4 @@
-import { plural } from "@inspo/dashboard/Format"
+import { plural } from "@inspo/report/Format"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunEvent } from "@inspo/coevolution"

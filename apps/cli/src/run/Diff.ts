@@ -12,7 +12,7 @@ import { score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph } from "../terminal/Text.ts"
+import { paragraph } from "@inspo/report/Text"
 
 export interface DiffInput {
   readonly from: string

@@ -7,7 +7,7 @@ import { presetByName } from "../config/Input.ts"
 import { UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
-import { rows } from "../terminal/Text.ts"
+import { rows } from "@inspo/report/Text"
 import { programName } from "./ProgramName.ts"
 
 export interface InitInput {

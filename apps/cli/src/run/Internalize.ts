@@ -1,7 +1,7 @@
 import type { RunEvent, RunState } from "@inspo/coevolution"
 import * as Internalizing from "@inspo/coevolution/Internalizing"
 import { algorithmOf, isEmbedded, type RunConfig } from "@inspo/config/RunConfig"
-import { interval, percent, plural } from "@inspo/dashboard/Format"
+import { interval, percent, plural } from "@inspo/report/Format"
 import { type Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type CheckpointRef, Engine } from "@inspo/engine"
 import { Records } from "@inspo/journal"
@@ -14,7 +14,7 @@ import { layerRollout } from "../layers.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { withJournal } from "../runDirectory/Read.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { paragraph, table } from "../terminal/Text.ts"
+import { paragraph, table } from "@inspo/report/Text"
 
 /** A finished run with its best instruction and the checkpoint of its policy. */
 export interface Finished {

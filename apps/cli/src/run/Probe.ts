@@ -2,7 +2,7 @@ import { asksModel } from "@inspo/coevolution"
 import { ProbeRollouts, type Plan } from "@inspo/analysis"
 import { algorithmOf, type RunConfig } from "@inspo/config/RunConfig"
 import * as JudgeCost from "@inspo/config/JudgeCost"
-import { count, plural } from "@inspo/dashboard/Format"
+import { count, plural } from "@inspo/report/Format"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { maximumTokens } from "@inspo/rollout/agents/Agents"
 import { Effect, FileSystem, Layer } from "effect"
@@ -12,7 +12,7 @@ import { agentOf, layerServices } from "../layers.ts"
 import * as PolicyPlan from "../report/PolicyPlan.ts"
 import * as ProbeReport from "../report/ProbeReport.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { wrap } from "../terminal/Text.ts"
+import { wrap } from "@inspo/report/Text"
 
 export interface ProbeInput {
   readonly config: RunConfig

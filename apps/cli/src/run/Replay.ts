@@ -1,4 +1,4 @@
-import { plural } from "@inspo/dashboard/Format"
+import { plural } from "@inspo/report/Format"
 import { EventLog, Replay, Strategies } from "@inspo/coevolution"
 import { algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
@@ -8,7 +8,7 @@ import { CommandFailure } from "../Failure.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import { layerReading } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { wrap } from "../terminal/Text.ts"
+import { wrap } from "@inspo/report/Text"
 
 export interface ReplayInput {
   readonly directory: string

@@ -1,4 +1,4 @@
-import { labels, names } from "@inspo/dashboard/Names"
+import { labels, names } from "@inspo/report/Names"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Console, Effect, Schema, Struct } from "effect"
 import { costLines } from "../report/CostReport.ts"
@@ -10,7 +10,7 @@ import { readLedger } from "../runDirectory/Read.ts"
 import { verdict } from "@inspo/dashboard/Verdict"
 import { announceAll } from "../terminal/Announcement.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { wrap } from "../terminal/Text.ts"
+import { wrap } from "@inspo/report/Text"
 import { programName } from "./ProgramName.ts"
 
 /** Shows what happened in a run and what it cost: the report of a finished one, else how far it is. */

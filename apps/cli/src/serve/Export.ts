@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { chooseAnother, claim } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { wrap } from "../terminal/Text.ts"
+import { wrap } from "@inspo/report/Text"
 import { type Place, read } from "./Stored.ts"
 
 /** Writes the instruction to use outside learning, as text or, if it has several texts, as JSON, and why it was chosen. */

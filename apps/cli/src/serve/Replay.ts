@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { clip, wrap } from "../terminal/Text.ts"
+import { clip, wrap } from "@inspo/report/Text"
 import { type Place, read } from "./Stored.ts"
 
 export interface ReplayInput {

@@ -1,13 +1,13 @@
 /** Shows served populations in a terminal. */
 import { Summary } from "@inspo/cohorts"
-import { count, duration, percent, plural } from "@inspo/dashboard/Format"
+import { count, duration, percent, plural } from "@inspo/report/Format"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
 import * as View from "@inspo/serve/live/View"
 import { Effect } from "effect"
 import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph, said, table } from "../terminal/Text.ts"
+import { paragraph, said, table } from "@inspo/report/Text"
 import { type Place, read } from "./Stored.ts"
 
 /** Shows the status of populations, as the server's API does. */

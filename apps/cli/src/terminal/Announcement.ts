@@ -7,9 +7,9 @@ import * as CandidateLint from "@inspo/reflection/CandidateLint"
 import type { ProposerFailure } from "@inspo/reflection/Proposer"
 import { meanOf } from "@inspo/statistics/Bootstrap"
 import { Array as Arr, Schema } from "effect"
-import { percent, plural } from "@inspo/dashboard/Format"
+import { percent, plural } from "@inspo/report/Format"
 import type { Leader } from "./Progress.ts"
-import { paragraph, wrap } from "./Text.ts"
+import { paragraph, wrap } from "@inspo/report/Text"
 
 /**
  * The lines worth keeping about an event: each prune, each evolution with the text that won, the failures of the proposer, and

@@ -2,7 +2,7 @@ import { styleText } from "node:util"
 import { Option } from "effect"
 import type { HelpDoc } from "effect/cli"
 import type { Style } from "./Reporter.ts"
-import { rows, wrap } from "./Text.ts"
+import { rows, wrap } from "@inspo/report/Text"
 
 /**
  * The help of a verb as lines of at most `columns` characters, except its examples, which are to be copied. The flags of

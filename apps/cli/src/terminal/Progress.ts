@@ -1,4 +1,4 @@
-import { plural } from "@inspo/dashboard/Format"
+import { plural } from "@inspo/report/Format"
 import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as Schedule from "@inspo/coevolution/Schedule"

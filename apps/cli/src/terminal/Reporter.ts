@@ -1,7 +1,7 @@
 import * as PlainText from "@inspo/domain/PlainText"
 import { Console, Effect, Ref, Terminal } from "effect"
 import { TerminalCapabilities } from "effect/cli"
-import { maximumColumns } from "./Text.ts"
+import { maximumColumns } from "@inspo/report/Text"
 
 /** Where a command writes what people read, and the block at the bottom that is redrawn in place. */
 export interface Reporter {

@@ -1,6 +1,6 @@
-import { duration, percent } from "@inspo/dashboard/Format"
+import { duration, percent } from "@inspo/report/Format"
 import { type Leader, timeLeft, type Progress } from "./Progress.ts"
-import { clip, decimal, paragraph } from "./Text.ts"
+import { clip, decimal, paragraph } from "@inspo/report/Text"
 
 /** The live view: a few lines of at most `columns` characters that are redrawn in place. */
 export const view = (progress: Progress, columns: number): ReadonlyArray<string> => {

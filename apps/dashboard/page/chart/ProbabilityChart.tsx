@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react"
-import { percent } from "../../src/Format.ts"
+import { percent } from "@inspo/report/Format"
 import type { LifeView, PopulationView } from "../../src/view/PopulationView.ts"
 import { instructionStyle } from "../../src/Colour.ts"
 import { useLabels } from "../part/Names.tsx"

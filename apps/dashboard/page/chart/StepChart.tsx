@@ -1,5 +1,5 @@
 import type { PointerEvent, ReactNode } from "react"
-import { percent } from "../../src/Format.ts"
+import { percent } from "@inspo/report/Format"
 import { ticks } from "./Ticks.ts"
 import { useWidth } from "./useWidth.ts"
 

@@ -3,7 +3,7 @@ import { useState } from "react"
 import type { RunView } from "../../src/view/RunView.ts"
 import type { TrajectoryView } from "../../src/view/TrajectoryView.ts"
 import { type Segment, segments } from "../../src/Segments.ts"
-import { count, percent, plural } from "../../src/Format.ts"
+import { count, percent, plural } from "@inspo/report/Format"
 import { makeQuery } from "../Client.ts"
 import { Fact, InstructionName, Pending, Problem } from "./Parts.tsx"
 

@@ -3,7 +3,7 @@ import { Api } from "@inspo/serve/wire/Api"
 import { Effect } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { capital } from "../../src/Format.ts"
+import { capital } from "@inspo/report/Format"
 import { type Ask, explainTransport, queryHooks } from "../Query.ts"
 import * as Access from "./Access.ts"
 

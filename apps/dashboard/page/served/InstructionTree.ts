@@ -2,7 +2,7 @@
 import type { Wording } from "@inspo/serve/wire/Instruction"
 import type { Member } from "@inspo/serve/wire/Member"
 import { membersOf, type MemberHistory, type PopulationLog } from "../../src/served/PopulationLog.ts"
-import { inTreeOrder } from "../../src/Tree.ts"
+import { inTreeOrder } from "@inspo/report/Tree"
 
 export interface Node {
   readonly key: string

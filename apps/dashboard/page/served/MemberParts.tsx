@@ -1,7 +1,7 @@
 /** Small components that the views of populations use. */
 import type { Estimate, Member } from "@inspo/serve/wire/Member"
 import type { Population, PopulationSummary } from "@inspo/serve/wire/Population"
-import { axis, interval, percent } from "../../src/Format.ts"
+import { axis, interval, percent } from "@inspo/report/Format"
 import { Bar, IntervalBar } from "../part/Parts.tsx"
 
 /** The state of a population, with the dot of a run's status. */

@@ -1,5 +1,5 @@
 import { look, mostCompared } from "../../src/Curves.ts"
-import { interval, percent, plural, points } from "../../src/Format.ts"
+import { interval, percent, plural, points } from "@inspo/report/Format"
 import type { Estimate, SeedGroup } from "../../src/RunRows.ts"
 import { Curves } from "../chart/Curves.tsx"
 import { versionOf } from "../LiveRuns.ts"

@@ -1,6 +1,6 @@
 import { useMemo } from "react"
-import { capital, compact, count, duration, percent, plural, points, quantity } from "../../src/Format.ts"
-import { gain, gains } from "../../src/Gains.ts"
+import { capital, compact, count, duration, percent, plural, points, quantity } from "@inspo/report/Format"
+import { gain, gains } from "@inspo/report/Gains"
 import { movingSteps } from "../../src/Means.ts"
 import { metric, type Metric } from "../../src/Metrics.ts"
 import { finalCells, lastCell, type OverviewView } from "../../src/view/OverviewView.ts"

@@ -1,6 +1,6 @@
 /** Small components that the views of searches use. */
 import type { Tried } from "@inspo/evolve/Snapshot"
-import { points } from "../../src/Format.ts"
+import { points } from "@inspo/report/Format"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
 import { ago } from "../Ago.ts"
 import { Progress, Status } from "../part/Parts.tsx"

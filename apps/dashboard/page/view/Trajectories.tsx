@@ -1,6 +1,6 @@
 import { description, FailureMode } from "@inspo/reflection/FailureMode"
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react"
-import { count, percent, plural } from "../../src/Format.ts"
+import { count, percent, plural } from "@inspo/report/Format"
 import type { RunView } from "../../src/view/RunView.ts"
 import {
   Order,

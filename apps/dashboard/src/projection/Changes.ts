@@ -1,8 +1,8 @@
 /** What got better and what got worse from the policy before training under the seed to the final policy under the best instruction. */
 import { type Estimated, ofDifference } from "@inspo/statistics/Interval"
 import { Group } from "@inspo/domain"
-import { decimals, percent } from "../Format.ts"
-import { gain } from "../Gains.ts"
+import { decimals, percent } from "@inspo/report/Format"
+import { gain } from "@inspo/report/Gains"
 import type { RunRecord } from "../RunRecord.ts"
 import { cellOf, lastCell, type OverviewView } from "../view/OverviewView.ts"
 import { bestInstruction, ends } from "./Overview.ts"

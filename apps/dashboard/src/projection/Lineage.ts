@@ -1,7 +1,7 @@
 import { Projection } from "@inspo/analysis"
 import * as RunState from "@inspo/coevolution/RunState"
 import * as PlainText from "@inspo/domain/PlainText"
-import { inWords } from "../Reason.ts"
+import { inWords } from "@inspo/report/Reason"
 import type { LifeEvent, RunRecord } from "../RunRecord.ts"
 import type { EvolutionView, LineageView } from "../view/LineageView.ts"
 import { againstParent } from "./AgainstParent.ts"

@@ -1,17 +1,17 @@
 /** Parts of a report as Markdown: its head, what changed, the data of its figures, and the changes of the instruction. */
 import { inline } from "@inspo/domain/MarkdownText"
 import { Array as Arr } from "effect"
-import { count, percent, points, quantity } from "../Format.ts"
+import { count, percent, points, quantity } from "@inspo/report/Format"
 import { mean } from "../Means.ts"
-import { labels } from "../Names.ts"
+import { labels } from "@inspo/report/Names"
 import { changes, turned } from "../projection/Changes.ts"
 import { lineage } from "../projection/Lineage.ts"
 import { population } from "../projection/Population.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { OverviewView } from "../view/OverviewView.ts"
-import { ancestors } from "../Tree.ts"
-import { abridged, type Piece, wordDiff } from "../WordDiff.ts"
-import { table } from "./MarkdownText.ts"
+import { ancestors } from "@inspo/report/Tree"
+import { abridged, type Piece, wordDiff } from "@inspo/report/WordDiff"
+import { table } from "@inspo/report/Markdown"
 import { summary, task, turnedWords } from "./Sentences.ts"
 
 /** The title of the report with the date and the task, and the result in a few sentences. */

@@ -1,7 +1,7 @@
 /** What the head of a report says, in HTML and in Markdown. */
 import { measure } from "@inspo/reward/RewardConfig"
-import { capital, percent, plural } from "../Format.ts"
-import { gain, gains } from "../Gains.ts"
+import { capital, percent, plural } from "@inspo/report/Format"
+import { gain, gains } from "@inspo/report/Gains"
 import type { RunRecord } from "../RunRecord.ts"
 import type { turned } from "../projection/Changes.ts"
 import { cellOf, finalCells, lastCell, type OverviewView } from "../view/OverviewView.ts"

@@ -2,7 +2,7 @@
 import { Instruction } from "@inspo/domain"
 import { Interval } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
-import type { Cells } from "../Gains.ts"
+import type { Cells } from "@inspo/report/Gains"
 import { RunView } from "./RunView.ts"
 
 /** A mean over questions, in [0, 1], with its 95 % interval. */

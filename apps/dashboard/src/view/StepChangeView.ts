@@ -2,7 +2,7 @@
 import { Instruction } from "@inspo/domain"
 import { Interval } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
-import { inPoints, percent } from "../Format.ts"
+import { inPoints, percent } from "@inspo/report/Format"
 import { Mark, Names } from "./OverviewView.ts"
 
 /** The training answers of some steps and their mean reward. */

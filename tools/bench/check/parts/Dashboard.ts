@@ -1,10 +1,5 @@
 import { join } from "node:path"
-import { cost } from "@inspo/dashboard/projection/Cost"
-import { lineage } from "@inspo/dashboard/projection/Lineage"
-import { overview } from "@inspo/dashboard/projection/Overview"
-import { population } from "@inspo/dashboard/projection/Population"
-import { index, select } from "@inspo/dashboard/projection/Trajectories"
-import * as Runs from "@inspo/dashboard/Runs"
+import { cost, lineage, overview, population, Runs, Trajectories } from "@inspo/dashboard"
 import { Context, Effect, FileSystem, Layer } from "effect"
 import * as Catalog from "../../../../apps/cli/src/dashboard/Catalog.ts"
 import { syntheticRun } from "../../../../test/browser/support/SyntheticRun.ts"
@@ -56,12 +51,12 @@ const draw = Effect.fnUntraced(function* (runs: Runs.Runs["Service"]) {
   const { record, source, view } = run
   const notes = yield* source.notes
   const journal = yield* runs.journal(run)
-  const listed = index(record.batches)
+  const listed = Trajectories.index(record.batches)
   return [
     overview(view, record, notes),
     population(record),
     lineage(record),
     cost(record, yield* journal.ledger, notes),
-    select(listed, { outcome: "wrong", order: "longest" }, { diagnoses: new Map(), text: () => undefined })
+    Trajectories.select(listed, { outcome: "wrong", order: "longest" }, { diagnoses: new Map(), text: () => undefined })
   ]
 }, Effect.scoped)

@@ -1,6 +1,6 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
-import { plural } from "../../../src/Format.ts"
+import { plural } from "@inspo/report/Format"
 import type { Line } from "../../../src/served/PopulationLog.ts"
 import { Card, Empty, Pending } from "../../part/Parts.tsx"
 import { usePopulationLog } from "../PopulationLog.ts"

@@ -1,5 +1,5 @@
 import type { Population } from "@inspo/serve/wire/Population"
-import { count, percent, plural } from "../../../src/Format.ts"
+import { count, percent, plural } from "@inspo/report/Format"
 import { useLabels } from "../../part/Names.tsx"
 import { Card, Fact, InstructionName, Pending } from "../../part/Parts.tsx"
 import { Tree } from "../../part/Tree.tsx"

@@ -1,6 +1,6 @@
 import type { Member } from "@inspo/serve/wire/Member"
 import type { Population } from "@inspo/serve/wire/Population"
-import { count, percent, plural } from "../../../src/Format.ts"
+import { count, percent, plural } from "@inspo/report/Format"
 import { fromNow } from "../../Ago.ts"
 import { useLabels } from "../../part/Names.tsx"
 import { Card, Empty, InstructionName, Problem, Settings } from "../../part/Parts.tsx"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { duration } from "@inspo/dashboard/Format"
-import { clip, paragraph, table, wrap } from "../../src/terminal/Text.ts"
+import { duration } from "@inspo/report/Format"
+import { clip, paragraph, table, wrap } from "@inspo/report/Text"
 
 const Words = Schema.Array(Schema.String.check(Schema.isPattern(/^[a-z<>.]{1,90}$/))).check(Schema.isMaxLength(40))
 const Columns = Schema.Int.check(Schema.isBetween({ minimum: 5, maximum: 80 }))

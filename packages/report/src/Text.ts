@@ -1,4 +1,4 @@
-import { percent } from "@inspo/dashboard/Format"
+import { percent } from "./Format.ts"
 import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 

@@ -17,7 +17,7 @@ export interface Named {
  *
  * @example
  * ```ts
- * import { names } from "@inspo/dashboard/Names"
+ * import { names } from "@inspo/report/Names"
  *
  * names([
  *   { id: "i0", text: "Answer.", parent: null },

@@ -13,7 +13,7 @@ export interface Piece {
  *
  * @example
  * ```ts
- * import { wordDiff } from "@inspo/dashboard/WordDiff"
+ * import { wordDiff } from "@inspo/report/WordDiff"
  *
  * wordDiff("Search once. Be brief.", "Search twice. Be brief.")
  * // same "Search ", removed "once", added "twice", same ". Be brief."

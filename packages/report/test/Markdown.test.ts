@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { table } from "../../src/report/MarkdownText.ts"
+import { table } from "@inspo/report/Markdown"
 
 describe("a table", () => {
   it("aligns figures to the right and texts to the left", () => {
