@@ -1,6 +1,7 @@
 /** The differences of two texts, word by word. */
 import { diffWordsWithSpace } from "diff"
 
+/** A run of words that both texts have, or only one of them. */
 export interface Piece {
   readonly kind: "same" | "added" | "removed"
   readonly text: string
