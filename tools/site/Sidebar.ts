@@ -19,7 +19,7 @@ const groups: Readonly<Record<string, ReadonlyArray<string>>> = {
   Reference: ["docs/reference/", "docs/platforms.md", "docs/compatibility.md", "docs/dashboard/"],
   Research: ["research/docs/", "research/"],
   Packages: ["packages/", "clients/", "apps/"],
-  Project: ["CONTRIBUTING.md", "CHANGELOG.md", "docs/release.md", "SECURITY.md", "test/"]
+  Project: ["CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md", "docs/release.md", "SECURITY.md", "test/"]
 }
 
 export const sidebar = (): DefaultTheme.SidebarItem[] => {

@@ -14,7 +14,12 @@ export interface Block {
 /** The documents of the repository, by path. */
 export const documents: ReadonlyArray<string> = [
   "README.md",
+  "AGENTS.md",
+  "CHANGELOG.md",
+  "ARCHITECTURE.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
+  "llms.txt",
   "examples/README.md",
   ...globSync("{apps,packages}/*/README.md", { cwd: root }).toSorted(),
   ...globSync("{docs,research}/**/*.md", { cwd: root, exclude: ["**/node_modules"] }).toSorted()
