@@ -1,15 +1,15 @@
 /** The instruction server itself behind the faults of the reference server, as far as a scenario does not say what it draws. */
 import { Effect, Exit, Layer, Schema, Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
-import { Lease, Limits, Reward } from "@inspo/serve"
+import { Lease, Limits } from "@inspo/serve"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import * as Registry from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
 import { type Answer, ReferenceServer, type Setup } from "./ReferenceServer.ts"
 
 const decodeLeases = Schema.decodeUnknownSync(Lease.Leases)
-const decodeResults = Schema.decodeUnknownSync(Reward.RewardResults)
-const decodeRewards = Schema.decodeUnknownSync(Schema.fromJsonString(Reward.Rewards))
+const decodeResults = Schema.decodeUnknownSync(Lease.RewardResults)
+const decodeRewards = Schema.decodeUnknownSync(Schema.fromJsonString(Lease.Rewards))
 
 export class RealServer extends ReferenceServer {
   readonly #profile: "online" | "trainer"

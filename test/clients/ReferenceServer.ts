@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Schema } from "effect"
-import { Errors, Lease, Limits, Population, Reward } from "@inspo/serve"
+import { Errors, Lease, Limits, Population } from "@inspo/serve"
 
 /** What happens to one request in place of its answer. `lost` is done, but its answer never comes. */
 export const Fault = Schema.Union([
@@ -41,12 +41,12 @@ export interface Sent {
 export interface Accepted {
   readonly key: string
   readonly sample: number
-  readonly reward: Reward.Reward
+  readonly reward: Lease.Reward
 }
 
 const seed = { id: "i0", text: "Be brief." }
 const decodeLeases = Schema.decodeUnknownSync(Schema.fromJsonString(Lease.LeaseRequests))
-const decodeRewards = Schema.decodeUnknownSync(Schema.fromJsonString(Reward.Rewards))
+const decodeRewards = Schema.decodeUnknownSync(Schema.fromJsonString(Lease.Rewards))
 const decodeRewind = Schema.decodeUnknownSync(Schema.fromJsonString(Population.Rewind))
 
 export interface Answer {
@@ -187,8 +187,8 @@ export class ReferenceServer {
     return { cohort, incumbent: idOf(incumbent), leases }
   }
 
-  #reward({ close, rewards }: Reward.Rewards) {
-    const results = rewards.map((reward): Reward.RewardResult => {
+  #reward({ close, rewards }: Lease.Rewards) {
+    const results = rewards.map((reward): Lease.RewardResult => {
       const lease = this.#leases.get(reward.lease)
       if (lease === undefined) return { outcome: reward.lease.startsWith("left:") ? "superseded" : "unknown" }
       if (reward.value !== undefined && !(reward.value >= 0 && reward.value <= 1))

@@ -123,6 +123,8 @@ const horizon = inFile("packages/cohorts/src/Horizon.ts")
 const ending = inFile("packages/cohorts/src/Next.ts")
 const folding = inFile("packages/cohorts/src/Apply.ts")
 const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
+const granting = inFile("packages/cohorts/src/internal/Granting.ts")
+const leaseKinds = inFile("packages/cohorts/src/internal/LeaseKinds.ts")
 const rewarding = inFile("packages/cohorts/src/internal/Rewarding.ts")
 const archive = inFile("packages/cohorts/src/Archive.ts")
 const concluding = inFile("packages/cohorts/src/internal/Evolving.ts")
@@ -131,19 +133,19 @@ const serverApi = inFile("packages/serve/src/wire/Api.ts")
 const serverClock = inFile("packages/serve/src/live/internal/Clock.ts")
 const leaseIds = inFile("packages/serve/src/live/internal/LeaseIds.ts")
 const serverLeases = inFile("packages/serve/src/http/internal/LeaseHandlers.ts")
-const serverMembers = inFile("packages/serve/src/http/internal/Members.ts")
+const serverMembers = inFile("packages/serve/src/http/internal/MemberHandlers.ts")
 const standby = inFile("packages/serve/src/store/Standby.ts")
 const upstreamPath = inFile("packages/serve/src/http/internal/UpstreamPath.ts")
 const register = inFile("packages/serve/src/store/internal/Register.ts")
-const commit = inFile("packages/serve/src/live/internal/Commit.ts")
+const commit = inFile("packages/serve/src/live/LivePopulation.ts")
 const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
 const evolvingOf = inFile("packages/serve/src/live/Evolving.ts")
 const evidenceOf = inFile("packages/reflection/src/Evidence.ts")
 const retention = inFile("packages/serve/src/live/internal/Retention.ts")
-const auxiliaryRecords = inFile("packages/serve/src/store/internal/AuxiliaryRecords.ts")
+const auxiliaryRecords = inFile("packages/serve/src/store/internal/Stored.ts")
 const marker = inFile("packages/serve/src/http/internal/Marker.ts")
-const places = inFile("packages/serve/src/http/internal/Places.ts")
-const keyRate = inFile("packages/serve/src/http/internal/KeyRate.ts")
+const places = inFile("packages/serve/src/http/internal/Admission.ts")
+const keyRate = inFile("packages/serve/src/http/internal/Security.ts")
 const serverMalformed = inFile("packages/serve/src/http/internal/Malformed.ts")
 const clientPermits = inFile("packages/http/src/internal/ClientPermits.ts")
 const upload = inFile("packages/http/src/internal/Upload.ts")
@@ -805,7 +807,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the incumbent stays while it lives, however good another is"
   ),
   shares("isKnown ? seedShare / 4 : seedShare", "seedShare / 4", "the seed starves before anything is known"),
-  leasing("Math.min(1, probability * draws)", "probability", "a whole cohort states shares as propensities"),
+  leaseKinds("Math.min(1, probability * draws)", "probability", "a whole cohort states shares as propensities"),
   sampler(
     "probability: share.probability * draws }",
     "probability: share.probability }",
@@ -830,12 +832,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later cohort is folded first"
   ),
   folding("if (!joins && given.isCarried !== true) units++", "units++", "each turn of a conversation is a unit"),
-  leasing(
+  granting(
     "runOf(one.name) !== runOf(name)",
     "runOf(one.name) === runOf(name)",
     "what another training run left open stays open"
   ),
-  leasing('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
+  leaseKinds('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
   rewarding(
     "(lease.samples[sample] ?? null) !== null ||",
     "lease.samples[sample] === 1 ||",
@@ -921,7 +923,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is not recognised as an answer"),
   commit("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
-  leasing("requireRoom(state, fresh)", "requireRoom(state, [])", "the open leases have no limit"),
+  granting("requireRoom(state, fresh)", "requireRoom(state, [])", "the open leases have no limit"),
   runStudy("further.length > 0 && !seeds", "further.length < 0 && !seeds", "arms of a study are left out silently"),
   evolutionStatus("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
   serverEvolving(
@@ -977,7 +979,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   concluding("return Losses.ofFailures(state) === null", "return true", "failures of bad samples prune a member"),
   ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
-  leasing(
+  leaseKinds(
     "archive.sticky(state.branch, unitOf(request))",
     'archive.sticky(state.branch, "")',
     "a conversation changes its instruction"
@@ -997,9 +999,9 @@ export const mutations: ReadonlyArray<Mutation> = [
     "n >= (requestOf(key)?.n ?? 0)",
     "the number of samples in a response is not checked"
   ),
-  leasing(
-    "return first === undefined ? {} : { replaces: first.instruction }",
-    "return {}",
+  leaseKinds(
+    "first === undefined ? {} : { replaces: first.instruction }",
+    "{}",
     "a conversation changes its instruction without reporting it"
   ),
   retention("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key is kept as long as texts"),

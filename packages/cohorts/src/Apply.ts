@@ -8,8 +8,7 @@ import * as Evidence from "./Evidence.ts"
 import { waited } from "./Horizon.ts"
 import { schedule } from "./internal/Evolving.ts"
 import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
-import { type Cohort, known, type State } from "./State.ts"
-import { limits } from "./Limits.ts"
+import { type Cohort, known, limits, type State } from "./State.ts"
 import { averaging, evidenceOf } from "./Strategies.ts"
 
 const { UnexpectedEvent } = Evolution

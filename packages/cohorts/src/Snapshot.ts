@@ -92,6 +92,8 @@ export interface Snapshot {
 export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   const { learning, settings } = state
   const { members } = learning.population
+  const forbidden = missingRewardsForbid(state)
+  const failuresDiffer = Losses.ofFailures(state)
   const values = new Map(strategies.valuation.values(learning.population).map((one) => [one.id, one]))
   const reportedSoFar = openTallies(state)
   return {
@@ -128,30 +130,30 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       settlesAt: settlesAt(state, cohort.sealedAt)
     })),
     incumbent: incumbentOf(learning),
-    missingRewardsForbid: missingRewardsForbid(state),
+    missingRewardsForbid: forbidden,
     missingRewardsDiffer: Losses.ofMissingRewards(state),
-    failuresDiffer: Losses.ofFailures(state),
-    ahead: ahead(state),
+    failuresDiffer,
+    ahead: ahead(state, forbidden, failuresDiffer),
     acrossCohorts: state.closed.across,
     repeatsQuestions: state.questions.areRepeated,
     waitsFor: waitsFor(state)
   }
 }
 
-const ahead = (state: State): Snapshot["ahead"] => {
-  const {
-    learning: { incumbent, population, seed },
-    settings
-  } = state
+const ahead = (
+  { learning: { incumbent, population, seed }, settings }: State,
+  forbidden: Snapshot["missingRewardsForbid"],
+  failuresDiffer: Snapshot["failuresDiffer"]
+): Snapshot["ahead"] => {
   const { comparison, members } = population
   const leader = members[comparison.incumbent]?.instruction.id
   if (leader === undefined || leader === seed || incumbent.why === "better than the seed") return null
-  const isForbidden = missingRewardsForbid(state).some(({ better, worse }) => better === leader && worse === seed)
+  const isForbidden = forbidden.some(({ better, worse }) => better === leader && worse === seed)
   if (!isAlive(population, seed)) return null
   return {
     id: leader,
     rewardsNeeded:
-      isForbidden || Losses.ofFailures(state) !== null
+      isForbidden || failuresDiffer !== null
         ? null
         : Comparison.rewardsNeeded(comparison, ids(population).indexOf(seed), settings.risk)
   }

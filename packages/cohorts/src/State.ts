@@ -3,7 +3,6 @@ import { HashMap, Option } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import type { Learning } from "./Learning.ts"
-import type { Limits } from "./Limits.ts"
 import type { Settings } from "./Settings.ts"
 
 /** Whether rewards are evidence, or measure the incumbent. */
@@ -161,3 +160,14 @@ export const baseKey = (key: string): string => key.replace(/#i\d+$/u, "")
 /** The unit of a request: its conversation, or itself. */
 export const unitOf = ({ key, sticky }: { readonly key: string; readonly sticky: string | null }): string =>
   sticky === null ? `key ${key}` : `sticky ${sticky}`
+
+/** The most that a population holds open; some 200 MB of leases, and room for 100 training steps of 1,024 groups of 16. */
+export const limits = {
+  openCohorts: 1000,
+  openLeases: 200_000,
+  openSamples: 2_000_000,
+  unitsPerCohort: 100_000,
+  /** Characters of an instruction. */
+  textLength: 100_000
+}
+type Limits = Readonly<typeof limits>

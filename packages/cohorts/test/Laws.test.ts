@@ -26,7 +26,7 @@ import { eventful, Life, step } from "./support/Life.ts"
 import { plain } from "./support/Plain.ts"
 import { Server } from "./support/Server.ts"
 import { changed } from "./support/Changed.ts"
-import { limits } from "../src/Limits.ts"
+import { limits } from "../src/State.ts"
 
 const contents = ["the seed", "a variant", "another"] as const
 

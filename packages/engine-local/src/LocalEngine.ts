@@ -5,7 +5,7 @@ import * as Checkpoints from "./internal/Checkpoints.ts"
 import * as PolicyTrainer from "./internal/PolicyTrainer.ts"
 import * as Programs from "./internal/Programs.ts"
 import * as Sampler from "./internal/Sampler.ts"
-import * as Turns from "./internal/Turns.ts"
+import * as WeightLock from "./internal/WeightLock.ts"
 import * as WorkerPool from "./internal/WorkerPool.ts"
 import * as ModelFolder from "./ModelFolder.ts"
 
@@ -70,7 +70,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
   const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
   const checkpoints = Checkpoints.make({ config, folder: options.checkpoints, parameters: pool.current, optimizer })
   let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
-  const { alone, changed, hold, sampling } = yield* Turns.make(pool.workers, () => {
+  const { alone, changed, hold, sampling } = yield* WeightLock.make(pool.workers, () => {
     pool.sampled.set(pool.current)
     sampler.forget()
   })

@@ -1,7 +1,7 @@
 import { EngineError, notFinite } from "@inspo/engine"
 import { Effect, Schema, type Scope, Semaphore } from "effect"
 import * as AdamW from "./AdamW.ts"
-import { scalar } from "./internal/Element.ts"
+import { scalar } from "./internal/Values.ts"
 import * as Gradient from "./internal/Gradient.ts"
 import * as Programs from "./internal/Programs.ts"
 import * as SequenceBatches from "./internal/SequenceBatches.ts"

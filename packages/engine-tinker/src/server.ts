@@ -6,10 +6,10 @@ import { type Limits, limits } from "./internal/server/Limits.ts"
 import * as Routes from "./internal/server/Routes.ts"
 import * as Routing from "./internal/server/Routing.ts"
 import * as Service from "./internal/server/Service.ts"
-import { TinkerServer } from "./internal/server/TinkerServer.ts"
+import { TinkerServer } from "./internal/server/Service.ts"
 
 export { type Limits, limits } from "./internal/server/Limits.ts"
-export { TinkerServer } from "./internal/server/TinkerServer.ts"
+export { TinkerServer } from "./internal/server/Service.ts"
 
 export interface TinkerServerOptions {
   /** The base model that clients ask for. */

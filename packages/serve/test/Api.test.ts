@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Api, Errors, Lease, Limits, Population, Reward } from "@inspo/serve"
+import { Api, Errors, Lease, Limits, Population } from "@inspo/serve"
 
 const Operation = Schema.Struct({ security: Schema.Array(Schema.Record(Schema.String, Schema.Array(Schema.String))) })
 const { paths } = Schema.decodeUnknownSync(
@@ -51,11 +51,11 @@ describe("Api", () => {
   it("accepts a reward with exactly one value, and names the field otherwise", () => {
     const lease = "l1"
     for (const reward of [{ value: 0 }, { failed: true }, { abandoned: true }, { value: -3, sample: 0, feedback: "" }])
-      assert.strictEqual(refusalOf(Reward.Reward, { lease, ...reward }), "")
+      assert.strictEqual(refusalOf(Lease.Reward, { lease, ...reward }), "")
     for (const reward of [{}, { value: 1, failed: true }, { failed: true, abandoned: true }, { failed: false }])
-      assert.notStrictEqual(refusalOf(Reward.Reward, { lease, ...reward }), "", JSON.stringify(reward))
-    assert.include(refusalOf(Reward.Rewards, { rewards: [{ lease, value: "good" }] }), '["rewards"][0]["value"]')
-    assert.include(refusalOf(Reward.Reward, { lease, value: 1, sample: -1 }), '["sample"]')
+      assert.notStrictEqual(refusalOf(Lease.Reward, { lease, ...reward }), "", JSON.stringify(reward))
+    assert.include(refusalOf(Lease.Rewards, { rewards: [{ lease, value: "good" }] }), '["rewards"][0]["value"]')
+    assert.include(refusalOf(Lease.Reward, { lease, value: 1, sample: -1 }), '["sample"]')
   })
 
   it("refuses texts, batches and names beyond its limits", () => {
@@ -63,10 +63,10 @@ describe("Api", () => {
     const reward = { lease: "l1", value: 1 }
     const request = { key: "k" }
     for (const [schema, value, field] of [
-      [Reward.Reward, { ...reward, feedback: long }, "feedback"],
-      [Reward.Reward, { ...reward, transcript: long }, "transcript"],
-      [Reward.Reward, { ...reward, transcript: [{ role: "user", content: long }] }, "transcript"],
-      [Reward.Rewards, { rewards: Array.from({ length: Limits.rewardsPerRequest + 1 }, () => reward) }, "rewards"],
+      [Lease.Reward, { ...reward, feedback: long }, "feedback"],
+      [Lease.Reward, { ...reward, transcript: long }, "transcript"],
+      [Lease.Reward, { ...reward, transcript: [{ role: "user", content: long }] }, "transcript"],
+      [Lease.Rewards, { rewards: Array.from({ length: Limits.rewardsPerRequest + 1 }, () => reward) }, "rewards"],
       [
         Lease.LeaseRequests,
         { requests: Array.from({ length: Limits.leasesPerRequest + 1 }, () => request) },

@@ -1,6 +1,6 @@
 import type { Tensor } from "onnxruntime-node"
 import { scatterInputGradient } from "../model/InputGradient.ts"
-import { add } from "./Arithmetic.ts"
+import { add } from "./Values.ts"
 import * as Kernel from "./Kernel.ts"
 import { byName, type Policies } from "./Policies.ts"
 import type { Batch, EvaluateReply, EvaluateRequest, SharedProgram, WorkerData } from "./Protocol.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { add } from "./Arithmetic.ts"
+import { add } from "./Values.ts"
 import { deal } from "./Deal.ts"
 import type { Batch, EvaluateReply } from "./Protocol.ts"
 import type { WorkerFailure, WorkerPool } from "./WorkerPool.ts"

@@ -1,6 +1,5 @@
 import { Array as Arr, Order } from "effect"
 import { sequenceInputs } from "../model/SequenceBatch.ts"
-import { bucket } from "./Buckets.ts"
 import type { CostedBatch } from "./Gradient.ts"
 import type { Programs } from "./Programs.ts"
 
@@ -62,3 +61,10 @@ export const batches = (
 
 /** Small enough for activations to stay in the cache, large enough for the matrix products. */
 const tokensPerRun = 640
+
+/** The lengths that programs are built for: few, since a program costs time and memory, yet seldom much too long. */
+export const bucket = (length: number): number => lengths.find((limit) => length <= limit) ?? roundUp(length, 128)
+
+const lengths = [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256]
+
+const roundUp = (length: number, step: number): number => Math.ceil(length / step) * step

@@ -1,7 +1,7 @@
 import { Array as Arr } from "effect"
 import { Graph } from "../graph/Graph.ts"
 import { linear, linearTransposed } from "../graph/Linear.ts"
-import { rmsNorm } from "../graph/Normalization.ts"
+import { rmsNorm } from "../graph/Elementwise.ts"
 import type { Program } from "../graph/Program.ts"
 import { cachedAttention, type CacheSize, declareCache } from "./CachedAttention.ts"
 import type { ModelConfig } from "./ModelConfig.ts"

@@ -1,7 +1,7 @@
 import { Array as Arr } from "effect"
 import { sizeOf, type Graph, type Tensor } from "../graph/Graph.ts"
 import { linearPlus, squaredReluLinear } from "../graph/Linear.ts"
-import { rmsNorm } from "../graph/Normalization.ts"
+import { rmsNorm } from "../graph/Elementwise.ts"
 import { type ModelConfig, parameterLayout } from "./ModelConfig.ts"
 
 /** The parameters of one layer, as graph inputs. */

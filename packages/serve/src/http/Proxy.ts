@@ -14,13 +14,12 @@ import {
   HttpServerRequest,
   HttpServerResponse
 } from "effect/http"
-import * as KeyRate from "./internal/KeyRate.ts"
+import * as Admission from "./internal/Admission.ts"
+import * as JsonPosition from "./internal/JsonPosition.ts"
 import * as Marker from "./internal/Marker.ts"
-import * as Place from "./internal/Place.ts"
-import * as Places from "./internal/Places.ts"
 import * as UpstreamPath from "./internal/UpstreamPath.ts"
 import * as Limits from "../wire/Limits.ts"
-import type { Keys } from "./internal/Security.ts"
+import { keyRate, type KeyRate, type Keys } from "./internal/Security.ts"
 
 export interface Options {
   /** The address of the model's server up to its version: `https://api.openai.com/v1`. No other server gets a request. */
@@ -49,8 +48,8 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpClient.Ht
   Layer.unwrap(
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      const withinRate = yield* KeyRate.make
-      const places = Places.make({ requests: Limits.requestsProxied, bytes: Limits.bytesProxied })
+      const withinRate = yield* keyRate
+      const places = Admission.make({ requests: Limits.requestsProxied, bytes: Limits.bytesProxied })
       const { keys: { admin, lease } = {}, proxies = [] } = options
       const clientOf = Client.of({ keys: [admin, lease].filter((key) => key !== undefined), proxies })
       return HttpRouter.add(
@@ -65,8 +64,8 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpClient.Ht
 interface Shared {
   readonly client: HttpClient.HttpClient
   readonly clientOf: ReturnType<typeof Client.of>
-  readonly places: Places.Places
-  readonly withinRate: KeyRate.KeyRate
+  readonly places: Admission.Admission
+  readonly withinRate: KeyRate
 }
 
 /** Whether a request of this path, with or without a query, is forwarded. */
@@ -337,6 +336,6 @@ const jsonOf = (bytes: Uint8Array): string | null => {
 /** Decodes without a loss: encoding the text returns the same bytes. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const userOf = (json: string): string | undefined => Place.field(json, "user") || undefined
+const userOf = (json: string): string | undefined => JsonPosition.field(json, "user") || undefined
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -20,7 +20,7 @@ import { DateTime, HashMap } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
 import type { Difference, Estimate, Member } from "../wire/Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../wire/Population.ts"
-import type { CohortState } from "../wire/Reward.ts"
+import type { CohortState } from "../wire/Lease.ts"
 import type { Degraded, Skipped } from "./EvolutionStatus.ts"
 import { toWire } from "./internal/Configuring.ts"
 

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Conflict, NotActiveNow, NotFound } from "./Errors.ts"
 import { Events } from "./Event.ts"
-import { LeaseRequests, Leases } from "./Lease.ts"
+import { LeaseRequests, Leases, RewardResults, Rewards } from "./Lease.ts"
 import * as Limits from "./Limits.ts"
 import { Member, MemberAction } from "./Member.ts"
 import { LeaseId, PopulationName } from "./Name.ts"
@@ -18,7 +18,6 @@ import {
   Unchanged,
   SettingsChange
 } from "./Population.ts"
-import { RewardResults, Rewards } from "./Reward.ts"
 import { AdminScope, Admission, LeaseScope } from "./Security.ts"
 
 const params = { name: PopulationName }

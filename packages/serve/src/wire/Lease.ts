@@ -1,5 +1,6 @@
-/** Requests for leases, and leases. */
+/** Leases and their requests, rewards and their outcomes. */
 import { Schema } from "effect"
+import { Refusal } from "./Errors.ts"
 import { Instruction } from "./Instruction.ts"
 import * as Limits from "./Limits.ts"
 import { CohortName, InstructionId, Key, LeaseId, PolicyVersion, QuestionId, Stratum } from "./Name.ts"
@@ -102,3 +103,115 @@ export const Leases = Schema.Struct({
   })
 }).annotate({ identifier: "Leases" })
 export interface Leases extends Schema.Schema.Type<typeof Leases> {}
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** A turn of a conversation. */
+export const Message = Schema.Struct({
+  role: Schema.NonEmptyString.check(Schema.isMaxLength(Limits.nameLength)),
+  content: Schema.String
+}).annotate({ identifier: "Message" })
+export interface Message extends Schema.Schema.Type<typeof Message> {}
+
+/** What was said and done, for reflection: a text, or turns. */
+export const Transcript = Schema.Union([
+  Schema.String.check(Schema.isMaxLength(Limits.transcriptLength)),
+  Schema.Array(Message).check(
+    Schema.isMaxLength(Limits.messagesPerTranscript),
+    Schema.makeFilter(
+      (messages) => messages.reduce((sum, { content }) => sum + content.length, 0) <= Limits.transcriptLength,
+      { expected: `at most ${Limits.transcriptLength} characters in all` }
+    )
+  )
+]).annotate({ identifier: "Transcript" })
+export type Transcript = typeof Transcript.Type
+
+/** A reward, or why there is none: exactly one of `value`, `failed` and `abandoned`. */
+export const Reward = Schema.Struct({
+  lease: LeaseId,
+  sample: Schema.optionalKey(
+    Count.annotate({ description: "The sample of the lease, from 0; required if it covers several" })
+  ),
+  value: Schema.optionalKey(
+    Schema.Finite.annotate({
+      description: "The reward, in the population's `rewardRange`: [0, 1] by default"
+    })
+  ),
+  failed: Schema.optionalKey(
+    Schema.Literal(true).annotate({ description: "The environment failed, which is no evidence on the instruction" })
+  ),
+  abandoned: Schema.optionalKey(
+    Schema.Literal(true).annotate({
+      description:
+        "The instruction was never used: the work was abandoned, or done without it. The sample is neither evidence nor a missing reward"
+    })
+  ),
+  feedback: Schema.optionalKey(Line.annotate({ description: "What was good or bad, as text, for reflection" })),
+  transcript: Schema.optionalKey(Transcript),
+  goldenAnswers: Schema.optionalKey(Schema.Array(Line).check(Schema.isMaxLength(Limits.goldenAnswers))),
+  tokens: Schema.optionalKey(Count.annotate({ description: "Tokens that the sample took" })),
+  usd: Schema.optionalKey(
+    Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+      description: "What the sample cost, in US dollars"
+    })
+  ),
+  policyVersion: Schema.optionalKey(PolicyVersion)
+})
+  .check(
+    Schema.makeFilter(
+      ({ abandoned, failed, value }) => [abandoned, failed, value].filter((one) => one !== undefined).length === 1,
+      { expected: "exactly one of value, failed and abandoned" }
+    )
+  )
+  .annotate({ identifier: "Reward" })
+export interface Reward extends Schema.Schema.Type<typeof Reward> {}
+
+/** Closes a cohort: now, or as soon as so many of its leases are fully reported. */
+export const Close = Schema.Struct({
+  cohort: CohortName,
+  groups: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
+}).annotate({ identifier: "Close" })
+export interface Close extends Schema.Schema.Type<typeof Close> {}
+
+export const Rewards = Schema.Struct({
+  rewards: Schema.Array(Reward).check(Schema.isMaxLength(Limits.rewardsPerRequest)),
+  close: Schema.optionalKey(Close.annotate({ description: "Done after the rewards of the same request" }))
+}).annotate({ identifier: "Rewards" })
+export interface Rewards extends Schema.Schema.Type<typeof Rewards> {}
+
+/**
+ * The outcome of a reward. `late`: its cohort is closed, so it counts for reflection and the shown estimates alone;
+ * `superseded`: it belongs to a branch that a rewind left; `unknown`: no lease of the population; `refused`: for the reason in `refusal`.
+ */
+export const Outcome = Schema.Literals(["accepted", "duplicate", "late", "superseded", "unknown", "refused"]).annotate({
+  identifier: "Outcome"
+})
+export type Outcome = typeof Outcome.Type
+
+export const RewardResult = Schema.Struct({
+  outcome: Outcome,
+  refusal: Schema.optionalKey(Refusal)
+}).annotate({ identifier: "RewardResult" })
+export interface RewardResult extends Schema.Schema.Type<typeof RewardResult> {}
+
+/**
+ * The state of a cohort: a sealed one gives out no new leases, a closed one is folded into the evidence. One that accepts no
+ * more rewards is still `sealed` while cohorts before it are open.
+ */
+export const CohortState = Schema.Struct({
+  cohort: CohortName,
+  state: Schema.Literals(["open", "sealed", "closed"]),
+  leases: Schema.NullOr(Count).annotate({
+    description: "Leases given out; null if the cohort was closed before, since its leases are not in memory then"
+  }),
+  reported: Schema.NullOr(Count).annotate({ description: "Of those, with all their samples reported" }),
+  closesAt: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "CohortState" })
+export interface CohortState extends Schema.Schema.Type<typeof CohortState> {}
+
+/** Results in the order of the rewards; `cohort` if the request closes one. */
+export const RewardResults = Schema.Struct({
+  results: Schema.Array(RewardResult),
+  cohort: Schema.optionalKey(CohortState)
+}).annotate({ identifier: "RewardResults" })
+export interface RewardResults extends Schema.Schema.Type<typeof RewardResults> {}

@@ -6,7 +6,7 @@ import { Instruction, Wording } from "./Instruction.ts"
 import * as Limits from "./Limits.ts"
 import { Difference, Member } from "./Member.ts"
 import { CohortName, InstructionId, PopulationName, RequestId } from "./Name.ts"
-import { CohortState } from "./Reward.ts"
+import { CohortState } from "./Lease.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const describe = (description: string) => ({ description })

@@ -8,7 +8,7 @@ import { decoder, readForwardBackward, readJson } from "./Bodies.ts"
 import type { Outcome } from "./Outcomes.ts"
 import { brief, type Refusal, refuse } from "./Refusal.ts"
 import { reply, type Routing } from "./Routing.ts"
-import type { TinkerServer } from "./TinkerServer.ts"
+import type { TinkerServer } from "./Service.ts"
 
 /** All routes of the protocol. */
 export const add = Effect.fnUntraced(function* (routing: Routing, server: TinkerServer.Interface) {

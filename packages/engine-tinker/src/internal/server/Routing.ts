@@ -4,7 +4,7 @@ import { type Headers, type HttpRouter, HttpServerRequest, HttpServerResponse } 
 import { decoder, digestOf, readJson } from "./Bodies.ts"
 import type { Page } from "./Listings.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
-import type { TinkerServer } from "./TinkerServer.ts"
+import type { TinkerServer } from "./Service.ts"
 
 /** What of a request is not in its body; `digest` is that of the body as it came. */
 export interface Received {

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import type * as Wire from "../../Wire.ts"
 import type { Limits } from "./Limits.ts"
 import { atMost, type Refusal, refuse } from "./Refusal.ts"
-import { word } from "./Word.ts"
+import { word } from "./Sessions.ts"
 
 /** A request for samples as the engine takes it. Without a seed it gets one that nothing else has. */
 export const read = Effect.fnUntraced(function* (

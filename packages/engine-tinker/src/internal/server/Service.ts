@@ -1,7 +1,7 @@
 import { Engine, type EngineError } from "@inspo/engine"
 import * as SharedCalls from "@inspo/engine/SharedCalls"
 import { factsOf } from "@inspo/engine/Wire"
-import { type Duration, Effect } from "effect"
+import { Context, type Duration, Effect, type Redacted } from "effect"
 import type * as Wire from "../../Wire.ts"
 import type { Catalog } from "../../Catalog.ts"
 import * as Checkpoints from "./Checkpoints.ts"
@@ -21,7 +21,6 @@ import * as Samplers from "./Samplers.ts"
 import type { Source } from "./Samplers.ts"
 import * as Sessions from "./Sessions.ts"
 import * as Submissions from "./Submissions.ts"
-import { word } from "./Word.ts"
 
 export interface ServiceOptions {
   /** The name clients ask for. */
@@ -50,7 +49,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     unanswered: (): Refusal | EngineError => refuse("the engine left the request unanswered", 500)
   })
   const futures = Futures.make({
-    nonce: yield* word,
+    nonce: yield* Sessions.word,
     retained: { outcomes: options.retained, numbers: retainedNumbers },
     open: limits.openRequests
   })
@@ -114,3 +113,15 @@ const capabilities = (model: string, profile: Engine.Interface["profile"]): Wire
 
 /** Some 128 MB. */
 const retainedNumbers = 16e6
+
+/** The Tinker protocol over an engine. */
+export class TinkerServer extends Context.Service<TinkerServer, TinkerServer.Interface>()(
+  "@inspo/engine-tinker/TinkerServer"
+) {}
+
+export declare namespace TinkerServer {
+  export interface Interface extends Effect.Success<ReturnType<typeof make>> {
+    readonly apiKey: Redacted.Redacted | null
+    readonly longPoll: Duration.Input
+  }
+}

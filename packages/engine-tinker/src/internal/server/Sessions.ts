@@ -1,6 +1,5 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Random } from "effect"
 import { known, refuse } from "./Refusal.ts"
-import { word } from "./Word.ts"
 
 export type Sessions = ReturnType<typeof make>
 
@@ -32,3 +31,9 @@ export const make = (most: number) => {
     forget: (id: string) => void lastHeard.delete(id)
   }
 }
+
+/** 16 hexadecimal digits, drawn again each time. */
+export const word = Effect.map(
+  Effect.all([Random.nextIntBetween(0, 0xffffffff), Random.nextIntBetween(0, 0xffffffff)]),
+  (halves) => halves.map((half) => half.toString(16).padStart(8, "0")).join("")
+)

@@ -12,9 +12,19 @@ import * as Loading from "../../store/Loading.ts"
 import { Api } from "../../wire/Api.ts"
 import { Conflict, InvalidRequest } from "../../wire/Errors.ts"
 import { ofFailure, ofJournal, type Problem, refusal } from "../../wire/internal/Refusals.ts"
-import type { Lease, LeaseRequest, LeaseRequests, Leases } from "../../wire/Lease.ts"
+import type {
+  Close,
+  CohortState,
+  Lease,
+  LeaseRequest,
+  LeaseRequests,
+  Leases,
+  Reward,
+  RewardResult,
+  RewardResults,
+  Rewards
+} from "../../wire/Lease.ts"
 import type { Incumbent, Rewind, Rewound } from "../../wire/Population.ts"
-import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards } from "../../wire/Reward.ts"
 import { expected, on, submit, timed } from "./Serving.ts"
 
 export const layer = HttpApiBuilder.group(

@@ -1,7 +1,7 @@
 /** Markers for leased instructions in requests to a language model: `{{inspo:NAME}}` in a system prompt. */
 import { Result } from "effect"
 import * as Limits from "../../wire/Limits.ts"
-import * as Place from "./Place.ts"
+import * as JsonPosition from "./JsonPosition.ts"
 
 /** `{{inspo:NAME/TEXT|DEFAULT}}`: the name of a text, if the instruction has several, and a fallback, both optional. */
 export interface Marker {
@@ -49,9 +49,9 @@ export interface Marked {
 
 /** The markers of a body, a JSON text; a failure describes the first fault. */
 export const find = (body: string): Result.Result<Marked, string> => {
-  const prompts = Place.prompts(body).map((place) => {
+  const prompts = JsonPosition.prompts(body).map((place) => {
     const literal = body.slice(place.start, place.end)
-    const prompt = Place.textOf(literal)
+    const prompt = JsonPosition.textOf(literal)
     return { place, literal, prompt, found: scan(prompt) }
   })
   const markers = prompts.flatMap(({ found }) => found)
@@ -74,7 +74,7 @@ export const find = (body: string): Result.Result<Marked, string> => {
     for (const { found, literal, place } of prompts) {
       if (found.length === 0) continue
       const texts = found.map(({ end, start, text }) => ({ start, end, text: textOf(text) }))
-      filled += body.slice(at, place.start) + Place.replaced(literal, texts)
+      filled += body.slice(at, place.start) + JsonPosition.replaced(literal, texts)
       at = place.end
     }
     return filled + body.slice(at)

@@ -12,7 +12,7 @@ import type { Events } from "../../wire/Event.ts"
 import { ofFault, ofJournal, type Problem, type Unavailable } from "../../wire/internal/Refusals.ts"
 import * as Limits from "../../wire/Limits.ts"
 import type { Population } from "../../wire/Population.ts"
-import * as Members from "./Members.ts"
+import * as MemberHandlers from "./MemberHandlers.ts"
 import * as Metrics from "./Metrics.ts"
 import { on, submit } from "./Serving.ts"
 
@@ -41,7 +41,7 @@ export const layer = HttpApiBuilder.group(
       change: ({ params, payload }) => Effect.flatMap(populations.change(params.name, payload), view),
       remove: ({ params }) => Effect.andThen(populations.remove(params.name), Metrics.forget(params)),
       events: ({ params, query }) => within(params.name, (served) => events(served, query)),
-      member: ({ params, payload }) => within(params.name, (served) => Members.act(served, payload)),
+      member: ({ params, payload }) => within(params.name, (served) => MemberHandlers.act(served, payload)),
       forget: ({ params }) => within(params.name, (served) => forget(served, params.lease)),
       evolve: ({ params }) => within(params.name, evolve),
       freeze: ({ params }) => within(params.name, setFrozen(true)),

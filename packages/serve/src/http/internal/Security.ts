@@ -1,12 +1,12 @@
 /** Checks keys, counts requests, and refuses malformed ones. */
 import { Credentials } from "@inspo/http/server"
 import { Effect, Layer, Redacted } from "effect"
-import { HttpMethod, HttpServerError, HttpServerRequest } from "effect/http"
+import { type Headers, HttpMethod, HttpServerError, HttpServerRequest } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import { RateLimiter } from "effect/persistence"
 import { Forbidden, type InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "../../wire/Errors.ts"
 import * as Limits from "../../wire/Limits.ts"
 import { AdminScope, Admission, LeaseScope } from "../../wire/Security.ts"
-import * as KeyRate from "./KeyRate.ts"
 import * as Malformed from "./Malformed.ts"
 
 /** The keys of requests. Without an admin's key none is required, which is safe on loopback alone. */
@@ -91,7 +91,7 @@ const layerKeys = ({ admin, lease }: Keys) => {
   return Layer.mergeAll(
     Layer.effect(
       LeaseScope,
-      Effect.map(KeyRate.make, (withinRate) => ({
+      Effect.map(keyRate, (withinRate) => ({
         leaseKey: (answer, { credential }) =>
           admit(credential, "lease").pipe(
             Effect.andThen(
@@ -108,3 +108,29 @@ const layerKeys = ({ admin, lease }: Keys) => {
     })
   )
 }
+
+/** The rate limit of the lease key. */
+export type KeyRate = (headers: Headers.Headers) => Effect.Effect<void, TooManyRequests>
+
+/** Refuses requests with the lease key beyond its rate, by requests and by the bytes of their bodies. */
+export const keyRate: Effect.Effect<KeyRate> = Effect.map(
+  Effect.provide(RateLimiter.make, RateLimiter.layerStoreMemory),
+  (limiter): KeyRate =>
+    (headers) => {
+      // A body of unknown length counts as the largest.
+      const largest = headers["transfer-encoding"] === undefined ? 0 : Limits.bodyBytes
+      const bytes = Number(headers["content-length"] ?? largest)
+      const rate = { algorithm: "token-bucket", onExceeded: "fail", window: "1 second" } as const
+      return limiter.consume({ ...rate, key: "requests", limit: Limits.requestsPerSecond }).pipe(
+        Effect.andThen(limiter.consume({ ...rate, key: "bytes", limit: Limits.bytesPerSecond, tokens: bytes })),
+        Effect.mapError(() => exceeded)
+      )
+    }
+)
+
+const exceeded = new TooManyRequests({
+  retryAfter: 1,
+  limit: `${Limits.requestsPerSecond} requests and ${Limits.bytesPerSecond} bytes per second`,
+  remedy: "Wait a second, and send more leases or rewards in one request",
+  detail: "The lease key has reached its rate limit."
+})

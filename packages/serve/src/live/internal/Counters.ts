@@ -1,6 +1,6 @@
 /** Counts the leases and rewards of a population, for Prometheus. */
 import { Effect, Metric } from "effect"
-import { Outcome } from "../../wire/Reward.ts"
+import { Outcome } from "../../wire/Lease.ts"
 
 export interface Counters {
   /** Counts leases that were given out, or given out again. */

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
-import type { Parts } from "./Parts.ts"
+import { baseModel, lora, type Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
-import { baseModel, lora } from "../BaseModel.ts"
 import { json } from "../Outcomes.ts"
 
 /** How models begin and end, and what is reported of them. */

@@ -1,12 +1,12 @@
 import type { Engine, EngineError } from "@inspo/engine"
 import type { SampleOne } from "@inspo/engine/SharedCalls"
-import type { Duration } from "effect"
+import { type Duration, Effect } from "effect"
 import type { Checkpoints } from "../Checkpoints.ts"
 import type { Futures } from "../Futures.ts"
 import type { Limits } from "../Limits.ts"
 import type { LoadedWeights } from "../LoadedWeights.ts"
 import type { Models } from "../Models.ts"
-import type { Refusal } from "../Refusal.ts"
+import { brief, type Refusal, refuse } from "../Refusal.ts"
 import type { Samplers, Source } from "../Samplers.ts"
 import type { Sessions } from "../Sessions.ts"
 import type { Submissions } from "../Submissions.ts"
@@ -30,3 +30,15 @@ export interface Parts {
   /** What clients load their tokenizer from. */
   readonly tokenizer: string
 }
+
+/** Refuses a base model other than `served`. */
+export const baseModel = (served: string, wanted: string): Effect.Effect<void, Refusal> =>
+  wanted === served
+    ? Effect.void
+    : Effect.fail(refuse(`base_model is ${brief(wanted)}, expected ${served}, the only one of this server`))
+
+/** All parameters are trained, whatever the rank: it is kept for clients that ask for the same again. */
+export const lora = (rank: number | null): object =>
+  rank === null
+    ? { is_lora: false }
+    : { is_lora: true, lora_rank: rank, train_unembed: true, train_mlp: true, train_attn: true }

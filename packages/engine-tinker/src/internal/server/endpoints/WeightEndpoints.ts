@@ -1,7 +1,6 @@
 import { Effect } from "effect"
-import type { Parts } from "./Parts.ts"
+import { baseModel, lora, type Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
-import { baseModel, lora } from "../BaseModel.ts"
 import { checkName, pathOf } from "../Checkpoints.ts"
 import type { Model } from "../Models.ts"
 import { json } from "../Outcomes.ts"

@@ -1,7 +1,7 @@
 /** Finds the system prompts in the JSON text of a request, so that all other bytes can be forwarded unchanged. */
 
 /** From the character at `start` up to the one before `end`. */
-export interface Place {
+export interface JsonPosition {
   readonly start: number
   readonly end: number
 }
@@ -10,7 +10,7 @@ export interface Place {
  * The string literals of all system prompts, in their order; messages of users, tools and models are skipped. The text must be
  * JSON. Each character is read a bounded number of times.
  */
-export const prompts = (json: string): ReadonlyArray<Place> => {
+export const prompts = (json: string): ReadonlyArray<JsonPosition> => {
   const body = members(json, spaces(json, 0))
   return [
     ...string(json, body.get("instructions")),
@@ -29,7 +29,7 @@ export const field = (json: string, name: string): string | undefined => {
 export const textOf = (literal: string): string => String(JSON.parse(literal))
 
 /** A string literal with some parts of its value replaced, which are in order and do not overlap. */
-export const replaced = (literal: string, parts: ReadonlyArray<Place & { readonly text: string }>): string => {
+export const replaced = (literal: string, parts: ReadonlyArray<JsonPosition & { readonly text: string }>): string => {
   let at = 1
   let said = 0
   const until = (place: number): string => {
@@ -45,7 +45,7 @@ export const replaced = (literal: string, parts: ReadonlyArray<Place & { readonl
   return made + literal.slice(at)
 }
 
-const ofMessage = (json: string, message: Place): ReadonlyArray<Place> => {
+const ofMessage = (json: string, message: JsonPosition): ReadonlyArray<JsonPosition> => {
   const found = members(json, message.start)
   const [role] = string(json, found.get("role"))
   if (role === undefined || role.end - role.start > longest) return []
@@ -60,12 +60,12 @@ const ofMessage = (json: string, message: Place): ReadonlyArray<Place> => {
 const prompting: ReadonlySet<string> = new Set(["system", "developer"])
 
 /** The place, if a string literal is there. */
-const string = (json: string, place: Place | undefined): ReadonlyArray<Place> =>
+const string = (json: string, place: JsonPosition | undefined): ReadonlyArray<JsonPosition> =>
   place !== undefined && json[place.start] === `"` ? [place] : []
 
 /** The values of an object in the fields that are read, the last of each name; none if the value is not an object. */
-const members = (json: string, start: number): ReadonlyMap<string, Place> => {
-  const found = new Map<string, Place>()
+const members = (json: string, start: number): ReadonlyMap<string, JsonPosition> => {
+  const found = new Map<string, JsonPosition>()
   if (json[start] !== "{") return found
   for (let at = spaces(json, start + 1); json[at] !== "}";) {
     const name = endOfString(json, at)
@@ -85,8 +85,8 @@ const read: ReadonlySet<string> = new Set(["instructions", "messages", "input", 
 const longest = 2 + 6 * "instructions".length
 
 /** The values of an array; none if the value is not an array. */
-const elements = (json: string, array: Place | undefined): ReadonlyArray<Place> => {
-  const found: Array<Place> = []
+const elements = (json: string, array: JsonPosition | undefined): ReadonlyArray<JsonPosition> => {
+  const found: Array<JsonPosition> = []
   if (array === undefined || json[array.start] !== "[") return found
   for (let at = spaces(json, array.start + 1); json[at] !== "]";) {
     const end = endOf(json, at)

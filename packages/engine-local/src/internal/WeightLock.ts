@@ -1,7 +1,7 @@
 import { Effect, type Scope, Semaphore } from "effect"
 
 /** Who may work with the weights of an engine, and when samples come from other ones. */
-export interface Turns {
+export interface WeightLock {
   /** Samples go beside each other, and beside what changes the weights only while others are held. */
   readonly sampling: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** What may change the weights goes alone. */
@@ -13,17 +13,17 @@ export interface Turns {
 }
 
 /** `most` samples may go beside each other; `publish` has samples come from the present weights, and no sample runs meanwhile. */
-export const make = Effect.fnUntraced(function* (most: number, publish: () => void): Effect.fn.Return<Turns> {
+export const make = Effect.fnUntraced(function* (most: number, publish: () => void): Effect.fn.Return<WeightLock> {
   const samples = yield* Semaphore.make(most)
-  const turns = yield* Semaphore.make(most)
+  const weights = yield* Semaphore.make(most)
   const holder = yield* Semaphore.make(1)
   let held = false
-  const alone = turns.withPermits(most)
+  const alone = weights.withPermits(most)
   const changed = () => {
     if (!held) publish()
   }
   return {
-    sampling: (work) => samples.withPermit(Effect.suspend(() => (held ? work : turns.withPermit(work)))),
+    sampling: (work) => samples.withPermit(Effect.suspend(() => (held ? work : weights.withPermit(work)))),
     alone,
     changed,
     hold: Effect.acquireRelease(Effect.andThen(holder.take(1), alone(Effect.sync(() => void (held = true)))), () =>

@@ -6,12 +6,12 @@ export interface Held {
   readonly bytes: number
 }
 
-export interface Places {
+export interface Admission {
   /** Takes a place until the scope closes; false if none is left, for this client or at all. */
   readonly take: (client: string, bytes: number) => Effect.Effect<boolean, never, Scope.Scope>
 }
 
-export const make = (most: Held): Places => {
+export const make = (most: Held): Admission => {
   let all: Held = { requests: 0, bytes: 0 }
   const clients = new Map<string, Held>()
   const change = (client: string, { bytes, requests }: Held) => {

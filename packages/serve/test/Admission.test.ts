@@ -3,8 +3,8 @@ import { Effect, Exit, Schema, Scope } from "effect"
 import { Headers } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Limits } from "@inspo/serve"
-import * as KeyRate from "../src/http/internal/KeyRate.ts"
-import * as Places from "../src/http/internal/Places.ts"
+import * as Admission from "../src/http/internal/Admission.ts"
+import { keyRate, type KeyRate } from "../src/http/internal/Security.ts"
 
 const most = { requests: 6, bytes: 100 }
 const Step = Schema.Struct({
@@ -19,7 +19,7 @@ describe("places", () => {
     [Schema.Array(Step).check(Schema.isMaxLength(40))],
     ([steps]) =>
       Effect.gen(function* () {
-        const places = Places.make(most)
+        const places = Admission.make(most)
         let open: ReadonlyArray<{ readonly client: string; readonly bytes: number; readonly scope: Scope.Closeable }> =
           []
         for (const { bytes, client, leaves } of steps) {
@@ -43,7 +43,7 @@ describe("places", () => {
 
 describe("the rate of the key of agents", () => {
   const rest = Headers.fromInput({ "content-length": "10" })
-  const passed = (headers: Headers.Headers, count: number, rate: KeyRate.KeyRate) =>
+  const passed = (headers: Headers.Headers, count: number, rate: KeyRate) =>
     Effect.map(
       Effect.forEach(Array.from({ length: count }), () => Effect.exit(rate(headers))),
       (all) => all.filter(Exit.isSuccess).length
@@ -51,7 +51,7 @@ describe("the rate of the key of agents", () => {
 
   it.effect("counts a body of unknown length as the largest", () =>
     Effect.gen(function* () {
-      const rate = yield* KeyRate.make
+      const rate = yield* keyRate
       const large = Limits.bytesPerSecond / Limits.bodyBytes
       const chunked = Headers.fromInput({ "transfer-encoding": "chunked" })
       assert.strictEqual(yield* passed(chunked, large + 5, rate), large)

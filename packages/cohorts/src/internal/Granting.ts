@@ -1,0 +1,151 @@
+/** Grants new leases: in a cohort that knows their units, or in the open one, which is opened if there is none. */
+import { Array as Arr, HashMap, Result } from "effect"
+import type { Archive } from "../Archive.ts"
+import { type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
+import type { EventOf, PopulationEvent } from "../Event.ts"
+import { incumbentOf } from "../Learning.ts"
+import { shares } from "../Shares.ts"
+import type { Cohort, State } from "../State.ts"
+import type { Strategies } from "../Strategies.ts"
+import { joinable, joined, single, whole } from "./LeaseKinds.ts"
+
+/** A request for leases, and the population that it is put to. */
+export interface Asking {
+  readonly strategies: Strategies
+  readonly state: State
+  readonly archive: Archive
+  readonly command: LeaseCommand
+}
+
+/** The cohort that new leases are of, or the name under which it is opened. */
+export interface Target {
+  readonly cohort: Cohort | undefined
+  readonly name: string
+}
+
+export const grant = (
+  asking: Asking,
+  { cohort: found, name }: Target,
+  fresh: ReadonlyArray<LeaseRequest>
+): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
+  const { archive, command, state } = asking
+  const room = requireRoom(state, fresh)
+  if (Result.isFailure(room)) return Result.fail(room.failure)
+  const { "": others = [], ...joining } = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
+  const events: Array<PopulationEvent> = Object.entries(joining).map(([cohort, requests]) => ({
+    _tag: "Leased",
+    cohort,
+    leases: requests.flatMap((request) => {
+      const holder = joinable(state, command, request)
+      return holder === undefined ? [] : joined(state, holder, request)
+    })
+  }))
+  if (others.length === 0) return Result.succeed(events)
+  const units = total(others.map(({ instructions }) => instructions))
+  const admitted = requireCohort(state, { cohort: found, name }, units)
+  if (Result.isFailure(admitted)) return Result.fail(admitted.failure)
+  const opening = found === undefined ? open(asking, name) : null
+  if (opening !== null) events.push(...endingEarlierRuns(state, opening), opening)
+  const frozen = found ?? opening
+  if (frozen === null) return Result.succeed(events)
+  const cohort = found?.name ?? name
+  const leases =
+    command.isFullBatch && frozen.phase === "train"
+      ? whole(state, cohort, frozen, others)
+      : others.flatMap((request) => single(state, archive, { cohort, command, shares: frozen.shares }, request))
+  events.push({ _tag: "Leased", cohort, leases })
+  return Result.succeed(events)
+}
+
+/** Whether a cohort takes so many units more: it is open, or can be opened. */
+const requireCohort = (
+  { cohorts, limits: { openCohorts, unitsPerCohort } }: State,
+  { cohort, name }: Target,
+  units: number
+): Result.Result<void, Refused> => {
+  if (cohort !== undefined && cohort.status !== "open")
+    return refuse("closed", "cohort", name, "a cohort that is not sealed", "Name the next cohort")
+  const [oldest] = cohorts
+  if (cohort === undefined && oldest !== undefined && cohorts.length >= openCohorts)
+    return refuse(
+      "limit",
+      "cohort",
+      name,
+      `at most ${openCohorts} cohorts that are not closed`,
+      `Close ${oldest.name}, which those after it wait for: its trainer does, or the one that takes over from it. Trainers that run at the same time each need a population of their own`
+    )
+  return (cohort?.units ?? 0) + units > unitsPerCohort
+    ? refuse("limit", "requests", units, `at most ${unitsPerCohort} units in a cohort`, "Name another cohort")
+    : Result.void
+}
+
+/**
+ * Closes what an earlier training run left open, such as one that was killed and is not resumed: cohorts are folded in order,
+ * so nothing would be learned from another run.
+ */
+const endingEarlierRuns = (
+  { cohorts, settings }: State,
+  { cohort: name, isNamed, phase }: EventOf<"CohortOpened">
+): ReadonlyArray<PopulationEvent> =>
+  settings.profile === "trainer" && isNamed && phase === "train"
+    ? cohorts
+        .filter((one) => one.isNamed && one.phase === "train" && runOf(one.name) !== runOf(name))
+        .filter(({ closing, status }) => status !== "complete" && closing !== 0)
+        .map((one) => ({ _tag: "CloseRequested", cohort: one.name, groups: 0 }))
+    : []
+
+/** The training run of a cohort: its name up to the last `/`. */
+const runOf = (cohort: string): string => cohort.slice(0, Math.max(0, cohort.lastIndexOf("/")))
+
+const open = ({ command, state, strategies }: Asking, name: string): EventOf<"CohortOpened"> => {
+  const { cohort: named, isFullBatch, now, phase } = command
+  const { learning, settings } = state
+  const values = strategies.valuation.values(learning.population)
+  return {
+    _tag: "CohortOpened",
+    cohort: name,
+    index: state.opened[phase] + 1,
+    phase,
+    isNamed: named !== null,
+    isFullBatch,
+    values: phase === "train" ? values : [],
+    shares:
+      phase === "train"
+        ? shares(settings.sampler, learning, values)
+        : [{ id: incumbentOf(learning).id, probability: 1 }],
+    at: now
+  }
+}
+
+/** Leases that are not closed are held in memory, here and after a restart. */
+const requireRoom = (
+  { cohorts, limits }: State,
+  requests: ReadonlyArray<Pick<LeaseRequest, "instructions" | "n">>
+): Result.Result<void, Refused> => {
+  const bounds = [
+    [
+      "leases",
+      limits.openLeases,
+      total(requests.map(({ instructions }) => instructions)),
+      Arr.map(cohorts, ({ leases }) => HashMap.size(leases))
+    ],
+    [
+      "samples",
+      limits.openSamples,
+      total(requests.map(({ instructions, n }) => instructions * n)),
+      Arr.map(cohorts, ({ samples }) => samples)
+    ]
+  ] as const
+  const over = bounds.find(([, limit, asked, held]) => total(held) + asked > limit)
+  if (over === undefined) return Result.void
+  const [what, limit, asked, held] = over
+  return refuse(
+    "limit",
+    what,
+    `${asked} in addition to ${total(held)} open ones`,
+    `at most ${limit} ${what} in cohorts that are not closed`,
+    "Report rewards, close cohorts, or set a shorter horizon"
+  )
+}
+
+const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
