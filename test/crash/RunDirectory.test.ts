@@ -204,7 +204,7 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
     ])
       assert.match(
         (await refused).message,
-        /population\.window is "long", expected .+\. Start the run again, or use the version of inspo that wrote it/u
+        /population\.window is "long"; expected .+\. Start the run again, or use the version of inspo that wrote it/u
       )
   })
 })

@@ -1,14 +1,13 @@
+import * as Problem from "@inspo/domain/Problem"
 import { Schema } from "effect"
 
 /** An invalid config value: the field, its value, the expected value and how to fix it. */
 export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError", {
-  field: Schema.String,
-  value: Schema.String,
-  expected: Schema.String,
+  ...Problem.fields,
   remedy: Schema.String
 }) {
   override get message() {
-    return `config: ${this.field} is ${this.value}, expected ${this.expected}. ${this.remedy}`
+    return `config: ${Problem.words(this)}`
   }
 }
 

@@ -149,7 +149,7 @@ describe("unsupported", () => {
   it("refuses staleness on an engine that cannot sample from held weights, and says what to set", () => {
     const stale = training({ staleness: 1, klCoefficient: 0 })
     const error = unsupported(stale, { profile: profile({}) })
-    assert.match(error?.message ?? "", /train\.staleness is 1, expected 0, .* engine e .*Set train\.staleness to 0/u)
+    assert.match(error?.message ?? "", /train\.staleness is 1; expected 0, .* engine e .*Set train\.staleness to 0/u)
     assert.isNull(unsupported(stale, { profile: profile({}), hold: Effect.void }))
     assert.isNull(unsupported(training({ staleness: 1, fromStep: null }), { profile: profile({}) }))
   })

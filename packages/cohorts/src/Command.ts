@@ -1,6 +1,7 @@
 /** The commands to a population, and its answers. Times are milliseconds of the caller's clock. */
 import { Result, Schema } from "effect"
 import type { Candidate, Content, InstructionId } from "@inspo/domain/Instruction"
+import * as Problem from "@inspo/domain/Problem"
 import type { QuestionId } from "@inspo/domain/Question"
 import type { Learning } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
@@ -126,16 +127,15 @@ export type Answer =
  * is the key or lease that the field belongs to, null for a field of the command itself.
  */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
+  ...Problem.fields,
   code: Schema.Literals(["conflict", "invalid", "limit", "closed", "missing"]),
-  field: Schema.String,
   of: Schema.NullOr(Schema.String),
-  value: Schema.String,
-  expected: Schema.String,
   remedy: Schema.String
 }) {
   override get message() {
     const field = this.of === null ? this.field : `${this.field} of ${this.of}`
-    return `${field} is ${this.value}; expected ${this.expected}. ${this.remedy}`
+    const { expected, remedy, value } = this
+    return Problem.words({ field, value, expected, remedy })
   }
 }
 

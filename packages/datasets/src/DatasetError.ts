@@ -1,3 +1,4 @@
+import { sentence } from "@inspo/domain/InvalidInput"
 import { Schema } from "effect"
 
 /**
@@ -14,7 +15,9 @@ export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetErr
 }) {
   override get message() {
     const place = this.line === null ? this.file : `${this.file}:${this.line}`
-    const found = [this.field, this.value].filter((part) => part !== null).join(" is ")
-    return found === "" ? `${place}: expected ${this.expected}` : `${place}: ${found}; expected ${this.expected}`
+    const { expected, field, value } = this
+    if (field !== null && value !== null) return `${place}: ${sentence({ field, value, expected })}`
+    const found = field ?? value
+    return found === null ? `${place}: expected ${expected}` : `${place}: ${found}; expected ${expected}`
   }
 }

@@ -1,17 +1,14 @@
 import { type Question, RandomStream } from "@inspo/domain"
+import * as Problem from "@inspo/domain/Problem"
 import { Array, Order, Result, Schema } from "effect"
 
 /** The relative share of each data source; sources without one are left out. */
 export type Shares = Readonly<Record<string, number>>
 
 /** A sample cannot be drawn: `field` has an invalid value. */
-export class SampleError extends Schema.TaggedError<SampleError>()("SampleError", {
-  field: Schema.String,
-  value: Schema.String,
-  expected: Schema.String
-}) {
+export class SampleError extends Schema.TaggedError<SampleError>()("SampleError", Problem.fields) {
   override get message() {
-    return `${this.field} is ${this.value}; expected ${this.expected}`
+    return Problem.words(this)
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Question, SeededRandom } from "@inspo/domain"
+import * as Problem from "@inspo/domain/Problem"
 import { Array, Effect, Random, Schema, String } from "effect"
 import { names } from "./internal/names.ts"
 import * as Templates from "./internal/templates.ts"
@@ -78,13 +79,9 @@ export interface Sizes extends Schema.Schema.Type<typeof Sizes> {}
 export const defaultSizes: Sizes = { person: 120, town: 40, company: 40, river: 20 }
 
 /** A world or its questions cannot be generated: `field` has an invalid value. */
-export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", {
-  field: Schema.String,
-  value: Schema.Int,
-  expected: Schema.String
-}) {
+export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", Problem.fields) {
   override get message() {
-    return `world: ${this.field} is ${this.value}; expected ${this.expected}`
+    return `world: ${Problem.words(this)}`
   }
 }
 
@@ -100,7 +97,7 @@ export const make = Effect.fnUntraced(function* (
     const [first, last] = names[type]
     const largest = first.length * last.length
     if (sizes[type] < 2 || sizes[type] > largest) {
-      return yield* new WorldError({ field: `sizes.${type}`, value: sizes[type], expected: `2 to ${largest}` })
+      return yield* new WorldError({ field: `sizes.${type}`, value: `${sizes[type]}`, expected: `2 to ${largest}` })
     }
   }
   return yield* drawWorld(seed, sizes).pipe(SeededRandom.withStream(seed, ["world"]))

@@ -83,7 +83,7 @@ export const generate = Effect.fn("WorldQuestion.generate")(function* (
   if (kinds.every((kind) => mix[kind] === 0)) {
     return yield* new World.WorldError({
       field: "every share of mix",
-      value: 0,
+      value: "0",
       expected: "a positive share of at least one kind"
     })
   }
@@ -100,7 +100,7 @@ export const generate = Effect.fn("WorldQuestion.generate")(function* (
     if (needed > available.length) {
       return yield* new World.WorldError({
         field: `the number of ${kind} questions that counts and mix ask for`,
-        value: needed,
+        value: String(needed),
         expected: `at most ${available.length}, which the world has; lower counts or mix.${kind}, or raise sizes`
       })
     }

@@ -174,7 +174,7 @@ describe("generate", () => {
           counts: { train: 300, validation: 30, test: 30 }
         })
       )
-      assert.strictEqual(error.value, 360)
+      assert.strictEqual(error.value, "360")
       assert.match(error.message, /number of oneHop questions.+expected at most 336, which the world has/u)
     })
   )

@@ -19,13 +19,20 @@ export class InvalidInput extends Error {
 
   constructor({ expected, field, value, where }: Given) {
     const shown = typeof value === "string" ? value : show(value)
-    super(`${where}: ${field} is ${shown}; expected ${expected}`)
+    super(`${where}: ${sentence({ field, value: shown, expected })}`)
     this.where = where
     this.field = field
     this.value = shown
     this.expected = expected
   }
 }
+
+/** What all errors say of a value that is not as expected. */
+export const sentence = ({
+  expected,
+  field,
+  value
+}: Readonly<Record<"expected" | "field" | "value", string>>): string => `${field} is ${value}; expected ${expected}`
 
 /** Throws {@link InvalidInput}. */
 export const refuse = (given: Given): never => {

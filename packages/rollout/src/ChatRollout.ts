@@ -5,14 +5,13 @@ import type { Search } from "@inspo/retrieval"
 import type { Reward } from "@inspo/reward"
 import { Effect, Layer, Queue, Ref, Result } from "effect"
 import { ChatFailure, ChatPolicy, type MakeChatCall } from "./ChatPolicy.ts"
-import { defect, type End, type Episode, isOver, type Playing } from "./Episode.ts"
+import { defect, type End, type Episode, isOver, type Playing, type RolloutError } from "./Episode.ts"
 import * as Delivery from "./internal/Delivery.ts"
 import * as MessageConversation from "./internal/MessageConversation.ts"
 import * as Setup from "./internal/Setup.ts"
 import * as Observation from "./Observation.ts"
 import { type CollectOptions, Rollout } from "./Rollout.ts"
 import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
-import type { RolloutError } from "./RolloutError.ts"
 
 /**
  * Rollouts of a {@link ChatPolicy}: the agent and its tools as on an engine, with messages instead of tokens. Limits in tokens are

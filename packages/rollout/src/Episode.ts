@@ -3,7 +3,9 @@
  * {@link start} and {@link Playing} carry it from one step to the next. Many episodes at once are scheduled in `internal/Lanes.ts`.
  */
 import type { Instruction, Question, Trajectory } from "@inspo/domain"
+import * as Problem from "@inspo/domain/Problem"
 import type { SampledSequence, SampleRequest, Tokenizer } from "@inspo/engine"
+import { Schema } from "effect"
 import type { ChatAnswer, ChatRequest } from "./ChatPolicy.ts"
 import type { Demonstration } from "./Demonstration.ts"
 import type { Recorded } from "./Transcription.ts"
@@ -151,6 +153,13 @@ export function* demonstrated(tokenizer: Tokenizer, turns: Demonstration, progra
 }
 
 export const isOver = (playing: Playing): playing is Playing<End> => playing.step._tag === "End"
+
+/** The episodes could not be run: a setting or an answer of the engine is not as expected. */
+export class RolloutError extends Schema.TaggedError<RolloutError>()("RolloutError", Problem.fields) {
+  override get message() {
+    return `rollout: ${Problem.words(this)}`
+  }
+}
 
 /** The exception of an agent, as the defect of its collection. */
 export const defect = ({ episode, step }: Playing<Thrown>): Error =>

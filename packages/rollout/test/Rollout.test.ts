@@ -447,7 +447,7 @@ describe("Rollout", () => {
         )
       )
       assert.strictEqual(reasons[0], "EngineError engine sample: it is down")
-      assert.include(reasons[1], "is missing, expected one sequence")
+      assert.include(reasons[1], "is missing; expected one sequence")
     })
   )
 })

@@ -70,14 +70,14 @@ describe("resolve", () => {
   })
 
   it.each([
-    ["population.size=-1", "config: population.size is -1, expected a value between 1 and 200."],
-    ["population.parents=9", "config: population.parents is 9, expected at most population.size (7)."],
-    ["sampler.temperature=-1", "config: sampler.temperature is -1, expected"],
-    ["schedule.steps=many", 'config: schedule.steps is "many", expected'],
-    ["sampler.assignment=papr", 'config: sampler.assignment is "papr", expected "independent" or "stratified".'],
-    ["train=3", "config: train is 3, expected"],
-    ['control.clauses=["Be brief."]', 'config: control.clauses.0 is "Be brief.", expected object'],
-    ["data.questions=/some/file.jsonl", "config: data.corpus is null, expected a path"]
+    ["population.size=-1", "config: population.size is -1; expected a value between 1 and 200."],
+    ["population.parents=9", "config: population.parents is 9; expected at most population.size (7)."],
+    ["sampler.temperature=-1", "config: sampler.temperature is -1; expected"],
+    ["schedule.steps=many", 'config: schedule.steps is "many"; expected'],
+    ["sampler.assignment=papr", 'config: sampler.assignment is "papr"; expected "independent" or "stratified".'],
+    ["train=3", "config: train is 3; expected"],
+    ['control.clauses=["Be brief."]', 'config: control.clauses.0 is "Be brief."; expected object'],
+    ["data.questions=/some/file.jsonl", "config: data.corpus is null; expected a path"]
   ])("refuses %s with field, value and expectation", (set, message) => {
     const text = fault([Result.getOrThrow(parseSet(set))])
     assert.include(text, message)

@@ -19,13 +19,13 @@ describe("the config of a run", () => {
     [
       "with a value of another version",
       { ...Presets.quick, randomSeed: "one" },
-      /randomSeed is "one", expected .*number/u
+      /randomSeed is "one"; expected .*number/u
     ],
-    ["without a setting", withoutSeed, /randomSeed is missing, expected .+/u],
+    ["without a setting", withoutSeed, /randomSeed is missing; expected .+/u],
     [
       "with a setting of another version",
       { ...Presets.quick, population: { ...Presets.quick.population, archive: 3 } },
-      /population\.archive is 3, expected no such setting/u
+      /population\.archive is 3; expected no such setting/u
     ]
   ] as const)("is refused %s, with the setting, the value, what is expected and the remedy", ([, stored, problem]) =>
     Effect.gen(function* () {

@@ -3,8 +3,7 @@ import { Invariant, type Trajectory } from "@inspo/domain"
 import type { Engine } from "@inspo/engine"
 import type { Reward, Scored } from "@inspo/reward"
 import { Array, type Cause, Effect, Exit, Queue, Ref, Stream } from "effect"
-import type { End, Episode, Playing } from "../Episode.ts"
-import { RolloutError } from "../RolloutError.ts"
+import { type End, type Episode, type Playing, RolloutError } from "../Episode.ts"
 import type { Read, Recording } from "../Transcription.ts"
 
 /**

@@ -8,7 +8,7 @@ import type {
   Tokenizer
 } from "@inspo/engine"
 import { Effect } from "effect"
-import { RolloutError } from "../RolloutError.ts"
+import { RolloutError } from "../Episode.ts"
 
 /** Samples one sequence for each request, in one call of the engine, whose answers are checked against its contract. */
 export const make = ({ profile, sample, tokenizer }: Engine.Interface) => {

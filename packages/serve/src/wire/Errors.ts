@@ -1,14 +1,10 @@
 /** The errors of the server, as RFC 9457 problems: `type` names the kind, `detail` describes the error, the fields help to fix it. */
+import * as Problem from "@inspo/domain/Problem"
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 
 /** A refused value, and how to fix it. */
-export const Refusal = Schema.Struct({
-  field: Schema.String,
-  value: Schema.String,
-  expected: Schema.String,
-  remedy: Schema.String
-}).annotate({ identifier: "Refusal" })
+export const Refusal = Schema.Struct({ ...Problem.fields, remedy: Schema.String }).annotate({ identifier: "Refusal" })
 export interface Refusal extends Schema.Schema.Type<typeof Refusal> {}
 
 /** The request cannot be processed; nothing of it was done. */
