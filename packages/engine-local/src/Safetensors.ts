@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 
 /** A named float32 tensor, row-major. */
-export interface NamedTensor {
+interface NamedTensor {
   readonly name: string
   readonly shape: ReadonlyArray<number>
   readonly data: Float32Array
@@ -14,7 +14,7 @@ export interface Content {
 }
 
 /** The bytes are not a safetensors file that this module can read. */
-export class SafetensorsError extends Schema.TaggedError<SafetensorsError>()("SafetensorsError", {
+class SafetensorsError extends Schema.TaggedError<SafetensorsError>()("SafetensorsError", {
   reason: Schema.String
 }) {
   override get message() {

@@ -9,7 +9,7 @@ export type ProfileName = typeof ProfileName.Type
  * How a server reduces the losses of tokens to one: `sum` adds them up; `sequence-mean` takes the mean over the masked
  * tokens of each datum, then over all datums since the last optimizer step.
  */
-export type Reduction = "sum" | "sequence-mean"
+type Reduction = "sum" | "sequence-mean"
 
 /** In what a server differs from others. */
 export interface Profile {
@@ -77,7 +77,7 @@ export const tinker: Profile = {
 }
 
 /** SkyRL's own JAX backend: LoRA only. */
-export const skyrlJax: Profile = {
+const skyrlJax: Profile = {
   ...tinker,
   name: "skyrl-jax",
   reduction: "sequence-mean",
@@ -90,7 +90,7 @@ export const skyrlJax: Profile = {
 }
 
 /** SkyRL's FSDP and Megatron backends with vLLM on Ray. */
-export const skyrlTrain: Profile = {
+const skyrlTrain: Profile = {
   ...skyrlJax,
   name: "skyrl-train",
   reduction: "sum",

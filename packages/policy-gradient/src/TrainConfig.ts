@@ -19,8 +19,8 @@ export type Normalization = typeof Normalization.Type
  * Where the KL penalty towards the reference policy is: in the loss as the k3 estimate of the KL divergence (as in GRPO), or
  * in the advantages as a penalty per token, for engines whose loss has no such term.
  */
-export const KlPlacement = Schema.Literals(["loss", "advantages"])
-export type KlPlacement = typeof KlPlacement.Type
+const KlPlacement = Schema.Literals(["loss", "advantages"])
+type KlPlacement = typeof KlPlacement.Type
 
 /** How the learning rate falls after its warm-up. */
 export const Decline = Schema.Literals(["cosine", "linear", "constant"])

@@ -3,8 +3,8 @@ import { Schema } from "effect"
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
 /** The message an instruction is in: before the question in the user message, or alone in the system message. */
-export const InstructionRole = Schema.Literals(["user", "system"])
-export type InstructionRole = typeof InstructionRole.Type
+const InstructionRole = Schema.Literals(["user", "system"])
+type InstructionRole = typeof InstructionRole.Type
 
 /** The texts of the environment, except those of tools. */
 export const Texts = Schema.Struct({

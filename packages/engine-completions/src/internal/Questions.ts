@@ -20,7 +20,7 @@ export interface Questions {
   ) => Effect.Effect<ReadonlyArray<number>, AskError>
 }
 
-export interface QuestionsOptions {
+interface QuestionsOptions {
   readonly dialect: Dialect
   readonly model: string
   /** Whether the server takes the text of a seed. */

@@ -17,7 +17,7 @@ export interface Tensor<T extends DataType = "float32"> {
  * Maps the gradients of an operation's outputs (absent where the loss does not depend on one) to the gradients of its
  * inputs, in the order in which both were recorded.
  */
-export type Backward = (gradients: ReadonlyArray<Tensor | undefined>) => ReadonlyArray<Tensor>
+type Backward = (gradients: ReadonlyArray<Tensor | undefined>) => ReadonlyArray<Tensor>
 
 /** Size of a tensor along an axis; a negative axis counts from the end. */
 export const sizeOf = (tensor: Tensor<DataType>, axis: number): number => {

@@ -12,7 +12,7 @@ export const logProbability = (graph: Graph, logits: Tensor, targets: Tensor<"in
   })
 }
 
-export interface ClippedSurrogate {
+interface ClippedSurrogate {
   /** `min(ρA, clip(ρ, low, high)A)` per token. */
   readonly value: Tensor
   /** 1 where the clipped term is the smaller one, so that no gradient passes; 0 elsewhere. */

@@ -5,7 +5,7 @@ import { ModelProtoSchema } from "./generated/onnx_pb.ts"
 export type DataType = "float32" | "int64" | "bool"
 
 /** A node attribute: a number is an integer, an array a list of integers. */
-export type Attribute = string | number | ReadonlyArray<number> | { readonly float: number }
+type Attribute = string | number | ReadonlyArray<number> | { readonly float: number }
 
 export type Attributes = Readonly<Record<string, Attribute>>
 

@@ -14,7 +14,7 @@ export interface Checkpoints {
   readonly remove: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
 }
 
-export interface CheckpointsOptions {
+interface CheckpointsOptions {
   readonly config: ModelConfig
   readonly folder: string
   /** What is saved, and changed by `restore`. */

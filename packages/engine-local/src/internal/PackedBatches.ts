@@ -8,7 +8,7 @@ import type { Programs } from "./Programs.ts"
 import type { Values } from "./Protocol.ts"
 
 /** Sequences, by index, that run together: `groups[g]` share one prompt. */
-export interface PackedPlan {
+interface PackedPlan {
   readonly shape: PackedShape
   readonly groups: ReadonlyArray<ReadonlyArray<number>>
 }
@@ -38,7 +38,7 @@ export const plan = (sequences: ReadonlyArray<Sequence>): ReadonlyArray<PackedPl
 }
 
 /** A datum that replaces equal ones: `counts` holds how many action tokens each of its tokens replaces. */
-export interface CountedDatum extends Datum {
+interface CountedDatum extends Datum {
   readonly counts: ReadonlyArray<number>
 }
 
@@ -62,7 +62,7 @@ export const joinEqual = (datums: ReadonlyArray<Datum>): ReadonlyArray<CountedDa
 }
 
 /** The numbers per response token that training takes beside the tokens. */
-export interface PolicyGradientInputs {
+interface PolicyGradientInputs {
   readonly clipRatio: number
   readonly klCoefficient: number
   readonly entropyCoefficient?: number

@@ -18,7 +18,7 @@ export interface PolicyTrainer {
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, EngineError>
 }
 
-export interface PolicyTrainerOptions {
+interface PolicyTrainerOptions {
   readonly config: ModelConfig
   readonly pool: WorkerPool
   readonly programs: Programs

@@ -3,7 +3,7 @@ import type { KeyValueRows } from "./KeyValueRows.ts"
 import type { WorkerData } from "./Protocol.ts"
 
 /** Tokens `start` to `end` of `sequence`, to be taken after those before, whose keys and values are at the head of `base`. */
-export interface PrefillJob {
+interface PrefillJob {
   readonly sequence: ReadonlyArray<number>
   readonly start: number
   readonly end: number

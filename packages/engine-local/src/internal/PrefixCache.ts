@@ -1,5 +1,5 @@
 /** The keys and values of a sequence's tokens. */
-export interface CachedSequence {
+interface CachedSequence {
   readonly tokens: ReadonlyArray<number>
   readonly keyValues: SharedArrayBuffer
 }

@@ -1,5 +1,5 @@
 /** What planning needs to know of a request. Requests with the same `cached` start from the same keys and values. */
-export interface PlannedRequest {
+interface PlannedRequest {
   readonly prompt: ReadonlyArray<number>
   readonly cached: { readonly length: number; readonly keyValues: SharedArrayBuffer } | null
 }

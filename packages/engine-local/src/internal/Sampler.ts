@@ -13,7 +13,7 @@ export interface Sampler {
   readonly forget: () => void
 }
 
-export interface SamplerOptions {
+interface SamplerOptions {
   readonly config: ModelConfig
   readonly pool: WorkerPool
   readonly tokenizer: Tokenizer

@@ -10,7 +10,7 @@ export interface WeightedSequence {
 }
 
 /** Which sequences, by index, share a run of `rows` sequences padded to `length` tokens. */
-export interface SequencePlan {
+interface SequencePlan {
   readonly rows: number
   readonly length: number
   readonly sequences: ReadonlyArray<number>

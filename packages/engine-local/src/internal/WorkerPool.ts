@@ -39,7 +39,7 @@ export interface WorkerPool {
  * The number of gradient lanes. Micro-batches are dealt to lanes and lanes to workers, and lanes are summed in order,
  * so that the number of workers changes no bit of the sum. A multiple of any sensible number of workers.
  */
-export const laneCount = 8
+const laneCount = 8
 
 /** Two workers, or as many as there are cores up to four. */
 export const defaultWorkers = (): number => Math.max(2, Math.min(4, availableParallelism()))

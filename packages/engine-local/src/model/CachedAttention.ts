@@ -10,7 +10,7 @@ export interface CacheSize {
 }
 
 /** What earlier tokens left behind in one layer, and which slots count. */
-export interface CachedLayer {
+interface CachedLayer {
   readonly mask: Tensor
   readonly keys: Tensor
   readonly values: Tensor

@@ -8,7 +8,7 @@ export interface PackedGroup {
 }
 
 /** The inputs of `packedGraph` that follow from the tokens. */
-export interface PackedInputs {
+interface PackedInputs {
   readonly tokens: BigInt64Array<ArrayBuffer>
   readonly previous: BigInt64Array<ArrayBuffer>
   readonly positions: BigInt64Array<ArrayBuffer>

@@ -1,5 +1,5 @@
 /** The inputs of `sequenceGraph` that follow from the tokens. */
-export interface SequenceInputs {
+interface SequenceInputs {
   readonly tokens: BigInt64Array<ArrayBuffer>
   readonly previous: BigInt64Array<ArrayBuffer>
   readonly positions: BigInt64Array<ArrayBuffer>

@@ -5,7 +5,7 @@ import { rmsNorm } from "../graph/Elementwise.ts"
 import { type ModelConfig, parameterLayout } from "./ModelConfig.ts"
 
 /** The parameters of one layer, as graph inputs. */
-export interface LayerParameters {
+interface LayerParameters {
   readonly qkv: Tensor
   readonly out: Tensor
   readonly up: Tensor
@@ -45,7 +45,7 @@ export const declareParameters = (graph: Graph, config: ModelConfig): Parameters
 }
 
 /** The indices that select a program's input rows: three int64 inputs `[rows]`. */
-export interface InputIndices {
+interface InputIndices {
   readonly tokens: Tensor<"int64">
   readonly previous: Tensor<"int64">
   readonly positions: Tensor<"int64">

@@ -7,7 +7,7 @@ export interface Parts {
 }
 
 /** Cuts a text into pieces: a sequence does it by its tokenizers, a `ByteLevel` by its pattern. */
-export interface PreTokenizer {
+interface PreTokenizer {
   readonly tokenizers?: ReadonlyArray<PreTokenizer>
   readonly pattern: RegExp
   use_regex: boolean

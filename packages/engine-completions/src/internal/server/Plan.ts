@@ -30,7 +30,7 @@ export interface Plan {
 }
 
 /** What a server of the engine offers. */
-export interface Offer {
+interface Offer {
   readonly model: string
   readonly profile: EngineProfile
   readonly tokenizer: Tokenizer

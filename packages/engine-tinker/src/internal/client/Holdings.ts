@@ -19,7 +19,7 @@ export interface Holdings {
   readonly releaseAtEnd: Effect.Effect<void, never, Scope.Scope>
 }
 
-export interface HoldingsOptions {
+interface HoldingsOptions {
   readonly connection: Connection
   /** With less retryBudget, for what must not keep a client from ending. */
   readonly hasty: Connection

@@ -8,7 +8,7 @@ import { jsonBody, type Send } from "./Transport.ts"
 import { type FutureVerdict, judgeFuture, pending } from "./Verdict.ts"
 
 /** Waits for the result of a future; the failure within says why the server has none. */
-export type Retrieve = <A>(
+type Retrieve = <A>(
   path: string,
   id: string,
   decode: Reply.Decode<A>

@@ -7,7 +7,7 @@ import type { Sampling } from "./Sampling.ts"
 import type { TrainedModel } from "./TrainedModel.ts"
 import type { Training } from "./Training.ts"
 
-export interface ScoringOptions {
+interface ScoringOptions {
   readonly models: Models
   readonly profile: Profile
   readonly sampling: Sampling

@@ -10,14 +10,14 @@ export interface Page {
 }
 
 /** A live model, as far as it is listed. */
-export interface ListedModel {
+interface ListedModel {
   readonly id: string
   readonly loraRank: number | null
   readonly metadata: Readonly<Record<string, unknown>> | null
   readonly lastRequest: number
 }
 
-export interface ListingsOptions {
+interface ListingsOptions {
   readonly model: string
   readonly models: () => Iterable<ListedModel>
   /** Checkpoints by path that are not over, in the order in which they came. */

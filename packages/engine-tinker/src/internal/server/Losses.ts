@@ -5,7 +5,7 @@ import { type Refusal, refuse } from "./Refusal.ts"
 import type { Target } from "./Target.ts"
 
 /** What a loss makes of one token. */
-export interface TokenLoss {
+interface TokenLoss {
   readonly loss: number
   /** The datum's entries that give the same gradient in the clipped surrogate. */
   readonly logprob: number

@@ -22,7 +22,7 @@ import type { Source } from "./Samplers.ts"
 import * as Sessions from "./Sessions.ts"
 import * as Submissions from "./Submissions.ts"
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** The name clients ask for. */
   readonly model: string
   readonly catalog: Catalog

@@ -41,7 +41,7 @@ const opening = "{{inspo:"
 const head = /\{\{inspo:([A-Za-z0-9][\w.-]{0,199})(?:\/([^|{}]{1,200}))?(\||\}\})/uy
 
 /** The body of a request with its markers. */
-export interface Marked {
+interface Marked {
   readonly markers: ReadonlyArray<Marker>
   /** The body with `textOf` in place of its markers; all other bytes are unchanged. */
   readonly fill: (textOf: (name: string | null) => string) => string
