@@ -53,7 +53,7 @@ export interface RewardCommand {
 }
 
 /** `groups` null closes at once, a number as soon as so many leases have reported. */
-export interface CloseCommand {
+interface CloseCommand {
   readonly _tag: "Close"
   readonly now: number
   readonly cohort: string
@@ -61,7 +61,7 @@ export interface CloseCommand {
 }
 
 /** `base` is what had been learned when the cohort `to` was closed: {@link learnedUpTo} of the events. */
-export interface RewindCommand {
+interface RewindCommand {
   readonly _tag: "Rewind"
   readonly now: number
   readonly to: string
@@ -70,7 +70,7 @@ export interface RewindCommand {
 }
 
 /** The answer of a proposer to a parent; no candidates are a round without any. */
-export interface ProposeCommand {
+interface ProposeCommand {
   readonly _tag: "Propose"
   readonly now: number
   readonly parent: InstructionId

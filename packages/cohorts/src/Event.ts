@@ -70,20 +70,20 @@ export const Given = Schema.Struct({
 export interface Given extends Schema.Schema.Type<typeof Given> {}
 
 /** Leases were given out. */
-export const Leased = Schema.TaggedStruct("Leased", { cohort: Schema.String, leases: Schema.Array(Given) })
+const Leased = Schema.TaggedStruct("Leased", { cohort: Schema.String, leases: Schema.Array(Given) })
 
 /** A reward in [0, 1], null if there will be none, or that the instruction was never used. */
 export const SampleReward = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("abandoned")]))
 
 /** First rewards of samples in a cohort that is not complete. */
-export const Rewarded = Schema.TaggedStruct("Rewarded", {
+const Rewarded = Schema.TaggedStruct("Rewarded", {
   cohort: Schema.String,
   rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: SampleReward })),
   at: Schema.optionalKey(Time)
 })
 
 /** First rewards that came too late to be evidence; estimates are shown with them. */
-export const RewardedLate = Schema.TaggedStruct("RewardedLate", {
+const RewardedLate = Schema.TaggedStruct("RewardedLate", {
   rewards: Schema.Array(
     Schema.Struct({
       lease: Schema.String,
@@ -96,17 +96,17 @@ export const RewardedLate = Schema.TaggedStruct("RewardedLate", {
 })
 
 /** The client wants a cohort closed as soon as so many of its leases have reported. */
-export const CloseRequested = Schema.TaggedStruct("CloseRequested", { cohort: Schema.String, groups: Count })
+const CloseRequested = Schema.TaggedStruct("CloseRequested", { cohort: Schema.String, groups: Count })
 
 /** A cohort gives out no new leases. */
-export const Sealed = Schema.TaggedStruct("Sealed", {
+const Sealed = Schema.TaggedStruct("Sealed", {
   cohort: Schema.String,
   reason: Schema.Literals(["units", "time", "fullBatch", "client", "members"]),
   at: Time
 })
 
 /** A cohort takes no more evidence. `waited` is how long after sealing its last reward came, if one did. */
-export const Settled = Schema.TaggedStruct("Settled", {
+const Settled = Schema.TaggedStruct("Settled", {
   cohort: Schema.String,
   reason: Schema.Literals(["complete", "client", "horizon"]),
   waited: Schema.optionalKey(Time),

@@ -9,14 +9,14 @@ import type { State } from "./State.ts"
 import { ofSettings, type Strategies } from "./Strategies.ts"
 
 /** A decision that differs from the log: `index` counts the events of the log from 0. */
-export interface Difference {
+interface Difference {
   readonly index: number
   readonly event: PopulationEvent["_tag"]
   readonly logged: string
   readonly replayed: string
 }
 
-export interface Replayed {
+interface Replayed {
   readonly events: number
   readonly decisions: number
   /** The first that differs; null if all are equal. */

@@ -6,7 +6,7 @@ const isToken = (value: unknown): value is number => Number.isSafeInteger(value)
 const isText = (value: unknown): value is string => typeof value === "string"
 const isLogprob = (value: unknown): value is number | null => value === null || typeof value === "number"
 
-export const Tokens = list("a list of tokens", isToken)
+const Tokens = list("a list of tokens", isToken)
 const Logprobs = list("a list of numbers", isLogprob)
 
 /** `GET /v1/models/{id}`. */

@@ -10,7 +10,7 @@ import type { Strategies } from "../Strategies.ts"
 import { joinable, joined, single, whole } from "./LeaseKinds.ts"
 
 /** A request for leases, and the population that it is put to. */
-export interface Asking {
+interface Asking {
   readonly strategies: Strategies
   readonly state: State
   readonly archive: Archive
@@ -18,7 +18,7 @@ export interface Asking {
 }
 
 /** The cohort that new leases are of, or the name under which it is opened. */
-export interface Target {
+interface Target {
   readonly cohort: Cohort | undefined
   readonly name: string
 }

@@ -62,7 +62,7 @@ export const single = (
 }
 
 /** The cohort that draws are of, with the shares that it has frozen. */
-export interface Drawing {
+interface Drawing {
   readonly cohort: string
   readonly command: LeaseCommand
   readonly shares: Cohort["shares"]

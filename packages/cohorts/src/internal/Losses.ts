@@ -11,7 +11,7 @@ export interface Difference {
   readonly less: Share
 }
 
-export interface Share {
+interface Share {
   readonly id: InstructionId
   readonly share: number
 }

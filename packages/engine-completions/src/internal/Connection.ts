@@ -16,7 +16,7 @@ export class AskError extends Schema.TaggedError<AskError>()("AskError", {
   }
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly url: string
   readonly apiKey: Redacted.Redacted | null
   /** How long a server may be out of reach or too busy. */

@@ -13,7 +13,7 @@ export interface Asked {
   readonly seed: number
 }
 
-export interface Message {
+interface Message {
   readonly path: string
   readonly body: object
 }

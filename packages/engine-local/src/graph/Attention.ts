@@ -15,7 +15,7 @@ export const causalMask = (graph: Graph, length: number, heads: number): Tensor 
 }
 
 /** Keys and values of a span of positions, and the mask added to its scores. */
-export interface Span {
+interface Span {
   readonly keys: Tensor
   readonly values: Tensor
   readonly mask: Tensor

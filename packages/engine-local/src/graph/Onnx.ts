@@ -9,7 +9,7 @@ type Attribute = string | number | ReadonlyArray<number> | { readonly float: num
 
 export type Attributes = Readonly<Record<string, Attribute>>
 
-export interface Value {
+interface Value {
   readonly name: string
   readonly type: DataType
   readonly shape: ReadonlyArray<number>
@@ -28,7 +28,7 @@ export interface Node {
   readonly attributes: Attributes
 }
 
-export interface Model {
+interface Model {
   /** In an order in which every node comes after those it reads from. */
   readonly nodes: ReadonlyArray<Node>
   readonly initializers: ReadonlyArray<Initializer>

@@ -10,7 +10,7 @@ import type { PolicyName } from "./Protocol.ts"
 import type { WorkerPool } from "./WorkerPool.ts"
 
 /** The training side of the engine; `train` and its caller change `optimizer` and the pool's current policy. */
-export interface PolicyTrainer {
+interface PolicyTrainer {
   readonly train: (request: TrainRequest) => Effect.Effect<TrainMetrics, EngineError>
   readonly score: (
     policy: PolicyName,

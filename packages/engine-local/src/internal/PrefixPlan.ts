@@ -8,7 +8,7 @@ interface PlannedRequest {
  * Tokens `start` to `end` of the prompt of `request`, to be taken after those whose keys and values prefill `parent` left,
  * or else the request's cached ones.
  */
-export interface Prefill {
+interface Prefill {
   readonly parent: number | null
   readonly request: number
   readonly start: number
@@ -16,7 +16,7 @@ export interface Prefill {
 }
 
 /** `sources` holds, per request, the prefill that leaves all of its prompt but the last token, if one is needed. */
-export interface PrefixPlan {
+interface PrefixPlan {
   readonly prefills: ReadonlyArray<Prefill>
   readonly sources: ReadonlyArray<number | null>
 }

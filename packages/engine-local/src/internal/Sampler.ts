@@ -8,7 +8,7 @@ import type { DecodedSequence, DecodeRequest } from "./Protocol.ts"
 import type { WorkerPool } from "./WorkerPool.ts"
 
 /** The sampling side of the engine; `forget` must follow every change of the weights. */
-export interface Sampler {
+interface Sampler {
   readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampleResult>, EngineError>
   readonly forget: () => void
 }

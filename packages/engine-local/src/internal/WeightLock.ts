@@ -1,7 +1,7 @@
 import { Effect, type Scope, Semaphore } from "effect"
 
 /** Who may work with the weights of an engine, and when samples come from other ones. */
-export interface WeightLock {
+interface WeightLock {
   /** Samples go beside each other, and beside what changes the weights only while others are held. */
   readonly sampling: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** What may change the weights goes alone. */

@@ -45,7 +45,7 @@ const laneCount = 8
 export const defaultWorkers = (): number => Math.max(2, Math.min(4, availableParallelism()))
 
 /** Slots of the key-value cache: the context, rounded up to what decoding programs take. */
-export const contextOf = (config: ModelConfig): number => 16 * Math.ceil(config.context / 16)
+const contextOf = (config: ModelConfig): number => 16 * Math.ceil(config.context / 16)
 
 export interface Options {
   readonly config: ModelConfig

@@ -1,7 +1,7 @@
 import type { ModelConfig } from "./ModelConfig.ts"
 
 /** The gradient of a program's input rows, `dx0` and `dprev`, with the indices that gathered them. */
-export interface InputGradient {
+interface InputGradient {
   readonly tokens: BigInt64Array
   readonly previous: BigInt64Array
   readonly positions: BigInt64Array

@@ -13,7 +13,7 @@ interface LayerParameters {
 }
 
 /** All parameters, as graph inputs. */
-export interface Parameters {
+interface Parameters {
   readonly emb: Tensor
   readonly pos: Tensor
   readonly shift: Tensor
@@ -58,7 +58,7 @@ export const declareIndices = (graph: Graph, rows: number): InputIndices => ({
 })
 
 /** The input of the first layer, and the gathered rows through which gradients leave the graph. */
-export interface Embedded {
+interface Embedded {
   readonly x: Tensor
   /** `emb[token] + pos[position]`. */
   readonly own: Tensor

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /** The parts of a tokenizer of the library that {@link remember} changes. */
-export interface Parts {
+interface Parts {
   readonly model: { encode: (pieces: ReadonlyArray<string>) => ReadonlyArray<string> }
   readonly pre_tokenizer: PreTokenizer
 }

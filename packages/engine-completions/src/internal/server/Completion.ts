@@ -7,7 +7,7 @@ import type { Plan } from "./Plan.ts"
 import { failed, type Refusal } from "./Refusal.ts"
 
 /** Samples what one request asks for. */
-export type SampleOne = (request: SampleRequest) => Effect.Effect<SampleResult, Refusal>
+type SampleOne = (request: SampleRequest) => Effect.Effect<SampleResult, Refusal>
 
 /** Answers a request; `seed` takes the place of the one in it. */
 export const make = (engine: Engine.Interface, sampleOne: SampleOne, model: string) => {

@@ -4,7 +4,7 @@ import type * as Wire from "../../Wire.ts"
 import { Refusal } from "./Refusal.ts"
 
 /** The most that one request may ask for. */
-export interface Limits {
+interface Limits {
   readonly sequences: number
   readonly prompts: number
   readonly stops: number

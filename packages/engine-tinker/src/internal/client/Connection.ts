@@ -10,7 +10,7 @@ import * as Retrieval from "./Retrieval.ts"
 import * as Transport from "./Transport.ts"
 import { judge } from "./Verdict.ts"
 
-export interface ConnectionOptions extends Transport.TransportOptions {
+interface ConnectionOptions extends Transport.TransportOptions {
   /** Whether results may come as protobuf. */
   readonly protobuf: boolean
   /** How long a server may be out of reach. */

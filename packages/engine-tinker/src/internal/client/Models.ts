@@ -26,7 +26,7 @@ export interface Models {
   readonly nextSampler: Effect.Effect<number>
 }
 
-export interface ModelsOptions {
+interface ModelsOptions {
   readonly connection: Connection
   /** With less retryBudget, for what must not keep a client from ending. */
   readonly hasty: Connection

@@ -34,7 +34,7 @@ export interface StartOptions {
 }
 
 /** What is known of a server before anything is held on it. */
-export interface Start {
+interface Start {
   readonly connection: Connection.Connection
   /** With less retryBudget. */
   readonly hasty: Connection.Connection

@@ -7,7 +7,7 @@ import { type Refusal, refuse, shown } from "./Refusal.ts"
 import type { LoadedWeights } from "./LoadedWeights.ts"
 
 /** What is saved: weights with optimizer state, or weights to sample from. */
-export type Kind = "weights" | "sampler_weights"
+type Kind = "weights" | "sampler_weights"
 
 export type Checkpoints = ReturnType<typeof make>
 

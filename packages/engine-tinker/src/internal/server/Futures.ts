@@ -30,7 +30,7 @@ export interface Futures {
   readonly abandon: (since: number) => Effect.Effect<void>
 }
 
-export interface Options {
+interface Options {
   /** Distinguishes the futures of this process from those of another. */
   readonly nonce: string
   readonly retained: Outcomes.Retention

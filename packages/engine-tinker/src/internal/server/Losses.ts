@@ -12,7 +12,7 @@ interface TokenLoss {
   readonly advantage: number
 }
 
-export interface Loss {
+interface Loss {
   /** ε of the clipped surrogate, or null where its datums are made for the log-probabilities now, so that no ratio leaves 1. */
   readonly clipRatio: number | null
   /** The loss of a token of log-probability `logprob` now, `old` then. */

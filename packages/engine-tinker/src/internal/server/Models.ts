@@ -24,7 +24,7 @@ export interface Model extends Origin {
 }
 
 /** What a model was asked for with. */
-export interface Origin {
+interface Origin {
   readonly session: string
   /** Of the adapter that the client asked for, or null where it asked for none. */
   readonly loraRank: number | null
@@ -56,7 +56,7 @@ export interface Models {
   readonly freeOfSession: (session: string) => Effect.Effect<void>
 }
 
-export interface ModelsOptions {
+interface ModelsOptions {
   readonly futures: Futures
   readonly loaded: LoadedWeights
   readonly samplers: Samplers

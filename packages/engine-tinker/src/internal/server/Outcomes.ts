@@ -11,7 +11,7 @@ export type Outcome =
 export const json = (value: object): Outcome => ({ _tag: "Json", value })
 
 /** How a future ended; with its slot, where it is to be begun again once its outcome is kept no longer. */
-export interface Settled {
+interface Settled {
   readonly exit: Exit.Exit<Outcome, Refusal>
   readonly slot: string | null
 }

@@ -1,7 +1,7 @@
 /** Places for requests that wait for the upstream, limited by number and by bytes; one client takes at most half of either. */
 import { Effect, type Scope } from "effect"
 
-export interface Held {
+interface Held {
   readonly requests: number
   readonly bytes: number
 }

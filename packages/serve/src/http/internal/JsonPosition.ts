@@ -1,7 +1,7 @@
 /** Finds the system prompts in the JSON text of a request, so that all other bytes can be forwarded unchanged. */
 
 /** From the character at `start` up to the one before `end`. */
-export interface JsonPosition {
+interface JsonPosition {
   readonly start: number
   readonly end: number
 }

@@ -11,7 +11,7 @@ export interface Marker {
 }
 
 /** A marker with its place in a prompt: from the character at `start` up to the one before `end`. */
-export interface Found extends Marker {
+interface Found extends Marker {
   readonly start: number
   readonly end: number
 }

@@ -3,7 +3,7 @@ import type { PopulationEvent } from "@inspo/cohorts"
 import { Effect, LogLevel, Match } from "effect"
 
 /** A line of the log, with its annotations. */
-export interface LogLine {
+interface LogLine {
   readonly level: "Info" | "Debug"
   readonly message: string
   readonly about: Readonly<Record<string, string | number>>

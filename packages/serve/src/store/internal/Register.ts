@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 export const run = "instruction-server"
 
 /** The state after the log. */
-export interface Register {
+interface Register {
   /** The address of the server that became active last; null before the first. */
   readonly address: string | null
   /** The runs of the populations, by name. */

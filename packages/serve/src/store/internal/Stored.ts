@@ -261,7 +261,7 @@ const leasesOf = (
 }
 
 /** A command that was handled, with what it writes and its details. */
-export interface Done {
+interface Done {
   readonly command: Command
   readonly details: Details.Details
   readonly written: Written
