@@ -1,6 +1,6 @@
 import type { Question } from "@inspo/domain/Question"
 import * as Spent from "@inspo/domain/Spent"
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 import { Prices } from "@inspo/reflection"
 import { kindOf } from "@inspo/reward/RewardConfig"
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
@@ -15,7 +15,7 @@ export const atMost = (
   const prompt = JudgePrompt.prompt(question, "", reward.criteria ?? JudgePrompt.defaultCriteria)
   const most = JudgePrompt.defaultAttempts * (1 + requests.retries)
   // A long token of the policy can be several tokens of the judge.
-  const input = TokenEstimate.estimate(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
+  const input = estimateTokens(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
   return Prices.atMost(Prices.priceOf(judge.model, budget.prices), most, { input, output: JudgePrompt.maxOutputTokens })
 }
 

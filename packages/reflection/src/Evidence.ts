@@ -6,7 +6,7 @@ import { bestFirst, type Scored } from "./internal/Tried.ts"
 import type { ProposeRequest } from "./Proposer.ts"
 import type { WorkRecord } from "./WorkRecord.ts"
 
-/** Counts the tokens of a text; see `TokenEstimate` for one that needs no tokenizer. */
+/** Counts the tokens of a text; see `estimateTokens` for one that needs no tokenizer. */
 export type CountTokens = (text: string) => number
 
 /**

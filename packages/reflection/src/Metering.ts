@@ -3,12 +3,12 @@ import { Effect, Ref, Result } from "effect"
 import type { ModelPrice } from "./ProposerModel.ts"
 import * as Prices from "./Prices.ts"
 import { OnLost, OnRequest } from "./Provider.ts"
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 
 /**
  * - `price`: what the model costs, or null where that is not known.
  * - `maxOutputTokens`: the limit that the model was given.
- * - `countTokens`: the model's tokenizer, or `TokenEstimate.estimate` where none is given.
+ * - `countTokens`: the model's tokenizer, or `estimateTokens` where none is given.
  */
 export interface Options {
   readonly price: ModelPrice | null
@@ -73,7 +73,7 @@ export const atMost = (options: Options, prompt: ReadonlyArray<string>, requests
 const counted = (reported: number | undefined, estimate: number): number =>
   reported === undefined || reported === 0 ? estimate : reported
 
-const complete = (options: Options) => ({ countTokens: TokenEstimate.estimate, ...options })
+const complete = (options: Options) => ({ countTokens: estimateTokens, ...options })
 
 const total = (texts: ReadonlyArray<string>, countTokens: (text: string) => number): number =>
   texts.reduce((sum, text) => sum + countTokens(text), 0)

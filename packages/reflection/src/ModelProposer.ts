@@ -13,7 +13,7 @@ import * as PromptTemplate from "./PromptTemplate.ts"
 import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
 import type { Message } from "./Provider.ts"
 import * as Thoughts from "@inspo/domain/Thoughts"
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 
 /**
  * - `kind`: what the proposer is shown of a parent: its failures, the scores of instructions, or nothing else.
@@ -41,7 +41,7 @@ export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageMo
 /** The service of {@link layer}. */
 export const make = (model: LanguageModel.LanguageModel, options: Options): Proposer.Interface => {
   const { kind, maxEvidenceTokens: budget } = options
-  const countTokens = options.countTokens ?? TokenEstimate.estimate
+  const countTokens = options.countTokens ?? estimateTokens
   const ask = asking(model, options)
 
   return {

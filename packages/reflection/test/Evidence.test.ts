@@ -1,4 +1,4 @@
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "@inspo/domain/Experience"
 import { Schema } from "effect"
@@ -6,7 +6,7 @@ import { Evidence, Prompts } from "../src/index.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"
 
 const tags = ["search", "answer", "question"]
-const count = TokenEstimate.estimate
+const count = estimateTokens
 const render = (failures: ReadonlyArray<Failure>, budget = 1_000_000) =>
   Evidence.examples(failures, tags, budget, count)
 

@@ -1,4 +1,4 @@
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "@inspo/domain/Experience"
 import { ScriptedModel } from "@inspo/reflection/testing"
@@ -233,7 +233,7 @@ describe("propose", () => {
 describe("the budget of evidence", () => {
   const Length = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3000 }))
   const Scored = Schema.Tuple([Length, Schema.Literals([0, 0.3, 0.7, 1])])
-  const sizeOf = TokenEstimate.estimate
+  const sizeOf = estimateTokens
 
   it.effect.prop(
     "holds for failures and what was tried together, and leaves failures three quarters",

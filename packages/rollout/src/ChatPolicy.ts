@@ -1,6 +1,5 @@
-import { type ChatMessage, ToolCall, type ToolDefinition } from "@inspo/domain/Chat"
+import { type ChatMessage, ToolCall, type ToolDefinition, estimateTokens } from "@inspo/domain/Chat"
 import { nothing, Spent } from "@inspo/domain/Spent"
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
 import { Context, Effect, Layer, Schema } from "effect"
 
 export { type ChatMessage, ToolCall, type ToolDefinition, type ToolResult } from "@inspo/domain/Chat"
@@ -65,7 +64,7 @@ export const layer = ({
 }: Options): Layer.Layer<ChatPolicy> =>
   Layer.succeed(ChatPolicy, {
     profile: { name: "own", model, fingerprint: `chat:own:${model}`, contextLength, concurrency },
-    countTokens: TokenEstimate.estimate,
+    countTokens: estimateTokens,
     atMost: () => nothing,
     write: (request) =>
       Effect.tryPromise({
@@ -75,8 +74,8 @@ export const layer = ({
       }).pipe(
         Effect.map((wrote) => {
           const written = typeof wrote === "string" ? { text: wrote } : wrote
-          const input = TokenEstimate.estimate(JSON.stringify(request.messages))
-          return { ...written, input, output: TokenEstimate.estimate(written.text), spent: nothing }
+          const input = estimateTokens(JSON.stringify(request.messages))
+          return { ...written, input, output: estimateTokens(written.text), spent: nothing }
         })
       )
   })

@@ -5,7 +5,7 @@ import { every, type Setup } from "@inspo/evolve/Setup"
 import { count } from "@inspo/report/Format"
 import type { ModelPrice } from "@inspo/reflection/ProposerModel"
 import * as Prices from "@inspo/reflection/Prices"
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 import { rows } from "@inspo/report/Text"
 import { isJudged, type Job, messages } from "./Job.ts"
 import { maxVerdictTokens } from "./Scoring.ts"
@@ -46,7 +46,7 @@ export const make = (input: PlanInput): Plan => {
   const { calls, opening, search, test } = setup
   const tested = 2 * test.length
   const mean = (sizes: ReadonlyArray<number>) => sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length)
-  const size = mean(jobs.map((job) => TokenEstimate.estimate(textOf(prompt, job))))
+  const size = mean(jobs.map((job) => estimateTokens(textOf(prompt, job))))
   const proposals = 2 * (1 + Math.ceil((calls - tested) / every(calls - tested)))
   const judged = jobs.filter(isJudged).length / jobs.length
   const share = (

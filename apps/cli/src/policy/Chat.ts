@@ -6,7 +6,7 @@ import * as ModelName from "@inspo/reflection/ModelName"
 import * as Prices from "@inspo/reflection/Prices"
 import type { ProposerErrorKind } from "@inspo/reflection/Proposer"
 import * as Provider from "@inspo/reflection/Provider"
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 import type { LayerOptions, RolloutConfig } from "@inspo/rollout"
 import * as ChatEngine from "@inspo/rollout/ChatEngine"
 import { type ChatAnswer, ChatFailure, ChatPolicy, type ChatRequest } from "@inspo/rollout/ChatPolicy"
@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
     },
     write,
     atMost: (request) => Metering.atMost(metering, textsOf(request)),
-    countTokens: TokenEstimate.estimate
+    countTokens: estimateTokens
   })
 })
 
@@ -112,5 +112,4 @@ const textsOf = ({ messages, tools }: ChatRequest): ReadonlyArray<string> => [
   )
 ]
 
-const tokensOf = (texts: ReadonlyArray<string>): number =>
-  texts.reduce((sum, text) => sum + TokenEstimate.estimate(text), 0)
+const tokensOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + estimateTokens(text), 0)

@@ -4,7 +4,7 @@ import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import * as ModelName from "@inspo/reflection/ModelName"
 import * as Prices from "@inspo/reflection/Prices"
-import * as TokenEstimate from "@inspo/domain/TokenEstimate"
+import { estimateTokens } from "@inspo/domain/Chat"
 import { Prompt } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Array as Arr, Number, Schema } from "effect"
@@ -54,9 +54,7 @@ export const make = (
 const meanPrompt = ({ rollout, seedInstruction }: RunConfig, questions: ReadonlyArray<Question.Question>): number => {
   const sizes = questions.map((question) =>
     Number.sumAll(
-      Prompt.messages({ text: seedInstruction }, question, rollout).map(({ content }) =>
-        TokenEstimate.estimate(content)
-      )
+      Prompt.messages({ text: seedInstruction }, question, rollout).map(({ content }) => estimateTokens(content))
     )
   )
   return Math.round(Number.sumAll(sizes) / Math.max(1, sizes.length))
