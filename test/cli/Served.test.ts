@@ -37,7 +37,7 @@ describe("a served population, from its directory", { timeout: testTimeout, tags
 
   it("is shown on a page that may load nothing from elsewhere", async () => {
     assert.strictEqual(page?.status, 200)
-    assert.include((await page?.text()) ?? "", "populations-")
+    assert.include((await page?.text()) ?? "", 'data-source="populations"')
     assert.include(page?.headers.get("content-security-policy") ?? "", "default-src 'none'")
   })
 

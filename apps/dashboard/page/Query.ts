@@ -1,9 +1,10 @@
-import type { Effect } from "effect"
+import { Effect } from "effect"
+import { FetchHttpClient, type HttpClient } from "effect/http"
 import { useEffect, useRef, useState } from "react"
 import * as Recent from "../src/Recent.ts"
 
 /** Sends a request to a server; the signal interrupts it. */
-export type Ask<Client> = <A, E>(request: (client: Client) => Effect.Effect<A, E>, signal?: AbortSignal) => Promise<A>
+type Ask<Client> = <A, E>(request: (client: Client) => Effect.Effect<A, E>, signal?: AbortSignal) => Promise<A>
 
 /** What a view shows: the last response, and the error of a later request. */
 export interface Queried<A> {
@@ -11,11 +12,34 @@ export interface Queried<A> {
   readonly problem: string | null
 }
 
+/** A client of the server of this page, which `explain`s its errors as sentences: sends requests, and makes hooks of them. */
+export const connect = <Client>(
+  made: Effect.Effect<Client, never, HttpClient.HttpClient>,
+  explain: (error: object, tag: unknown) => string | null,
+  onResponse: () => void = () => {}
+) => {
+  const client = Effect.runSync(Effect.provide(made, FetchHttpClient.layer))
+  const explained = (error: unknown): Error => {
+    const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : null
+    const sentence = typeof error === "object" && error !== null ? explain(error, tag) : null
+    return new Error(explainTransport(tag) ?? sentence ?? "The request failed. Reload the page.")
+  }
+  const ask: Ask<Client> = (request, signal) =>
+    Effect.runPromise(
+      request(client).pipe(
+        Effect.tap(() => Effect.sync(onResponse)),
+        Effect.mapError(explained)
+      ),
+      signal === undefined ? undefined : { signal }
+    )
+  return { ask, makeQuery: queryHooks(ask) }
+}
+
 /**
  * Makes a hook for one kind of request. The hook sends the request again whenever the arguments or the `version` change, at most once a
  * second for the same arguments, and returns their last response until the next one arrives.
  */
-export const queryHooks =
+const queryHooks =
   <Client>(ask: Ask<Client>) =>
   <Args, A, E>(request: (client: Client, args: Args) => Effect.Effect<A, E>) => {
     const cache = Recent.make<A>(capacity)
@@ -68,7 +92,7 @@ const interval = 1000
 const capacity = 20
 
 /** An error that any server can return, as a sentence; null for others. */
-export const explainTransport = (tag: unknown): string | null =>
+const explainTransport = (tag: unknown): string | null =>
   tag === "HttpClientError"
     ? "The server does not respond. If it has stopped, start it again; this page retries."
     : tag === "SchemaError"

@@ -1,3 +1,4 @@
+/** The addresses of the views, by what they show. */
 import * as Routing from "./Routing.ts"
 
 /** The views of a run. */
@@ -8,3 +9,7 @@ export type Route = ReturnType<typeof routes.useRoute>
 /** The views of a search. */
 export const searchRoutes = Routing.makeRoutes(["search", "lineage", "cases"])
 export type SearchRoute = ReturnType<typeof searchRoutes.useRoute>
+
+/** The views of a served population. */
+export const populationRoutes = Routing.makeRoutes(["members", "lineage", "history"])
+export type PopulationRoute = ReturnType<typeof populationRoutes.useRoute>

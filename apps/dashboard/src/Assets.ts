@@ -29,6 +29,9 @@ export const ensure = Effect.fn("Assets.ensure")(function* (onBuild: Effect.Effe
   yield* build
 })
 
+/** The file of the page where a server has populations; `index.html` is that where it has runs and searches. */
+export const populations = "populations.html"
+
 /** The folder, within that of the page, of its compressed files. */
 export const compressed = "compressed"
 
@@ -53,12 +56,12 @@ export const build = Effect.tryPromise({
           chunkSizeWarningLimit: 2000,
           modulePreload: { polyfill: false },
           rolldownOptions: {
-            input: pages.map((page) => `${sources}/${page}`),
             // No module relies on a getter that does something when it is loaded: 3 kB less of unused code.
             treeshake: { propertyReadSideEffects: false }
           }
         }
       })
+      await forPopulations(made)
       await compress(made)
       // If another process has built the page meanwhile, that one is kept: it is the same.
       await rename(folder, `${own}/old`).catch(unless("ENOENT"))
@@ -87,8 +90,11 @@ const unless =
     if (!codes.includes(error.code ?? "")) throw error
   }
 
-/** The page of runs, and the page of served populations. */
-const pages = ["index.html", "populations.html"]
+/** The page with populations as its source. */
+const forPopulations = async (made: string) => {
+  const page = await readFile(`${made}/index.html`, "utf8")
+  await writeFile(`${made}/${populations}`, page.replace('data-source="runs"', 'data-source="populations"'))
+}
 
 const sources = fileURLToPath(new URL("../page", import.meta.url))
 

@@ -71,7 +71,7 @@ export const layerPopulations = ({
   HttpRouter.HttpRouter | FileSystem.FileSystem | Path.Path | HttpPlatform.HttpPlatform | Etag.Generator
 > =>
   Layer.mergeAll(
-    Layer.orDie(page(assets, "populations.html")),
+    Layer.orDie(page(assets, Assets.populations)),
     // Only the page: responses of the API may contain texts of a client next to secret ids, which compression could reveal.
     compressed(/^(?:text\/(?:html|css|javascript)|application\/javascript|image\/svg)/u),
     protectedBy({})

@@ -2,7 +2,7 @@ import { useMemo, useRef } from "react"
 import type { Named } from "../../src/Chart.ts"
 import { joinNames } from "../../src/Metrics.ts"
 import type { SeriesQuery, SeriesView } from "../../src/view/SeriesView.ts"
-import { makeQuery } from "../Client.ts"
+import { makeQuery } from "../source/RunClient.ts"
 
 const useView = makeQuery((client, query: SeriesQuery) => client.series({ query }))
 

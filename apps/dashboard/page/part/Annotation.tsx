@@ -1,7 +1,7 @@
 import * as PlainText from "@inspo/domain/PlainText"
 import { useEffect, useRef, useState } from "react"
 import { type AnnotationView, longestNote, problemOf, tagsIn } from "../../src/view/Annotation.ts"
-import { ask } from "../Client.ts"
+import { ask } from "../source/RunClient.ts"
 import { href } from "../Route.ts"
 import { Problem } from "./Parts.tsx"
 

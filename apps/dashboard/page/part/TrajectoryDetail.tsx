@@ -4,7 +4,7 @@ import type { RunView } from "../../src/view/RunView.ts"
 import type { TrajectoryView } from "../../src/view/TrajectoryView.ts"
 import { type Segment, segments } from "../../src/Segments.ts"
 import { count, percent, plural } from "@inspo/report/Format"
-import { makeQuery } from "../Client.ts"
+import { makeQuery } from "../source/RunClient.ts"
 import { Fact, InstructionName, Pending, Problem } from "./Parts.tsx"
 
 const useTrajectory = makeQuery((client, { id, run }: { readonly run: string; readonly id: string }) =>

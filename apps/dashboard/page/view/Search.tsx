@@ -9,7 +9,7 @@ import { distinction } from "@inspo/report/WordDiff"
 import { inWords } from "@inspo/report/Reason"
 import { GainChart } from "../chart/GainChart.tsx"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
-import { makeQuery } from "../Client.ts"
+import { makeQuery } from "../source/RunClient.ts"
 import { Names } from "../part/Names.tsx"
 import {
   Bar,

@@ -10,8 +10,8 @@ import {
   type TrajectoryPage,
   type TrajectoryQuery
 } from "../../src/view/TrajectoryView.ts"
-import { makeQuery } from "../Client.ts"
-import { versionOf } from "../LiveRuns.ts"
+import { makeQuery } from "../source/RunClient.ts"
+import { versionOf } from "../source/LiveRuns.ts"
 import { Names, useLabels } from "../part/Names.tsx"
 import { Card, Empty, InstructionName, NumberField, Pending, Problem } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"

@@ -1,9 +1,9 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
 import { plural } from "@inspo/report/Format"
-import type { Line } from "../../../src/served/PopulationLog.ts"
-import { Card, Empty, Pending } from "../../part/Parts.tsx"
-import { usePopulationLog } from "../PopulationLog.ts"
+import type { Line } from "../../src/served/PopulationLog.ts"
+import { Card, Empty, Pending } from "../part/Parts.tsx"
+import { usePopulationLog } from "../source/PopulationLog.ts"
 
 /** The decisions and changes of the population with their reasons, the latest first. */
 export const History = ({

@@ -1,6 +1,6 @@
 import { useState } from "react"
-import { Card, Problem } from "../part/Parts.tsx"
-import * as Access from "./Access.ts"
+import { Card, Problem } from "./Parts.tsx"
+import * as Access from "../source/Access.ts"
 
 /** Asks for the API key of an admin. The page keeps it in memory and sends it only as a header. */
 export const KeyForm = ({ refused }: { readonly refused: string | null }) => {

@@ -2,9 +2,9 @@
 import type { MemberAction } from "@inspo/serve/wire/Member"
 import type { Effect } from "effect"
 import { type ReactNode, useState } from "react"
-import { Problem } from "../part/Parts.tsx"
-import { ask, type Client } from "./Client.ts"
-import { reload } from "./Polling.ts"
+import { Problem } from "./Parts.tsx"
+import { ask, type Client } from "../source/PopulationClient.ts"
+import { reload } from "../source/Polling.ts"
 
 export interface Action {
   readonly busy: boolean

@@ -1,18 +1,19 @@
-import type { RunView } from "../src/view/RunView.ts"
+import type { RunView } from "../../src/view/RunView.ts"
 import { useEffect, useState } from "react"
-import { ago } from "./Ago.ts"
+import { ago } from "../Ago.ts"
 import { useLiveRuns } from "./LiveRuns.ts"
-import { Help } from "./part/Help.tsx"
-import { lazily } from "./part/Lazily.tsx"
-import { Empty, Loading, Problem, Progress, Status } from "./part/Parts.tsx"
-import { Shell } from "./part/Shell.tsx"
-import { href, type Route, routes, searchRoutes } from "./Route.ts"
-import { go } from "./Routing.ts"
-import { Overview } from "./view/Overview.tsx"
-import { RunList } from "./view/RunList.tsx"
-import { SearchState } from "./view/SearchParts.tsx"
+import { Help } from "../part/Help.tsx"
+import { lazily } from "../part/Lazily.tsx"
+import { Empty, Loading, Problem, Progress, Status } from "../part/Parts.tsx"
+import { Shell } from "../part/Shell.tsx"
+import { href, type Route, routes, searchRoutes } from "../Route.ts"
+import { go } from "../Routing.ts"
+import { Overview } from "../view/Overview.tsx"
+import { RunList } from "../view/RunList.tsx"
+import { SearchState } from "../view/SearchParts.tsx"
 
-export const App = () => {
+/** The runs and searches of a server, and the views of one of them. */
+export const Runs = () => {
   const route = routes.useRoute()
   const searchRoute = searchRoutes.useRoute()
   const { connected, runs, searches } = useLiveRuns()
@@ -101,9 +102,9 @@ const RunState = ({ run: { degraded, lastWritten, status, step, steps } }: { rea
 )
 
 // Only the views that a page usually opens with are in its first script.
-const Population = lazily(() => import("./view/Population.tsx").then(({ Population }) => Population))
-const Lineage = lazily(() => import("./view/Lineage.tsx").then(({ Lineage }) => Lineage))
-const Trajectories = lazily(() => import("./view/Trajectories.tsx").then(({ Trajectories }) => Trajectories))
-const Cost = lazily(() => import("./view/Cost.tsx").then(({ Cost }) => Cost))
-const Compare = lazily(() => import("./view/Compare.tsx").then(({ Compare }) => Compare))
-const Search = lazily(() => import("./view/Search.tsx").then(({ Search }) => Search))
+const Population = lazily(() => import("../view/Population.tsx").then(({ Population }) => Population))
+const Lineage = lazily(() => import("../view/Lineage.tsx").then(({ Lineage }) => Lineage))
+const Trajectories = lazily(() => import("../view/Trajectories.tsx").then(({ Trajectories }) => Trajectories))
+const Cost = lazily(() => import("../view/Cost.tsx").then(({ Cost }) => Cost))
+const Compare = lazily(() => import("../view/Compare.tsx").then(({ Compare }) => Compare))
+const Search = lazily(() => import("../view/Search.tsx").then(({ Search }) => Search))

@@ -2,7 +2,7 @@
 import type { Estimate, Member } from "@inspo/serve/wire/Member"
 import type { Population, PopulationSummary } from "@inspo/serve/wire/Population"
 import { axis, interval, percent } from "@inspo/report/Format"
-import { Bar, IntervalBar } from "../part/Parts.tsx"
+import { Bar, IntervalBar } from "./Parts.tsx"
 
 /** The state of a population, with the dot of a run's status. */
 export const State = ({ state }: Pick<PopulationSummary, "state">) => (

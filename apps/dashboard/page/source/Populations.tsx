@@ -2,18 +2,19 @@ import type { PopulationSummary } from "@inspo/serve/wire/Population"
 import { Empty, Pending } from "../part/Parts.tsx"
 import { Shell } from "../part/Shell.tsx"
 import * as Access from "./Access.ts"
-import { makeQuery } from "./Client.ts"
-import { KeyForm } from "./KeyForm.tsx"
-import { State } from "./MemberParts.tsx"
+import { makeQuery } from "./PopulationClient.ts"
+import { KeyForm } from "../part/KeyForm.tsx"
+import { State } from "../part/MemberParts.tsx"
 import { usePolling } from "./Polling.ts"
-import { href, routes } from "./Route.ts"
-import { PopulationList } from "./view/PopulationList.tsx"
-import { PopulationPage } from "./view/PopulationPage.tsx"
+import { populationRoutes } from "../Route.ts"
+import { PopulationList } from "../view/PopulationList.tsx"
+import { PopulationPage } from "../view/PopulationPage.tsx"
 
 const usePopulations = makeQuery<null, ReadonlyArray<PopulationSummary>, unknown>((client) => client.populations.list())
 
-export const App = () => {
-  const route = routes.useRoute()
+/** The populations of an instruction server, and the views of one of them. */
+export const Populations = () => {
+  const route = populationRoutes.useRoute()
   const access = Access.useAccess()
   const version = `${usePolling()} ${access.version}`
   const { data, problem } = usePopulations(null, version)
@@ -21,7 +22,7 @@ export const App = () => {
   return (
     <Shell
       kind="population"
-      routes={routes}
+      routes={populationRoutes}
       route={route}
       items={(data ?? []).map(({ name }) => ({ id: name, name }))}
       state={population !== undefined && <State state={population.state} />}
@@ -42,7 +43,7 @@ export const App = () => {
         <PopulationList populations={data} />
       ) : population === undefined ? (
         <Empty isPage title={`There is no population ${route.name}`}>
-          It was removed. <a href={href(null)}>All populations</a>
+          It was removed. <a href={populationRoutes.href(null)}>All populations</a>
         </Empty>
       ) : (
         <PopulationPage key={population.name} route={route} name={population.name} />

@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react"
-import { extentOf, type Stretch } from "../../../src/Chart.ts"
-import { rewardFigure } from "../../../src/served/RewardFigure.ts"
-import { ChartMenu, ZoomButtons } from "../../chart/Charts.tsx"
-import { LineChart } from "../../chart/LineChart.tsx"
-import { Card } from "../../part/Parts.tsx"
-import { usePopulationLog } from "../PopulationLog.ts"
+import { extentOf, type Stretch } from "../../src/Chart.ts"
+import { rewardFigure } from "../../src/served/RewardFigure.ts"
+import { ChartMenu, ZoomButtons } from "./Charts.tsx"
+import { LineChart } from "./LineChart.tsx"
+import { Card } from "../part/Parts.tsx"
+import { usePopulationLog } from "../source/PopulationLog.ts"
 
 /** The rewards of the first instructions over cohorts; nothing before the first reward. */
 export const RewardChart = ({

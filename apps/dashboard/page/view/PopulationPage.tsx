@@ -3,24 +3,24 @@ import type { Effect } from "effect"
 import { useMemo } from "react"
 import { axis, count, dollars, duration, plural } from "@inspo/report/Format"
 import { withLabels } from "@inspo/report/Names"
-import { Names, useLabels } from "../../part/Names.tsx"
-import { InstructionName, Pending, Problem, Tile } from "../../part/Parts.tsx"
-import * as Access from "../Access.ts"
-import { useAction } from "../Action.tsx"
-import { type Client, makeQuery } from "../Client.ts"
-import { intervalOf } from "../MemberParts.tsx"
-import { usePolling } from "../Polling.ts"
-import { usePopulationLog } from "../PopulationLog.ts"
-import type { Route } from "../Route.ts"
-import { History } from "./History.tsx"
-import { Lineage } from "./Lineage.tsx"
-import { Members } from "./Members.tsx"
+import { Names, useLabels } from "../part/Names.tsx"
+import { InstructionName, Pending, Problem, Tile } from "../part/Parts.tsx"
+import * as Access from "../source/Access.ts"
+import { useAction } from "../part/Action.tsx"
+import { type Client, makeQuery } from "../source/PopulationClient.ts"
+import { intervalOf } from "../part/MemberParts.tsx"
+import { usePolling } from "../source/Polling.ts"
+import { usePopulationLog } from "../source/PopulationLog.ts"
+import type { PopulationRoute } from "../Route.ts"
+import { History } from "./PopulationHistory.tsx"
+import { Lineage } from "./PopulationLineage.tsx"
+import { Members } from "./PopulationMembers.tsx"
 
 const usePopulation = makeQuery((client, name: string) => client.populations.get({ params: { name } }))
 const useIncumbent = makeQuery((client, name: string) => client.leases.incumbent({ params: { name } }))
 
 /** One population: its state, its members, and the actions of an admin. */
-export const PopulationPage = ({ name, route }: { readonly name: string; readonly route: Route }) => {
+export const PopulationPage = ({ name, route }: { readonly name: string; readonly route: PopulationRoute }) => {
   const version = `${usePolling()} ${Access.useAccess().version}`
   const { data, problem } = usePopulation(name, version)
   const incumbent = useIncumbent(name, version)

@@ -1,17 +1,17 @@
 import type { Member } from "@inspo/serve/wire/Member"
 import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "@inspo/report/Format"
-import { fromNow } from "../../Ago.ts"
-import { useLabels } from "../../part/Names.tsx"
-import { Card, Empty, InstructionName, Problem, Settings } from "../../part/Parts.tsx"
-import { type Column, Table } from "../../part/Table.tsx"
-import { oneText } from "../../../src/Texts.ts"
-import { Rationale, Wording } from "../../part/Wording.tsx"
-import { onMember, useAction } from "../Action.tsx"
-import { MeanReward, Share, StandingBadge, ToSeed } from "../MemberParts.tsx"
-import { usePopulationLog } from "../PopulationLog.ts"
-import { href } from "../Route.ts"
-import { RewardChart } from "./RewardChart.tsx"
+import { fromNow } from "../Ago.ts"
+import { useLabels } from "../part/Names.tsx"
+import { Card, Empty, InstructionName, Problem, Settings } from "../part/Parts.tsx"
+import { type Column, Table } from "../part/Table.tsx"
+import { oneText } from "../../src/Texts.ts"
+import { Rationale, Wording } from "../part/Wording.tsx"
+import { onMember, useAction } from "../part/Action.tsx"
+import { MeanReward, Share, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
+import { usePopulationLog } from "../source/PopulationLog.ts"
+import { populationRoutes } from "../Route.ts"
+import { RewardChart } from "../chart/RewardChart.tsx"
 
 /** The members with their shares and rewards, the candidates that wait for approval, and the open cohorts. */
 export const Members = ({ population, version }: { readonly population: Population; readonly version: string }) => {
@@ -52,7 +52,7 @@ const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Populatio
     "",
     ({ id, pinned, wording }) => (
       <>
-        <a href={href(name, "lineage", { instruction: id })}>
+        <a href={populationRoutes.href(name, "lineage", { instruction: id })}>
           <InstructionName id={id} />
         </a>{" "}
         {id === incumbent && <span className="badge best">incumbent</span>}{" "}

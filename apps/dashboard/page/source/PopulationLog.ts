@@ -2,7 +2,7 @@
 import { SummaryEvent } from "@inspo/cohorts/Summary"
 import { Effect, Option, Schema } from "effect"
 import { append, empty, type PopulationLog } from "../../src/served/PopulationLog.ts"
-import { type Client, makeQuery } from "./Client.ts"
+import { type Client, makeQuery } from "./PopulationClient.ts"
 
 /** The log of a population up to now. */
 export const usePopulationLog = makeQuery((client, name: string) => load(client, name))

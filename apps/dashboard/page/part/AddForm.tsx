@@ -1,9 +1,9 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
 import { textsOf } from "../../src/Texts.ts"
-import { Wording } from "../part/Wording.tsx"
+import { Wording } from "./Wording.tsx"
 import { ActionForm, onMember } from "./Action.tsx"
-import type { Node } from "./InstructionTree.ts"
+import type { Node } from "../source/InstructionTree.ts"
 
 /** Adds an edited copy of an instruction as a new member. */
 export const AddForm = ({ from, population }: { readonly population: Population; readonly from: Node }) => {

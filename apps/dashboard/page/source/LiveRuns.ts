@@ -1,10 +1,10 @@
 /** The runs and searches as the server reports them, and whether the connection to it works. */
 import { Schema } from "effect"
-import { Change } from "../src/Api.ts"
-import type { RunView } from "../src/view/RunView.ts"
-import type { SearchView } from "../src/view/SearchView.ts"
-import { ask } from "./Client.ts"
-import { makeStore } from "./Store.ts"
+import { Change } from "../../src/Api.ts"
+import type { RunView } from "../../src/view/RunView.ts"
+import type { SearchView } from "../../src/view/SearchView.ts"
+import { ask } from "./RunClient.ts"
+import { makeStore } from "../Store.ts"
 
 export interface LiveRuns {
   readonly connected: boolean

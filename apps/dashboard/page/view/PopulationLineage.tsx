@@ -1,16 +1,16 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "@inspo/report/Format"
-import { useLabels } from "../../part/Names.tsx"
-import { Card, Fact, InstructionName, Pending } from "../../part/Parts.tsx"
-import { Tree } from "../../part/Tree.tsx"
-import { WordingChoice } from "../../part/Wording.tsx"
-import { go } from "../../Routing.ts"
-import { ActionForm, onMember } from "../Action.tsx"
-import { AddForm } from "../AddForm.tsx"
-import { type Node, nodesOf } from "../InstructionTree.ts"
-import { intervalOf, MeanReward, StandingBadge, ToSeed } from "../MemberParts.tsx"
-import { usePopulationLog } from "../PopulationLog.ts"
-import { href } from "../Route.ts"
+import { useLabels } from "../part/Names.tsx"
+import { Card, Fact, InstructionName, Pending } from "../part/Parts.tsx"
+import { Tree } from "../part/Tree.tsx"
+import { WordingChoice } from "../part/Wording.tsx"
+import { go } from "../Routing.ts"
+import { ActionForm, onMember } from "../part/Action.tsx"
+import { AddForm } from "../part/AddForm.tsx"
+import { type Node, nodesOf } from "../source/InstructionTree.ts"
+import { intervalOf, MeanReward, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
+import { usePopulationLog } from "../source/PopulationLog.ts"
+import { populationRoutes } from "../Route.ts"
 
 /** The parent of every instruction, why it was removed, and the actions of an admin. */
 export const Lineage = ({
@@ -32,7 +32,7 @@ export const Lineage = ({
         title={plural(nodes.length, "instruction")}
         nodes={nodes}
         selected={wanted.key}
-        onSelect={(instruction, how) => go(href(population.name, "lineage", { instruction }), how)}
+        onSelect={(instruction, how) => go(populationRoutes.href(population.name, "lineage", { instruction }), how)}
       >
         {({ id, origin, standing }) => (
           <>

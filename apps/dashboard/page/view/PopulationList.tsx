@@ -1,8 +1,8 @@
 import type { PopulationSummary } from "@inspo/serve/wire/Population"
-import { Empty, InstructionName } from "../../part/Parts.tsx"
-import { type Column, Table } from "../../part/Table.tsx"
-import { State } from "../MemberParts.tsx"
-import { href } from "../Route.ts"
+import { Empty, InstructionName } from "../part/Parts.tsx"
+import { type Column, Table } from "../part/Table.tsx"
+import { State } from "../part/MemberParts.tsx"
+import { populationRoutes } from "../Route.ts"
 
 /** All populations. */
 export const PopulationList = ({ populations }: { readonly populations: ReadonlyArray<PopulationSummary> }) =>
@@ -18,7 +18,7 @@ export const PopulationList = ({ populations }: { readonly populations: Readonly
   )
 
 const columns: ReadonlyArray<Column<PopulationSummary>> = [
-  ["Population", "", ({ name }) => <a href={href(name)}>{name}</a>],
+  ["Population", "", ({ name }) => <a href={populationRoutes.href(name)}>{name}</a>],
   ["State", "", ({ state }) => <State state={state} />],
   ["Profile", "wide-only", ({ profile }) => profile],
   ["Members", "num", ({ members }) => members],

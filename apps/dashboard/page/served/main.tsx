@@ -1,4 +1,0 @@
-import { mount } from "../Mount.tsx"
-import { App } from "./App.tsx"
-
-mount(<App />)
