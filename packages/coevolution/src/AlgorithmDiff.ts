@@ -13,7 +13,7 @@ export interface Difference {
 export const of = (before: Algorithm, after: Algorithm): ReadonlyArray<Difference> => compare(before, after, [])
 
 /** A difference as text: the setting, its value now and its value before. */
-export const tell = ({ after, before, field }: Difference): string =>
+export const describe = ({ after, before, field }: Difference): string =>
   `${field} is ${written(after)}, but was ${written(before)} when the run began`
 
 const written = (value: unknown): string => {

@@ -31,7 +31,7 @@ export const merge = (
   )
 
 /** A fact as one line of text. */
-export const tell = ({ count, message, part, step }: Degradation): string =>
+export const describe = ({ count, message, part, step }: Degradation): string =>
   `${part}, ${count === 1 ? `at step ${step}` : `${count.toLocaleString("en-US")} times since step ${step}`}: ${message}`
 
 /** The failures that an event reports; `step` is that of the run after it. */

@@ -135,7 +135,7 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
   if (change !== undefined)
     return Effect.fail(
       new Perform.RunMismatch({
-        reason: `${AlgorithmDiff.tell(change)}; continue with the original value, or start another run`
+        reason: `${AlgorithmDiff.describe(change)}; continue with the original value, or start another run`
       })
     )
   const strategy = Strategies.difference(first.strategies, started.strategies)

@@ -8,7 +8,7 @@ import { readRun } from "../../../apps/cli/src/runDirectory/Read.ts"
 import type { Reporter } from "../../../apps/cli/src/terminal/Reporter.ts"
 import { meanOf } from "@inspo/statistics/Bootstrap"
 import { valid } from "../../../apps/cli/src/eval/Outcome.ts"
-import { answer, given } from "../../../apps/cli/src/eval/Side.ts"
+import { answer, given } from "../../../apps/cli/src/eval/EvalArm.ts"
 
 /** EM on the first test questions after the steps of the checkpoints, each under the instruction that was best then. */
 export const test = Effect.fn("Along.test")(function* (runDir: string, count: number, reporter: Reporter) {

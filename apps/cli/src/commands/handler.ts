@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Given } from "../runDirectory/Given.ts"
+import { TrustFlag } from "../runDirectory/TrustFlag.ts"
 
 /** Runs a command with code that is loaded only when it is called, so that no command loads what only another one needs. */
 export const handler =
@@ -23,4 +23,4 @@ export const reader =
 export const trusting =
   <I, A, E, R>(command: (input: I) => Effect.Effect<A, E, R>) =>
   (input: I & { readonly trust: boolean }): Effect.Effect<A, E, R> =>
-    Effect.provideService(command(input), Given, input.trust)
+    Effect.provideService(command(input), TrustFlag, input.trust)

@@ -5,7 +5,7 @@ import * as Reporter from "../terminal/Reporter.ts"
 import { compare } from "./Comparison.ts"
 import { type Answerer, encode, type Report, text } from "./Report.ts"
 import { type Results, results } from "./Results.ts"
-import { answer, type Side, side, type Wanted } from "./Side.ts"
+import { answer, type EvalArm, evalArm, type Wanted } from "./EvalArm.ts"
 
 export interface EvaluateInput extends Wanted {
   readonly split: "test" | "validation" | "train" | "all"
@@ -22,8 +22,8 @@ export interface EvaluateInput extends Wanted {
 /** Evaluates an agent on questions and, if one is given, a second agent on the same questions; no run is changed. */
 export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: EvaluateInput) {
   yield* check(input)
-  const left = yield* side(input)
-  const right = Option.match(opponent(input), { onNone: () => null, onSome: side })
+  const left = yield* evalArm(input)
+  const right = Option.match(opponent(input), { onNone: () => null, onSome: evalArm })
   const other = right === null ? null : yield* right
   const questions = yield* chosen(left, input)
   const seed = Option.getOrElse(input.seed, () => left.config.randomSeed)
@@ -77,7 +77,7 @@ const opponent = (input: EvaluateInput): Option.Option<Wanted> => {
 }
 
 /** A side with the questions, the passages and the search of another. */
-const onDataOf = ({ config, loaded }: Side, other: Side): Side => ({
+const onDataOf = ({ config, loaded }: EvalArm, other: EvalArm): EvalArm => ({
   ...other,
   config: {
     ...other.config,
@@ -89,7 +89,7 @@ const onDataOf = ({ config, loaded }: Side, other: Side): Side => ({
   loaded
 })
 
-const chosen = Effect.fnUntraced(function* ({ loaded }: Side, { questions, split }: EvaluateInput) {
+const chosen = Effect.fnUntraced(function* ({ loaded }: EvalArm, { questions, split }: EvaluateInput) {
   const { test, train, validation } = loaded.data
   const all = { test, validation, train, all: [...train, ...validation, ...test] }[split]
   if (all.length === 0)
@@ -103,7 +103,7 @@ const chosen = Effect.fnUntraced(function* ({ loaded }: Side, { questions, split
 })
 
 /** Fails when every trajectory failed. */
-const informative = (found: Results, { runDir }: Side): Effect.Effect<Results, CommandFailure> =>
+const informative = (found: Results, { runDir }: EvalArm): Effect.Effect<Results, CommandFailure> =>
   found.n > 0
     ? Effect.succeed(found)
     : Effect.fail(
@@ -114,7 +114,7 @@ const informative = (found: Results, { runDir }: Side): Effect.Effect<Results, C
         })
       )
 
-const answerer = ({ config, instruction, policy, runDir, step }: Side): Answerer => ({
+const answerer = ({ config, instruction, policy, runDir, step }: EvalArm): Answerer => ({
   runDir,
   policy,
   step,

@@ -237,7 +237,7 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
 
 /** What failed without ending the run, a line for each part. */
 export const degraded = (degradations: Summary["degradations"]): ReadonlyArray<string> =>
-  degradations.map((fact) => `Degraded: ${Degradation.tell(fact)}`)
+  degradations.map((fact) => `Degraded: ${Degradation.describe(fact)}`)
 
 const failures = ({ evaluation, train, verification }: NonNullable<Summary["failed"]>): string =>
   `A tool or the reward failed ${count(train)} training, ${count(verification)} verification and ${count(evaluation)} ` +

@@ -12,7 +12,7 @@ import { layerServices } from "../layers.ts"
 import { measure, type UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
-import * as Lost from "../runDirectory/Lost.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
 import { noted } from "../runDirectory/Spent.ts"
 import { appendTiming, timing } from "../runDirectory/Timings.ts"
 import { traces } from "../runDirectory/Traces.ts"
@@ -27,7 +27,7 @@ export interface ExecuteOptions {
   /** When the process began, in milliseconds since 1970. */
   readonly launchedAt: number
   /** What the journal has lost and is to be done again; null where it is complete. */
-  readonly lost: Lost.Lost | null
+  readonly lost: MissingTail.MissingTail | null
   /** What the run is made with; what its settings name when absent. */
   readonly services?: ReturnType<typeof layerServices>
   /** Called once the engine is ready, with the events of earlier sessions; what it returns is called with every new event. */
@@ -122,7 +122,7 @@ const begin = Effect.fnUntraced(function* (
   yield* assertSameState(yield* foldStored({ algorithm: config }, past), entries.at(-1)?.state ?? null)
   if (lost !== null) {
     yield* Effect.forEach(lost.unbooked, stored.charge, { discard: true })
-    yield* Lost.setAside(directory, lost, launchedAt)
+    yield* MissingTail.setAside(directory, lost, launchedAt)
   }
   const journal = yield* noted(stored, directory, past.length)
   const { metrics } = filesOf(directory)

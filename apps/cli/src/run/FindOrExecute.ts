@@ -5,8 +5,8 @@ import { Effect, FileSystem } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
-import { Given } from "../runDirectory/Given.ts"
-import * as Lost from "../runDirectory/Lost.ts"
+import { TrustFlag } from "../runDirectory/TrustFlag.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
 import { readLedger, readRun } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
@@ -28,19 +28,19 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
   const fs = yield* FileSystem.FileSystem
   const { config, directory, reporter } = options
   const files = filesOf(directory)
-  const noted = yield* Lost.listen(directory)
+  const noted = yield* MissingTail.listen(directory)
   const known = (yield* fs.exists(files.config)) ? yield* readKnown(directory, config) : null
   if (known !== null) {
     const [other] = AlgorithmDiff.of(algorithmOf(known.config), algorithmOf(config))
     if (other !== undefined)
       return yield* new CommandFailure({
         problem:
-          `${directory} holds a run with other settings: ${AlgorithmDiff.tell(other)}. Choose another --out, or remove that ` +
+          `${directory} holds a run with other settings: ${AlgorithmDiff.describe(other)}. Choose another --out, or remove that ` +
           "directory."
       })
     const ledger = known.begun ? yield* readLedger(directory, known.config) : []
-    const lost = yield* Lost.find(directory, noted, known.events, ledger)
-    if (lost !== null) return yield* Lost.refusal(directory, lost)
+    const lost = yield* MissingTail.find(directory, noted, known.events, ledger)
+    if (lost !== null) return yield* MissingTail.refusal(directory, lost)
     const state = yield* foldStored({ algorithm: config }, known.events)
     if (state.phase._tag === "Finished") return state
   }
@@ -59,5 +59,5 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
 /** A run that exists: it may name what the wanted config names, which the user allowed; `--trust` covers no more. */
 const readKnown = Effect.fnUntraced(function* (directory: string, wanted: RunConfig) {
   yield* Trust.remember(directory, wanted)
-  return yield* Effect.provideService(readRun(directory), Given, false)
+  return yield* Effect.provideService(readRun(directory), TrustFlag, false)
 })

@@ -138,7 +138,7 @@ const history = Effect.fnUntraced(function* (journal: Journal["Service"], forkin
     return yield* new UsageError({
       problem:
         `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*: ` +
-        `${AlgorithmDiff.tell(retrained)}. Give --at ${saved.map(({ step }) => step).join(" or ")}, or leave the setting unchanged.`
+        `${AlgorithmDiff.describe(retrained)}. Give --at ${saved.map(({ step }) => step).join(" or ")}, or leave the setting unchanged.`
     })
 
   const forkedFrom: typeof RunEvents.Fork.Type = {
@@ -187,7 +187,7 @@ const assertFits = Effect.fnUntraced(function* (events: Branch["events"], { at, 
     Effect.mapError((cause) => {
       const changed = AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config))
       const scheduled = changed.filter(({ field }) => /^(?:schedule|checkpoint|evaluation)\./u.test(field))
-      const named = (scheduled.length === 0 ? changed : scheduled).map((one) => AlgorithmDiff.tell(one)).join(", ")
+      const named = (scheduled.length === 0 ? changed : scheduled).map((one) => AlgorithmDiff.describe(one)).join(", ")
       return new UsageError({
         problem:
           `The first ${at} steps cannot be shared under another schedule: ${named}. ` +

@@ -9,7 +9,7 @@ import { CommandFailure, UsageError } from "../Failure.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { readConfig, writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
-import * as Lost from "../runDirectory/Lost.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readEvents, readLedger } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
@@ -74,11 +74,11 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const before = yield* readConfig(input.directory)
   const config = yield* withSettings(before, input)
   yield* Trust.ensureChanged(input.directory, { before, after: config, use: "run" })
-  const noted = yield* Lost.listen(input.directory)
+  const noted = yield* MissingTail.listen(input.directory)
   const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
   const ledger = hasJournal ? yield* readLedger(input.directory, config) : []
-  const lost = yield* Lost.find(input.directory, noted, events, ledger)
-  if (lost !== null && !input.acceptLost) return yield* Lost.refusal(input.directory, lost)
+  const lost = yield* MissingTail.find(input.directory, noted, events, ledger)
+  if (lost !== null && !input.acceptLost) return yield* MissingTail.refusal(input.directory, lost)
   if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input)
   const begun = events.find((event) => event._tag === "RunStarted")
   const loaded = yield* loadData(config)
@@ -122,7 +122,7 @@ const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: Resu
   if (other !== undefined)
     return yield* new UsageError({
       problem:
-        `--set: ${AlgorithmDiff.tell(other)}, and it affects results; expected one of ` +
+        `--set: ${AlgorithmDiff.describe(other)}, and it affects results; expected one of ` +
         `${leafPaths(deploymentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
         "it from some step on, in a branch."
     })

@@ -4,7 +4,7 @@ import { Console, Effect, Schema, Struct } from "effect"
 import { costLines } from "../report/CostReport.ts"
 import * as RunReport from "../report/RunReport.ts"
 import { degraded, Summary } from "../report/Summary.ts"
-import * as Lost from "../runDirectory/Lost.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
 import { readResult } from "../runDirectory/Outcome.ts"
 import { readLedger } from "../runDirectory/Read.ts"
 import { verdict } from "@inspo/dashboard/Verdict"
@@ -16,11 +16,11 @@ import { programName } from "./ProgramName.ts"
 /** Shows what happened in a run and what it cost: the report of a finished one, else how far it is. */
 export const show = Effect.fn("Show.show")(function* (input: { readonly directory: string; readonly json: boolean }) {
   const { directory } = input
-  const noted = yield* Lost.listen(directory)
+  const noted = yield* MissingTail.listen(directory)
   const { begun, config, events, outcome, state, summary } = yield* readResult(directory)
   const totals = begun ? yield* readLedger(directory, config) : []
-  const lost = yield* Lost.find(directory, noted, events, totals)
-  if (lost !== null) yield* Console.error(`Note: ${Lost.refusal(directory, lost).problem}`)
+  const lost = yield* MissingTail.find(directory, noted, events, totals)
+  if (lost !== null) yield* Console.error(`Note: ${MissingTail.refusal(directory, lost).problem}`)
   const ledger = Ledger.summarize(totals)
   const failed = degraded(state, outcome.degraded)
   const document =

@@ -7,13 +7,13 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Prompt } from "effect/cli"
 import { systemWords, UsageError } from "../Failure.ts"
-import { type Act, act, actsOf, type Use } from "./Acts.ts"
-import { Given } from "./Given.ts"
+import { type Permission, permission, permissionsOf, type Use } from "./Permissions.ts"
+import { TrustFlag } from "./TrustFlag.ts"
 
 /** Fails with exit code 2 unless the user consents to what a directory's config names. Asks on a terminal. */
 export const ensure = Effect.fn("Trust.ensure")(function* (directory: string, config: RunConfig, use: Use) {
   const open = yield* unknown(directory, config, use)
-  if (open.length > 0) yield* settle(directory, open, (yield* Given) || (yield* ask(directory, open)))
+  if (open.length > 0) yield* settle(directory, open, (yield* TrustFlag) || (yield* ask(directory, open)))
 })
 
 /** The same without asking, for example for a page that refreshes by itself. */
@@ -23,7 +23,7 @@ export const ensureUnasked = Effect.fn("Trust.ensureUnasked")(function* (
   use: Use
 ) {
   const open = yield* unknown(directory, config, use)
-  if (open.length > 0) yield* settle(directory, open, yield* Given)
+  if (open.length > 0) yield* settle(directory, open, yield* TrustFlag)
 })
 
 /**
@@ -43,7 +43,7 @@ export const remember = Effect.fn("Trust.remember")(function* (directory: string
   yield* store(directory, yield* all(directory, config, "run"))
 })
 
-const settle = (directory: string, open: ReadonlyArray<Act>, consents: boolean) =>
+const settle = (directory: string, open: ReadonlyArray<Permission>, consents: boolean) =>
   consents
     ? store(directory, open)
     : Effect.fail(
@@ -55,12 +55,12 @@ const settle = (directory: string, open: ReadonlyArray<Act>, consents: boolean) 
       )
 
 /** Adds to what the user consented to; prints a note if that cannot be written. */
-const store = Effect.fnUntraced(function* (directory: string, acts: ReadonlyArray<Act>) {
-  if (acts.length === 0) return
+const store = Effect.fnUntraced(function* (directory: string, permissions: ReadonlyArray<Permission>) {
+  if (permissions.length === 0) return
   const fs = yield* FileSystem.FileSystem
   const place = yield* placeOf(directory)
   const known = yield* recall(place.file)
-  const added = acts.filter(({ id }) => !known.has(id))
+  const added = permissions.filter(({ id }) => !known.has(id))
   if (added.length === 0) return
   const memory = { directory: place.directory, acts: [...known, ...added.map(({ id }) => id)] }
   yield* Effect.gen(function* () {
@@ -79,15 +79,15 @@ const store = Effect.fnUntraced(function* (directory: string, acts: ReadonlyArra
 })
 
 const unknown = Effect.fnUntraced(function* (directory: string, config: RunConfig, use: Use) {
-  const acts = yield* all(directory, config, use)
-  if (acts.length === 0) return acts
+  const permissions = yield* all(directory, config, use)
+  if (permissions.length === 0) return permissions
   const known = yield* recall((yield* placeOf(directory)).file)
-  return acts.filter(({ id }) => !known.has(id))
+  return permissions.filter(({ id }) => !known.has(id))
 })
 
 /** What the config names, and where a run would write through links. */
 const all = Effect.fnUntraced(function* (directory: string, config: RunConfig, use: Use) {
-  return [...actsOf(config, use), ...(use === "run" ? yield* links(directory) : [])]
+  return [...permissionsOf(config, use), ...(use === "run" ? yield* links(directory) : [])]
 })
 
 /** Links in a directory: through them a run writes files elsewhere. */
@@ -104,7 +104,7 @@ const links = Effect.fnUntraced(function* (directory: string) {
   const found = yield* Effect.forEach(inside.flat(), (entry) =>
     Effect.match(fs.readLink(entry), {
       onFailure: () => [],
-      onSuccess: (target) => [act(`write through the link ${entry} to ${target}`, "link", entry, target)]
+      onSuccess: (target) => [permission(`write through the link ${entry} to ${target}`, "link", entry, target)]
     })
   )
   return found.flat()
@@ -130,7 +130,7 @@ const placeOf = Effect.fnUntraced(function* (directory: string) {
 })
 
 /** Only a person at a terminal can be asked. */
-const ask = (directory: string, open: ReadonlyArray<Act>) =>
+const ask = (directory: string, open: ReadonlyArray<Permission>) =>
   process.stdin.isTTY && process.stdout.isTTY
     ? Prompt.run(
         Prompt.Confirm({

@@ -30,7 +30,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     names: namesOf(record),
     seed: instructionView(record, state.instructions[0]),
     best: instructionView(record, bestInstruction(record)),
-    degraded: [...state.degraded, ...notes.degraded].map((one) => PlainText.escape(Degradation.tell(one))),
+    degraded: [...state.degraded, ...notes.degraded].map((one) => PlainText.escape(Degradation.describe(one))),
     wallSeconds: notes.wallSeconds
   }
 }

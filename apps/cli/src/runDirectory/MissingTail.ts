@@ -10,7 +10,7 @@ import { accepted, appendTiming, lastStep } from "./Timings.ts"
 import { readJsonLines } from "./Write.ts"
 
 /** What is lost. */
-export interface Lost {
+export interface MissingTail {
   /** The last step that the journal knows. */
   readonly step: number
   /** The files that show more, in words. */
@@ -36,7 +36,7 @@ export interface Noted {
 const Row = Schema.Struct({ step: Schema.Int })
 
 /** Reads what the files of a run show. Call it before reading the journal, to which an active run may write meanwhile. */
-export const listen = Effect.fn("Lost.listen")(function* (directory: string) {
+export const listen = Effect.fn("MissingTail.listen")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const { checkpoints, htmlReport, metrics, outcome, report } = filesOf(directory)
   return {
@@ -67,7 +67,7 @@ export const find = Effect.fnUntraced(function* (
 })
 
 /** The error of a command on a run with such a journal. */
-export const refusal = (directory: string, { step, witnesses }: Lost): CommandFailure =>
+export const refusal = (directory: string, { step, witnesses }: MissingTail): CommandFailure =>
   new CommandFailure({
     problem:
       `The journal of ${directory} ends after step ${step}, but the directory has ${witnesses.join(", ")}: the end of the ` +
@@ -76,7 +76,11 @@ export const refusal = (directory: string, { step, witnesses }: Lost): CommandFa
   })
 
 /** Renames the files of lost steps, so that they are not taken for new ones. */
-export const setAside = Effect.fnUntraced(function* (directory: string, { later, step }: Lost, launchedAt: number) {
+export const setAside = Effect.fnUntraced(function* (
+  directory: string,
+  { later, step }: MissingTail,
+  launchedAt: number
+) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.forEach(later, (file) => fs.rename(file, `${file}.lost`), { discard: true })
   yield* appendTiming(directory, accepted(launchedAt, step))
@@ -86,7 +90,11 @@ export const setAside = Effect.fnUntraced(function* (directory: string, { later,
  * What the files show beyond the journal, or null. They are written after the journal has committed, so a journal that is
  * behind them has lost commits.
  */
-const compare = (noted: Noted, events: ReadonlyArray<RunEvent>, ledger: ReadonlyArray<LedgerTotal>): Lost | null => {
+const compare = (
+  noted: Noted,
+  events: ReadonlyArray<RunEvent>,
+  ledger: ReadonlyArray<LedgerTotal>
+): MissingTail | null => {
   const { spent } = noted
   const step = events.reduce((last, event) => (event._tag === "StepTrained" ? event.step : last), 0)
   const results = events.some(({ _tag }) => _tag === "RunFinished") ? [] : noted.results

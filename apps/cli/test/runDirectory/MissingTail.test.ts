@@ -1,7 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import * as Lost from "../../src/runDirectory/Lost.ts"
+import * as MissingTail from "../../src/runDirectory/MissingTail.ts"
 
 const spending = (rollouts: number) =>
   JSON.stringify({ events: 0, phases: { train: { rollouts, tokens: 0, calls: 0, usd: 0, seconds: 0 } } })
@@ -18,7 +18,7 @@ describe("what a journal lacks", () => {
   it.effect("is lost where nothing is written meanwhile", () =>
     Effect.gen(function* () {
       const { path } = yield* directory
-      const lost = yield* Lost.find(path, yield* Lost.listen(path), [], [])
+      const lost = yield* MissingTail.find(path, yield* MissingTail.listen(path), [], [])
       assert.deepStrictEqual(lost?.witnesses, ["spent.json of 8 rollouts, 0 tokens more"])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -26,9 +26,9 @@ describe("what a journal lacks", () => {
   it.effect("is not lost where a run that is alive settles what it had reserved", () =>
     Effect.gen(function* () {
       const { path, tell } = yield* directory
-      const told = yield* Lost.listen(path)
+      const told = yield* MissingTail.listen(path)
       yield* tell(0)
-      assert.isNull(yield* Lost.find(path, told, [], []))
+      assert.isNull(yield* MissingTail.find(path, told, [], []))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

@@ -30,7 +30,7 @@ export interface Wanted {
 }
 
 /** An agent that can be asked, and the data its config names. `checkpoint` is null for the shipped policy. */
-export interface Side {
+export interface EvalArm {
   readonly runDir: string | null
   readonly policy: "before" | "after"
   readonly step: number
@@ -41,7 +41,7 @@ export interface Side {
 }
 
 /** The agent that is wanted: the checkpoint of a run with its best instruction, unless the command line names another. */
-export const side = Effect.fn("Side.side")(function* (wanted: Wanted) {
+export const evalArm = Effect.fn("EvalArm.evalArm")(function* (wanted: Wanted) {
   const found = Option.isNone(wanted.directory) ? yield* shipped(wanted) : yield* ofRun(wanted.directory.value, wanted)
   return {
     ...found,
@@ -50,12 +50,12 @@ export const side = Effect.fn("Side.side")(function* (wanted: Wanted) {
       onNone: () => found.config,
       onSome: (agent): RunConfig => ({ ...found.config, rollout: { ...found.config.rollout, agent } })
     })
-  } satisfies Side
+  } satisfies EvalArm
 })
 
 /** The answers of a side to questions over passages; question k draws from the same stream on every side. */
-export const answer = Effect.fn("Side.answer")(function* (
-  { checkpoint, config, instruction, runDir }: Side,
+export const answer = Effect.fn("EvalArm.answer")(function* (
+  { checkpoint, config, instruction, runDir }: EvalArm,
   asked: {
     readonly questions: ReadonlyArray<Question.Question>
     readonly passages: ReadonlyArray<Question.Passage>
