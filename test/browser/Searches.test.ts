@@ -127,7 +127,7 @@ suite("searches", () => {
     await writeFile(join(folder, "events.jsonl"), copy.replace('"_tag":"Answered"', '"_tag":"Answerd"'))
     const damaged = await dashboard(folder)
     const watched = await open(held.browser, damaged.url)
-    await watched.page.locator(".problem", { hasText: "is no event" }).waitFor()
+    await watched.page.locator(".problem", { hasText: "is not what was written" }).waitFor()
     assertClean(watched)
     await watched.page.close()
     await damaged.stop()

@@ -337,7 +337,7 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
         })
       assertToldInOneParagraph(yield* problem("a,b\n"), 1, "is not the file of a search")
       assertToldInOneParagraph(yield* problem(""), 1, "no search has begun")
-      assertToldInOneParagraph(yield* problem(events.replace('"score":', '"points":')), 1, "is no event")
+      assertToldInOneParagraph(yield* problem(events.replace('"score":', '"points":')), 1, "is not what was written")
       assertToldInOneParagraph(yield* Effect.promise(() => shown("cases.csv")), 1, "is not the file of a search")
       assertToldInOneParagraph(yield* Effect.promise(() => shown("shown", "shown")), 2, "is shown alone")
       assertToldInOneParagraph(yield* Effect.promise(() => shown("shown", "--report", "md")), 2, "report.md")

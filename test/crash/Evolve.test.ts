@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import type { Event } from "../../packages/evolve/src/Event.ts"
-import * as InFlight from "../../packages/evolve/src/InFlight.ts"
+import * as Log from "../../packages/evolve/src/Log.ts"
 import { make, most, type PaidServer } from "../../packages/evolve/test/support/PaidServer.ts"
 
 let directory = ""
@@ -42,14 +42,16 @@ const eventsOf = async (file: string): Promise<ReadonlyArray<Event>> => {
     .slice(0, text.lastIndexOf("\n") + 1)
     .split("\n")
     .slice(1, -1)
-    .map((line) => JSON.parse(line))
+    .flatMap((line): ReadonlyArray<{ readonly payload: Event }> => JSON.parse(line).events)
+    .map(({ payload }) => payload)
+    .slice(1)
 }
 
 /** Until every call that was started has reached the server, and waits there. */
 const quiet = async (server: PaidServer, file: string) => {
   for (let same = 0; same < 3;) {
     await setTimeout(20)
-    same = server.held() > 0 && InFlight.open(await eventsOf(file)).length === server.held() ? same + 1 : 0
+    same = server.held() > 0 && Log.inFlight(await eventsOf(file)).length === server.held() ? same + 1 : 0
   }
 }
 

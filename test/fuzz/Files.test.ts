@@ -7,7 +7,7 @@ import * as EventLog from "@inspo/coevolution/EventLog"
 import { SearchR1, World } from "@inspo/datasets"
 import { Question } from "@inspo/domain"
 import { evolve } from "@inspo/evolve"
-import * as Course from "@inspo/evolve/Course"
+import * as Viewing from "@inspo/evolve/Viewing"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import { Catalog } from "@inspo/engine-tinker"
@@ -114,7 +114,7 @@ const formats: ReadonlyArray<Format> = [
   {
     name: "the events of a search",
     file: "events.jsonl",
-    read: (folder) => Course.read(join(folder, "events.jsonl"))
+    read: (folder) => Viewing.read(join(folder, "events.jsonl"))
   },
   { name: "the config of a run", file: "config.json", read: readConfig },
   { name: "the outcome of a run", file: "outcome.json", read: readOutcome },

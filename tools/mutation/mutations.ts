@@ -15,13 +15,13 @@ const search = inFile("packages/evolve/src/Search.ts")
 const verdict = inFile("packages/evolve/src/Verdict.ts")
 const evolveCalls = inFile("packages/evolve/src/Calls.ts")
 const evolveLog = inFile("packages/evolve/src/Log.ts")
-const inFlight = inFile("packages/evolve/src/InFlight.ts")
-const fileLock = inFile("packages/evolve/src/Lock.ts")
+const fileLock = inFile("packages/journal/src/internal/fileLock.ts")
+const fileStore = inFile("packages/journal/src/internal/fileStore.ts")
+const fileLines = inFile("packages/journal/src/internal/fileLines.ts")
 const evolveKeys = inFile("apps/cli/src/evolve/Keys.ts")
 const evolveRetry = inFile("packages/evolve/src/Retry.ts")
-const eventFile = inFile("packages/evolve/src/EventFile.ts")
 const evolveShell = inFile("packages/evolve/src/Evolve.ts")
-const searchSummary = inFile("packages/evolve/src/Summary.ts")
+const searchViewing = inFile("packages/evolve/src/Viewing.ts")
 const searchCourse = inFile("apps/dashboard/src/view/SearchCourse.ts")
 const cases = inFile("packages/evolve/src/Cases.ts")
 const setup = inFile("packages/evolve/src/Setup.ts")
@@ -52,7 +52,7 @@ const halving = inFile("packages/successive-halving/src/Halving.ts")
 const replacement = inFile("packages/successive-halving/src/Replacement.ts")
 const world = inFile("research/studies/src/simulation/World.ts")
 const simulation = inFile("research/studies/src/simulation/Loop.ts")
-const purse = inFile("packages/evolve/src/Purse.ts")
+const dollarBudget = inFile("packages/ledger/src/DollarBudget.ts")
 const scorers = inFile("packages/evolve/src/Scorers.ts")
 const candidateLint = inFile("packages/reflection/src/CandidateLint.ts")
 const leak = inFile("packages/reflection/src/internal/Leak.ts")
@@ -211,7 +211,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   evolveCalls("callsLeft <= 0", "callsLeft <= -99", "calls that were in flight pass the budget of calls"),
   evolveLog("if (lost !== null) yield* write(lost)", "", "what was in flight at a kill is free"),
-  inFlight("atMost ?? largest(events, kind)", "atMost ?? 0", "a call in flight of unknown price is free"),
+  evolveLog("atMost ?? largest(events, kind)", "atMost ?? 0", "a call in flight of unknown price is free"),
   fileLock(
     "const [rival] = living.toSorted(byAge)",
     "const [rival] = living.slice(0, 0)",
@@ -221,9 +221,20 @@ export const mutations: ReadonlyArray<Mutation> = [
   fileLock('"ESRCH"', '"EPERM"', "a process that was killed keeps its lock"),
   evolveKeys('variables.get(originOf(url) ?? "")', "[...variables.values()][0]", "a key goes to every server"),
   evolveRetry("count >= retries || isPermanent(failure.cause)", "count >= retries", "a refused key is tried again"),
-  eventFile("await handle.truncate(size)", "await handle.truncate(0)", "a search begins again on its own file"),
-  eventFile("eventsOf(file, lines, known + 1)", "eventsOf(file, lines, known)", "what was read is read again"),
-  searchSummary(
+  fileStore("await handle.truncate(at)", "await handle.truncate(0)", "a search begins again on its own file"),
+  fileStore("if (found.size !== size)", "if (found.size < size)", "two processes append to one file"),
+  fileLines(
+    "hashOf(before, rest) !== hash",
+    "hash.length !== hashLength",
+    "a changed event is taken for what was written"
+  ),
+  evolveLog("stored.slice(known)", "stored", "what was read is read again"),
+  search(
+    "if (round === null || !HashSet.has(pending, keyOf(ask)))",
+    "if (false)",
+    "an answer that was never asked for counts"
+  ),
+  searchViewing(
     "concluded === null ? leader : prompt",
     "leader",
     "cases fail under a prompt that is not shown to be better"
@@ -917,7 +928,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   commit("sizeUnsafe(waiting) > known", "sizeUnsafe(waiting) < known", "the first of many commands is committed alone"),
   inspo("result.retryAfter > 0", "result.retryAfter < 0", "requests leases that a busy server postpones"),
-  purse("left > 0 && left >= reserved", "left > 0", "calls in flight pass the budget in US dollars together"),
+  dollarBudget("left > 0 && left >= reserved", "left > 0", "calls in flight pass the budget in US dollars together"),
   scorers("value > 10", "value > 100", "a verdict beyond the scale is a score above 1"),
   candidateLint("Math.max(2, share", "Math.max(0, share", "every answer counts as common"),
   candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),

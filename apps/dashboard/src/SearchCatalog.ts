@@ -1,5 +1,4 @@
-import type { Course } from "@inspo/evolve/Course"
-import type { Snapshot } from "@inspo/evolve/Snapshot"
+import type { Followed, Read } from "@inspo/evolve/Viewing"
 import { Context, type Effect } from "effect"
 import type { CatalogError } from "./RunCatalog.ts"
 
@@ -13,7 +12,7 @@ export declare namespace SearchCatalog {
     /** The present searches, the latest first. */
     readonly find: Effect.Effect<ReadonlyArray<SearchPlace>>
     /** Reads a search; `before` is what was read of it earlier. */
-    readonly read: (place: SearchPlace, before: Course | null) => Effect.Effect<ReadSearch, CatalogError>
+    readonly read: (place: SearchPlace, before: Followed | null) => Effect.Effect<Read, CatalogError>
   }
 }
 
@@ -25,9 +24,4 @@ export interface SearchPlace {
   readonly version: string
   /** When it was last written, in milliseconds since 1970; null if that is not known. */
   readonly at: number | null
-}
-
-export interface ReadSearch {
-  readonly course: Course
-  readonly snapshot: Snapshot
 }

@@ -1,7 +1,8 @@
+import type { Read } from "@inspo/evolve/Viewing"
 import { Clock, Context, type Duration, Effect, Layer, PubSub, Ref, Schedule, Stream } from "effect"
 import { type Change, NotFound, Unreadable } from "./Api.ts"
 import * as Search from "./projection/Search.ts"
-import { type ReadSearch, SearchCatalog, type SearchPlace } from "./SearchCatalog.ts"
+import { SearchCatalog, type SearchPlace } from "./SearchCatalog.ts"
 import type { SearchDetail, SearchView } from "./view/SearchView.ts"
 
 /** The searches of a catalog, each read again when it was written. */
@@ -21,7 +22,7 @@ interface Entry {
   readonly place: SearchPlace
   readonly view: SearchView
   /** Null if it is unreadable. */
-  readonly read: ReadSearch | null
+  readonly read: Read | null
 }
 
 /** Follows all searches until the layer is released; looks for new events every `search`. */
@@ -35,14 +36,14 @@ export const layer = (options: { readonly search: Duration.Input }): Layer.Layer
 
       const refreshed = Effect.fnUntraced(function* (place: SearchPlace, before: Entry | undefined) {
         const now = yield* Clock.currentTimeMillis
-        const entryOf = (read: ReadSearch): Entry => ({
+        const entryOf = (read: Read): Entry => ({
           place,
           read,
-          view: Search.view(place, read.snapshot, place.at, now)
+          view: Search.view(place, read.view, place.at, now)
         })
         if (before !== undefined && before.place.version === place.version)
           return before.read === null ? before : entryOf(before.read)
-        return yield* Effect.match(catalog.read(place, before?.read?.course ?? null), {
+        return yield* Effect.match(catalog.read(place, before?.read?.followed ?? null), {
           onFailure: ({ message }): Entry => ({ place, read: null, view: Search.unread(place, message) }),
           onSuccess: entryOf
         })
@@ -65,7 +66,7 @@ export const layer = (options: { readonly search: Duration.Input }): Layer.Layer
           const entry = (yield* Ref.get(entries)).find(({ place }) => place.id === id)
           if (entry === undefined) return yield* new NotFound({ what: `search ${id}` })
           if (entry.read === null) return yield* new Unreadable({ problem: entry.view.problem ?? "" })
-          return Search.detail(entry.read.snapshot)
+          return Search.detail(entry.read.view)
         }),
         changes: Stream.fromPubSub(news)
       })

@@ -15,7 +15,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { RunEvent } from "@inspo/coevolution"
 import { RunEvent as RunEventSchema, versions } from "@inspo/coevolution/RunEvent"
 import { evolve } from "@inspo/evolve"
-import * as Course from "@inspo/evolve/Course"
+import * as Viewing from "@inspo/evolve/Viewing"
 import { Guard } from "@inspo/http/server"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -101,7 +101,7 @@ const searches = Layer.succeed(SearchCatalog, {
     )
   ),
   read: ({ file }, before) =>
-    Effect.mapError(Course.read(file, before), ({ message }) => new CatalogError({ problem: message }))
+    Effect.mapError(Viewing.read(file, before), ({ message }) => new CatalogError({ problem: message }))
 })
 
 const serve = (options: Partial<Server.Options> = {}) =>

@@ -1,11 +1,10 @@
 /** Calls of the agent and of the score: at most so many at a time, repeated where they fail, and never beyond the budget in US dollars. */
 import { isDeepStrictEqual } from "node:util"
+import { DollarBudget } from "@inspo/ledger"
 import { Duration, Effect, Exit, Schema } from "effect"
-import { type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
+import { againKey, type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
 import { AgentFailed, type FileFailed, ScoreFailed } from "./Failure.ts"
 import type { CallContext, Scored } from "./Options.ts"
-import * as InFlight from "./InFlight.ts"
-import * as Purse from "./Purse.ts"
 import * as Retry from "./Retry.ts"
 
 /** What is called, with the cases and prompts already looked up. */
@@ -75,13 +74,13 @@ interface Round {
 
 /** Makes a call, and scores its output, as far as the budgets of the round allow. */
 const within = (round: Round, known: ReadonlyMap<string, Obtained>) => {
-  const purse = Purse.make(round.limits.usd)
+  const money = DollarBudget.make(round.limits.usd)
   let callsLeft = round.limits.calls
   return Effect.fnUntraced(function* (ask: Ask) {
     const found = known.get(keyOf(ask))
     const earlier = found?.isWhole === true ? found : null
     if (round.fatal !== null || (round.isCut && earlier === null)) return
-    const settle = yield* purse.reserve(mostOf(round.target, ask, earlier))
+    const settle = yield* money.reserve(mostOf(round.target, ask, earlier))
     if (settle === null || (earlier === null && callsLeft <= 0)) round.isCut = true
     // While this call waited for the budget, another one can have failed.
     if (settle === null || round.fatal !== null || (earlier === null && round.isCut)) return settle?.(0)
@@ -127,7 +126,7 @@ const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obt
   return yield* scored(round, ask, found.success, bills.score)
 })
 
-const scored = Effect.fnUntraced(function* (round: Round, ask: Ask, output: unknown, bill: Purse.Bill) {
+const scored = Effect.fnUntraced(function* (round: Round, ask: Ask, output: unknown, bill: DollarBudget.Bill) {
   const { limits, target, write } = round
   const found = yield* scoreOf(target, limits, bill, ask, output).pipe(noting(write, keyOf(ask), bill))
   yield* write({ _tag: "Answered", ...ask, ...found, usd: bill.usd })
@@ -143,19 +142,19 @@ export const rescore = Effect.fn("Calls.rescore")(function* (
   write: Write
 ) {
   yield* Effect.annotateCurrentSpan({ scores: asks.length })
-  const purse = Purse.make(limits.usd)
+  const money = DollarBudget.make(limits.usd)
   let isCut = false
   const one = Effect.fnUntraced(function* (ask: Ask) {
     const obtained = outputs.get(keyOf(ask))
     if (isCut || obtained === undefined) return
     const atMost = target.atMost(ask)
-    const settle = yield* purse.reserve(atMost)
+    const settle = yield* money.reserve(atMost)
     if (settle === null || isCut) {
       isCut = true
       return settle?.(0)
     }
     const bill = { usd: 0 }
-    const key = InFlight.againKey(ask)
+    const key = againKey(ask)
     yield* write({ _tag: "Started", kind: "score", key, atMost })
     const { score } = yield* scoreOf(target, limits, bill, ask, obtained.output).pipe(noting(write, key, bill))
     yield* write({ _tag: "Rescored", ...ask, score, usd: bill.usd })
@@ -174,11 +173,16 @@ const mostOf = (target: Target, ask: Ask, earlier: Obtained | null): number | nu
 
 /** Records what a score did cost that failed. */
 const noting =
-  (write: Write, key: string, bill: Purse.Bill) =>
+  (write: Write, key: string, bill: DollarBudget.Bill) =>
   <A, E>(score: Effect.Effect<A, E>): Effect.Effect<A, E | FileFailed> =>
     Effect.tapError(score, () => write({ _tag: "Failed", kind: "score", key, usd: bill.usd }))
 
-const obtain = (target: Target, limits: Limits, ask: Ask, bill: Purse.Bill): Effect.Effect<unknown, AgentFailed> =>
+const obtain = (
+  target: Target,
+  limits: Limits,
+  ask: Ask,
+  bill: DollarBudget.Bill
+): Effect.Effect<unknown, AgentFailed> =>
   call(
     limits,
     bill,
@@ -198,11 +202,11 @@ const obtainedOf = (ask: Ask, output: unknown, usd: number): Obtained => {
 }
 
 interface Bills {
-  readonly call: Purse.Bill
-  readonly score: Purse.Bill
+  readonly call: DollarBudget.Bill
+  readonly score: DollarBudget.Bill
 }
 
-const scoreOf = (target: Target, limits: Limits, bill: Purse.Bill, ask: Ask, output: unknown) =>
+const scoreOf = (target: Target, limits: Limits, bill: DollarBudget.Bill, ask: Ask, output: unknown) =>
   Effect.flatMap(
     call(
       limits,
@@ -229,11 +233,11 @@ const isScored = (found: unknown): found is Scored => typeof found === "object" 
 /** Calls a function of the user, whose prices go to the bill. */
 const call = <A, E>(
   { timeoutSeconds, ...policy }: Limits,
-  bill: Purse.Bill,
+  bill: DollarBudget.Bill,
   run: (context: CallContext) => Promise<A> | A,
   failure: (cause: unknown, attempts: number) => E
 ): Effect.Effect<A, E> => {
-  const spend = Purse.spending(bill)
+  const spend = DollarBudget.spending(bill)
   return Effect.mapError(
     Retry.call(policy, (signal, attempt) => run({ signal, spend, attempt }), Duration.seconds(timeoutSeconds)),
     ({ attempts, cause }) => failure(cause, attempts)

@@ -1,7 +1,7 @@
 /** What a search concludes, in words. Loads nothing else, so that a page can use it. */
-import type { Gain, Summary } from "./Snapshot.ts"
+import type { Gain, SearchView } from "./SearchView.ts"
 
-export const titles: Readonly<Record<NonNullable<Summary["verdict"]>, string>> = {
+export const titles: Readonly<Record<NonNullable<SearchView["verdict"]>, string>> = {
   better: "A better prompt",
   "no-headroom": "No better prompt",
   undecided: "Undecided: the prompt stays as it is"
@@ -14,7 +14,7 @@ export const sentence = (
     largestPossibleGain,
     minimalGain,
     test
-  }: Pick<Summary, "callsNeeded" | "largestPossibleGain" | "minimalGain" | "test">,
+  }: Pick<SearchView, "callsNeeded" | "largestPossibleGain" | "minimalGain" | "test">,
   others: number
 ): string => {
   if (test !== null) {
@@ -52,3 +52,14 @@ export const percent = (share: number): string => `${points(share)} %`
 const signed = (share: number): string => `${share >= 0 ? "+" : "−"}${points(Math.abs(share))}`
 /** `+12.5 [+3.0, +22.0]`. */
 export const interval = ({ lower, mean, upper }: Gain): string => `${signed(mean)} [${signed(lower)}, ${signed(upper)}]`
+
+/** `$12.34`, `$0.0042`: two digits that count, at least. */
+export const dollars = (usd: number): string => `$${(usd >= 1 || usd === 0 ? cents : digits).format(usd)}`
+
+/** Calls that were in flight when a process ended, as a sentence. */
+export const lost = ({ calls, usd }: { readonly calls: number; readonly usd: number }): string =>
+  `${calls} ${calls === 1 ? "call was" : "calls were"} in flight when a previous process ended; ` +
+  `their cost is unknown, counted as ${dollars(usd)}.`
+
+const cents = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const digits = new Intl.NumberFormat("en-US", { minimumSignificantDigits: 2, maximumSignificantDigits: 2 })

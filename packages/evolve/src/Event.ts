@@ -7,12 +7,15 @@ import { Schema } from "effect"
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Usd = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** One call of the agent: a prompt, a case by its place, and how often this pair was asked before. */
+/** One call of the agent: a prompt, a case by its index, and how often this pair was asked before. */
 export const Ask = Schema.Struct({ prompt: Instruction.InstructionId, case: Count, sample: Count })
 export interface Ask extends Schema.Schema.Type<typeof Ask> {}
 
 /** A call as the key of a map. */
-export const keyOf = ({ case: place, prompt, sample }: Ask): string => `${prompt} ${place} ${sample}`
+export const keyOf = ({ case: index, prompt, sample }: Ask): string => `${prompt} ${index} ${sample}`
+
+/** Names a further score of an output. */
+export const againKey = (ask: Ask): string => `again ${keyOf(ask)}`
 
 /** The calls of a round are decided. A `test` is the last round, on the cases that were held out. */
 export const RoundPlanned = Schema.TaggedStruct("RoundPlanned", {
@@ -37,7 +40,9 @@ export const Failed = Schema.TaggedStruct("Failed", { kind: Kind, key: Schema.St
  * have cost, and those of the agent count against the budget of calls.
  */
 export const Interrupted = Schema.TaggedStruct("Interrupted", {
-  calls: Schema.Array(Schema.Struct({ kind: Kind, key: Schema.String, usd: Usd }))
+  calls: Schema.Array(Schema.Struct({ kind: Kind, key: Schema.String, usd: Usd })),
+  /** The bytes of an event that the crash cut off; absent if there are none. */
+  torn: Schema.optionalKey(Count)
 })
 
 /** The agent answered. Written before the output is scored, so that a call is not paid twice; `isWhole` if `output` is all of it. */
@@ -108,5 +113,5 @@ export const Event = Schema.Union([
 export type Event = typeof Event.Type
 export type EventOf<Tag extends Event["_tag"]> = Extract<Event, { readonly _tag: Tag }>
 
-/** The id of a case, by its place among the distinct cases. */
-export const caseId = (place: number): Question.QuestionId => Question.QuestionId.make(`case-${place}`)
+/** The id of a case, by its index among the distinct cases. */
+export const caseId = (index: number): Question.QuestionId => Question.QuestionId.make(`case-${index}`)

@@ -6,16 +6,15 @@ import { Cause, Effect, Exit } from "effect"
 import * as Calls from "./Calls.ts"
 import * as Cases from "./Cases.ts"
 import type { EvolveOptions, FileOptions, Prompt, Row } from "./Options.ts"
-import type { EvolveResult } from "./EvolveResult.ts"
 import type { FileFailed } from "./Failure.ts"
 import * as Log from "./Log.ts"
 import * as Progress from "./Progress.ts"
 import * as Proposing from "./Proposing.ts"
-import * as EventFile from "./EventFile.ts"
 import * as Result from "./Result.ts"
 import * as Retry from "./Retry.ts"
 import * as Search from "./Search.ts"
 import * as Setup from "./Setup.ts"
+import * as Viewing from "./Viewing.ts"
 
 /**
  * Searches for a prompt that is better than the one that was given, by the scores of an agent on cases. The prompts are compared on
@@ -39,11 +38,13 @@ import * as Setup from "./Setup.ts"
  * result.verdict // "better"
  * ```
  */
-export function evolve<const P extends Prompt, Output>(options: FileOptions<P, Output>): Promise<EvolveResult<P, Row>>
+export function evolve<const P extends Prompt, Output>(
+  options: FileOptions<P, Output>
+): Promise<Result.EvolveResult<P, Row>>
 export function evolve<const P extends Prompt, Case, Output>(
   options: EvolveOptions<P, Case, Output>
-): Promise<EvolveResult<P, Case>>
-export async function evolve(options: AnyOptions): Promise<EvolveResult<Prompt, unknown>> {
+): Promise<Result.EvolveResult<P, Case>>
+export async function evolve(options: AnyOptions): Promise<Result.EvolveResult<Prompt, unknown>> {
   const { signal } = options
   const exit = await Effect.runPromiseExit(Effect.scoped(run(options)), signal === undefined ? {} : { signal })
   if (Exit.isSuccess(exit)) return exit.value
@@ -66,12 +67,11 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     randomSeed: options.randomSeed ?? 1
   })
   const limits = limitsOf(options)
-  const file =
-    options.file === undefined
-      ? EventFile.none
-      : yield* EventFile.load(options.file, EventFile.headOf(setup, cases, options.identity ?? {}))
+  const { file, identity = {} } = options
   const progress = Progress.make()
-  const log = yield* Log.open(setup, file, (state) => options.onProgress?.(progress(state)))
+  const log = yield* Log.open(setup, file === undefined ? null : { file, identity, cases }, (state) =>
+    options.onProgress?.(progress(state))
+  )
   const target = targetOf(options, cases, (id) => Instruction.contentOf(Search.promptOf(log.state(), id)))
   const left = () => (setup.usd === null ? null : setup.usd - log.state().usd)
   const bill: Proposing.Bill = {
@@ -89,12 +89,11 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     const due = Search.next(state)
     switch (due._tag) {
       case "Conclude":
-        return Result.make((instruction): Prompt => Instruction.contentOf(instruction), {
-          state,
-          events: log.events,
+        return Result.make(
+          Viewing.viewOf({ head: { ...setup, identity, cases: [] }, state, events: log.events, rounds: [] }),
           cases,
           repeated
-        })
+        )
       case "Decide":
         yield* log.write(due.event)
         break

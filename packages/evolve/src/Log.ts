@@ -1,12 +1,32 @@
-/** The events of a search, and what they add up to. */
+/** The log of a search: its events, what they add up to, and the file that keeps them. */
+import { Instruction } from "@inspo/domain"
+import type { JournalError, StoredEvent } from "@inspo/journal"
+import * as FileJournal from "@inspo/journal/file"
 import type { ModelAnswer } from "@inspo/reflection"
-import { Effect, Semaphore } from "effect"
-import { type Event, keyOf, type Obtained } from "./Event.ts"
-import type { EventFile } from "./EventFile.ts"
-import type { FileFailed } from "./Failure.ts"
-import * as InFlight from "./InFlight.ts"
+import { Effect, Schema, type Scope, Semaphore } from "effect"
+import { againKey, Event, type EventOf, keyOf, type Kind, type Obtained, type Started } from "./Event.ts"
+import { describe, FileFailed } from "./Failure.ts"
 import * as Search from "./Search.ts"
 import type { Setup } from "./Setup.ts"
+
+/** What must be equal for a search to go on. `cases` are the different ones, as JSON. */
+export const Head = Schema.Struct({
+  prompt: Instruction.Content,
+  cases: Schema.Array(Schema.Json),
+  calls: Schema.Finite,
+  usd: Schema.NullOr(Schema.Finite),
+  minimalGain: Schema.Finite,
+  randomSeed: Schema.Finite,
+  identity: Schema.Record(Schema.String, Schema.String)
+})
+export interface Head extends Schema.Schema.Type<typeof Head> {}
+
+/** Where a search is kept. */
+export interface Place {
+  readonly file: string
+  readonly identity: Readonly<Record<string, string>>
+  readonly cases: ReadonlyArray<unknown>
+}
 
 export interface Log {
   readonly state: () => Search.State
@@ -19,45 +39,45 @@ export interface Log {
   readonly write: (...events: ReadonlyArray<Event>) => Effect.Effect<void, FileFailed>
 }
 
-/** The log that continues a file: what earlier processes left in flight is counted first. `onEvent` is called after each new event. */
+/**
+ * The log of a search, which goes on from a file if there is a place for one: what earlier processes left in flight is counted first.
+ * `onEvent` is called after each new event.
+ */
 export const open = Effect.fnUntraced(function* (
   setup: Setup,
-  file: EventFile,
+  place: Place | null,
   onEvent: (state: Search.State) => void
-): Effect.fn.Return<Log, FileFailed> {
+): Effect.fn.Return<Log, FileFailed, Scope.Scope> {
   let state = Search.begin(setup)
   const events: Array<Event> = []
   const outputs = new Map<string, Obtained>()
   const written = new Map<string, ModelAnswer>()
   const count = (event: Event): void => {
-    events.push(event)
     state = Search.apply(state, event)
+    events.push(event)
     if (event._tag === "Obtained") outputs.set(keyOf(event), event)
     if (event._tag === "Written") written.set(event.key, event.answer)
   }
-  for (const event of file.events) count(event)
+  const kept = place === null ? nothing : yield* keep(setup, place)
+  yield* follow(place?.file ?? "", kept.events, 0, count)
 
   const turn = yield* Semaphore.make(1)
   let waiting: Array<Event> = []
-  let failure: FileFailed | null = null
   const flush = turn.withPermits(1)(
     Effect.suspend(() => {
-      // A file that could not be written may end within a line: nothing may follow.
-      if (failure !== null) return Effect.fail(failure)
       const batch = waiting
       waiting = []
-      if (batch.length === 0) return Effect.void
-      return file.append(batch).pipe(
-        Effect.tapError((error) => Effect.sync(() => (failure = error))),
-        Effect.andThen(
-          Effect.sync(() => {
-            for (const event of batch) {
-              count(event)
-              onEvent(state)
-            }
-          })
-        )
-      )
+      return batch.length === 0
+        ? Effect.void
+        : Effect.andThen(
+            kept.append(batch),
+            Effect.sync(() => {
+              for (const event of batch) {
+                count(event)
+                onEvent(state)
+              }
+            })
+          )
     })
   )
   const write: Log["write"] = (...some) =>
@@ -67,7 +87,167 @@ export const open = Effect.fnUntraced(function* (
         return flush
       })
     )
-  const lost = InFlight.interrupted(events)
+  const lost = interrupted(events, kept.torn)
   if (lost !== null) yield* write(lost)
   return { state: () => state, events, outputs, written, write }
 })
+
+/** What a file holds: its head, and the events behind the first `known`. An event that is being written is left out. */
+export interface Contents {
+  readonly head: Head
+  readonly events: ReadonlyArray<Event>
+}
+
+/** Reads a file, also while a search writes it. Fails if it is missing, empty, damaged, or not that of a search. */
+export const read = Effect.fn("Log.read")(function* (
+  file: string,
+  known = 0
+): Effect.fn.Return<Contents, FileFailed, Scope.Scope> {
+  const journal = yield* FileJournal.open({ file, mode: "read-only", format }).pipe(Effect.mapError(fileFailed))
+  const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
+  if (first === undefined) return yield* new FileFailed({ file, problem: "is empty; no search has begun" })
+  return { head: yield* headOf(file, first), events: yield* eventsOf(file, stored.slice(known)) }
+})
+
+/** Applies events of a file, those before excluded; fails where one does not follow from those before. */
+export const follow = (
+  file: string,
+  events: ReadonlyArray<Event>,
+  before: number,
+  count: (event: Event) => void
+): Effect.Effect<void, FileFailed> =>
+  Effect.suspend(() => {
+    for (const [index, event] of events.entries())
+      try {
+        count(event)
+      } catch (cause) {
+        const problem = `event ${before + index + 1} does not follow from those before: ${describe(cause)}`
+        return Effect.fail(new FileFailed({ file, problem, cause }))
+      }
+    return Effect.void
+  })
+
+/** The calls that are in flight after some events: they were started and did not end. */
+export const inFlight = (events: Iterable<Event>): ReadonlyArray<Started> => {
+  const started = new Map<string, Started>()
+  for (const event of events) {
+    if (event._tag === "Started") started.set(nameOf(event), event)
+    if (event._tag === "Interrupted") started.clear()
+    const ended = endOf(event)
+    if (ended !== null) started.delete(nameOf(ended))
+  }
+  return [...started.values()]
+}
+
+interface Kept {
+  /** The events of earlier processes, and the bytes of one that a crash cut off. */
+  readonly events: ReadonlyArray<Event>
+  readonly torn: number
+  readonly append: (events: ReadonlyArray<Event>) => Effect.Effect<void, FileFailed>
+}
+
+const nothing: Kept = { events: [], torn: 0, append: () => Effect.void }
+
+const format = { name: "inspo-evolve", version: 4, of: "a search" }
+
+/** Goes on with the file of the same search, or begins one. */
+const keep = Effect.fnUntraced(function* (
+  { calls, minimalGain, prompt, randomSeed, usd }: Setup,
+  { cases, file, identity }: Place
+): Effect.fn.Return<Kept, FileFailed, Scope.Scope> {
+  const head: Head = {
+    prompt,
+    cases: decodeCases(JSON.stringify(cases)),
+    calls,
+    usd,
+    minimalGain,
+    randomSeed,
+    identity
+  }
+  const journal = yield* FileJournal.open({ file, mode: "continue", format }).pipe(Effect.mapError(fileFailed))
+  const append = (events: ReadonlyArray<{ readonly type: string; readonly payload: unknown }>) =>
+    Effect.mapError(journal.append(events.map((event) => ({ ...event, step: 0 }))), fileFailed)
+  const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
+  if (first === undefined) yield* append([{ type: "Begun", payload: head }])
+  else yield* assertSame(file, yield* headOf(file, first), head)
+  return {
+    events: yield* eventsOf(file, stored),
+    torn: journal.torn,
+    append: (events) => append(events.map((event) => ({ type: event._tag, payload: event })))
+  }
+})
+
+const fileFailed = ({ cause, detail, file }: JournalError): FileFailed =>
+  new FileFailed({ file, problem: describe(detail), ...(cause === undefined ? {} : { cause }) })
+
+const headOf = (file: string, { payload }: StoredEvent): Effect.Effect<Head, FileFailed> =>
+  Effect.mapError(
+    decodeHead(payload),
+    ({ message }) => new FileFailed({ file, problem: `its first event is that of no search: ${describe(message)}` })
+  )
+
+const eventsOf = (file: string, stored: ReadonlyArray<StoredEvent>) =>
+  Effect.forEach(stored, ({ payload, sequence }) =>
+    Effect.mapError(
+      decodeEvent(payload),
+      ({ message }) => new FileFailed({ file, problem: `event ${sequence} is none of a search: ${describe(message)}` })
+    )
+  )
+
+const decodeCases = Schema.decodeSync(Schema.fromJsonString(Head.fields.cases))
+const decodeEvent = Schema.decodeUnknownEffect(Event)
+const decodeHead = Schema.decodeUnknownEffect(Head)
+
+const assertSame = (file: string, found: Head, head: Head): Effect.Effect<void, FileFailed> => {
+  const [before, now] = [found, head].map(({ identity, ...rest }) => ({ ...rest, ...identity }))
+  const differing = Object.keys({ ...before, ...now }).filter(
+    (name) => JSON.stringify(Reflect.get(before ?? {}, name)) !== JSON.stringify(Reflect.get(now ?? {}, name))
+  )
+  const problem = `belongs to a search with other ${differing.join(", ")}; use the same, or name another file`
+  return differing.length === 0 ? Effect.void : Effect.fail(new FileFailed({ file, problem }))
+}
+
+/**
+ * What is to be recorded of the calls that earlier processes left in flight; null if there is nothing. A call of unknown price counts as
+ * the most expensive one of its kind so far.
+ */
+const interrupted = (events: ReadonlyArray<Event>, torn: number): EventOf<"Interrupted"> | null => {
+  const calls = inFlight(events).map(({ atMost, key, kind }) => ({ kind, key, usd: atMost ?? largest(events, kind) }))
+  return calls.length === 0 && torn === 0 ? null : { _tag: "Interrupted", calls, ...(torn === 0 ? {} : { torn }) }
+}
+
+interface Ended {
+  readonly kind: Kind
+  readonly key: string
+  readonly usd: number
+}
+
+/** The call that an event ends, with what it cost; null if it ends none. */
+const endOf = (event: Event): Ended | null => {
+  switch (event._tag) {
+    case "Obtained":
+    case "Missed":
+      return { kind: "agent", key: keyOf(event), usd: event.usd }
+    case "Answered":
+      return { kind: "score", key: keyOf(event), usd: event.usd }
+    case "Rescored":
+      return { kind: "score", key: againKey(event), usd: event.usd }
+    case "Written":
+      return { kind: "proposer", key: event.key, usd: event.answer.spent.usd ?? 0 }
+    case "Failed":
+      return event
+    default:
+      return null
+  }
+}
+
+const largest = (events: Iterable<Event>, kind: Kind): number => {
+  let found = 0
+  for (const event of events) {
+    const ended = endOf(event)
+    if (ended?.kind === kind) found = Math.max(found, ended.usd)
+  }
+  return found
+}
+
+const nameOf = ({ key, kind }: Pick<Ended, "kind" | "key">): string => `${kind} ${key}`

@@ -10,22 +10,22 @@ import {
   layerRuleBased,
   type WorkRecord
 } from "@inspo/reflection"
+import { DollarBudget } from "@inspo/ledger"
 import * as ModelProposer from "@inspo/reflection/ModelProposer"
 import { Effect, Layer, Stream, Struct } from "effect"
 import { AiError, LanguageModel, type Prompt } from "effect/ai"
 import { caseId, type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Answers from "./Answers.ts"
-import { dollars } from "./Dollars.ts"
+import { dollars } from "./Conclusion.ts"
 import type { AiSdkModel, Complete, Completion } from "./Options.ts"
 import { describe, FileFailed } from "./Failure.ts"
-import * as Purse from "./Purse.ts"
 import * as Retry from "./Retry.ts"
 import * as Search from "./Search.ts"
 
 export type Source = Complete | AiSdkModel | ReadonlyArray<string>
 
 /** What the latest answer of a language model cost in US dollars, and what is left of the budget; null for no limit. */
-export interface Bill extends Purse.Bill {
+export interface Bill extends DollarBudget.Bill {
   left: number | null
   /** The most that a request can cost in US dollars; null if that is not known. */
   readonly atMost: (request: string) => number | null
@@ -185,7 +185,7 @@ const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => 
     return bill.begin(atMost).pipe(
       Effect.andThen(
         Retry.call({ retries, retryAfter: Retry.retryAfter }, (signal) =>
-          complete(request, { signal, usd: bill.left, spend: Purse.spending(bill) })
+          complete(request, { signal, usd: bill.left, spend: DollarBudget.spending(bill) })
         )
       ),
       Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer)),

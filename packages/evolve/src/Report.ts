@@ -1,76 +1,74 @@
 /** The result as a page of Markdown, in which no text of a model is markup: the verdict, the change, the evidence, and what still fails. */
 import * as MarkdownText from "@inspo/domain/MarkdownText"
 import { diffWordsWithSpace } from "diff"
-import { interval, percent, points, sentence, titles } from "./Conclusion.ts"
-import { dollars, lost } from "./Dollars.ts"
+import { dollars, interval, lost, percent, points, sentence, titles } from "./Conclusion.ts"
 import type { Prompt } from "./Options.ts"
-import type { EvolveResult } from "./EvolveResult.ts"
-import type { Summary } from "./Snapshot.ts"
+import type { SearchView } from "./SearchView.ts"
 
-export const markdown = <P extends Prompt, Case>(
-  result: Omit<EvolveResult<P, Case>, "report">,
-  test: Summary["test"],
-  minimalGain: number
-): string =>
-  [
-    `# ${titles[result.verdict]}`,
+/** The page of a search that is done; `caseOf` is a case as it was given, and `repeated` cases were left out. */
+export const markdown = (view: SearchView, caseOf: (index: number) => unknown, repeated: number): string => {
+  const { cases, failing, scoreNoise, test, tried, verdict } = view
+  const finalist = tried.find(({ id }) => id === test?.finalist)
+  return [
+    `# ${titles[verdict ?? "undecided"]}`,
     "",
-    sentence({ ...result, test, minimalGain }, result.tried.length - 1),
-    ...(result.finalist === null
+    sentence(view, tried.length - 1),
+    ...(finalist === undefined
       ? []
       : [
           "",
-          result.verdict === "better" ? "## What changed" : "## What was tested",
+          verdict === "better" ? "## What changed" : "## What was tested",
           "",
-          ...changes(result.tried[0]?.prompt ?? "", result.finalist)
+          ...changes(tried[0].content, finalist.content)
         ]),
     "",
     "## Prompts that were tried",
     "",
     "| prompt | score | cases | gain over the original, 95 % interval |",
     "| --- | ---: | ---: | ---: |",
-    ...result.tried.map(
-      ({ cases, gain, prompt, score }, place) =>
-        `| ${place === 0 ? "the original" : MarkdownText.inline(excerpt(prompt))} | ${score === null ? "–" : percent(score)} | ${cases} | ${gain === null ? "–" : interval(gain)} |`
+    ...tried.map(
+      ({ cases: asked, content, gain, score }, index) =>
+        `| ${index === 0 ? "the original" : MarkdownText.inline(excerpt(content))} | ${score === null ? "–" : percent(score)} | ${asked} | ${gain === null ? "–" : interval(gain)} |`
     ),
     "",
-    `${result.calls} calls of the agent, ${dollars(result.usd)} as far as prices were reported. ${result.cases.search} cases for the ` +
-      `search, ${result.cases.test} held out for the test` +
-      (result.cases.repeated === 0 ? "." : `; ${result.cases.repeated} repeat others and were left out.`) +
-      (result.scoreNoise === null
+    `${view.calls} calls of the agent, ${dollars(view.usd)} as far as prices were reported. ${cases.search} cases for the ` +
+      `search, ${cases.test} held out for the test` +
+      (repeated === 0 ? "." : `; ${repeated} repeat others and were left out.`) +
+      (scoreNoise === null
         ? ""
-        : ` A second score of the same output differs by ${points(result.scoreNoise)} points on average` +
-          (result.scoreNoise > 0 && result.gain !== null
+        : ` A second score of the same output differs by ${points(scoreNoise)} points on average` +
+          (scoreNoise > 0 && test !== null
             ? ", so each output of the test was scored three times, as far as the budget allowed."
             : ".")),
-    ...(result.lost.calls === 0 ? [] : ["", lost(result.lost)]),
-    ...(result.failing.length === 0
+    ...(view.lost.calls === 0 ? [] : ["", lost(view.lost)]),
+    ...(failing.length === 0
       ? []
       : [
           "",
           "## Cases that still fail",
           "",
-          ...result.failing
+          ...failing
             .slice(0, mostFailing)
             .map(
-              ({ case: one, output, score }) =>
-                `- ${percent(score)}: ${MarkdownText.code(short(one))} gave ${MarkdownText.code(short(output))}`
+              ({ index, output, score }) =>
+                `- ${percent(score)}: ${MarkdownText.code(short(caseOf(index)))} gave ${MarkdownText.code(short(output))}`
             ),
-          ...(result.failing.length > mostFailing ? ["", `And ${result.failing.length - mostFailing} more.`] : [])
+          ...(failing.length > mostFailing ? ["", `And ${failing.length - mostFailing} more.`] : [])
         ]),
-    ...(result.rejected.length + result.failures.length === 0
+    ...(view.rejected.length + view.failures.length === 0
       ? []
       : [
           "",
           "## What went wrong",
           "",
           ...counted([
-            ...result.rejected.map(({ reason, text }) => `rejected (${reason}): ${MarkdownText.inline(short(text))}`),
-            ...result.failures.map((failure) => MarkdownText.inline(short(failure)))
+            ...view.rejected.map(({ reason, text }) => `rejected (${reason}): ${MarkdownText.inline(short(text))}`),
+            ...view.failures.map((failure) => MarkdownText.inline(short(failure)))
           ])
         ]),
     ""
   ].join("\n")
+}
 
 /** Equal lines once, with how many there are. */
 const counted = (all: ReadonlyArray<string>): ReadonlyArray<string> => {

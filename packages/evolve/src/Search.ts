@@ -125,6 +125,7 @@ export const apply = (state: State, event: Event): State => {
     case "RoundPlanned":
       return closed({ ...state, round: event, rounds: event.step, pending: keysOf(event.asks) })
     case "Obtained":
+      assertAsked(state, event)
       return {
         ...state,
         made: state.made + 1,
@@ -139,6 +140,7 @@ export const apply = (state: State, event: Event): State => {
       return interrupted(state, event)
     case "Answered":
     case "Missed":
+      assertAsked(state, event)
       return closed({
         ...state,
         made: state.made + (event._tag === "Missed" ? 1 : 0),
@@ -233,6 +235,12 @@ const interrupted = (state: State, { calls }: EventOf<"Interrupted">): State => 
   }
 }
 
+/** A file may hold an answer to a call that was never asked for. */
+const assertAsked = ({ pending, round }: State, ask: Ask): void => {
+  if (round === null || !HashSet.has(pending, keyOf(ask)))
+    throw new Error(`case ${ask.case} under prompt ${ask.prompt} was answered, but not asked`)
+}
+
 const decide = (event: Event): Due => ({ _tag: "Decide", event })
 
 const rescored = (state: State, event: EventOf<"Rescored">): State => {
@@ -240,11 +248,13 @@ const rescored = (state: State, event: EventOf<"Rescored">): State => {
   const scores = [...rescoresOf(state, event), event.score]
   const outcomes = Answers.at(Answers.ofPrompt(state.isTested ? state.tests : state.answers, event.prompt), event.case)
   const first = outcomes.find(({ sample }) => sample === event.sample)
+  if (first === undefined)
+    throw new Error(`case ${event.case} under prompt ${event.prompt} was scored again, but not before`)
   return {
     ...state,
     usd: state.usd + event.usd,
     rescores: HashMap.set(state.rescores, key, scores),
-    isNoisy: state.isNoisy || (first?._tag === "Answered" && first.score !== event.score),
+    isNoisy: state.isNoisy || (first._tag === "Answered" && first.score !== event.score),
     pending: scores.length < testScores - 1 ? state.pending : HashSet.remove(state.pending, key)
   }
 }

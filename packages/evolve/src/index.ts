@@ -10,5 +10,5 @@ export type {
   Prompt,
   Scored
 } from "./Options.ts"
-export type { EvolveResult, Tried } from "./EvolveResult.ts"
+export type { EvolveResult, Tried } from "./Result.ts"
 export type { Gain } from "./Verdict.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
 import { Journal } from "@inspo/journal"
+import * as File from "@inspo/journal/file"
 import { layer, layerMemory } from "@inspo/journal/sqlite"
 import { JournalLaws } from "@inspo/journal/testing"
 import { Effect, Layer } from "effect"
@@ -9,19 +10,22 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** A journal in a file of its own. */
-const layerFile = Layer.unwrap(
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => mkdtempSync(join(tmpdir(), "inspo-journal-"))),
-      (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-    ),
-    (path) => layer({ file: join(path, "journal.sqlite"), mode: "create" })
+const inFile = (make: typeof layer) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "inspo-journal-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+      ),
+      (path) => make({ file: join(path, "journal"), mode: "create" })
+    )
   )
-)
 
 describe.each([
-  ["memory", layerMemory, 100],
-  ["a file", layerFile, 10]
+  ["memory, by SQLite", layerMemory, 100],
+  ["a file of SQLite", inFile(layer), 10],
+  ["memory, as text", File.layerMemory, 100],
+  ["a file of text", inFile(File.layer), 10]
 ] as const)("a journal in %s", (_, fresh, runs) => {
   for (const { check, name } of JournalLaws.laws(fresh, { runs })) it.effect(name, () => check)
 })

@@ -27,7 +27,6 @@ export const exportsOf = (one: Package): Exports => {
 const forTypes = [
   "@inspo/cohorts/State",
   "@inspo/domain/testing/Law",
-  "@inspo/evolve/EventFile",
   "@inspo/http/server/Guard",
   "@inspo/reward/Attempt",
   "@inspo/reward/RewardFunction",

@@ -22,6 +22,7 @@ export const Manifest = Schema.Struct({
   dependencies: Schema.optionalKey(Strings),
   devDependencies: Schema.optionalKey(Strings),
   peerDependencies: Schema.optionalKey(Strings),
+  peerDependenciesMeta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct({ optional: Schema.Boolean }))),
   publishConfig: Schema.optionalKey(
     Schema.Struct({ exports: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)) })
   )
@@ -76,6 +77,8 @@ export const onNode20: ReadonlySet<string> = new Set([
   "reward",
   "http",
   "client",
+  "journal",
+  "ledger",
   "reflection",
   "statistics",
   "verification"

@@ -1,5 +1,5 @@
 /** How a search divides its budget, and what it can cost, before anything is spent. */
-import { dollars } from "@inspo/evolve/Dollars"
+import { dollars } from "@inspo/evolve/Conclusion"
 import { mostRescores } from "@inspo/evolve/Search"
 import { every, type Setup } from "@inspo/evolve/Setup"
 import { count } from "@inspo/report/Format"

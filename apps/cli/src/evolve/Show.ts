@@ -5,9 +5,9 @@ import { statusOf } from "@inspo/dashboard/projection/Search"
 import { inTreeOrder } from "@inspo/report/Tree"
 import { wordDiff } from "@inspo/report/WordDiff"
 import * as Conclusion from "@inspo/evolve/Conclusion"
-import type { Snapshot, Tried } from "@inspo/evolve/Snapshot"
+import type { SearchView, Tried } from "@inspo/evolve/SearchView"
 import * as PlainText from "@inspo/domain/PlainText"
-import * as Course from "@inspo/evolve/Course"
+import * as Viewing from "@inspo/evolve/Viewing"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { CommandFailure, oneLine } from "../Failure.ts"
 import { changeLines } from "../report/DiffReport.ts"
@@ -18,29 +18,29 @@ import * as Progress from "./Progress.ts"
 
 /** Shows what a search found, or how far it is. */
 export const show = Effect.fn("Search.show")(function* (directory: string, file: string, json: boolean) {
-  const snapshot = yield* read(file)
+  const view = yield* read(file)
   const { at, now } = yield* times(file)
-  const status = statusOf(snapshot, at, now)
+  const status = statusOf(view, at, now)
   const idle = at === null ? null : now - at
-  yield* Reporter.printStyled(json, { directory, status, ...snapshot }, (style) => [
-    ...headLines(directory, snapshot, status, idle, style.columns),
-    ...promptLines(snapshot, style),
+  yield* Reporter.printStyled(json, { directory, status, ...view }, (style) => [
+    ...headLines(directory, view, status, idle, style.columns),
+    ...promptLines(view, style),
     "",
-    ...memberLines(snapshot),
-    ...rejectedLines(snapshot, style.columns),
-    ...failingLines(snapshot, style.columns)
+    ...memberLines(view),
+    ...rejectedLines(view, style.columns),
+    ...failingLines(view, style.columns)
   ])
 })
 
 const headLines = (
   directory: string,
-  snapshot: Snapshot,
+  view: SearchView,
   status: ReturnType<typeof statusOf>,
   idle: number | null,
   columns: number
 ): ReadonlyArray<string> => {
-  const { budgetUsd, cases, identity, tried, usd, verdict } = snapshot
-  const gain = find(snapshot, snapshot.leader)?.gain?.mean ?? null
+  const { budgetUsd, cases, identity, tried, usd, verdict } = view
+  const gain = find(view, view.leader)?.gain?.mean ?? null
   return [
     ...paragraph(
       verdict === null
@@ -49,13 +49,13 @@ const headLines = (
               ? "running"
               : `not finished${idle === null ? "" : `, and nothing was written for ${duration(idle / 1000)}`}; the same command continues it`
           }.`
-        : `${directory}: ${Conclusion.titles[verdict]}. ${Conclusion.sentence(snapshot, tried.length - 1)}`,
+        : `${directory}: ${Conclusion.titles[verdict]}. ${Conclusion.sentence(view, tried.length - 1)}`,
       "",
       columns
     ),
     ...paragraph(
       [
-        Progress.line({ ...snapshot, prompts: tried.length, gain }, false),
+        Progress.line({ ...view, prompts: tried.length, gain }, false),
         ...(usd === 0 && budgetUsd === null
           ? []
           : [`${dollars(usd)} spent${budgetUsd === null ? "" : ` of ${dollars(budgetUsd)}`}`]),
@@ -76,13 +76,13 @@ const headLines = (
   ]
 }
 
-const find = ({ tried }: Snapshot, id: string): Tried | undefined => tried.find((one) => one.id === id)
+const find = ({ tried }: SearchView, id: string): Tried | undefined => tried.find((one) => one.id === id)
 
 /** The prompt to use, and how the one that was tested, or leads, differs from the one that was given. */
-const promptLines = (snapshot: Snapshot, style: Reporter.Style): ReadonlyArray<string> => {
-  const { leader, prompt, test, tried } = snapshot
+const promptLines = (view: SearchView, style: Reporter.Style): ReadonlyArray<string> => {
+  const { leader, prompt, test, tried } = view
   const [given] = tried
-  const other = find(snapshot, test?.finalist ?? leader)
+  const other = find(view, test?.finalist ?? leader)
   return [
     "",
     ...paragraph(`Prompt in use: ${prompt}${prompt === given.id ? ", the one that was given" : ""}`, "", style.columns),
@@ -97,7 +97,7 @@ const promptLines = (snapshot: Snapshot, style: Reporter.Style): ReadonlyArray<s
   ]
 }
 
-const memberLines = ({ prompt, tried }: Snapshot): ReadonlyArray<string> => {
+const memberLines = ({ prompt, tried }: SearchView): ReadonlyArray<string> => {
   const members = tried.filter(({ left }) => left === null)
   const removed = tried.length - members.length
   return [
@@ -119,7 +119,7 @@ const memberLines = ({ prompt, tried }: Snapshot): ReadonlyArray<string> => {
 
 const figure = (value: number | undefined): string => (value === undefined ? "–" : points(value))
 
-const rejectedLines = ({ failures, rejected }: Snapshot, columns: number): ReadonlyArray<string> => {
+const rejectedLines = ({ failures, rejected }: SearchView, columns: number): ReadonlyArray<string> => {
   const reasons = Map.groupBy(rejected, ({ reason }) => reason)
   const repeated = Map.groupBy(failures, (failure) => failure)
   return [
@@ -131,7 +131,7 @@ const rejectedLines = ({ failures, rejected }: Snapshot, columns: number): Reado
 }
 
 /** The worst of the failing cases. */
-const failingLines = ({ failing, leader, prompt, verdict }: Snapshot, columns: number): ReadonlyArray<string> =>
+const failingLines = ({ failing, leader, prompt, verdict }: SearchView, columns: number): ReadonlyArray<string> =>
   failing.length === 0
     ? []
     : [
@@ -157,8 +157,8 @@ const most = 10
 
 /** Shows which prompt came from which, the differences, and why some left; then the proposals that broke a rule. */
 export const lineage = Effect.fn("Search.lineage")(function* (directory: string, file: string, json: boolean) {
-  const snapshot = yield* read(file)
-  const { rejected, tried } = snapshot
+  const view = yield* read(file)
+  const { rejected, tried } = view
   const document = { directory, prompts: tried, rejected }
   yield* Reporter.printStyled(json, document, (style) => [
     directory,
@@ -166,7 +166,7 @@ export const lineage = Effect.fn("Search.lineage")(function* (directory: string,
       "",
       ...nodeLines(
         {
-          title: `${one.id}${one.id === snapshot.prompt ? ", in use" : ""}: ${fate(one)}`,
+          title: `${one.id}${one.id === view.prompt ? ", in use" : ""}: ${fate(one)}`,
           text: said(one.content),
           from: parentOf(tried, one)
         },
@@ -182,7 +182,7 @@ export const lineage = Effect.fn("Search.lineage")(function* (directory: string,
   ])
 })
 
-const parentOf = (tried: Snapshot["tried"], { parent }: Tried): string | null => {
+const parentOf = (tried: SearchView["tried"], { parent }: Tried): string | null => {
   const found = tried.find(({ id }) => id === parent)
   return found === undefined ? null : said(found.content)
 }
@@ -199,7 +199,7 @@ const fate = ({ cases, enteredAfter, gain, left, parent, score }: Tried): string
 
 /** What is in the file of a search now. */
 const read = (file: string) =>
-  Effect.mapBoth(Course.read(file), {
+  Effect.mapBoth(Viewing.read(file), {
     onFailure: (cause) =>
       new CommandFailure({
         problem:
@@ -207,7 +207,7 @@ const read = (file: string) =>
           "from a copy.",
         cause
       }),
-    onSuccess: ({ snapshot }) => snapshot
+    onSuccess: ({ view }) => view
   })
 
 /** When a file was last written, null if that is not known, and the present; in milliseconds since 1970. */

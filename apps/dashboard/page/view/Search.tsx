@@ -1,5 +1,5 @@
 import * as Conclusion from "@inspo/evolve/Conclusion"
-import type { Tried } from "@inspo/evolve/Snapshot"
+import type { Tried } from "@inspo/evolve/SearchView"
 import { type ReactNode, useMemo, useState } from "react"
 import { count, dollars, percent, plural, points } from "@inspo/report/Format"
 import { names } from "@inspo/report/Names"

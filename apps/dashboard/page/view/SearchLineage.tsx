@@ -1,4 +1,4 @@
-import type { Tried } from "@inspo/evolve/Snapshot"
+import type { Tried } from "@inspo/evolve/SearchView"
 import { count, percent, plural } from "@inspo/report/Format"
 import { inWords } from "@inspo/report/Reason"
 import { inTreeOrder } from "@inspo/report/Tree"

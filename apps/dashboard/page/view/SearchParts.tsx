@@ -1,5 +1,5 @@
 /** Small components that the views of searches use. */
-import type { Tried } from "@inspo/evolve/Snapshot"
+import type { Tried } from "@inspo/evolve/SearchView"
 import { points } from "@inspo/report/Format"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
 import { ago } from "../Ago.ts"

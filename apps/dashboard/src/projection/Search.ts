@@ -1,12 +1,12 @@
 /** The views of a search for a better prompt. */
-import type { Snapshot } from "@inspo/evolve/Snapshot"
+import type * as Evolve from "@inspo/evolve/SearchView"
 import { Struct } from "effect"
 import type { SearchDetail, SearchView } from "../view/SearchView.ts"
 import { quietAfter } from "../view/RunView.ts"
 
 /** Whether a search is done, or gave a sign of life lately; times are in milliseconds since 1970. */
 export const statusOf = (
-  { phase }: Pick<Snapshot, "phase">,
+  { phase }: Pick<Evolve.SearchView, "phase">,
   at: number | null,
   now: number
 ): Exclude<SearchView["status"], "unreadable"> =>
@@ -27,30 +27,30 @@ export const unread = ({ id, name }: Named, problem: string): SearchView => ({
   lastWritten: null
 })
 
-export const view = ({ id, name }: Named, snapshot: Snapshot, at: number | null, now: number): SearchView => {
-  const { rejected, tried } = snapshot
+export const view = ({ id, name }: Named, search: Evolve.SearchView, at: number | null, now: number): SearchView => {
+  const { rejected, tried } = search
   return {
     id,
     name,
-    status: statusOf(snapshot, at, now),
+    status: statusOf(search, at, now),
     problem: null,
     summary: {
-      ...Struct.pick(snapshot, ["phase", "verdict", "calls", "budget", "usd", "budgetUsd"]),
+      ...Struct.pick(search, ["phase", "verdict", "calls", "budget", "usd", "budgetUsd"]),
       tried: tried.length,
       rejected: rejected.length,
-      gain: snapshot.test?.gain ?? gainOfLeader(snapshot)
+      gain: search.test?.gain ?? gainOfLeader(search)
     },
     lastWritten: at
   }
 }
 
-const gainOfLeader = ({ leader, tried }: Snapshot) => tried.find(({ id }) => id === leader)?.gain ?? null
+const gainOfLeader = ({ leader, tried }: Evolve.SearchView) => tried.find(({ id }) => id === leader)?.gain ?? null
 
-/** A snapshot with the worst of its failing cases only, whose texts are not longer than a page can show. */
-export const detail = (snapshot: Snapshot): SearchDetail => ({
-  ...snapshot,
-  failingCount: snapshot.failing.length,
-  failing: snapshot.failing
+/** The view of a search with the worst of its failing cases only, whose texts are not longer than a page can show. */
+export const detail = (search: Evolve.SearchView): SearchDetail => ({
+  ...search,
+  failingCount: search.failing.length,
+  failing: search.failing
     .toSorted((one, other) => one.score - other.score)
     .slice(0, mostFailing)
     .map(({ case: one, feedback, output, score }) => ({

@@ -1,5 +1,5 @@
 /** A search for a better prompt. */
-import { Gain, Snapshot, Summary } from "@inspo/evolve/Snapshot"
+import * as Evolve from "@inspo/evolve/SearchView"
 import { Schema, Struct } from "effect"
 import { RunId } from "./RunView.ts"
 
@@ -14,12 +14,12 @@ export const SearchView = Schema.Struct({
   /** Null if it is unreadable. */
   summary: Schema.NullOr(
     Schema.Struct({
-      ...Struct.pick(Summary.fields, ["phase", "verdict", "calls", "budget", "usd", "budgetUsd"]),
+      ...Struct.pick(Evolve.SearchView.fields, ["phase", "verdict", "calls", "budget", "usd", "budgetUsd"]),
       /** The number of prompts, the given one included, and of proposals that break a rule. */
       tried: Schema.Int,
       rejected: Schema.Int,
       /** The gain of the finalist on held-out cases, or else of the leader in the search; null if the given prompt leads. */
-      gain: Schema.NullOr(Gain)
+      gain: Schema.NullOr(Evolve.Gain)
     })
   ),
   /** The time of the last event, in milliseconds since 1970; null if it is not known. */
@@ -29,7 +29,7 @@ export interface SearchView extends Schema.Schema.Type<typeof SearchView> {}
 
 /** Everything that the page shows of a search. */
 export const SearchDetail = Schema.Struct({
-  ...Snapshot.fields,
+  ...Evolve.SearchView.fields,
   /** The number of failing cases; `failing` has the worst of them, as texts. */
   failingCount: Schema.Int,
   failing: Schema.Array(

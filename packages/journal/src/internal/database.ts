@@ -1,6 +1,7 @@
 import { Array, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { JournalError, type JournalErrorReason, type JournalMeta } from "../Journal.ts"
+import { JournalError, type JournalMeta } from "../Journal.ts"
+import type { Store } from "./input.ts"
 import { transaction } from "./transaction.ts"
 
 export interface DatabaseOptions {
@@ -36,15 +37,9 @@ export interface RecordRow {
 type Statement<A, R = never> = Effect.Effect<A, SqlError.SqlError | JournalError, R>
 
 /** The database of a journal, and how its faults are reported. */
-export interface Database {
+export interface Database extends Store {
   readonly meta: JournalMeta
   readonly sql: SqlClient.SqlClient
-  readonly error: (
-    reason: JournalErrorReason,
-    detail: string,
-    sequence?: number | null,
-    cause?: unknown
-  ) => JournalError
   /** Turns a fault of the database into one of the journal. */
   readonly storage: <A, R>(effect: Statement<A, R>) => Effect.Effect<A, JournalError, R>
   /** Writes all of it, or nothing. */

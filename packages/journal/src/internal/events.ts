@@ -2,7 +2,7 @@ import { Effect, Option, Schema } from "effect"
 import { type Journal, JournalError, type NewEvent } from "../Journal.ts"
 import { emptyHead, type EventRow, Head, link, verify } from "./chain.ts"
 import type { Database } from "./database.ts"
-import { checkName, checkStep, encode } from "./input.ts"
+import { checkName, checkStep, encode, type Store } from "./input.ts"
 
 /** The events of a journal, in the tables `events` and `head`. */
 export const make = (database: Database): Pick<Journal.Interface, "read" | "readFrom" | "readIntact"> => {
@@ -19,7 +19,7 @@ type Unlinked = Pick<EventRow, "type" | "step" | "payload" | "state">
 
 /** Events as stored in their table, but for their places; refuses what cannot be stored there. */
 export const rowsOf = (
-  database: Database,
+  database: Store,
   events: ReadonlyArray<NewEvent>
 ): Effect.Effect<ReadonlyArray<Unlinked>, JournalError> =>
   Effect.forEach(

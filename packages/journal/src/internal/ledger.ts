@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
-import { type Journal, LedgerEntry, Reservation, Settlement } from "../Journal.ts"
+import type { Journal, Reservation, Settlement } from "../Journal.ts"
 import { type Database, perStatement } from "./database.ts"
-import { checkName } from "./input.ts"
+import { checkEntry, checkReservation, checkSettlement, notOpen, reservationName } from "./input.ts"
 import { totals } from "./ledgerTotals.ts"
 
 /** The ledger of a journal, in the table `ledger`: expenses, reservations, and settlements that name a reservation. */
@@ -13,12 +13,9 @@ export const make = (database: Database): Pick<Journal.Interface, "charge" | "re
 })
 
 const charging = (database: Database): Journal.Interface["charge"] => {
-  const { commit, error, insertAll, storage } = database
+  const { commit, insertAll, storage } = database
   return Effect.fn("Journal.charge")(function* (expense) {
-    const valid = yield* Effect.mapError(decodeEntry(expense), (issue) =>
-      error("invalid", `ledger entry: ${issue.message}`, null, issue)
-    )
-    yield* checkName(database, "phase", valid.phase)
+    const valid = yield* checkEntry(database, expense)
     yield* Effect.flatMap(nextEntry(database), (entry) =>
       insertAll("ledger", [{ ...valid, entry, key: null, settles: null, redone: valid.redone ? 1 : 0 }])
     ).pipe(commit)
@@ -26,24 +23,16 @@ const charging = (database: Database): Journal.Interface["charge"] => {
 }
 
 const reserving = (database: Database): Journal.Interface["reserve"] => {
-  const { commit, error, insertAll, storage } = database
-  const check = Effect.fnUntraced(function* (entry: Reservation) {
-    const valid = yield* Effect.mapError(decodeReservation(entry), (issue) =>
-      error("invalid", `reservation: ${issue.message}`, null, issue)
-    )
-    yield* checkName(database, "phase", valid.phase)
-    yield* checkName(database, "key", valid.key)
-    return valid
-  })
+  const { commit, insertAll, storage } = database
   return Effect.fn("Journal.reserve")(function* (entries) {
     if (entries.length === 0) return []
-    const valid = yield* Effect.forEach(entries, check)
+    const valid = yield* Effect.forEach(entries, (entry) => checkReservation(database, entry))
     return yield* Effect.gen(function* () {
       const reserved = yield* reservedBefore(database, valid)
       const first = yield* nextEntry(database)
       const rows = valid.map((reservation, index) => {
-        const redone = reserved.has(name(reservation)) ? 1 : 0
-        reserved.add(name(reservation))
+        const redone = reserved.has(reservationName(reservation)) ? 1 : 0
+        reserved.add(reservationName(reservation))
         return { ...reservation, entry: first + index, settles: null, redone }
       })
       yield* insertAll("ledger", rows)
@@ -53,14 +42,10 @@ const reserving = (database: Database): Journal.Interface["reserve"] => {
 }
 
 const settling = (database: Database): Journal.Interface["settle"] => {
-  const { commit, error, insertAll, storage } = database
+  const { commit, insertAll, storage } = database
   return Effect.fn("Journal.settle")(function* (settlements) {
     if (settlements.length === 0) return
-    const valid = yield* Effect.forEach(settlements, (settlement) =>
-      Effect.mapError(decodeSettlement(settlement), (issue) =>
-        error("invalid", `settlement: ${issue.message}`, null, issue)
-      )
-    )
+    const valid = yield* Effect.forEach(settlements, (settlement) => checkSettlement(database, settlement))
     yield* Effect.gen(function* () {
       const open = yield* openAmong(database, valid)
       const first = yield* nextEntry(database)
@@ -68,7 +53,7 @@ const settling = (database: Database): Journal.Interface["settle"] => {
         const reservation = open.get(id)
         open.delete(id)
         return reservation === undefined
-          ? Effect.fail(error("invalid", `reservation ${id} is not open; expected the id of one that is not settled`))
+          ? Effect.fail(notOpen(database, id))
           : Effect.succeed({
               ...spent,
               entry: first + index,
@@ -92,15 +77,14 @@ const nextEntry = ({ error, sql }: Database) =>
     })
   )
 
-const name = ({ key, phase }: Pick<Reservation, "phase" | "key">) => JSON.stringify([phase, key])
-
 /** The names of those that were reserved before. */
 const reservedBefore = Effect.fnUntraced(function* ({ sql }: Database, reservations: ReadonlyArray<Reservation>) {
   const names = new Set<string>()
-  for (const [phase, own] of Map.groupBy(reservations, ({ phase }) => phase)) {
+  for (const phase of new Set(reservations.map((one) => one.phase))) {
+    const own = reservations.filter((one) => one.phase === phase)
     for (const keys of perStatement(own.map(({ key }) => key))) {
       const rows = yield* sql`SELECT DISTINCT key FROM ledger WHERE phase = ${phase} AND ${sql.in("key", keys)}`
-      for (const row of rows) if (isKeyed(row)) names.add(name({ phase, key: row.key }))
+      for (const row of rows) if (isKeyed(row)) names.add(reservationName({ phase, key: row.key }))
     }
   }
   return names
@@ -121,9 +105,6 @@ const openAmong = Effect.fnUntraced(function* ({ error, sql }: Database, settlem
   return open
 })
 
-const decodeEntry = Schema.decodeUnknownEffect(LedgerEntry)
-const decodeReservation = Schema.decodeUnknownEffect(Reservation)
-const decodeSettlement = Schema.decodeUnknownEffect(Settlement)
 const decodeEntryNumber = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ entry: Schema.Natural })]))
 const isKeyed = Schema.is(Schema.Struct({ key: Schema.String }))
 

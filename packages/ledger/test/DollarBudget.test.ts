@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import * as Purse from "../src/Purse.ts"
+import { DollarBudget } from "@inspo/ledger"
 
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 const Call = fc.record({
@@ -16,13 +16,13 @@ const spend = Effect.fnUntraced(function* (
   calls: ReadonlyArray<{ readonly most: number; readonly share: number; readonly ticks: number }>,
   concurrency: number
 ) {
-  const purse = Purse.make(budget)
+  const money = DollarBudget.make(budget)
   let spent = 0
   let refused = 0
   yield* Effect.forEach(
     calls,
     Effect.fnUntraced(function* ({ most, share, ticks }) {
-      const settle = yield* purse.reserve(most)
+      const settle = yield* money.reserve(most)
       if (settle === null) {
         refused += 1
         return
@@ -36,7 +36,7 @@ const spend = Effect.fnUntraced(function* (
   return { spent, refused }
 })
 
-describe("a purse", () => {
+describe("a budget in US dollars", () => {
   it("is never overdrawn, and refuses only what cannot be paid alone", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -60,13 +60,13 @@ describe("a purse", () => {
   })
 
   it("expects of a call of unknown price what the most expensive one did cost", async () => {
-    const purse = Purse.make(1)
-    const first = await Effect.runPromise(purse.reserve(null))
+    const money = DollarBudget.make(1)
+    const first = await Effect.runPromise(money.reserve(null))
     first?.(0.4)
-    assert.isTrue(purse.allows(null))
-    await Effect.runPromise(purse.reserve(null))
-    assert.isFalse(purse.allows(null))
-    assert.isTrue(purse.allows(0))
+    assert.isTrue(money.allows(null))
+    await Effect.runPromise(money.reserve(null))
+    assert.isFalse(money.allows(null))
+    assert.isTrue(money.allows(0))
   })
 
   it("has no bottom without a limit", async () => {

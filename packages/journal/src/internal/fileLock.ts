@@ -1,35 +1,44 @@
-/** Lets one process at a time write a file. */
+/** Lets one process at a time write a file, whatever its name. */
 import { randomUUID } from "node:crypto"
-import { access, open, readdir, rm, stat } from "node:fs/promises"
+import { access, type FileHandle, lstat, open, readdir, readFile, rm } from "node:fs/promises"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
 import process from "node:process"
-import { Effect, Schedule, type Scope } from "effect"
-import { describe, FileFailed } from "./Failure.ts"
+import { Effect, Result, Schedule, type Scope } from "effect"
+import type { JournalError } from "../Journal.ts"
+import type { Store } from "./input.ts"
 
 export interface Lock {
   /** Fails if another process took the lock over, because this one did not renew it in time. */
-  readonly assertHeld: Effect.Effect<void, FileFailed>
+  readonly assertHeld: Effect.Effect<void, JournalError>
+}
+
+/** A file, and how what goes wrong with it is reported. */
+export interface Failures extends Store {
+  readonly file: string
+  readonly attempt: <A>(run: () => Promise<A>) => Effect.Effect<A, JournalError>
 }
 
 /**
- * Holds the lock of a file until the scope closes. Each process creates a file of its own, `FILE.lock-PID-TOKEN-HOST`, and has the lock
- * if it finds no other one. The lock of a process that has ended is removed, as is one that was not renewed for a minute: the
- * processes of another host cannot be seen.
+ * Holds the lock of a file until the scope closes. Each process creates a file of its own, `FILE.lock-PID-TOKEN-HOST`, which contains
+ * the identity of the file, and has the lock if it finds no other one of that name or identity. The lock of a process that has ended
+ * is removed, as is one that was not renewed for a minute: the processes of another host cannot be seen.
  *
  * A lock file of its own cannot be taken from the wrong process, as one shared file can, when two processes find a dead lock at the same time.
  */
-export const acquire = Effect.fn("Lock.acquire")(function* (
-  file: string
-): Effect.fn.Return<Lock, FileFailed, Scope.Scope> {
-  const failed = (cause: unknown) => new FileFailed({ file, problem: describe(cause), cause })
-  const attempt = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: failed })
+export const acquire = Effect.fn("FileLock.acquire")(function* (
+  { attempt, error }: Failures,
+  file: string,
+  identity: string
+): Effect.fn.Return<Lock, JournalError, Scope.Scope> {
   const name = `${basename(file)}.lock-${process.pid}-${randomUUID().slice(0, 8)}-${encodeURIComponent(hostname())}`
   const mine = join(dirname(file), name)
+  const renew = (handle: FileHandle) => handle.write(identity, 0)
   const handle = yield* Effect.acquireRelease(
     attempt(async () => {
       const created = await open(mine, "wx", 0o600)
       own.add(name)
+      await renew(created)
       return created
     }),
     (created) =>
@@ -41,15 +50,15 @@ export const acquire = Effect.fn("Lock.acquire")(function* (
         })
       )
   )
-  const rival = yield* attempt(() => findRival(file, name))
-  if (rival !== null) return yield* new FileFailed({ file, problem: explain(rival) })
+  const rival = yield* attempt(() => findRival(file, name, identity))
+  if (rival !== null) return yield* error("locked", explain(rival))
   yield* Effect.forkScoped(
-    Effect.repeat(Effect.ignore(Effect.tryPromise(() => handle.write(".", 0))), Schedule.spaced("10 seconds"))
+    Effect.repeat(Effect.ignore(Effect.tryPromise(() => renew(handle))), Schedule.spaced("10 seconds"))
   )
   return {
     assertHeld: Effect.mapError(
       Effect.tryPromise(() => access(mine)),
-      () => new FileFailed({ file, problem: "another process writes to it now; its lock was not renewed for a minute" })
+      () => error("fenced", "another process writes to it now; its lock was not renewed for a minute")
     )
   }
 })
@@ -67,9 +76,9 @@ interface Holder {
 }
 
 /** Another process with the lock; null if there is none. Of processes that start at the same time the first one gets it. */
-const findRival = async (file: string, mine: string): Promise<Holder | null> => {
+const findRival = async (file: string, mine: string, identity: string): Promise<Holder | null> => {
   for (let look = 1; ; look++) {
-    const found = await holders(file)
+    const found = await holders(file, identity)
     const self = found.find(({ name }) => name === mine)
     if (self === undefined) throw new Error(`its lock ${mine} was removed; start again`)
     const living: Array<Holder> = []
@@ -86,26 +95,28 @@ const findRival = async (file: string, mine: string): Promise<Holder | null> => 
   }
 }
 
-const holders = async (file: string): Promise<ReadonlyArray<Holder>> => {
+const holders = async (file: string, identity: string): Promise<ReadonlyArray<Holder>> => {
   const directory = dirname(file)
   const found = await Promise.all(
     (await readdir(directory)).map(async (name) => {
-      const [, pid, host] = parse(basename(file), name)
-      if (pid === undefined || host === undefined) return null
+      const [, base, pid, encoded = ""] = /^(.+)\.lock-(\d+)-[0-9a-f]{8}-(.+)$/u.exec(name) ?? []
+      const host = Result.try(() => decodeURIComponent(encoded))
       const path = join(directory, name)
-      const renewed = await renewedAt(path)
-      return renewed === null ? null : { path, name, pid: Number(pid), host: decodeURIComponent(host), renewed }
+      const renewed = base === undefined ? null : await renewedAt(path)
+      if (renewed === null || Result.isFailure(host)) return null
+      // Under another name it may be the lock of the same file.
+      if (base !== basename(file) && (await readFile(path, "utf8").catch(() => "")) !== identity) return null
+      return { path, name, pid: Number(pid), host: host.success, renewed }
     })
   )
   return found.filter((one) => one !== null)
 }
 
-const parse = (base: string, name: string): ReadonlyArray<string | undefined> =>
-  name.startsWith(`${base}.lock-`) ? (/^(\d+)-[0-9a-f]{8}-(.+)$/u.exec(name.slice(base.length + 6)) ?? []) : []
-
+/** When a lock file was renewed; null for what is none. */
 const renewedAt = async (path: string): Promise<number | null> => {
   try {
-    return (await stat(path)).mtimeMs
+    const stats = await lstat(path)
+    return stats.isFile() ? stats.mtimeMs : null
   } catch {
     return null
   }

@@ -1,7 +1,7 @@
 /** What is left of a budget in US dollars while several calls run. */
 import { Effect } from "effect"
 
-export interface Purse {
+export interface DollarBudget {
   /** Whether a call can be paid, where all that run cost the most that they can. */
   readonly allows: (most: number | null) => boolean
   /**
@@ -24,8 +24,8 @@ export const spending =
     bill.usd += usd
   }
 
-/** A purse with so much in it; null for no limit. A call of unknown price costs at most what the most expensive one did. */
-export const make = (usd: number | null): Purse => {
+/** A budget of so much; null for no limit. A call of unknown price costs at most what the most expensive one did. */
+export const make = (usd: number | null): DollarBudget => {
   let left = usd ?? Infinity
   let largest = 0
   const running = new Set<{ readonly most: number | null }>()
@@ -34,7 +34,7 @@ export const make = (usd: number | null): Purse => {
     const reserved = [...running, { most }].reduce((sum, one) => sum + (one.most ?? largest), 0)
     return most === 0 || (left > 0 && left >= reserved)
   }
-  const reserve: Purse["reserve"] = (most) =>
+  const reserve: DollarBudget["reserve"] = (most) =>
     Effect.suspend(() => {
       if (!allows(most))
         return running.size === 0

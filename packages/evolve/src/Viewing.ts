@@ -1,16 +1,90 @@
-/** The summary of a search, at any time: a pure function of its state and its events. */
+/** Follows a search by its events, and makes the view of it: a pure function of what was followed. */
 import { Instruction } from "@inspo/domain"
 import { meanOf } from "@inspo/statistics/Bootstrap"
-import { Array as Arr } from "effect"
+import { Array as Arr, Effect, type Schema } from "effect"
 import * as Answers from "./Answers.ts"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
+import { describe, FileFailed } from "./Failure.ts"
+import * as Log from "./Log.ts"
 import * as Progress from "./Progress.ts"
 import * as Search from "./Search.ts"
-import type { Failing, Round, Summary, Tried } from "./Snapshot.ts"
+import type { Failing, Round, SearchView, Tried } from "./SearchView.ts"
+import * as Setup from "./Setup.ts"
 import * as Verdict from "./Verdict.ts"
 
-export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary => {
+/** A search, the state after its events, and what each round showed. */
+export interface Followed {
+  readonly head: {
+    readonly cases: ReadonlyArray<Schema.Json>
+    readonly randomSeed: number
+    readonly identity: Readonly<Record<string, string>>
+  }
+  readonly state: Search.State
+  readonly events: ReadonlyArray<Event>
+  readonly rounds: ReadonlyArray<Round>
+}
+
+/** What was read of a file, and the view of it. */
+export interface Read {
+  readonly followed: Followed
+  readonly view: SearchView
+}
+
+/**
+ * Reads the file of a search, which another process may write meanwhile; `before` is what was read of it earlier, and spares the work
+ * of reading that again.
+ *
+ * @example
+ * ```ts
+ * import * as Viewing from "@inspo/evolve/Viewing"
+ * import { Effect } from "effect"
+ *
+ * declare const file: string // such as runs/evolve-prompt/events.jsonl
+ *
+ * const { view } = await Effect.runPromise(Viewing.read(file))
+ * view.verdict // null while the search goes on
+ * ```
+ */
+export const read = Effect.fn("Viewing.read")(function* (
+  file: string,
+  before: Followed | null = null
+): Effect.fn.Return<Read, FileFailed> {
+  const known = before?.events.length ?? 0
+  const { events, head } = yield* Effect.scoped(Log.read(file, known))
+  // A file of that name that is another one now is read from its beginning.
+  if (before !== null && JSON.stringify(head) !== JSON.stringify(before.head)) return yield* read(file)
+  const begun = before ?? (yield* begin(file, head))
+  let { state } = begun
+  const rounds: Array<Round> = []
+  yield* Log.follow(file, events, known, (event) => {
+    const { round } = state
+    state = Search.apply(state, event)
+    if (round?.kind === "search" && state.round === null) rounds.push(roundOf(state))
+  })
+  const followed = {
+    head,
+    state,
+    events: [...begun.events, ...events],
+    rounds: [...begun.rounds, ...rounds]
+  }
+  return { followed, view: viewOf(followed) }
+})
+
+/** A search before its first event; fails if its head cannot be that of a search. */
+const begin = (file: string, head: Log.Head): Effect.Effect<Followed, FileFailed> =>
+  Effect.try({
+    try: () => ({
+      head,
+      state: Search.begin(Setup.make({ ...head, cases: head.cases.length })),
+      events: [],
+      rounds: []
+    }),
+    catch: (cause) => new FileFailed({ file, problem: describe(cause), cause })
+  })
+
+/** What there is to show of a search. */
+export const viewOf = ({ events, head, rounds, state }: Followed): SearchView => {
   const { ended, setup } = state
   const gains = Evidence.gains(state.prompts, state.answers)
   const bounds = Evidence.bounds(state.prompts, state.answers, state.sources)
@@ -44,12 +118,15 @@ export const of = (state: Search.State, events: ReadonlyArray<Event>): Summary =
     tried: triedOf(state, events, gains),
     rejected: events.flatMap((event) => (event._tag === "Proposed" ? event.rejected : [])),
     failures: events.flatMap(failureOf),
-    failing: failingOf(state, events, concluded === null ? leader : prompt)
+    failing: failingOf(state, events, head.cases, concluded === null ? leader : prompt),
+    rounds,
+    randomSeed: head.randomSeed,
+    identity: head.identity
   }
 }
 
 /** The round of search whose last call was answered just now. */
-export const roundOf = (state: Search.State): Round => {
+const roundOf = (state: Search.State): Round => {
   const { answers, evolution, rounds } = state
   const evidence = evidenceOf(state, Evidence.gains(Search.membersOf(state, evolution), answers))
   return {
@@ -70,7 +147,7 @@ const outcomesOf = ({ answers, tests }: Search.State): ReadonlyArray<Answers.Out
 const evidenceOf = ({ answers, evolution: { population } }: Search.State, gains: ReadonlyArray<Evidence.Gain>) => {
   const byPrompt = new Map(gains.map(({ lower, mean, prompt, upper }) => [prompt, { mean, lower, upper }]))
   const chances = new Map(
-    population.members.map(({ instruction }, place) => [instruction.id, population.comparison.chances[place] ?? null])
+    population.members.map(({ instruction }, index) => [instruction.id, population.comparison.chances[index] ?? null])
   )
   return (id: Id): Pick<Tried, "score" | "chance" | "gain"> => ({
     score: Answers.meanOf(answers, id),
@@ -83,7 +160,7 @@ const triedOf = (
   state: Search.State,
   events: ReadonlyArray<Event>,
   gains: ReadonlyArray<Evidence.Gain>
-): Summary["tried"] => {
+): SearchView["tried"] => {
   const evidence = evidenceOf(state, gains)
   const decisions = events.flatMap((event) => (event._tag === "Evolved" ? [event.event] : []))
   const reasons = new Map<string, string>(
@@ -119,16 +196,28 @@ const textOf = (one: Pick<Instruction.Instruction, "text" | "parts">): string =>
   JSON.stringify(Instruction.contentOf(one))
 
 const failureOf = (event: Event): ReadonlyArray<string> =>
-  event._tag === "Missed" ? [event.reason] : event._tag === "Proposed" && event.failure !== null ? [event.failure] : []
+  event._tag === "Missed"
+    ? [event.reason]
+    : event._tag === "Proposed" && event.failure !== null
+      ? [event.failure]
+      : event._tag === "Interrupted" && event.torn !== undefined
+        ? [`the file ended within an event, of which ${event.torn} bytes were left out`]
+        : []
 
-const failingOf = (state: Search.State, events: ReadonlyArray<Event>, prompt: Id): ReadonlyArray<Failing> => {
+const failingOf = (
+  state: Search.State,
+  events: ReadonlyArray<Event>,
+  cases: ReadonlyArray<Schema.Json>,
+  prompt: Id
+): ReadonlyArray<Failing> => {
   const outputs = new Map<string, Obtained>()
   for (const event of events) if (event._tag === "Obtained" && event.prompt === prompt) outputs.set(keyOf(event), event)
   return outcomesOf(state).flatMap((answer) =>
     answer._tag === "Answered" && answer.prompt === prompt && answer.score < 1
       ? [
           {
-            place: answer.case,
+            index: answer.case,
+            case: cases[answer.case] ?? null,
             score: answer.score,
             feedback: answer.feedback,
             output: outputs.get(keyOf(answer))?.output ?? null

@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises"
 import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Effect, Result } from "effect"
+import * as fc from "fast-check"
 import { evolve } from "../src/index.ts"
-import * as Lock from "../src/Lock.ts"
+import * as Viewing from "../src/Viewing.ts"
 import { options, succeeds } from "./support/Agents.ts"
 import * as PaidServer from "./support/PaidServer.ts"
 
@@ -60,21 +61,6 @@ describe("the lock of a file", () => {
     }
   )
 
-  it("is had by exactly one of those that start at the same time", { timeout: 60_000 }, async () => {
-    const file = join(directory, "race.jsonl")
-    for (let round = 0; round < 2; round++) {
-      const exits = await Effect.runPromise(
-        Effect.forEach(
-          Array.from({ length: 6 }),
-          () => Effect.exit(Effect.scoped(Effect.andThen(Lock.acquire(file), Effect.sleep("1200 millis")))),
-          { concurrency: "unbounded" }
-        )
-      )
-      assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
-      assert.isEmpty(await locks("race.jsonl"))
-    }
-  })
-
   it("is released when a search ends, fails or is stopped", async () => {
     const file = join(directory, "released.jsonl")
     const stop = new AbortController()
@@ -121,5 +107,72 @@ describe("the lock of a file", () => {
     await writeFile(`${file}.lock-${process.pid}-0123abcd-${encodeURIComponent(hostname())}`, "")
     await evolve({ ...options(40), file })
     assert.isEmpty(await locks("container.jsonl"))
+  })
+})
+
+describe("the file of a search", () => {
+  const finished = async (name: string) => {
+    const file = join(directory, name)
+    const result = await evolve({ ...options(40), file })
+    return { result, file, bytes: await readFile(file) }
+  }
+
+  it(
+    "shows each bit that is not what was written: to who reads it, and to who goes on",
+    { timeout: 120_000 },
+    async () => {
+      const { bytes, result } = await finished("flips.jsonl")
+      const file = join(directory, "flipped.jsonl")
+      let tries = 0
+      await fc.assert(
+        fc.asyncProperty(fc.nat(8 * bytes.length - 1), async (bit) => {
+          const copy = Uint8Array.from(bytes)
+          copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+          await writeFile(file, copy)
+          const isLast = bit >> 3 === bytes.length - 1
+          // Without its end a line counts as one that is being written.
+          assert.strictEqual(Result.isFailure(await Effect.runPromise(Effect.result(Viewing.read(file)))), !isLast)
+          if (isLast || ++tries % 40 > 0) return
+          assert.match(
+            await messageOf(evolve({ ...options(40), file })),
+            /line \d+|format version|not the file of a search/u
+          )
+          assert.deepStrictEqual(Uint8Array.from(await readFile(file)), copy)
+        }),
+        { numRuns: 1000 }
+      )
+      assert.isAbove(result.calls, 0)
+    }
+  )
+
+  it("goes on before an event that a crash cut off, and says so", async () => {
+    const { bytes, result } = await finished("torn.jsonl")
+    const file = join(directory, "cut.jsonl")
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: bytes.length - 1 }), async (length) => {
+        await writeFile(file, bytes.subarray(0, length))
+        const whole = bytes.subarray(0, length).lastIndexOf("\n") + 1
+        if (whole === 0 && length < 11) return
+        const later = await evolve({ ...options(40), file })
+        assert.strictEqual(later.verdict, result.verdict)
+        const note = `the file ended within an event, of which ${length - whole} bytes were left out`
+        assert.deepStrictEqual(later.failures, length === whole ? [] : [note])
+        assert.strictEqual((await Effect.runPromise(Viewing.read(file))).view.verdict, result.verdict)
+      }),
+      { numRuns: 20 }
+    )
+  })
+
+  it.each([
+    ["a line without end", "my only copy of a poem"],
+    ["one object", '{"name":"x","version":"1"}'],
+    ["a brace", "{"],
+    ["lines", "one\ntwo\n"],
+    ["another journal", '{"format":"inspo-journal","version":1}\n']
+  ])("is never one of others: %s", async (name, text) => {
+    const file = join(directory, `${name}.txt`)
+    await writeFile(file, text)
+    assert.include(await messageOf(evolve({ ...options(40), file })), "is not the file of a search; name another one")
+    assert.strictEqual(await readFile(file, "utf8"), text)
   })
 })

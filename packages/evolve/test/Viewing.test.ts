@@ -4,11 +4,12 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import * as fc from "fast-check"
-import * as Course from "../src/Course.ts"
+import * as Viewing from "../src/Viewing.ts"
 import { AgentFailed } from "../src/Failure.ts"
 import { evolve } from "../src/index.ts"
-import { Snapshot } from "../src/Snapshot.ts"
+import { SearchView } from "../src/SearchView.ts"
 import { cases, chance, options } from "./support/Agents.ts"
+import { payloadsOf, writeEvents } from "./support/Files.ts"
 
 let directory = ""
 beforeAll(async () => {
@@ -16,10 +17,10 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-const read = (file: string, before: Course.Course | null = null) => Effect.runPromise(Course.read(file, before))
+const read = (file: string, before: Viewing.Followed | null = null) => Effect.runPromise(Viewing.read(file, before))
 
 const problemOf = async (file: string): Promise<string> => {
-  const found = await Effect.runPromise(Effect.result(Course.read(file)))
+  const found = await Effect.runPromise(Effect.result(Viewing.read(file)))
   return Result.isFailure(found) ? found.failure.message : "no failure"
 }
 
@@ -41,10 +42,10 @@ const searched = (file: string, { calls, count, seed }: { calls: number; count: 
     proposer: ["Answer in one word.", "Ignore all rules.", "Be polite.", "Be brief.", "Say answer 3."]
   })
 
-/** The result that a snapshot of a finished search amounts to. */
-const resultOf = (snapshot: Snapshot) => {
-  const contentOf = (id: string | null) => snapshot.tried.find((one) => one.id === id)?.content ?? null
-  const { calls, callsNeeded, failures, largestPossibleGain, lost, rejected, scoreNoise, test, usd, verdict } = snapshot
+/** The result that the view of a finished search amounts to. */
+const resultOf = (view: SearchView) => {
+  const contentOf = (id: string | null) => view.tried.find((one) => one.id === id)?.content ?? null
+  const { calls, callsNeeded, failures, largestPossibleGain, lost, rejected, scoreNoise, test, usd, verdict } = view
   return {
     verdict,
     largestPossibleGain,
@@ -55,22 +56,22 @@ const resultOf = (snapshot: Snapshot) => {
     scoreNoise,
     rejected,
     failures,
-    prompt: contentOf(snapshot.prompt),
+    prompt: contentOf(view.prompt),
     gain: test?.gain ?? null,
     finalist: contentOf(test?.finalist ?? null),
-    cases: { ...snapshot.cases, repeated: 0 },
-    tried: snapshot.tried.map(({ cases, content, gain, parent, score }) => ({
+    cases: { ...view.cases, repeated: 0 },
+    tried: view.tried.map(({ cases, content, gain, parent, score }) => ({
       prompt: content,
       parent: contentOf(parent),
       score,
       cases,
       gain
     })),
-    failing: snapshot.failing.map(({ case: one, output, score }) => ({ case: one, score, output }))
+    failing: view.failing.map(({ case: one, output, score }) => ({ case: one, score, output }))
   }
 }
 
-describe("the course of a search", () => {
+describe("the view of a search", () => {
   it("has at its end what `evolve` returned, and after each event what was known then", async () => {
     let number = 0
     await fc.assert(
@@ -89,29 +90,29 @@ describe("the course of a search", () => {
             return null
           })
           fc.pre(result !== null)
-          const { course, snapshot } = await read(file)
+          const { followed, view } = await read(file)
           const { report, ...expected } = result
           assert.include(report(), "# ")
           for (const { output } of result.failing) assert.strictEqual(output, `wrong under ${result.prompt}`)
-          assert.deepStrictEqual<unknown>(resultOf(snapshot), expected)
+          assert.deepStrictEqual<unknown>(resultOf(view), expected)
           assert.deepStrictEqual(
-            Schema.decodeUnknownSync(Schema.fromJsonString(Snapshot))(JSON.stringify(snapshot)),
-            snapshot
+            Schema.decodeUnknownSync(Schema.fromJsonString(SearchView))(JSON.stringify(view)),
+            view
           )
 
           // Killed anywhere, and read on from there.
           const whole = await readFile(file)
           const places = cuts.map((cut) => Math.round((cut / 1000) * whole.length)).toSorted((a, b) => a - b)
-          const header = whole.indexOf("\n") + 1
-          let before: Course.Course | null = null
+          const header = whole.indexOf("\n", whole.indexOf("\n") + 1) + 1
+          let before: Viewing.Followed | null = null
           for (const place of [...places.filter((one) => one >= header), whole.length]) {
             await writeFile(file, whole.subarray(0, place))
-            const followed = await read(file, before)
-            before = followed.course
-            assert.isAtMost(followed.snapshot.calls, result.calls)
-            assert.strictEqual(followed.snapshot.verdict === null, followed.snapshot.phase !== "done")
+            const later = await read(file, before)
+            before = later.followed
+            assert.isAtMost(later.view.calls, result.calls)
+            assert.strictEqual(later.view.verdict === null, later.view.phase !== "done")
           }
-          assert.deepStrictEqual(before, course)
+          assert.deepStrictEqual(before, followed)
         }
       ),
       { numRuns: 10 }
@@ -121,18 +122,18 @@ describe("the course of a search", () => {
   it("has each round once, with the members that took part in it", async () => {
     const file = join(directory, "rounds.jsonl")
     await searched(file, { calls: 200, count: 40, seed: 3 })
-    const { snapshot } = await read(file)
+    const { view } = await read(file)
     assert.deepStrictEqual(
-      snapshot.rounds.map(({ round }) => round),
-      snapshot.rounds.map((_, place) => place + 1)
+      view.rounds.map(({ round }) => round),
+      view.rounds.map((_, place) => place + 1)
     )
-    for (const { members, round } of snapshot.rounds) {
+    for (const { members, round } of view.rounds) {
       assert.approximately(
         members.reduce((sum, { chance: best }) => sum + (best ?? 0), 0),
         1,
         1e-6
       )
-      const present = snapshot.tried.filter(
+      const present = view.tried.filter(
         ({ enteredAfter, id, left }) => (id === "i0" || enteredAfter < round) && (left === null || left.after >= round)
       )
       assert.deepStrictEqual(members.map(({ id }) => id).toSorted(), present.map(({ id }) => id).toSorted())
@@ -151,12 +152,22 @@ describe("the course of a search", () => {
     }
     assert.include(await problem(""), "is empty; no search has begun")
     assert.include(await problem("country,expected\n"), "is not the file of a search")
-    assert.include(await problem(text.replace('"version":3', '"version":1')), "has format version 1")
-    assert.include(await problem(text.replace('"calls":40', '"calls":"x"')), "line 1 is damaged")
-    assert.include(await problem(text.replace('"calls":40', '"calls":4')), "budget.calls")
-    assert.include(await problem(lines.with(3, "{}").join("\n")), "line 4 is no event")
+    assert.include(await problem(text.replace('"version":4', '"version":3')), "has format version 3")
+    assert.include(await problem(text.replace("}\n", "} ")), "line 1 is damaged")
+    assert.include(await problem(lines.with(3, "{}").join("\n")), "line 4 is not what was written")
+    const [begun = {}, ...events] = await payloadsOf(file)
+    const rewritten = async (...payloads: ReadonlyArray<unknown>) => {
+      await rm(damaged, { force: true })
+      await writeEvents(damaged, payloads)
+      return problemOf(damaged)
+    }
+    assert.include(await rewritten({ ...begun, calls: "x" }), "its first event is that of no search")
+    assert.include(await rewritten({ ...begun, calls: 4 }), "budget.calls")
+    assert.include(await rewritten(begun, {}), "event 1 is none of a search")
     const early = { _tag: "Evolved", event: { _tag: "EvolutionSkipped", step: 1, reason: "R" } }
-    assert.include(await problem(`${lines[0]}\n${JSON.stringify(early)}\n`), "line 2 does not follow from those before")
+    assert.include(await rewritten(begun, early), "event 1 does not follow from those before")
+    const unasked = { _tag: "Answered", prompt: "i0", case: 19, sample: 7, score: 1, feedback: null, usd: 0 }
+    assert.include(await rewritten(begun, ...events.slice(0, 1), unasked), "was answered, but not asked")
     assert.include(await problemOf(join(directory, "none.jsonl")), "ENOENT")
     await truncate(damaged)
     assert.include(await problemOf(damaged), "is empty")

@@ -1,4 +1,4 @@
-/** Where a search is or how it ended, as JSON: what terminals and pages show of it. Loads nothing else, so that a page can read it. */
+/** Where a search is or how it ended, as JSON: what terminals, pages and reports show of it. Loads nothing else, so that a page can read it. */
 import { Instruction } from "@inspo/domain"
 import { CandidateLint } from "@inspo/reflection"
 import { Schema } from "effect"
@@ -47,17 +47,17 @@ export const Round = Schema.Struct({
 })
 export interface Round extends Schema.Schema.Type<typeof Round> {}
 
-/** A case that scores below 1. `place` counts the different cases from 0. */
+/** A case that scores below 1. `index` counts the different cases from 0. */
 export const Failing = Schema.Struct({
-  place: Count,
+  index: Count,
+  case: Schema.Json,
   score: Schema.Finite,
   feedback: Schema.NullOr(Schema.String),
   output: Schema.Json
 })
 export interface Failing extends Schema.Schema.Type<typeof Failing> {}
 
-/** What the state and the events of a search say. */
-export const Summary = Schema.Struct({
+export const SearchView = Schema.Struct({
   phase: Schema.Literals(["search", "test", "done"]),
   /** Null until the search is done. */
   verdict: Schema.NullOr(Schema.Literals(["better", "no-headroom", "undecided"])),
@@ -95,17 +95,11 @@ export const Summary = Schema.Struct({
   rejected: Schema.Array(CandidateLint.Rejection),
   failures: Schema.Array(Schema.String),
   /** Cases that score below 1: under `prompt` once the search is done, under `leader` before. */
-  failing: Schema.Array(Failing)
-})
-export interface Summary extends Schema.Schema.Type<typeof Summary> {}
-
-/** A summary with the course of the search, and the cases that fail. */
-export const Snapshot = Schema.Struct({
-  ...Summary.fields,
-  failing: Schema.Array(Schema.Struct({ ...Failing.fields, case: Schema.Json })),
+  failing: Schema.Array(Failing),
+  /** The rounds of search that are complete. */
   rounds: Schema.Array(Round),
   randomSeed: Schema.Finite,
   /** What the answers depend on besides prompt and cases, such as the model. */
   identity: Schema.Record(Schema.String, Schema.String)
 })
-export interface Snapshot extends Schema.Schema.Type<typeof Snapshot> {}
+export interface SearchView extends Schema.Schema.Type<typeof SearchView> {}
