@@ -644,7 +644,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, hash = excluded.hash",
     "a later answer replaces the first"
   ),
-  journalLedger("reserved.has(name(reservation)) ? 1 : 0", "0", "work done again counts as new"),
+  journalLedger("reserved.has(reservationName(reservation)) ? 1 : 0", "0", "work done again counts as new"),
   journalEvents(
     "WHERE sequence >= ${sequence - 1}",
     "WHERE sequence >= ${sequence}",
