@@ -55,7 +55,7 @@ describe("Population", () => {
             program
           )
         }),
-        { numRuns: 150, seed: 11 }
+        { numRuns: 150, seed: Number(process.env["INSPO_SEQUENCES_SEED"] ?? 11) }
       )
     })
 })

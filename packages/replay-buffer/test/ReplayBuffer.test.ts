@@ -358,7 +358,7 @@ describe("ReplayBuffer", () => {
             )
           }
         ),
-        { numRuns: 150, seed: 13 }
+        { numRuns: 150, seed: Number(process.env["INSPO_SEQUENCES_SEED"] ?? 13) }
       )
     })
 })
