@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Latch, Layer, Redacted, Schema } from "effect"
+import { Effect, Equal, Latch, Layer, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { HttpRouter, HttpServer } from "effect/http"
-import { Limits } from "@inspo/serve"
+import { HttpClient, HttpClientRequest, HttpClientResponse, HttpRouter, HttpServer } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Api, type Lease, Limits, type Member, type Population } from "@inspo/serve"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import * as Registry from "@inspo/serve/live/Populations"
 import { PopulationStore } from "@inspo/serve/store/PopulationStore"
@@ -13,7 +14,10 @@ interface Told {
   readonly body: unknown
 }
 
-/** Asks the routes themselves, without a socket. */
+/** The typed client of a server that needs no key. */
+type Client = HttpApiClient.ForApi<typeof Api>
+
+/** Asks the routes themselves, without a socket and without types: for requests that are malformed, or have a key. */
 type Ask = (method: string, path: string, body?: unknown, key?: string) => Effect.Effect<Told>
 
 const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
@@ -48,7 +52,18 @@ const serversOn = Effect.fnUntraced(function* (store: Layer.Layer<PopulationStor
         const isJson = answer.headers.get("content-type")?.includes("json") === true
         return { status: answer.status, body: isJson ? decodeJson(text) : text }
       })
-    return { ask, handler, stop: Effect.promise(dispose) }
+    const client = yield* HttpApiClient.make(Api, { baseUrl: "http://localhost" }).pipe(
+      Effect.provideService(
+        HttpClient.HttpClient,
+        HttpClient.make((request) =>
+          Effect.map(
+            Effect.flatMap(Effect.orDie(HttpClientRequest.toWeb(request)), (web) => Effect.promise(() => handler(web))),
+            (response) => HttpClientResponse.fromWeb(request, response)
+          )
+        )
+      )
+    )
+    return { ask, client, handler, stop: Effect.promise(dispose) }
   })
   return start
 })
@@ -70,21 +85,27 @@ const heldBack = (latch: Latch.Latch) =>
   ).pipe(Layer.provide(MemoryStore.layer))
 
 const one = "/v1/populations/support"
-const online = { seed: "Be brief.", variants: ["Be kind."], settings: { sealAfterLeases: 4, horizonSeconds: 60 } }
-const trainer = { seed: "Be brief.", variants: ["Be kind."], profile: "trainer" }
+const support = { params: { name: "support" } }
+const online: Population.NewPopulation = {
+  seed: "Be brief.",
+  variants: ["Be kind."],
+  settings: { sealAfterLeases: 4, horizonSeconds: 60 }
+}
+const trainer: Population.NewPopulation = { seed: "Be brief.", variants: ["Be kind."], profile: "trainer" }
+
+const create = ({ populations }: Client, payload: Population.NewPopulation = online) =>
+  populations.create({ ...support, payload })
+
+const leasedBy = ({ leases }: Client, payload: Lease.LeaseRequests) =>
+  Effect.map(leases.lease({ ...support, payload }), ({ leases }) => leases)
+
+const outcomesBy = ({ leases }: Client, rewards: ReadonlyArray<Lease.Reward>) =>
+  Effect.map(leases.reward({ ...support, payload: { rewards } }), ({ results }) =>
+    results.map(({ outcome }) => outcome)
+  )
 
 const fieldOf = (body: unknown, name: string): unknown =>
   typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined
-
-const leasesOf = (told: Told): ReadonlyArray<{ readonly lease: string; readonly key: string }> =>
-  Schema.decodeUnknownSync(
-    Schema.Struct({ leases: Schema.Array(Schema.Struct({ lease: Schema.String, key: Schema.String })) })
-  )(told.body).leases
-
-const outcomesOf = (told: Told): ReadonlyArray<string> =>
-  Schema.decodeUnknownSync(Schema.Struct({ results: Schema.Array(Schema.Struct({ outcome: Schema.String })) }))(
-    told.body
-  ).results.map(({ outcome }) => outcome)
 
 const Key = Schema.Literals(["a", "b", "c", "d", "e"])
 const Op = Schema.Union([
@@ -99,34 +120,32 @@ const Op = Schema.Union([
 ])
 type Op = typeof Op.Type
 
-const requestOf = (op: Op, leases: ReadonlyMap<string, string>): readonly [string, string, unknown] => {
+const perform = (
+  client: Client,
+  op: Exclude<Op, { readonly _tag: "Restart" }>,
+  leases: ReadonlyMap<string, string>
+) => {
+  const member = (payload: Member.MemberAction) => client.populations.member({ ...support, payload })
   switch (op._tag) {
     case "Lease":
-      return ["POST", `${one}/leases`, { requests: op.keys.map((key) => ({ key })) }]
+      return Effect.map(leasedBy(client, { requests: op.keys.map((key) => ({ key })) }), (all) =>
+        all.map(({ key, lease }) => [key, lease] as const)
+      )
     case "Reward": {
       const lease = leases.get(op.key) ?? "support~0/0/none/none"
-      const reward = op.abandoned ? { lease, abandoned: true } : { lease, value: op.value }
-      return ["POST", `${one}/rewards`, { rewards: [reward] }]
+      return outcomesBy(client, [op.abandoned ? { lease, abandoned: true } : { lease, value: op.value }])
     }
     case "Freeze":
-      return ["POST", `${one}/${op.how}`, undefined]
+      return client.populations[op.how](support)
     case "Add":
-      return ["POST", `${one}/members`, { action: "add", wording: op.wording }]
+      return member({ action: "add", wording: op.wording })
     case "Pin":
-      return ["POST", `${one}/members`, { action: "pin", id: op.id }]
+      return member({ action: "pin", id: op.id })
     case "Retire":
-      return ["POST", `${one}/members`, { action: "retire", id: op.id }]
+      return member({ action: "retire", id: op.id })
     case "Change":
-      return ["PATCH", one, { sealAfterLeases: op.sealAfterLeases }]
-    case "Restart":
-      return ["GET", one, undefined]
+      return client.populations.change({ ...support, payload: { sealAfterLeases: op.sealAfterLeases } })
   }
-}
-
-/** What an answer says, but for what may be known better when it is repeated: that it is, and when a cohort is closed. */
-const lasting = (op: Op, told: Told): unknown => {
-  if (op._tag === "Reward") return told.status
-  return op._tag === "Lease" ? leasesOf(told).map(({ key, lease }) => [key, lease]) : told
 }
 
 describe("Server", () => {
@@ -137,27 +156,32 @@ describe("Server", () => {
       Effect.gen(function* () {
         const start = yield* servers
         let server = yield* start()
-        yield* server.ask("PUT", one, online)
+        yield* create(server.client)
         const leases = new Map<string, string>()
+        const state = Effect.suspend(() => server.client.populations.get(support))
         for (const op of ops) {
           if (op._tag === "Restart") {
-            const before = yield* server.ask("GET", one)
+            const before = yield* state
             yield* server.stop
             server = yield* start()
-            assert.deepStrictEqual(yield* server.ask("GET", one), before)
+            assert.deepStrictEqual(yield* state, before)
             continue
           }
-          const request = requestOf(op, leases)
-          const first = yield* server.ask(...request)
-          const state = yield* server.ask("GET", one)
-          const again = yield* server.ask(...request)
-          assert.deepStrictEqual(lasting(op, again), lasting(op, first), JSON.stringify(op))
-          assert.deepStrictEqual(yield* server.ask("GET", one), state, `${JSON.stringify(op)} was done twice`)
-          if (op._tag === "Lease") for (const { key, lease } of leasesOf(first)) leases.set(key, lease)
-          if (op._tag === "Reward" && outcomesOf(first)[0] === "accepted")
-            assert.deepStrictEqual(outcomesOf(again), ["duplicate"])
+          const request = Effect.result<unknown, unknown, never>(perform(server.client, op, leases))
+          const first = yield* request
+          const after = yield* state
+          const again = yield* request
+          // Of a reward it is known better when it is repeated: that it is.
+          assert.strictEqual(again._tag, first._tag, JSON.stringify(op))
+          if (op._tag !== "Reward") assert.deepStrictEqual(again, first, JSON.stringify(op))
+          else if (Result.isSuccess(first) && Equal.equals(first.success, ["accepted"]))
+            assert.deepStrictEqual(again, Result.succeed(["duplicate"]))
+          assert.deepStrictEqual(yield* state, after, `${JSON.stringify(op)} was done twice`)
+          if (op._tag === "Lease")
+            for (const { key, lease } of yield* leasedBy(server.client, { requests: op.keys.map((key) => ({ key })) }))
+              leases.set(key, lease)
         }
-        assert.strictEqual(fieldOf((yield* server.ask("PUT", one, online)).body, "outcome"), "same")
+        assert.strictEqual((yield* create(server.client)).outcome, "same")
         yield* server.stop
       }).pipe(Effect.scoped),
     { arbitrary: { runs: 15 } }
@@ -211,32 +235,32 @@ describe("Server", () => {
 
   it.effect("accepts valid rewards, and reports the reason for each of the others", () =>
     Effect.gen(function* () {
-      const { ask } = yield* (yield* servers)()
-      yield* ask("PUT", one, online)
-      yield* ask("PUT", "/v1/populations/another", online)
-      const leased = leasesOf(yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }, { key: "b", n: 2 }] }))
-      const [a = "", b = ""] = leased.map(({ lease }) => lease)
-      const [foreign = ""] = leasesOf(
-        yield* ask("POST", "/v1/populations/another/leases", { requests: [{ key: "a" }] })
-      ).map(({ lease }) => lease)
-      const told = yield* ask("POST", `${one}/rewards`, {
-        rewards: [
-          { lease: a, value: 1 },
-          { lease: a, value: 0 },
-          { lease: b, value: 1 },
-          { lease: b, sample: 1, value: 7 },
-          { lease: b, sample: 0, failed: true },
-          { lease: foreign, value: 1 }
-        ]
+      const { client } = yield* (yield* servers)()
+      yield* create(client)
+      const another = { params: { name: "another" } }
+      yield* client.populations.create({ ...another, payload: online })
+      const [a = "", b = ""] = (yield* leasedBy(client, { requests: [{ key: "a" }, { key: "b", n: 2 }] })).map(
+        ({ lease }) => lease
+      )
+      const { leases } = yield* client.leases.lease({ ...another, payload: { requests: [{ key: "a" }] } })
+      const { results } = yield* client.leases.reward({
+        ...support,
+        payload: {
+          rewards: [
+            { lease: a, value: 1 },
+            { lease: a, value: 0 },
+            { lease: b, value: 1 },
+            { lease: b, sample: 1, value: 7 },
+            { lease: b, sample: 0, failed: true },
+            { lease: leases[0]?.lease ?? "", value: 1 }
+          ]
+        }
       })
-      assert.deepStrictEqual(outcomesOf(told), ["accepted", "duplicate", "refused", "refused", "accepted", "unknown"])
-      const results = fieldOf(told.body, "results")
-      assert.isArray(results)
-      assert.deepInclude(fieldOf(Array.isArray(results) ? results[3] : null, "refusal"), {
-        field: "value",
-        value: "7",
-        expected: "a number from 0 to 1"
-      })
+      assert.deepStrictEqual(
+        results.map(({ outcome }) => outcome),
+        ["accepted", "duplicate", "refused", "refused", "accepted", "unknown"]
+      )
+      assert.deepInclude(results[3]?.refusal, { field: "value", value: "7", expected: "a number from 0 to 1" })
     }).pipe(Effect.scoped)
   )
 
@@ -263,9 +287,11 @@ describe("Server", () => {
 
   it.effect("closes a trainer's cohort at once, and returns its leases again, also those of removed instructions", () =>
     Effect.gen(function* () {
-      const { ask } = yield* (yield* servers)()
-      yield* ask("PUT", one, trainer)
-      assert.strictEqual((yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })).status, 400)
+      const { client } = yield* (yield* servers)()
+      yield* create(client, trainer)
+      const refused = (payload: Lease.LeaseRequests) =>
+        Effect.map(Effect.flip(leasedBy(client, payload)), ({ _tag }) => _tag)
+      assert.strictEqual(yield* refused({ requests: [{ key: "a" }] }), "InvalidRequest")
       const request = {
         cohort: "train/1",
         requests: [
@@ -273,44 +299,42 @@ describe("Server", () => {
           { key: "b", n: 2 }
         ]
       }
-      const first = yield* ask("POST", `${one}/leases`, request)
-      const close = { rewards: [], close: { cohort: "train/1" } }
-      const closed = fieldOf((yield* ask("POST", `${one}/rewards`, close)).body, "cohort")
-      assert.deepInclude(closed, { cohort: "train/1", state: "closed", leases: 2, reported: 0 })
-      assert.deepInclude(fieldOf((yield* ask("POST", `${one}/rewards`, close)).body, "cohort"), { state: "closed" })
-      assert.strictEqual((yield* ask("POST", `${one}/members`, { action: "retire", id: "i1" })).status, 200)
-      assert.deepStrictEqual(leasesOf(yield* ask("POST", `${one}/leases`, request)), leasesOf(first))
-      assert.strictEqual((yield* ask("POST", `${one}/leases`, { ...request, requests: [{ key: "new" }] })).status, 409)
-      assert.strictEqual(
-        (yield* ask("POST", `${one}/leases`, { ...request, requests: [{ key: "a", n: 3 }] })).status,
-        409
-      )
-      const rewind = { to: "train/1", requestId: "r" }
-      assert.deepStrictEqual((yield* ask("POST", `${one}/rewind`, rewind)).body, { branch: 1, rewound: true })
-      assert.deepStrictEqual((yield* ask("POST", `${one}/rewind`, rewind)).body, { branch: 1, rewound: false })
+      const leased = Effect.map(leasedBy(client, request), (all) => all.map(({ key, lease }) => [key, lease]))
+      const first = yield* leased
+      const close = client.leases.reward({ ...support, payload: { rewards: [], close: { cohort: "train/1" } } })
+      assert.deepInclude((yield* close).cohort, { cohort: "train/1", state: "closed", leases: 2, reported: 0 })
+      assert.deepInclude((yield* close).cohort, { state: "closed" })
+      yield* client.populations.member({ ...support, payload: { action: "retire", id: "i1" } })
+      assert.deepStrictEqual(yield* leased, first)
+      assert.strictEqual(yield* refused({ ...request, requests: [{ key: "new" }] }), "Conflict")
+      assert.strictEqual(yield* refused({ ...request, requests: [{ key: "a", n: 3 }] }), "Conflict")
+      const rewind = client.leases.rewind({ ...support, payload: { to: "train/1", requestId: "r" } })
+      assert.deepStrictEqual(yield* rewind, { branch: 1, rewound: true })
+      assert.deepStrictEqual(yield* rewind, { branch: 1, rewound: false })
     }).pipe(Effect.scoped)
   )
 
   it.effect("refuses to close or rewind an online population", () =>
     Effect.gen(function* () {
-      const { ask } = yield* (yield* servers)()
-      yield* ask("PUT", one, online)
-      const [lease = ""] = leasesOf(yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })).map(
-        (l) => l.lease
-      )
-      const close = { rewards: [{ lease, value: 1 }], close: { cohort: "auto/train/1" } }
-      assert.strictEqual((yield* ask("POST", `${one}/rewards`, close)).status, 409)
-      assert.deepStrictEqual(outcomesOf(yield* ask("POST", `${one}/rewards`, { rewards: close.rewards })), ["accepted"])
-      assert.strictEqual((yield* ask("POST", `${one}/rewind`, { to: "auto/train/1", requestId: "r" })).status, 409)
+      const { client } = yield* (yield* servers)()
+      yield* create(client)
+      const [leased] = yield* leasedBy(client, { requests: [{ key: "a" }] })
+      const rewards = [{ lease: leased?.lease ?? "", value: 1 }]
+      const close = { cohort: "auto/train/1" }
+      const closing = yield* Effect.flip(client.leases.reward({ ...support, payload: { rewards, close } }))
+      assert.strictEqual(closing._tag, "Conflict")
+      assert.deepStrictEqual(yield* outcomesBy(client, rewards), ["accepted"])
+      const rewind = { to: "auto/train/1", requestId: "r" }
+      assert.strictEqual((yield* Effect.flip(client.leases.rewind({ ...support, payload: rewind })))._tag, "Conflict")
     }).pipe(Effect.scoped)
   )
 
   it.effect("seals and closes by time, without requests", () =>
     Effect.gen(function* () {
-      const { ask } = yield* (yield* servers)()
-      yield* ask("PUT", one, { ...online, settings: { sealAfterSeconds: 10, horizonSeconds: 5 } })
-      yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })
-      const stateOf = Effect.map(ask("GET", one), ({ body }) => fieldOf(body, "leases"))
+      const { client } = yield* (yield* servers)()
+      yield* create(client, { ...online, settings: { sealAfterSeconds: 10, horizonSeconds: 5 } })
+      yield* leasedBy(client, { requests: [{ key: "a" }] })
+      const stateOf = Effect.map(client.populations.get(support), ({ leases }) => leases)
       assert.deepStrictEqual(yield* stateOf, { given: 1, open: 1, overdue: 0, lost: 0 })
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* stateOf, { given: 1, open: 1, overdue: 1, lost: 0 })
@@ -341,44 +365,37 @@ describe("Server", () => {
 
   it.effect("pages through what happened, and measures it", () =>
     Effect.gen(function* () {
-      const { ask } = yield* (yield* servers)()
-      yield* ask("PUT", one, online)
-      for (const how of ["freeze", "resume", "freeze"]) yield* ask("POST", `${one}/${how}`)
-      const types: Array<unknown> = []
+      const { client } = yield* (yield* servers)()
+      yield* create(client)
+      for (const how of ["freeze", "resume", "freeze"] as const) yield* client.populations[how](support)
+      const types: Array<string> = []
       for (let after = -1; ;) {
-        const { body } = yield* ask("GET", `${one}/events?after=${after}&limit=2`)
-        const events = fieldOf(body, "events")
-        if (!Array.isArray(events) || events.length === 0) break
-        types.push(...events.map((event: unknown) => fieldOf(event, "type")))
-        after = Number(fieldOf(body, "last"))
+        const { events, last } = yield* client.populations.events({ ...support, query: { after, limit: 2 } })
+        if (events.length === 0) break
+        types.push(...events.map(({ type }) => type))
+        after = last
       }
       assert.deepStrictEqual(types, ["Created", "Frozen", "Frozen", "Frozen"])
-      const { body } = yield* ask("GET", "/metrics")
-      assert.include(String(body), 'inspo_frozen{population="support"} 1')
-      assert.include(String(body), 'inspo_degraded{population="support"} 0')
+      const metrics = yield* client.server.metrics()
+      assert.include(metrics, 'inspo_frozen{population="support"} 1')
+      assert.include(metrics, 'inspo_degraded{population="support"} 0')
     }).pipe(Effect.scoped)
   )
 
   it.effect("sums the rewards of closed cohorts in a summary of what happened", () =>
     Effect.gen(function* () {
-      const { ask } = yield* (yield* servers)()
-      yield* ask("PUT", one, trainer)
-      const leased = yield* ask("POST", `${one}/leases`, {
-        cohort: "train/1",
-        requests: [{ key: "a" }, { key: "b", n: 2 }]
-      })
-      const rewards = leasesOf(leased).flatMap(({ key, lease }) =>
+      const { client } = yield* (yield* servers)()
+      yield* create(client, trainer)
+      const leased = yield* leasedBy(client, { cohort: "train/1", requests: [{ key: "a" }, { key: "b", n: 2 }] })
+      const rewards = leased.flatMap(({ key, lease }): ReadonlyArray<Lease.Reward> =>
         key === "a" ? [{ lease, value: 1 }] : [0, 1].map((sample) => ({ lease, sample, value: sample }))
       )
-      yield* ask("POST", `${one}/rewards`, { rewards, close: { cohort: "train/1" } })
-      const closed = Effect.fnUntraced(function* (view: string) {
-        const { body } = yield* ask("GET", `${one}/events?view=${view}`)
-        const events = fieldOf(body, "events")
-        const found = Array.isArray(events)
-          ? events.find((event: unknown) => fieldOf(event, "type") === "Closed")
-          : null
-        return { last: fieldOf(body, "last"), data: fieldOf(found, "data") }
-      })
+      yield* client.leases.reward({ ...support, payload: { rewards, close: { cohort: "train/1" } } })
+      const closed = (view: "all" | "summary") =>
+        Effect.map(client.populations.events({ ...support, query: { view } }), ({ events, last }) => ({
+          last,
+          data: events.find(({ type }) => type === "Closed")?.data
+        }))
       const [summary, all] = [yield* closed("summary"), yield* closed("all")]
       assert.strictEqual(summary.last, all.last)
       assert.isArray(fieldOf(all.data, "units"))
@@ -489,18 +506,18 @@ describe("Server", () => {
 
   it.effect("refuses leases with a remedy once a population has the maximum of open samples", () =>
     Effect.gen(function* () {
-      const { ask } = yield* (yield* servers)()
-      yield* ask("PUT", one, trainer)
+      const { client } = yield* (yield* servers)()
+      yield* create(client, trainer)
       const requests = (step: number) =>
         Array.from({ length: 1024 }, (_, at) => ({ key: `${step}/${at}`, n: Limits.samplesPerLease }))
-      const first = yield* ask("POST", `${one}/leases`, { cohort: "a", requests: requests(1) })
-      assert.strictEqual(first.status, 200)
-      const second = yield* ask("POST", `${one}/leases`, { cohort: "b", requests: requests(2) })
-      assert.strictEqual(second.status, 429)
-      assert.include(String(fieldOf(second.body, "limit")), "2000000 samples in cohorts that are not closed")
-      yield* ask("POST", `${one}/rewards`, { rewards: [], close: { cohort: "a" } })
-      const third = yield* ask("POST", `${one}/leases`, { cohort: "b", requests: requests(2) })
-      assert.strictEqual(third.status, 200)
+      yield* leasedBy(client, { cohort: "a", requests: requests(1) })
+      const second = leasedBy(client, { cohort: "b", requests: requests(2) })
+      const refused = yield* Effect.flip(second)
+      assert.strictEqual(refused._tag, "TooManyRequests")
+      if (refused._tag === "TooManyRequests")
+        assert.include(refused.limit, "2000000 samples in cohorts that are not closed")
+      yield* client.leases.reward({ ...support, payload: { rewards: [], close: { cohort: "a" } } })
+      yield* second
     }).pipe(Effect.scoped)
   )
 
@@ -508,26 +525,24 @@ describe("Server", () => {
     Effect.gen(function* () {
       const start = yield* servers
       const first = yield* start()
-      yield* first.ask("PUT", one, online)
-      const own = leasesOf(yield* first.ask("POST", `${one}/leases`, { requests: [{ key: "alice" }] }))[0]?.lease ?? ""
-      const other =
-        leasesOf(yield* first.ask("POST", `${one}/leases`, { requests: [{ key: "mallory" }] }))[0]?.lease ?? ""
+      yield* create(first.client)
+      const leaseOf = ({ client }: { readonly client: Client }, key: string) =>
+        Effect.map(leasedBy(client, { requests: [{ key }] }), ([leased]) => leased?.lease ?? "")
+      const own = yield* leaseOf(first, "alice")
+      const other = yield* leaseOf(first, "mallory")
       const forged = other.replace(/mallory$/u, "alice")
       assert.notStrictEqual(forged, own)
       const [prefix = "", , ...place] = own.split("/")
       for (const id of [forged, [prefix, ...place].join("/"), `${own}x`, own.toUpperCase(), `${prefix}/`, prefix]) {
-        const told = yield* first.ask("POST", `${one}/rewards`, { rewards: [{ lease: id, value: 0 }] })
-        assert.deepStrictEqual(outcomesOf(told), ["unknown"], id)
+        assert.deepStrictEqual(yield* outcomesBy(first.client, [{ lease: id, value: 0 }]), ["unknown"], id)
         assert.strictEqual((yield* first.ask("DELETE", `${one}/transcripts/${encodeURIComponent(id)}`)).status, 404)
       }
       yield* first.stop
       const second = yield* start()
-      const again = leasesOf(yield* second.ask("POST", `${one}/leases`, { requests: [{ key: "alice" }] }))[0]?.lease
-      assert.strictEqual(again, own)
-      const events = yield* second.ask("GET", `${one}/events`)
-      assert.notInclude(JSON.stringify(events.body), "secret")
-      const told = yield* second.ask("POST", `${one}/rewards`, { rewards: [{ lease: own, value: 1 }] })
-      assert.deepStrictEqual(outcomesOf(told), ["accepted"])
+      assert.strictEqual(yield* leaseOf(second, "alice"), own)
+      const events = yield* second.client.populations.events({ ...support, query: {} })
+      assert.notInclude(JSON.stringify(events), "secret")
+      assert.deepStrictEqual(yield* outcomesBy(second.client, [{ lease: own, value: 1 }]), ["accepted"])
     }).pipe(Effect.scoped)
   )
 
