@@ -1,11 +1,11 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { type Attempt, Reward } from "@inspo/reward"
+import { type ScoredEpisode, Reward } from "@inspo/reward"
 import * as CommandReward from "@inspo/reward/CommandReward"
 import { RewardLaws } from "@inspo/reward/testing"
 import { type Duration, Effect, Layer } from "effect"
 
-const attempt = (answer: string): Attempt.Attempt => ({
+const attempt = (answer: string): ScoredEpisode.ScoredEpisode => ({
   question: { question: "Where?", goldenAnswers: ["Ostrel Bay", "ünïcode"] },
   prompt: "Answer.",
   response: `<answer>${answer}</answer>`,

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import type { RunEvent } from "@inspo/coevolution"
 import { layer } from "@inspo/journal/sqlite"
-import { Attempt } from "@inspo/reward"
+import { ScoredEpisode } from "@inspo/reward"
 import { Effect, FileSystem, Result } from "effect"
 import { algorithm, customRun } from "../custom-tool-and-reward/CustomRun.ts"
 import { directory } from "../custom-tool-and-reward/Directory.ts"
@@ -23,7 +23,7 @@ describe("a reward of one's own", () => {
   it.effect("pays less for the same answer in more turns", () =>
     Effect.gen(function* () {
       const question = { question: "Where?", goldenAnswers: ["Ostrel Bay"] }
-      const short = Attempt.fromSolution(question, "<search> x</search><answer> Ostrel Bay</answer>")
+      const short = ScoredEpisode.fromSolution(question, "<search> x</search><answer> Ostrel Bay</answer>")
       const long = { ...short, turns: ["<search> x</search>", "<search> y</search>", ...short.turns] }
       const spared = (yield* thrifty.score(short)).reward - (yield* thrifty.score(long)).reward
       assert.closeTo(spared, pricePerTurn, 1e-12)

@@ -2,7 +2,6 @@ import { EngineError, notFinite } from "@inspo/engine"
 import { Effect, Schema, type Scope, Semaphore } from "effect"
 import * as AdamW from "./AdamW.ts"
 import { scalar } from "./internal/Values.ts"
-import * as Gradient from "./internal/Gradient.ts"
 import * as Programs from "./internal/Programs.ts"
 import * as SequenceBatches from "./internal/SequenceBatches.ts"
 import * as WorkerPool from "./internal/WorkerPool.ts"
@@ -69,7 +68,7 @@ export const makeSupervisedTrainer = Effect.fn("makeSupervisedTrainer")(function
     yield* check(config, batch)
     const weights = batch.flatMap((sequence) => sequence.weights.slice(1))
     const total = weights.reduce((sum, weight) => sum + weight, 0)
-    const { gradient, outputs } = yield* Gradient.accumulate(
+    const { gradient, outputs } = yield* WorkerPool.accumulate(
       pool,
       SequenceBatches.batches(programs, batch, total > 0 ? 1 / total : 0),
       ["loss"]

@@ -1,7 +1,7 @@
 import { Array as Arr, Duration, Effect, Exit, Layer, Request, RequestResolver, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import * as PlainText from "@inspo/domain/PlainText"
-import type { Attempt } from "./Attempt.ts"
+import type { ScoredEpisode } from "./ScoredEpisode.ts"
 import { Reward } from "./Reward.ts"
 import { make, RewardError, type RewardFunction } from "./RewardFunction.ts"
 import type { ProgramOptions } from "./RewardKind.ts"
@@ -62,7 +62,11 @@ export const rewardFunction = (
     })
   })
 
-class Score extends Request.Class<{ readonly attempt: Attempt; readonly answer: string | null }, number, RewardError> {}
+class Score extends Request.Class<
+  { readonly attempt: ScoredEpisode; readonly answer: string | null },
+  number,
+  RewardError
+> {}
 
 /** The reward of each attempt of a batch, or what is wrong with its line. */
 const runBatch = Effect.fn("CommandReward.runBatch")(function* (

@@ -1,5 +1,5 @@
 import { Context, type Effect, Layer } from "effect"
-import type { Attempt } from "./Attempt.ts"
+import type { ScoredEpisode } from "./ScoredEpisode.ts"
 import type { RewardError, RewardFunction, Scored } from "./RewardFunction.ts"
 import { em } from "./kinds/Measured.ts"
 import { defaultOptions } from "./RewardKind.ts"
@@ -10,7 +10,7 @@ export class Reward extends Context.Service<Reward, Reward.Interface>()("@inspo/
 export declare namespace Reward {
   export interface Interface {
     /** Scores one attempt. Calls made at the same time may be answered together. */
-    readonly score: (attempt: Attempt) => Effect.Effect<Scored, RewardError>
+    readonly score: (attempt: ScoredEpisode) => Effect.Effect<Scored, RewardError>
   }
 }
 

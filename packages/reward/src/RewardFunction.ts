@@ -1,11 +1,11 @@
 import { Spent } from "@inspo/domain/Spent"
 import { Effect, Schema } from "effect"
-import type { Attempt } from "./Attempt.ts"
+import type { ScoredEpisode } from "./ScoredEpisode.ts"
 
 /** Judges attempts. `name` is used in configs and errors. */
 export interface RewardFunction {
   readonly name: string
-  readonly score: (attempt: Attempt) => Effect.Effect<Scored, RewardError>
+  readonly score: (attempt: ScoredEpisode) => Effect.Effect<Scored, RewardError>
 }
 
 /**
@@ -52,7 +52,7 @@ export class RewardError extends Schema.TaggedError<RewardError>()("RewardError"
  */
 export const make = (
   name: string,
-  score: (attempt: Attempt) => Scored | Effect.Effect<Scored, RewardError>
+  score: (attempt: ScoredEpisode) => Scored | Effect.Effect<Scored, RewardError>
 ): RewardFunction => ({
   name,
   score: (attempt) =>
@@ -70,8 +70,8 @@ export const make = (
     )
 })
 
-const outOfRange = (name: string, attempt: Attempt, reward: number): string =>
+const outOfRange = (name: string, attempt: ScoredEpisode, reward: number): string =>
   `reward ${name}: it returned ${reward} for the question ${shown(attempt)}, expected a number in [0, 1]; ` +
   "rescale what the function returns"
 
-const shown = ({ question }: Attempt): string => JSON.stringify(question.question)
+const shown = ({ question }: ScoredEpisode): string => JSON.stringify(question.question)

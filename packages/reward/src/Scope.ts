@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import * as AnswerExtraction from "./AnswerExtraction.ts"
-import type { Attempt } from "./Attempt.ts"
+import type { ScoredEpisode } from "./ScoredEpisode.ts"
 import * as SearchR1 from "./SearchR1.ts"
 
 /**
@@ -14,7 +14,7 @@ export const Scope = Schema.Literals(["response", "searchr1", "verl"])
 export type Scope = typeof Scope.Type
 
 /** The final answer of an attempt, as far as the scope lets one see. */
-export const extract = (attempt: Attempt, scope: Scope): string | null => {
+export const extract = (attempt: ScoredEpisode, scope: Scope): string | null => {
   switch (scope) {
     case "response":
       return attempt.turns.map(AnswerExtraction.extractAnswer).findLast((answer) => answer !== null) ?? null

@@ -1,5 +1,5 @@
 export * as AnswerExtraction from "./AnswerExtraction.ts"
-export * as Attempt from "./Attempt.ts"
+export * as ScoredEpisode from "./ScoredEpisode.ts"
 export * as ExactMatch from "./ExactMatch.ts"
 export * as ResponseFormat from "./ResponseFormat.ts"
 export * from "./Reward.ts"

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import {
-  Attempt,
+  ScoredEpisode,
   defaultConfig,
   ExactMatch,
   kindOf,
@@ -59,7 +59,7 @@ const score = (row: typeof SolutionRow.Type, solution: string, config: Partial<R
   if (kind.needs !== "attempt") return assert.fail("its rewards need only the attempt")
   const reward = kind.make(whole)
   return Effect.runSync(
-    reward.score(Attempt.fromSolution({ question: "", goldenAnswers: list(row.ground_truth.target) }, solution))
+    reward.score(ScoredEpisode.fromSolution({ question: "", goldenAnswers: list(row.ground_truth.target) }, solution))
   )
 }
 

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Attempt, Reward } from "@inspo/reward"
+import { type ScoredEpisode, Reward } from "@inspo/reward"
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
 import * as JudgeReward from "@inspo/reward/JudgeReward"
 import { Effect, Layer, Option, Ref, Schema, Stream } from "effect"
 import { AiError, LanguageModel } from "effect/ai"
 
-const attempt = (answer: string): Attempt.Attempt => ({
+const attempt = (answer: string): ScoredEpisode.ScoredEpisode => ({
   question: { question: "Where?", goldenAnswers: ["Ostrel Bay"] },
   prompt: "",
   response: "",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  Attempt,
+  ScoredEpisode,
   defaultConfig,
   layer,
   layerExactMatch,
@@ -14,7 +14,7 @@ import { Effect, Schema } from "effect"
 
 const question = { question: "Where was she born?", goldenAnswers: ["Ostrel Bay", "the town of Ostrel Bay"] }
 
-const attempt = (...turns: ReadonlyArray<string>): Attempt.Attempt => ({
+const attempt = (...turns: ReadonlyArray<string>): ScoredEpisode.ScoredEpisode => ({
   question,
   prompt: "",
   response: turns.join(""),
@@ -59,8 +59,8 @@ describe("the default reward", () => {
       const { score } = Rewards.builtIn.em.make(defaultConfig)
       for (const response of responses) {
         const prompt = `<|im_start|>user\n${pieces.join("")} Question: Where?<|im_end|>\n<|im_start|>assistant\n`
-        const alone = Effect.runSync(score(Attempt.fromSolution(question, response)))
-        assert.deepStrictEqual(Effect.runSync(score(Attempt.fromSolution(question, prompt + response))), alone)
+        const alone = Effect.runSync(score(ScoredEpisode.fromSolution(question, response)))
+        assert.deepStrictEqual(Effect.runSync(score(ScoredEpisode.fromSolution(question, prompt + response))), alone)
         assert.deepStrictEqual(Effect.runSync(score({ ...attempt(response), prompt })), alone)
       }
     },

@@ -28,7 +28,7 @@ const forTypes = [
   "@inspo/cohorts/State",
   "@inspo/domain/testing/Law",
   "@inspo/http/server/Guard",
-  "@inspo/reward/Attempt",
+  "@inspo/reward/ScoredEpisode",
   "@inspo/reward/RewardFunction",
   "@inspo/rollout/ActionParser",
   "@inspo/rollout/Tool",

@@ -1,6 +1,6 @@
 import { DatasetError } from "@inspo/datasets/DatasetError"
 import { FirstIssue, JsonText, PlainText, Trajectory } from "@inspo/domain"
-import type { Attempt } from "@inspo/reward"
+import type { ScoredEpisode } from "@inspo/reward"
 import { Predicate, Result, Schema } from "effect"
 
 /** What a row gives to score: an answer, a solution that contains one, or the trace of a run. */
@@ -10,7 +10,7 @@ export interface Row {
   readonly subject:
     | { readonly _tag: "Answer"; readonly answer: string }
     | { readonly _tag: "Solution"; readonly solution: string }
-    | { readonly _tag: "Trace"; readonly attempt: Attempt.Attempt; readonly answer: string | null }
+    | { readonly _tag: "Trace"; readonly attempt: ScoredEpisode.ScoredEpisode; readonly answer: string | null }
     | { readonly _tag: "Failed" }
 }
 

@@ -1,6 +1,6 @@
 import { PlainText, Utf8 } from "@inspo/domain"
 import {
-  Attempt,
+  ScoredEpisode,
   defaultConfig,
   ResponseFormat,
   RewardError,
@@ -110,10 +110,14 @@ const measureOf = (reward: ScoreInput["reward"]) =>
   reward === "em-format" ? undefined : Rewards.builtIn[reward].measure
 
 /** Only scope `response` distinguishes the prompt from the response; the others take a solution as it is logged. */
-const attemptOf = (solution: string, goldenAnswers: ReadonlyArray<string>, scope: Scope): Attempt.Attempt => {
+const attemptOf = (
+  solution: string,
+  goldenAnswers: ReadonlyArray<string>,
+  scope: Scope
+): ScoredEpisode.ScoredEpisode => {
   const question = { question: "", goldenAnswers }
   return scope === "response"
-    ? Attempt.fromSolution(question, solution)
+    ? ScoredEpisode.fromSolution(question, solution)
     : { question, prompt: "", response: solution, turns: [] }
 }
 

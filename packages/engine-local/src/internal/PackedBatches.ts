@@ -3,7 +3,7 @@ import type { Datum, Sequence } from "@inspo/engine"
 import { packedInputs, packedValues } from "../model/PackedBatch.ts"
 import type { PackedShape } from "../model/PackedGraph.ts"
 import { element } from "./Values.ts"
-import type { CostedBatch } from "./Gradient.ts"
+import type { CostedBatch } from "./WorkerPool.ts"
 import type { Programs } from "./Programs.ts"
 import type { Values } from "./Protocol.ts"
 

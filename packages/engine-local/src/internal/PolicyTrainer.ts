@@ -2,12 +2,11 @@ import { type Datum, EngineError, notFinite, type Sequence, type TrainMetrics, t
 import { Effect } from "effect"
 import * as AdamW from "../AdamW.ts"
 import type { ModelConfig } from "../model/ModelConfig.ts"
-import * as Gradient from "./Gradient.ts"
 import { scalar, noDistribution } from "./Values.ts"
 import * as PackedBatches from "./PackedBatches.ts"
 import type { Programs } from "./Programs.ts"
 import type { PolicyName } from "./Protocol.ts"
-import type { WorkerPool } from "./WorkerPool.ts"
+import { accumulate, type WorkerPool } from "./WorkerPool.ts"
 
 /** The training side of the engine; `train` and its caller change `optimizer` and the pool's current policy. */
 interface PolicyTrainer {
@@ -51,7 +50,7 @@ export const make = (options: PolicyTrainerOptions): PolicyTrainer => {
             ? distinct.map((datum) => datum.logprobs)
             : yield* logprobs(options, "reference", distinct)
         const batches = PackedBatches.trainingBatches(programs, distinct, { ...loss, reference })
-        return yield* Gradient.accumulate(pool, batches, ["loss", "kl", "clipped"])
+        return yield* accumulate(pool, batches, ["loss", "kl", "clipped"])
       }).pipe(
         Effect.interruptible,
         Effect.mapError((cause) => new EngineError({ operation: "train", reason: cause.reason, cause }))

@@ -2,10 +2,9 @@ import * as RandomStream from "@inspo/domain/RandomStream"
 import { EngineError, type SampleRequest, type SampleResult, type SampledSequence, type Tokenizer } from "@inspo/engine"
 import { Effect } from "effect"
 import type { ModelConfig } from "../model/ModelConfig.ts"
-import { deal } from "./Deal.ts"
 import { PrefixCache } from "./PrefixCache.ts"
 import type { DecodedSequence, DecodeRequest } from "./Protocol.ts"
-import type { WorkerPool } from "./WorkerPool.ts"
+import { deal, type WorkerPool } from "./WorkerPool.ts"
 
 /** The sampling side of the engine; `forget` must follow every change of the weights. */
 interface Sampler {

@@ -1,6 +1,6 @@
 import { Array as Arr, Order } from "effect"
 import { sequenceInputs } from "../model/SequenceBatch.ts"
-import type { CostedBatch } from "./Gradient.ts"
+import type { CostedBatch } from "./WorkerPool.ts"
 import type { Programs } from "./Programs.ts"
 
 /** One sequence to learn; `weights` is parallel to `tokens`, its first element is not used. */

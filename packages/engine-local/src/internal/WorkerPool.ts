@@ -1,13 +1,22 @@
 import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
-import { Cause, Clock, Deferred, Duration, Effect, Queue, Schema, type Scope } from "effect"
+import { Array as Arr, Cause, Clock, Deferred, Duration, Effect, Order, Queue, Schema, type Scope } from "effect"
 import { maskedScore } from "../graph/Attention.ts"
 import { Graph, unknown } from "../graph/Graph.ts"
 import type { Program } from "../graph/Program.ts"
 import { decodeGraph } from "../model/DecodeGraph.ts"
 import { headWidth, type ModelConfig, parameterLayout } from "../model/ModelConfig.ts"
 import { prefillBlock, prefillGraph } from "../model/PrefillGraph.ts"
-import { type ReplyMessage, shareArray, shareProgram, type Tasks, type WorkerData } from "./Protocol.ts"
+import {
+  type Batch,
+  type EvaluateReply,
+  type ReplyMessage,
+  shareArray,
+  shareProgram,
+  type Tasks,
+  type WorkerData
+} from "./Protocol.ts"
+import { add } from "./Values.ts"
 
 /** A worker threw or died. A dead worker fails every later task of its pool too. */
 export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFailure", {
@@ -105,6 +114,65 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       )
   }
 })
+
+/** A batch with an estimate of its running time, in any unit. */
+export interface CostedBatch extends Batch {
+  readonly cost: number
+}
+
+/**
+ * Sums the gradients of `batches` under the current policy and gives the outputs asked for in batch order. Both are the
+ * same bits for any number of workers. The gradient is in a lane: it lasts until the next call.
+ */
+export const accumulate = Effect.fnUntraced(function* (
+  pool: WorkerPool,
+  batches: ReadonlyArray<CostedBatch>,
+  outputs: ReadonlyArray<string>
+): Effect.fn.Return<{ readonly gradient: Float32Array; readonly outputs: EvaluateReply }, WorkerFailure> {
+  const dealt = deal(
+    batches.map((batch) => batch.cost),
+    pool.lanes.length
+  )
+  const replies = yield* Effect.forEach(
+    dealt,
+    (indices, lane) =>
+      pool.run("evaluate", {
+        policy: "current",
+        lane,
+        outputs,
+        batches: indices.flatMap((index) => batches[index] ?? [])
+      }),
+    { concurrency: "unbounded" }
+  )
+  const [gradient = new Float32Array(pool.current.length), ...others] = pool.lanes.slice(0, dealt.length)
+  for (const lane of others) add(gradient, lane)
+  const inOrder: Array<EvaluateReply[number]> = []
+  dealt.forEach((indices, lane) => {
+    indices.forEach((index, at) => {
+      const reply = replies[lane]?.[at]
+      if (reply !== undefined) inOrder[index] = reply
+    })
+  })
+  return { gradient, outputs: inOrder }
+})
+
+/**
+ * Deals jobs to at most `lanes` lanes of nearly equal cost: the dearest job first, each to the cheapest lane so far.
+ * Returns the indices of each lane's jobs; no lane is empty.
+ */
+export const deal = (costs: ReadonlyArray<number>, lanes: number): ReadonlyArray<ReadonlyArray<number>> => {
+  const dealt = Array.from({ length: Math.min(lanes, costs.length) }, () => ({ cost: 0, indices: new Array<number>() }))
+  const byCost = Arr.sort(
+    costs.map((cost, index) => ({ cost, index })),
+    Order.mapInput(Order.flip(Order.Number), (job: { readonly cost: number }) => job.cost)
+  )
+  for (const { cost, index } of byCost) {
+    const lane = dealt.reduce((cheapest, lane) => (lane.cost < cheapest.cost ? lane : cheapest))
+    lane.cost += cost
+    lane.indices.push(index)
+  }
+  return dealt.map((lane) => lane.indices)
+}
 
 /** What the workers of a pool are started with. */
 export const workerData = ({ config, parameters, rows }: Omit<Options, "workers">): WorkerData => ({

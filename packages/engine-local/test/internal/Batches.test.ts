@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Datum } from "@inspo/engine"
 import { Schema } from "effect"
 import { bucket } from "../../src/internal/SequenceBatches.ts"
-import { deal } from "../../src/internal/Deal.ts"
+import { deal } from "../../src/internal/WorkerPool.ts"
 import * as PackedBatches from "../../src/internal/PackedBatches.ts"
 import * as SequenceBatches from "../../src/internal/SequenceBatches.ts"
 

@@ -1,7 +1,7 @@
 /** The laws of every reward. */
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Effect, type Result, Schema } from "effect"
-import type { Attempt } from "../Attempt.ts"
+import type { ScoredEpisode } from "../ScoredEpisode.ts"
 import type { Reward } from "../Reward.ts"
 import type { RewardError, Scored } from "../RewardFunction.ts"
 
@@ -11,7 +11,7 @@ export interface Options extends Law.Options {
 }
 
 /** Attempts at one question, with tags, answers and observations in any order. The response is the turns and observations. */
-export const attempts: Arbitrary.Arbitrary<Attempt> = Arbitrary.map(
+export const attempts: Arbitrary.Arbitrary<ScoredEpisode> = Arbitrary.map(
   Arbitrary.schema(
     Schema.Struct({
       instruction: Schema.Array(
@@ -72,7 +72,7 @@ export const laws = (
   { readsPrompt = false, ...options }: Options = {}
 ): ReadonlyArray<Law.Law> => {
   /** The outcome of an attempt; an exception is none. */
-  const outcome = (attempt: Attempt) => Effect.result(score(attempt))
+  const outcome = (attempt: ScoredEpisode) => Effect.result(score(attempt))
   const both = Arbitrary.all([attempts, attempts])
   return [
     Law.forAll("a reward is in [0, 1], and nothing is thrown", attempts, options, (attempt) =>

@@ -2,7 +2,7 @@ import { Invariant } from "@inspo/domain"
 import type { SampledSequence, SampleRequest } from "@inspo/engine"
 import { Array, Effect, Ref } from "effect"
 import { type Call, defect, type End, isOver, type Playing, type Sample, type Thrown } from "../Episode.ts"
-import type * as ToolCalls from "./ToolCalls.ts"
+import type { Setup } from "./Setup.ts"
 
 export interface Options<E> {
   /** Episodes that have not started: each starts when it is taken. */
@@ -11,7 +11,7 @@ export interface Options<E> {
   readonly places: number
   readonly lanes: number
   readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampledSequence>, E>
-  readonly call: (calls: ReadonlyArray<ToolCalls.Call>) => Effect.Effect<ToolCalls.Replies>
+  readonly call: Setup["call"]
   /** Gets every finished episode, also before a lane fails. */
   readonly deliver: (over: ReadonlyArray<Playing<End>>) => Effect.Effect<unknown>
   /** Once set, lanes end after their round. A failed lane sets it, so that the results of the others, already paid for, are kept. */

@@ -1,6 +1,6 @@
 import { Search } from "@inspo/retrieval"
 import { Reward } from "@inspo/reward"
-import { Array, Effect } from "effect"
+import { Array, Effect, Result, Schedule } from "effect"
 import type { Agent, Environment } from "../Agent.ts"
 import * as Agents from "../agents/Agents.ts"
 import * as Observation from "../Observation.ts"
@@ -8,7 +8,6 @@ import type { RolloutConfig } from "../RolloutConfig.ts"
 import { RolloutError } from "../Episode.ts"
 import * as Tool from "../Tool.ts"
 import { calculator, search } from "../tools/BuiltInTools.ts"
-import * as ToolCalls from "./ToolCalls.ts"
 
 /** `tools` are added to the built-in ones (see `builtInTools`); `agent` replaces the one that the config names. */
 export interface LayerOptions {
@@ -20,7 +19,7 @@ export interface LayerOptions {
 export interface Setup extends Environment {
   readonly agent: Agent
   readonly tools: ReadonlyMap<string, Tool.Tool>
-  readonly call: (calls: ReadonlyArray<ToolCalls.Call>) => Effect.Effect<ToolCalls.Replies>
+  readonly call: (calls: ReadonlyArray<Call>) => Effect.Effect<Replies>
   readonly score: Reward.Interface["score"]
   readonly scoredTurns: RolloutConfig["scoredTurns"]
   /** The error of the config, if any. */
@@ -50,7 +49,7 @@ export const make = Effect.fnUntraced(function* (
     // Native calls come with the tools' definitions.
     toolTexts:
       agent.protocol === "tool-calls" ? "" : callable.flatMap((name) => tools.get(name)?.description ?? []).join(" "),
-    call: ToolCalls.make(tools, {
+    call: calling(tools, {
       attempts: config.toolAttempts,
       timeoutSeconds: config.toolTimeoutSeconds,
       distinct: sharesCalls
@@ -84,3 +83,98 @@ const refused = (
         remedy: "leave it out or add a tool of that name"
       })
 }
+
+/** A call of a tool that waits for its reply. */
+interface Call {
+  readonly tool: string
+  readonly input: string
+}
+
+/**
+ * `attempts`: how often one input is tried; `timeoutSeconds`: the time limit of an attempt; `distinct`: whether
+ * equal inputs of a round share one call.
+ */
+interface CallOptions {
+  readonly attempts: number
+  readonly timeoutSeconds: number
+  readonly distinct: boolean
+}
+
+/** The result of each call, in their order. */
+export type Replies = ReadonlyArray<Result.Result<Tool.Reply, Tool.ToolFailure>>
+
+/** How many inputs of a failed call are retried at once. */
+const repeatedAtOnce = 16
+
+/**
+ * Makes the calls of one round, those of a tool together. A failed shared call is retried input by input, so that no
+ * input affects the reply to another.
+ */
+const calling = (tools: ReadonlyMap<string, Tool.Tool>, options: CallOptions) => {
+  const attempt = (
+    tool: Tool.Tool,
+    inputs: ReadonlyArray<string>
+  ): Effect.Effect<ReadonlyArray<Tool.Reply>, Tool.ToolFailure> =>
+    Effect.suspend(() => tool.run(inputs)).pipe(
+      Effect.catchDefect((cause) =>
+        Effect.die(new Error(`tool ${tool.name}: threw an exception on ${quoted(inputs)}`, { cause }))
+      ),
+      Effect.timeoutOrElse({
+        duration: `${options.timeoutSeconds} seconds`,
+        orElse: () => fail(tool.name, `no reply within ${options.timeoutSeconds} s`)
+      }),
+      Effect.filterOrElse(
+        (replies) => replies.length === inputs.length,
+        (replies) => fail(tool.name, `${replies.length} replies to ${inputs.length} inputs`)
+      )
+    )
+
+  const alone = (tool: Tool.Tool, input: string): Effect.Effect<Result.Result<Tool.Reply, Tool.ToolFailure>> =>
+    attempt(tool, [input]).pipe(
+      Effect.retry({ times: options.attempts - 1, schedule: Schedule.exponential("200 millis") }),
+      Effect.flatMap(([reply]) => (reply === undefined ? fail(tool.name, "no reply") : Effect.succeed(reply))),
+      Effect.tapError((failure) => Effect.logWarning(failure.message)),
+      Effect.result
+    )
+
+  const together = (tool: Tool.Tool, inputs: ReadonlyArray<string>): Effect.Effect<Replies> => {
+    const oneByOne = Effect.forEach(inputs, (input) => alone(tool, input), { concurrency: repeatedAtOnce })
+    return inputs.length === 1
+      ? oneByOne
+      : attempt(tool, inputs).pipe(
+          Effect.map(Array.map(succeed)),
+          Effect.catch(() => oneByOne)
+        )
+  }
+
+  const ask = (tool: Tool.Tool, inputs: ReadonlyArray<string>): Effect.Effect<Replies> => {
+    if (!options.distinct) return together(tool, inputs)
+    const distinct = Array.dedupe(inputs)
+    return Effect.map(together(tool, distinct), (replies) => {
+      const byInput = new Map(Array.zip(distinct, replies))
+      return inputs.map((input) => byInput.get(input) ?? unanswered(tool.name))
+    })
+  }
+
+  return Effect.fnUntraced(function* (calls: ReadonlyArray<Call>): Effect.fn.Return<Replies> {
+    const replies = new Map<Call, Result.Result<Tool.Reply, Tool.ToolFailure>>()
+    for (const [name, own] of Map.groupBy(calls, ({ tool }) => tool)) {
+      const tool = tools.get(name)
+      if (tool === undefined) continue
+      const inputs = own.map(({ input }) => input)
+      for (const [call, reply] of Array.zip(own, yield* ask(tool, inputs))) replies.set(call, reply)
+    }
+    return calls.map((call) => replies.get(call) ?? unanswered(call.tool))
+  })
+}
+
+const quoted = (inputs: ReadonlyArray<string>): string =>
+  `${inputs.length === 1 ? "the input" : `one of ${inputs.length} inputs:`} ${JSON.stringify(inputs).slice(1, -1)}`
+
+const succeed = (reply: Tool.Reply): Result.Result<Tool.Reply, Tool.ToolFailure> => Result.succeed(reply)
+
+const fail = (tool: string, reason: string): Effect.Effect<never, Tool.ToolFailure> =>
+  Effect.fail(new Tool.ToolFailure({ tool, reason }))
+
+const unanswered = (tool: string): Result.Result<never, Tool.ToolFailure> =>
+  Result.fail(new Tool.ToolFailure({ tool, reason: "there is no such tool" }))

@@ -7,7 +7,7 @@ import { ownTexts, splitSolution } from "./AnswerExtraction.ts"
  * - `response`: everything after it, the environment's observations included.
  * - `turns`: what the policy itself wrote, turn by turn.
  */
-export interface Attempt {
+export interface ScoredEpisode {
   readonly question: {
     readonly question: string
     readonly goldenAnswers: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export interface Attempt {
  * The attempt of a solution as Search-R1 stores one: prompt and response in one text. See
  * {@link AnswerExtraction.splitSolution} and {@link AnswerExtraction.ownTexts} for how they are distinguished.
  */
-export const fromSolution = (question: Attempt["question"], solution: string): Attempt => {
+export const fromSolution = (question: ScoredEpisode["question"], solution: string): ScoredEpisode => {
   const { prompt, response } = splitSolution(solution)
   return { question, prompt, response, turns: ownTexts(response) }
 }
