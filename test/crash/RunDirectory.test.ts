@@ -17,6 +17,7 @@ import { continueRun, resume } from "../../apps/cli/src/run/Resume.ts"
 import { show } from "../../apps/cli/src/run/Show.ts"
 import { layerJournal } from "../../apps/cli/src/runDirectory/JournalLayer.ts"
 import { readRun, withJournal } from "../../apps/cli/src/runDirectory/Read.ts"
+import { JsonFlag } from "../../apps/cli/src/commands/CommonFlags.ts"
 import { start, undisturbedRun } from "./support/Chain.ts"
 import { outcomeOf, type Outcome } from "./support/Outcome.ts"
 import { endAll, inspo } from "./support/Program.ts"
@@ -26,9 +27,8 @@ let whole: Outcome
 
 const at = (name: string) => join(cwd, name)
 const run = <A, E>(effect: Effect.Effect<A, E, NodeServices.NodeServices>): Promise<A> =>
-  Effect.runPromise(Effect.provide(effect, NodeServices.layer))
+  Effect.runPromise(effect.pipe(Effect.provideService(JsonFlag, true), Effect.provide(NodeServices.layer)))
 const quietly = {
-  json: true,
   quiet: true,
   baseline: Option.some(false),
   acceptLost: false,
@@ -73,7 +73,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
     await branch("same", 1)
     const same = await outcomeOf(at("same"))
     assert.deepStrictEqual({ ...same, events: [], traces: "" }, { ...whole, events: [], traces: "" })
-    await run(replay({ directory: at("same"), json: true }))
+    await run(replay({ directory: at("same") }))
   })
 
   it("under other settings shares the steps before the fork and descends from the same instructions", async () => {
@@ -92,7 +92,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
       roots[0]?.fates.map(({ run }) => run),
       ["whole", "other"]
     )
-    await run(replay({ directory: at("other"), json: true }))
+    await run(replay({ directory: at("other") }))
   })
 
   it("of a finished run takes nothing over that was evaluated after the fork", async () => {
@@ -137,9 +137,7 @@ describe("a resumed run", { timeout: 120_000, tags: "runs" }, () => {
 
 describe("an export", { timeout: 120_000, tags: "runs" }, () => {
   it("holds the trained policy as a model and the best instruction", async () => {
-    await run(
-      exportRun({ directory: at("whole"), out: at("deployed"), internalize: Option.none(), set: [], json: true })
-    )
+    await run(exportRun({ directory: at("whole"), out: at("deployed"), internalize: Option.none(), set: [] }))
     const model = await run(ModelFolder.read(join(at("deployed"), "model")))
     assert.isAbove(model.parameters.length, 0)
     assert.strictEqual(await readFile(join(at("deployed"), "instruction.txt"), "utf8"), whole.bestInstruction)
@@ -149,7 +147,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
     const evolved = await undisturbedRun(cwd, "evolved", "evaluation.instruction=best", "randomSeed=2")
     const checkpoints = await readdir(at("evolved/checkpoints"))
     const deployed = async (out: string, internalize: Option.Option<number>) => {
-      await run(exportRun({ directory: at("evolved"), out: at(out), internalize, set: [], json: true }))
+      await run(exportRun({ directory: at("evolved"), out: at(out), internalize, set: [] }))
       const text = await readFile(join(at(out), "instruction.txt"), "utf8")
       return { text, ...JSON.parse(await readFile(join(at(out), "manifest.json"), "utf8")) }
     }
@@ -171,9 +169,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
     ["no update", { internalize: Option.some(0), set: [] }, "--internalize is 0"],
     ["a chat model", { internalize: Option.some(1), set: ["policy.provider=openai:gpt-4o"] }, "policy.provider"]
   ] as const)("internalizes nothing with %s, and leaves nothing behind", async (_, input, problem) => {
-    const error = await run(
-      Effect.flip(exportRun({ directory: at("whole"), out: at("refused"), json: true, ...input }))
-    )
+    const error = await run(Effect.flip(exportRun({ directory: at("whole"), out: at("refused"), ...input })))
     assert.include(error.message, problem)
     assert.notInclude(await readdir(cwd), "refused")
   })
@@ -198,9 +194,9 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
       JSON.stringify({ ...config, population: { ...config.population, window: "long" } })
     )
     for (const refused of [
-      run(Effect.flip(show({ directory: other, json: true }))),
+      run(Effect.flip(show(other))),
       run(Effect.flip(resume({ ...quietly, directory: other }))),
-      run(Effect.flip(replay({ directory: other, json: true })))
+      run(Effect.flip(replay({ directory: other })))
     ])
       assert.match(
         (await refused).message,
@@ -216,7 +212,7 @@ describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
     const place = whole.events.findIndex((event) => event._tag === "StepPlanned" && event.step === 4)
     using database = new DatabaseSync(join(damaged, "journal.sqlite"))
     database.prepare("UPDATE events SET payload = '{}' WHERE sequence = ?").run(place)
-    const problem = await run(Effect.flip(show({ directory: damaged, json: true })))
+    const problem = await run(Effect.flip(show(damaged)))
     assert.include(problem.message, `event ${place}`)
     assert.include(remedy(problem), "inspo resume DIR --at STEP --out NEW")
     const fromIt = (step: number, out: string) => fork({ directory: damaged, at: step, set: [], out: at(out) })

@@ -20,6 +20,7 @@ import { findOrExecute } from "../../../apps/cli/src/run/FindOrExecute.ts"
 import { wallSeconds } from "../../../apps/cli/src/runDirectory/Timings.ts"
 import { replaceFile } from "../../../apps/cli/src/runDirectory/Write.ts"
 import * as Reporter from "../../../apps/cli/src/terminal/Reporter.ts"
+import { JsonFlag } from "../../../apps/cli/src/commands/CommonFlags.ts"
 
 export interface ResearchInput {
   readonly study: Option.Option<string>
@@ -38,19 +39,22 @@ export interface ResearchInput {
 }
 
 /** Runs a study with the runs of this program; without a name, lists the studies. */
-export const research = Effect.fn("Research.research")(function* (input: ResearchInput) {
-  const study = catalogue.find(({ name }) => Option.contains(input.study, name))
-  if (study === undefined) return yield* list(input.json)
-  const { flags, what } = takes[study.by]
-  const flag = givenFlags(input).find((name) => !flags.includes(name))
-  if (flag !== undefined)
-    return yield* new UsageError({
-      problem: `--${flag} is not for ${study.name}, which ${what}: it takes --${flags.join(", --")}.`
-    })
-  const host = yield* makeHost(input)
-  const result = yield* made(host, study, input)
-  return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void
-})
+export const research = Effect.fn("Research.research")(
+  function* (input: ResearchInput) {
+    const study = catalogue.find(({ name }) => Option.contains(input.study, name))
+    if (study === undefined) return yield* list
+    const { flags, what } = takes[study.by]
+    const flag = givenFlags(input).find((name) => !flags.includes(name))
+    if (flag !== undefined)
+      return yield* new UsageError({
+        problem: `--${flag} is not for ${study.name}, which ${what}: it takes --${flags.join(", --")}.`
+      })
+    const host = yield* makeHost(input)
+    const result = yield* made(host, study, input)
+    return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void
+  },
+  (effect, input) => Effect.provideService(effect, JsonFlag, input.json)
+)
 
 /** The flags that a kind of study takes, besides those that all take. */
 const takes: Readonly<Record<Entry["by"], { readonly what: string; readonly flags: ReadonlyArray<string> }>> = {
@@ -136,11 +140,10 @@ const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {
 })
 
 /** Lists the studies and what each asks. */
-const list = (json: boolean) =>
-  Reporter.print(json, { studies: catalogue }, () => {
-    const width = Math.max(...catalogue.map(({ name }) => name.length)) + 2
-    return catalogue.map(({ asks, name }) => name.padEnd(width) + asks)
-  })
+const list = Reporter.print({ studies: catalogue }, () => {
+  const width = Math.max(...catalogue.map(({ name }) => name.length)) + 2
+  return catalogue.map(({ asks, name }) => name.padEnd(width) + asks)
+})
 
 /** Collects answers of the policy of a config, untrained, under an instruction, see `Host.answer`. */
 const answer = Effect.fn("Research.answer")(function* (config: RunConfig, asked: Asked, kept: Kept) {

@@ -1,11 +1,15 @@
 import { Effect } from "effect"
-import { TrustFlag } from "../runDirectory/TrustFlag.ts"
+import { JsonFlag, TrustFlag } from "./CommonFlags.ts"
 
 /** Runs a command with code that is loaded only when it is called, so that no command loads what only another one needs. */
 export const handler =
   <I, A, E, R>(load: () => Promise<(input: I) => Effect.Effect<A, E, R>>) =>
   (input: I): Effect.Effect<A, E, R> =>
-    Effect.flatMap(Effect.promise(load), (command) => command(input))
+    Effect.provideService(
+      Effect.flatMap(Effect.promise(load), (command) => command(input)),
+      JsonFlag,
+      typeof input === "object" && input !== null && "json" in input && input.json === true
+    )
 
 /**
  * The same for a command that has nothing to save: a signal ends it immediately, also during a computation, as it

@@ -9,19 +9,18 @@ import * as Catalog from "./Catalog.ts"
 
 export interface ServeInput extends Address {
   readonly directories: ReadonlyArray<string>
-  readonly json: boolean
 }
 
 /** Serves the dashboard until it is interrupted. One line shows its address. */
 export const serve = Effect.fn("Dashboard.serve")(function* (input: ServeInput) {
   const directories = input.directories.length === 0 ? ["runs"] : input.directories
   const url = yield* start({ ...input, directories })
-  yield* Reporter.print(input.json, { url }, () => [`Dashboard of ${directories.join(", ")} at ${url}`])
+  yield* Reporter.print({ url }, () => [`Dashboard of ${directories.join(", ")} at ${url}`])
   return yield* Effect.never
 }, Effect.scoped)
 
 /** Serves the dashboard while the scope lives, and returns its URL. */
-export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeInput, "json">) {
+export const start = Effect.fn("Dashboard.start")(function* (input: ServeInput) {
   const fs = yield* FileSystem.FileSystem
   const { directories } = input
   const missing = yield* Effect.findFirst(directories, (directory) =>

@@ -10,11 +10,10 @@ export interface ConvertInput {
   readonly out: string
   readonly instruction: Option.Option<string>
   readonly force: boolean
-  readonly json: boolean
 }
 
 /** Writes the questions of a file in the format that the name of another asks for, in bounded memory. */
-export const convert = Effect.fn("Convert.convert")(function* ({ file, force, instruction, json, out }: ConvertInput) {
+export const convert = Effect.fn("Convert.convert")(function* ({ file, force, instruction, out }: ConvertInput) {
   yield* refuseExisting([out], force)
   const count = yield* Ref.make(0)
   const questions = SearchR1.questions(file, { prompts: true }).pipe(Stream.tap(() => Ref.update(count, (n) => n + 1)))
@@ -26,5 +25,5 @@ export const convert = Effect.fn("Convert.convert")(function* ({ file, force, in
     )
   )
   const written = yield* Ref.get(count)
-  yield* Reporter.print(json, { file: out, questions: written }, () => [`${plural(written, "question")} in ${out}`])
+  yield* Reporter.print({ file: out, questions: written }, () => [`${plural(written, "question")} in ${out}`])
 })

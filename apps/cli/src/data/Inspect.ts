@@ -8,18 +8,17 @@ import { type Inspection, inspection } from "./Inspection.ts"
 
 export interface InspectInput {
   readonly file: string
-  readonly json: boolean
 }
 
 /** Shows what a question file holds, and which rows cannot be read; such rows fail the command at the end. */
-export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: InspectInput) {
+export const inspect = Effect.fn("Inspect.inspect")(function* ({ file }: InspectInput) {
   const columns = yield* SearchR1.columns(file)
   const rows = yield* Stream.runCollect(SearchR1.checked(file))
   const [questions, malformed] = Arr.separate(rows)
   const found = inspection(columns, questions)
   const first = malformed.slice(0, mostShown).map(({ message }) => message)
   const document = { file, ...found, malformed: { rows: malformed.length, first } }
-  yield* Reporter.print(json, document, (columns) => page(file, found, malformed, columns))
+  yield* Reporter.print(document, (columns) => page(file, found, malformed, columns))
   if (malformed.length > 0)
     return yield* new UsageError({
       problem: `${malformed.length} of ${rows.length} rows of ${file} cannot be read; the first is ${first[0]}. Fix or remove them.`

@@ -12,12 +12,11 @@ export interface SplitInput extends Shares {
   readonly out: string
   readonly seed: number
   readonly force: boolean
-  readonly json: boolean
 }
 
 /** Writes the parts of a question file, in its own format. */
 export const split = Effect.fn("Split.split")(function* (input: SplitInput) {
-  const { file, force, json, out, seed, test, train, validation } = input
+  const { file, force, out, seed, test, train, validation } = input
   const shares = { train, validation, test }
   if (Object.values(shares).some((share) => share < 0) || train + validation + test <= 0)
     return yield* new UsageError({
@@ -36,7 +35,7 @@ export const split = Effect.fn("Split.split")(function* (input: SplitInput) {
       SearchR1.writeStream(temporary, Stream.fromIterable(members), ClauseBank.seedInstruction)
     return Effect.as(replace(fileOf(part), write), { part, file: fileOf(part), questions: members.length })
   })
-  yield* Reporter.print(json, { seed, parts: written }, () =>
+  yield* Reporter.print({ seed, parts: written }, () =>
     written.map((part) => `${plural(part.questions, "question")} in ${part.file}`)
   )
 })

@@ -10,11 +10,10 @@ import { refuseExisting, replace } from "./Output.ts"
 export interface WorldInput extends Omit<Input, "file"> {
   readonly out: string
   readonly force: boolean
-  readonly json: boolean
 }
 
 /** Writes the world that a run with these settings would generate: its questions with their parts, and its corpus. */
-export const world = Effect.fn("World.world")(function* ({ force, json, out, ...input }: WorldInput) {
+export const world = Effect.fn("World.world")(function* ({ force, out, ...input }: WorldInput) {
   const path = yield* Path.Path
   const files = { questions: path.join(out, "questions.jsonl"), corpus: path.join(out, "corpus.jsonl") }
   const { data, randomSeed } = yield* fromInput({ ...input, file: Option.none() })
@@ -29,7 +28,7 @@ export const world = Effect.fn("World.world")(function* ({ force, json, out, ...
   yield* replace(files.questions, (temporary) => SearchR1.writeQuestions(temporary, questions))
   yield* replace(files.corpus, (temporary) => SearchR1.writeCorpus(temporary, generated.passages))
   const counts = { questions: questions.length, passages: generated.passages.length }
-  yield* Reporter.print(json, { ...files, counts }, () => [
+  yield* Reporter.print({ ...files, counts }, () => [
     `${plural(counts.questions, "question")} in ${files.questions}`,
     `${counts.passages} passages in ${files.corpus}`
   ])

@@ -20,11 +20,11 @@ export interface Check {
 }
 
 /** Checks what a run needs, and which proposers it could use; fails when something required is missing. */
-export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
+export const diagnose = Effect.fn("Doctor.diagnose")(function* () {
   const needed = yield* Effect.all([node, cores, memory, ...embedded(), sqlite, writable])
   const checks = [...needed, ...(yield* proposers)]
   const missing = needed.filter(({ ok, required }) => required && !ok)
-  yield* Reporter.print(input.json, { ok: missing.length === 0, checks }, () =>
+  yield* Reporter.print({ ok: missing.length === 0, checks }, () =>
     checks.map(({ detail, name, ok, required }) => `${mark(ok, required)}${name.padEnd(28)}${detail}`)
   )
   if (missing.length > 0)

@@ -18,7 +18,6 @@ export interface CheckInput {
   readonly concurrency: Option.Option<number>
   readonly apiKeyEnv: Option.Option<string>
   readonly tolerance: number
-  readonly json: boolean
 }
 
 /** One law, and why it does not hold, if so. A skipped law does not apply to this engine; `reason` is why. */
@@ -64,7 +63,7 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
     capabilities: capabilities(profile),
     laws: findings
   }
-  yield* Reporter.print(input.json, document, () => [
+  yield* Reporter.print(document, () => [
     `${profile.model} on ${profile.name}, context ${profile.contextLength}`,
     ...document.capabilities.map(({ is, name }) => `${is ? "yes     " : "no      "}${name}`),
     ...findings.map(

@@ -13,7 +13,6 @@ export interface ServeInput extends Address {
   readonly protocol: "tinker" | "completions"
   readonly model: Option.Option<string>
   readonly checkpoints: string
-  readonly json: boolean
 }
 
 /** Serves the embedded engine until it is interrupted. One line shows that it is ready, and where it stores checkpoints. */
@@ -39,9 +38,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     ...(input.protocol === "tinker" ? { maxBodyBytes: TinkerServer.limits.bodyBytes } : {})
   }
   const url = yield* listen("engine", input, Layer.provide(routes, engine), limits)
-  yield* Reporter.print(input.json, { url, model: name, checkpoints }, () => [
-    `${name} at ${url}, checkpoints in ${checkpoints}`
-  ])
+  yield* Reporter.print({ url, model: name, checkpoints }, () => [`${name} at ${url}, checkpoints in ${checkpoints}`])
   return yield* Effect.never
 }, Effect.scoped)
 

@@ -16,7 +16,6 @@ export interface EvaluateInput extends Wanted {
   readonly againstPolicy: Option.Option<"before" | "after">
   readonly againstInstruction: Option.Option<string>
   readonly againstAgent: Option.Option<AgentName>
-  readonly json: boolean
 }
 
 /** Evaluates an agent on questions and, if one is given, a second agent on the same questions; no run is changed. */
@@ -27,7 +26,7 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
   const other = right === null ? null : yield* right
   const questions = yield* chosen(left, input)
   const seed = Option.getOrElse(input.seed, () => left.config.randomSeed)
-  const reporter = yield* Reporter.make(input)
+  const reporter = yield* Reporter.make()
 
   const options = { resamples: input.resamples, seed }
   const asked = { questions, passages: left.loaded.passages, seed, reporter }
@@ -48,7 +47,7 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
             comparison: compare(outcomes, others, options)
           }
   }
-  return yield* Reporter.print(input.json, encode(report), (columns) => text(report, columns))
+  return yield* Reporter.print(encode(report), (columns) => text(report, columns))
 })
 
 const check = Effect.fnUntraced(function* ({ againstInstruction, instruction, questions, resamples }: EvaluateInput) {

@@ -43,7 +43,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
       proposer: { model: proposer.text, price: priceOf(proposer) },
       isProposing: task.sentences === null
     })
-    return yield* Reporter.print(input.json, plan, (columns) => [...Plan.lines(plan, columns), ...graderOf(task)])
+    return yield* Reporter.print(plan, (columns) => [...Plan.lines(plan, columns), ...graderOf(task)])
   }
   const models = yield* connected(task)
   yield* assertPays(task, input, models)
@@ -62,7 +62,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
   yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
   yield* replaceFile(`${directory}/report.md`, result.report())
-  return yield* Reporter.print(input.json, document, () => [
+  return yield* Reporter.print(document, () => [
     result.report(),
     ...noteOf(ends, input.maxTokens),
     `Files: report.md, best_prompt.txt, result.json and events.jsonl in ${directory}`

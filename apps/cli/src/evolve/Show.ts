@@ -17,12 +17,12 @@ import { clip, paragraph, said, table } from "@inspo/report/Text"
 import * as Progress from "./Progress.ts"
 
 /** Shows what a search found, or how far it is. */
-export const show = Effect.fn("Search.show")(function* (directory: string, file: string, json: boolean) {
+export const show = Effect.fn("Search.show")(function* (directory: string, file: string) {
   const view = yield* read(file)
   const { at, now } = yield* times(file)
   const status = statusOf(view, at, now)
   const idle = at === null ? null : now - at
-  yield* Reporter.printStyled(json, { directory, status, ...view }, (style) => [
+  yield* Reporter.printStyled({ directory, status, ...view }, (style) => [
     ...headLines(directory, view, status, idle, style.columns),
     ...promptLines(view, style),
     "",
@@ -156,11 +156,11 @@ const inline = (value: unknown): string =>
 const most = 10
 
 /** Shows which prompt came from which, the differences, and why some left; then the proposals that broke a rule. */
-export const lineage = Effect.fn("Search.lineage")(function* (directory: string, file: string, json: boolean) {
+export const lineage = Effect.fn("Search.lineage")(function* (directory: string, file: string) {
   const view = yield* read(file)
   const { rejected, tried } = view
   const document = { directory, prompts: tried, rejected }
-  yield* Reporter.printStyled(json, document, (style) => [
+  yield* Reporter.printStyled(document, (style) => [
     directory,
     ...inTreeOrder(tried.map((one) => ({ ...one, key: one.id }))).flatMap((one) => [
       "",

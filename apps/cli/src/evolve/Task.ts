@@ -39,7 +39,6 @@ export interface EvolveInput {
   readonly out: Option.Option<string>
   readonly plan: boolean
   readonly dashboard: boolean
-  readonly json: boolean
   readonly quiet: boolean
 }
 

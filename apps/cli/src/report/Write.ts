@@ -10,12 +10,11 @@ export interface ReportInput {
   readonly directory: string
   readonly out: Option.Option<string>
   readonly format: "html" | "md"
-  readonly json: boolean
 }
 
 /** Writes the report of a run, beside the run or where the user says; `-` is standard output. */
 export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
-  const { directory, format, json } = input
+  const { directory, format } = input
   const program = yield* programName
   const text = format === "html" ? yield* htmlReport(directory, program) : yield* markdownReport(directory, program)
   const file = Option.getOrElse(input.out, () => `${directory}/report.${format}`)
@@ -25,5 +24,5 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
       (cause) => new CommandFailure({ problem: `${cause.problem} Or name another with --out FILE.`, cause })
     )
   )
-  return yield* Reporter.print(json, { report: file, bytes: Buffer.byteLength(text) }, () => [`Report: ${file}`])
+  return yield* Reporter.print({ report: file, bytes: Buffer.byteLength(text) }, () => [`Report: ${file}`])
 })

@@ -11,7 +11,6 @@ export interface ServeInput extends Address {
   readonly corpus: string
   readonly index: Option.Option<string>
   readonly topk: number
-  readonly json: boolean
   readonly quiet: boolean
 }
 
@@ -30,7 +29,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     Layer.provide(Layer.succeed(Search)(Search.of({ search: index.search })))
   )
   const url = `${yield* listen("retriever", input, routes, { keys: apiKey === undefined ? [] : [apiKey] })}${RetrieveProtocol.path}`
-  yield* Reporter.print(input.json, { url, passages: index.size, built: index.built }, () => [
+  yield* Reporter.print({ url, passages: index.size, built: index.built }, () => [
     `${index.size} passages of ${corpus} at ${url}`
   ])
   return yield* Effect.never

@@ -17,7 +17,6 @@ import { paragraph } from "@inspo/report/Text"
 export interface DiffInput {
   readonly from: string
   readonly to: string
-  readonly json: boolean
 }
 
 /** Shows how two instructions differ, word by word, or how two runs differ: settings, best instruction, results. */
@@ -26,21 +25,17 @@ export const diff = Effect.fn("Diff.diff")(function* (input: DiffInput) {
   const to = yield* read(input.to)
   if (from._tag === "Run" && to._tag === "Run") {
     const difference = compareRuns(from, to)
-    return yield* Reporter.printStyled(input.json, { kind: "runs", ...difference }, (style) =>
-      runLines(difference, style)
-    )
+    return yield* Reporter.printStyled({ kind: "runs", ...difference }, (style) => runLines(difference, style))
   }
   const difference = compareTexts(yield* textOf(from), yield* textOf(to))
-  return yield* Reporter.printStyled(input.json, { kind: "instructions", ...difference }, (style) =>
-    textLines(difference, style)
-  )
+  return yield* Reporter.printStyled({ kind: "instructions", ...difference }, (style) => textLines(difference, style))
 })
 
 /** Shows one instruction, named as `DIR:ID`; false if the name is something else. */
-export const instruction = Effect.fn("Diff.instruction")(function* (name: string, json: boolean) {
+export const instruction = Effect.fn("Diff.instruction")(function* (name: string) {
   const named = yield* instructionNamed(name)
   if (named === null) return false
-  yield* Reporter.print(json, { kind: "instruction", ...named }, (columns) => [
+  yield* Reporter.print({ kind: "instruction", ...named }, (columns) => [
     PlainText.escape(named.name),
     ...paragraph(named.text, "  ", columns)
   ])

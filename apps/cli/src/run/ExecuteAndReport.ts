@@ -17,12 +17,12 @@ import { baseline, isCompared } from "./Baseline.ts"
 import { programName } from "./ProgramName.ts"
 import { execute, type ExecuteOptions } from "./Execute.ts"
 import { watch } from "./Watch.ts"
+import { JsonFlag } from "../commands/CommonFlags.ts"
 
 export interface ExecuteAndReportOptions extends Pick<
   ExecuteOptions,
   "code" | "config" | "directory" | "launchedAt" | "loaded" | "lost" | "mode"
 > {
-  readonly json: boolean
   readonly tracking: Tracking
   readonly reporter: Reporter
   /** What the run will do, in lines. */
@@ -93,7 +93,7 @@ export const executeAndReport = Effect.fn("ExecuteAndReport.executeAndReport")(f
     // Last, since a run with this file counts as reported.
     yield* replaceFile(files.report, yield* markdownReport(directory, program))
     yield* reporter.lines(RunReport.text(report, reporter.columns))
-    return yield* options.json ? Console.log(encodeJson(summary)) : Effect.void
+    return yield* (yield* JsonFlag) ? Console.log(encodeJson(summary)) : Effect.void
   }).pipe(
     Effect.onError((cause) =>
       settle([

@@ -22,7 +22,6 @@ export interface ExportInput {
   readonly internalize: Option.Option<number>
   /** Changes of the deployment for that, such as `engine.url`. */
   readonly set: ReadonlyArray<string>
-  readonly json: boolean
 }
 
 /**
@@ -32,7 +31,7 @@ export interface ExportInput {
  * seed instruction before, which is then the one to deploy.
  */
 export const exportRun = Effect.fn("Export.export")(function* (input: ExportInput) {
-  const { directory, internalize: updates, json, out } = input
+  const { directory, internalize: updates, out } = input
   const place = yield* Stored.findOne(directory)
   if (place !== null) {
     if (Option.isSome(updates))
@@ -40,7 +39,7 @@ export const exportRun = Effect.fn("Export.export")(function* (input: ExportInpu
         problem: `${directory} is a served population, whose policy is elsewhere. Leave out --internalize.`
       })
     const { exportPopulation } = yield* Effect.promise(() => import("../serve/Export.ts"))
-    return yield* exportPopulation(place, { out, json })
+    return yield* exportPopulation(place, out)
   }
   const { config, events } = yield* readRun(directory)
   const state = yield* foldStored({ algorithm: config }, events)
@@ -83,7 +82,7 @@ export const exportRun = Effect.fn("Export.export")(function* (input: ExportInpu
     yield* replaceFile(join(target, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   }).pipe(Effect.onError(() => discard))
 
-  yield* Reporter.print(json, { directory: target, ...manifest }, (columns) => [
+  yield* Reporter.print({ directory: target, ...manifest }, (columns) => [
     ...(made === null ? [] : [...made.lines(columns), ""]),
     `${target} holds ${deployed.id}, ${made === null ? "the best instruction" : "the seed instruction"}, ` +
       `${embedded ? "and" : "and the name of"} the policy after step ${step}${made === null ? "" : " and these updates"}.`,
@@ -104,7 +103,7 @@ const internalized = Effect.fnUntraced(function* (run: Finished, input: ExportIn
     {
       updates: input.updates,
       folder,
-      reporter: yield* Reporter.make(input)
+      reporter: yield* Reporter.make()
     }
   )
   return { checkpoint, folder, report, lines: (columns: number) => lines(report, columns) }

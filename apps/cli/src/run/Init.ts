@@ -18,12 +18,11 @@ export interface InitInput {
   /** Write nothing; list the presets. */
   readonly list: boolean
   readonly force: boolean
-  readonly json: boolean
 }
 
 /** Writes a config file with every setting explained, and the JSON Schema that editors check it with; or lists the presets. */
-export const init = Effect.fn("Init.init")(function* ({ directory, force, json, list, preset, short }: InitInput) {
-  if (list) return yield* listPresets(json)
+export const init = Effect.fn("Init.init")(function* ({ directory, force, list, preset, short }: InitInput) {
+  if (list) return yield* listPresets()
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const config = yield* presetByName(preset)
@@ -45,7 +44,7 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, json, 
     `${short ? `, as all others do: \`${program} init\` writes those too` : ""}. Start with: ${run}`
   yield* replaceFile(file, configTemplate(short ? pick(config, first) : config, introduction, "config.schema.json"))
   yield* replaceFile(schema, `${JSON.stringify(jsonSchema, null, 2)}\n`)
-  return yield* Reporter.print(json, { config: file, schema, preset }, () => [
+  return yield* Reporter.print({ config: file, schema, preset }, () => [
     `${file}  ${short ? `${first.length} settings` : "the settings"} of preset ${preset}, explained`,
     `${schema}  for editors`,
     "",
@@ -54,10 +53,10 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, json, 
 })
 
 /** Lists the presets with their purposes, and the parts that a run can leave out. */
-const listPresets = (json: boolean) => {
+const listPresets = () => {
   const presets = Object.entries(Presets.purposes).map(([preset, purpose]) => ({ preset, purpose }))
   const parts = Ablations.partNames.map((part) => ({ part, remains: Ablations.parts[part].remains }))
-  return Reporter.print(json, { presets, parts }, (columns) => [
+  return Reporter.print({ presets, parts }, (columns) => [
     "Settings to start from, with --preset NAME",
     ...rows(Object.entries(Presets.purposes), columns),
     "",

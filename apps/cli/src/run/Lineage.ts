@@ -9,19 +9,16 @@ import { historyHash, inherited } from "./Fork.ts"
 
 export interface LineageInput {
   readonly directories: ReadonlyArray<string>
-  readonly json: boolean
 }
 
 /** Shows the lineage of the instructions of one run or of several branches. */
-export const lineage = Effect.fn("Lineage.lineage")(function* ({ directories, json }: LineageInput) {
+export const lineage = Effect.fn("Lineage.lineage")(function* ({ directories }: LineageInput) {
   const runs = yield* Effect.forEach(directories, (directory) =>
     Effect.map(readRun(directory), ({ events }) => ({ run: directory, events }))
   )
   const branches = yield* Effect.forEach(runs, (one) => branchOf(one, runs))
   const roots = forest(runs)
-  yield* Reporter.printStyled(json, { runs: branches, instructions: roots }, (style) =>
-    lineageLines(branches, roots, style)
-  )
+  yield* Reporter.printStyled({ runs: branches, instructions: roots }, (style) => lineageLines(branches, roots, style))
 })
 
 interface Run {

@@ -10,14 +10,14 @@ import { planLines } from "../report/PlanReport.ts"
 import * as PolicyPlan from "../report/PolicyPlan.ts"
 import * as ProbeReport from "../report/ProbeReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import { JsonFlag } from "../commands/CommonFlags.ts"
 
 export interface PlanInput extends Input {
   readonly probe: Option.Option<number>
-  readonly json: boolean
 }
 
 /** Shows what a run with these settings would do and spend, and whether it could start; starts nothing but a probe. */
-export const plan = Effect.fn("Plan.plan")(function* ({ json, probe, ...input }: PlanInput) {
+export const plan = Effect.fn("Plan.plan")(function* ({ probe, ...input }: PlanInput) {
   const config = yield* fromInput(input)
   const loaded = yield* loadData(config)
   const { data } = loaded
@@ -30,16 +30,16 @@ export const plan = Effect.fn("Plan.plan")(function* ({ json, probe, ...input }:
   const policy = PolicyPlan.make(config, forecast, data.train)
   const checks = yield* Preflight.look(config)
   const print = (found: ProbeReport.Probe | null) =>
-    Reporter.print(json, encode({ ...forecast, policy, checks, probe: found }), (columns) =>
+    Reporter.print(encode({ ...forecast, policy, checks, probe: found }), (columns) =>
       found === null ? planLines(config, forecast, policy, checks, columns) : ProbeReport.lines(found, columns)
     )
   const canProbe = Option.isSome(probe) && checks.every(({ status }) => status !== "failed")
   // With a probe, its result completes the only document.
-  if (!json || !canProbe) yield* print(null)
+  if (!(yield* JsonFlag) || !canProbe) yield* print(null)
   yield* Preflight.assertReady(checks)
   if (!canProbe) return
   const Probe = yield* Effect.promise(() => import("./Probe.ts"))
-  const reporter = yield* Reporter.make({ json })
+  const reporter = yield* Reporter.make()
   yield* print(yield* Probe.probe({ config, loaded, forecast, rollouts: probe.value, reporter }))
 })
 

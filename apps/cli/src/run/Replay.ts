@@ -12,14 +12,13 @@ import { wrap } from "@inspo/report/Text"
 
 export interface ReplayInput {
   readonly directory: string
-  readonly json: boolean
 }
 
 /**
  * Replays a run from its journal, without an engine, a proposer or a tool, and compares every event and every state
  * with those committed. Exit code 1 at the first difference.
  */
-export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }: ReplayInput) {
+export const replay = Effect.fn("Replay.replay")(function* ({ directory }: ReplayInput) {
   yield* Effect.annotateCurrentSpan({ directory })
   const began = yield* Clock.currentTimeMillis
   const config = yield* readConfig(directory)
@@ -41,7 +40,7 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
     difference,
     seconds
   }
-  yield* Reporter.print(json, document, (columns) => {
+  yield* Reporter.print(document, (columns) => {
     const unchecked = hashes.other === 0 ? "" : `, ${hashes.other} have no state hash of this version`
     return [
       ...wrap(

@@ -27,7 +27,6 @@ export interface ResumeInput extends Trackers.TrackingInput {
   readonly set: ReadonlyArray<string>
   /** Whether to repeat the work that the journal has lost. */
   readonly acceptLost: boolean
-  readonly json: boolean
   readonly quiet: boolean
 }
 
@@ -79,7 +78,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const ledger = hasJournal ? yield* readLedger(input.directory, config) : []
   const lost = yield* MissingTail.find(input.directory, noted, events, ledger)
   if (lost !== null && !input.acceptLost) return yield* MissingTail.refusal(input.directory, lost)
-  if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input)
+  if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input.directory)
   const begun = events.find((event) => event._tag === "RunStarted")
   const loaded = yield* loadData(config)
   const notes = yield* Preflight.assertReady(yield* Preflight.look(config))
@@ -106,7 +105,6 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     code,
     launchedAt,
     lost,
-    json: input.json,
     tracking,
     reporter,
     introduce: () => [`Continuing ${input.directory} after step ${steps} of ${config.schedule.steps}`],

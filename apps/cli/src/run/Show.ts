@@ -14,8 +14,7 @@ import { wrap } from "@inspo/report/Text"
 import { programName } from "./ProgramName.ts"
 
 /** Shows what happened in a run and what it cost: the report of a finished one, else how far it is. */
-export const show = Effect.fn("Show.show")(function* (input: { readonly directory: string; readonly json: boolean }) {
-  const { directory } = input
+export const show = Effect.fn("Show.show")(function* (directory: string) {
   const noted = yield* MissingTail.listen(directory)
   const { begun, config, events, outcome, state, summary } = yield* readResult(directory)
   const totals = begun ? yield* readLedger(directory, config) : []
@@ -36,7 +35,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
         })
       : encodeFinished({ ...summary, ledger })
   const program = yield* programName
-  yield* Reporter.print(input.json, document, (columns) => {
+  yield* Reporter.print(document, (columns) => {
     const costs = costLines(ledger)
     const cost = costs.length === 0 ? [] : ["", ...costs]
     const { instructions, strategies } = state

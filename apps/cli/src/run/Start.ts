@@ -15,7 +15,6 @@ import { executeAndReport } from "./ExecuteAndReport.ts"
 export interface StartInput extends Input, Trackers.TrackingInput {
   readonly out: Option.Option<string>
   readonly dashboard: boolean
-  readonly json: boolean
   readonly quiet: boolean
 }
 
@@ -52,7 +51,6 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     code,
     launchedAt,
     lost: null,
-    json: input.json,
     tracking,
     reporter,
     introduce: (profile) => introduction({ directory, config, loaded, profile }, reporter.columns),

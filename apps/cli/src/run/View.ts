@@ -8,11 +8,10 @@ export interface ViewInput {
   readonly lineage: boolean
   readonly report: Option.Option<"html" | "md">
   readonly out: Option.Option<string>
-  readonly json: boolean
 }
 
 /** Shows a run, a search or populations, compares a run with another, shows the lineage of its instructions, or writes a report. */
-export const view = Effect.fnUntraced(function* ({ directories, json, lineage, out, report }: ViewInput) {
+export const view = Effect.fnUntraced(function* ({ directories, lineage, out, report }: ViewInput) {
   const [directory, second, third] = directories
   if (lineage && Option.isSome(report))
     return yield* new UsageError({ problem: "--lineage and --report exclude each other. Leave out one of them." })
@@ -27,9 +26,9 @@ export const view = Effect.fnUntraced(function* ({ directories, json, lineage, o
           "`inspo serve` shows them in a browser."
       })
     const module = yield* Effect.promise(() => import("../serve/Show.ts"))
-    if (!lineage) return yield* module.show(populations, json)
+    if (!lineage) return yield* module.show(populations)
     const place = yield* Stored.findOne(directory)
-    if (place !== null) return yield* module.lineage(place, json)
+    if (place !== null) return yield* module.lineage(place)
   }
   const search = directory === undefined ? null : yield* Search.find(directory)
   if (search !== null && directory !== undefined && (second === undefined || search !== directory)) {
@@ -40,15 +39,15 @@ export const view = Effect.fnUntraced(function* ({ directories, json, lineage, o
           "report.md. `inspo dashboard` shows several in a browser."
       })
     const module = yield* Effect.promise(() => import("../evolve/Show.ts"))
-    return yield* lineage ? module.lineage(directory, search, json) : module.show(directory, search, json)
+    return yield* lineage ? module.lineage(directory, search) : module.show(directory, search)
   }
   if (lineage) {
     const module = yield* Effect.promise(() => import("./Lineage.ts"))
-    return yield* module.lineage({ directories, json })
+    return yield* module.lineage({ directories })
   }
   if (directory !== undefined && second !== undefined && third === undefined && Option.isNone(report)) {
     const module = yield* Effect.promise(() => import("./Diff.ts"))
-    return yield* module.diff({ from: directory, to: second, json })
+    return yield* module.diff({ from: directory, to: second })
   }
   if (directory === undefined || second !== undefined)
     return yield* new UsageError({
@@ -58,12 +57,12 @@ export const view = Effect.fnUntraced(function* ({ directories, json, lineage, o
     })
   if (Option.isSome(report)) {
     const module = yield* Effect.promise(() => import("../report/Write.ts"))
-    return yield* module.report({ directory, format: report.value, out, json })
+    return yield* module.report({ directory, format: report.value, out })
   }
   if (directory.includes(":")) {
     const { instruction } = yield* Effect.promise(() => import("./Diff.ts"))
-    if (yield* instruction(directory, json)) return
+    if (yield* instruction(directory)) return
   }
   const module = yield* Effect.promise(() => import("./Show.ts"))
-  return yield* module.show({ directory, json })
+  return yield* module.show(directory)
 })

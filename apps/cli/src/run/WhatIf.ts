@@ -15,7 +15,6 @@ export interface WhatIfInput {
   readonly directory: string
   readonly set: ReadonlyArray<string>
   readonly grid: ReadonlyArray<string>
-  readonly json: boolean
 }
 
 /** Replays a run, as it was or under other settings. */
@@ -43,12 +42,12 @@ const whatif = Effect.fn("WhatIf.whatif")(function* (input: WhatIfInput) {
 
   const [only] = asked
   if (only === undefined || input.grid.length > 0)
-    return yield* Reporter.print(input.json, { runDir: directory, policyPath, grid: asked.map(gridEntry) }, (columns) =>
+    return yield* Reporter.print({ runDir: directory, policyPath, grid: asked.map(gridEntry) }, (columns) =>
       gridLines(asked, columns)
     )
   const { answer, settings } = only
   const found = yield* Effect.fromResult(answer)
-  return yield* Reporter.print(input.json, { runDir: directory, settings, policyPath, ...found }, (columns) =>
+  return yield* Reporter.print({ runDir: directory, settings, policyPath, ...found }, (columns) =>
     answerLines(settings, found, columns)
   )
 })

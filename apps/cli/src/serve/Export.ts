@@ -8,10 +8,7 @@ import { wrap } from "@inspo/report/Text"
 import { type Place, read } from "./Stored.ts"
 
 /** Writes the instruction to use outside learning, as text or, if it has several texts, as JSON, and why it was chosen. */
-export const exportPopulation = Effect.fn("Served.export")(function* (
-  place: Place,
-  { json, out }: { readonly out: string; readonly json: boolean }
-) {
+export const exportPopulation = Effect.fn("Served.export")(function* (place: Place, out: string) {
   const { state } = yield* read(place)
   const { instruction, reason, why } = View.incumbent(state)
   const manifest = { population: place.name, instruction, reason, why, cohorts: state.learning.population.step }
@@ -24,7 +21,7 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
     yield* replaceFile(join(directory, file), text)
     yield* replaceFile(join(directory, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   }).pipe(Effect.onError(() => discard))
-  yield* Reporter.print(json, { directory, ...manifest }, (columns) =>
+  yield* Reporter.print({ directory, ...manifest }, (columns) =>
     wrap(`${directory} contains ${instruction.id}. ${why}`, columns)
   )
 })

@@ -6,31 +6,31 @@ import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { clip, wrap } from "@inspo/report/Text"
 import { type Place, read } from "./Stored.ts"
+import { JsonFlag } from "../commands/CommonFlags.ts"
 
 export interface ReplayInput {
   readonly set: ReadonlyArray<string>
   readonly grid: ReadonlyArray<string>
-  readonly json: boolean
 }
 
-export const play = Effect.fnUntraced(function* (place: Place, { grid, json, set }: ReplayInput) {
+export const play = Effect.fnUntraced(function* (place: Place, { grid, set }: ReplayInput) {
   if (grid.length > 0)
     return yield* new UsageError({
       problem: "--grid is only valid for runs. Use --set for a served population, one setting at a time."
     })
   const { log } = yield* read(place)
   const events = log.map(({ event }) => event)
-  return yield* set.length === 0 ? replay(place, events, json) : whatIf(place, events, set, json)
+  return yield* set.length === 0 ? replay(place, events) : whatIf(place, events, set)
 })
 
 type Log = Parameters<typeof Replay.replay>[0]
 
-const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: Log, json: boolean) {
+const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: Log) {
   const { decisions, difference, events, state } = Replay.replay(log)
   const { incumbent, population } = state.learning
   const document = { directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id }
-  if (json || difference === null)
-    yield* Reporter.print(json, document, (columns) =>
+  if ((yield* JsonFlag) || difference === null)
+    yield* Reporter.print(document, (columns) =>
       wrap(
         `${decisions} decisions of ${population.step} cohorts equal the logged ones, in ${events} events. The incumbent is ${incumbent.id}.`,
         columns
@@ -44,17 +44,12 @@ const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: 
     })
 })
 
-const whatIf = Effect.fn("Served.whatIf")(function* (
-  { directory }: Place,
-  log: Log,
-  set: ReadonlyArray<string>,
-  json: boolean
-) {
+const whatIf = Effect.fn("Served.whatIf")(function* ({ directory }: Place, log: Log, set: ReadonlyArray<string>) {
   const changes = yield* Effect.forEach(set, settingOf)
   const decisions = Replay.whatIf(log, (before) => changes.reduce((after, { change }) => change(after), before))
   const settings = Object.fromEntries(changes.map(({ name, text }) => [name, text]))
   const cells = { cohorts: ({ after }: Replay.Decision) => String(after), ...shown }
-  yield* Reporter.print(json, { directory, settings, decisions }, (columns) =>
+  yield* Reporter.print({ directory, settings, decisions }, (columns) =>
     decisionLines({ decisions, settings, fixed }, columns, cells)
   )
 })

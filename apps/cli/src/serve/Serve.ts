@@ -19,6 +19,7 @@ import { type Address, admission, listen, routerConfig } from "../server/Listen.
 import * as Declared from "./Declared.ts"
 import * as Writer from "./Proposer.ts"
 import * as Upstream from "./Upstream.ts"
+import { JsonFlag } from "../commands/CommonFlags.ts"
 
 export interface ServeInput extends Address, Upstream.UpstreamInput {
   readonly config: Option.Option<string>
@@ -28,7 +29,6 @@ export interface ServeInput extends Address, Upstream.UpstreamInput {
   readonly advertise: Option.Option<string>
   readonly out: string
   readonly seedFile: ReadonlyArray<string>
-  readonly json: boolean
 }
 
 /** Serves populations until it is interrupted; requests in flight are then answered. */
@@ -57,7 +57,9 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   yield* Effect.addFinalizer(() => Ref.set(ending, true))
   const names = (yield* populations.list).map(({ name }) => name)
   yield* Console.log(
-    input.json ? JSON.stringify({ url, out: input.out, populations: names }) : ready(url, input.out, names).join("\n")
+    (yield* JsonFlag)
+      ? JSON.stringify({ url, out: input.out, populations: names })
+      : ready(url, input.out, names).join("\n")
   )
   return yield* Effect.never
 }, Effect.scoped)
@@ -138,7 +140,7 @@ const serveShared = Effect.fnUntraced(function* (
   yield* Deferred.succeed(known, standby.app)
   const role = yield* standby.role
   const shared = `PostgreSQL, ${role._tag === "Active" ? "active" : "on standby"}`
-  yield* Console.log(input.json ? JSON.stringify({ url, role: role._tag }) : `${shared}, at ${url}`)
+  yield* Console.log((yield* JsonFlag) ? JSON.stringify({ url, role: role._tag }) : `${shared}, at ${url}`)
   return yield* Effect.catchTag(standby.ended, "JournalError", unusable)
 })
 

@@ -11,7 +11,7 @@ import { paragraph, said, table } from "@inspo/report/Text"
 import { type Place, read } from "./Stored.ts"
 
 /** Shows the status of populations, as the server's API does. */
-export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Place>, json: boolean) {
+export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Place>) {
   const populations = yield* Effect.forEach(places, (place) =>
     Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
       directory: place.directory,
@@ -19,7 +19,7 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
       population: View.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
     }))
   )
-  yield* Reporter.print(json, { populations }, (columns) =>
+  yield* Reporter.print({ populations }, (columns) =>
     populations.flatMap(({ incumbent, population }, index) => [
       ...(index === 0 ? [] : [""]),
       ...statusLines(population, incumbent, columns)
@@ -67,7 +67,7 @@ const statusLines = (
 const figure = (value: number | null): string => (value === null ? "–" : value.toFixed(3))
 
 /** Shows the parent of each instruction, the difference between them, and why it was removed. */
-export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
+export const lineage = Effect.fn("Served.lineage")(function* (place: Place) {
   const { log } = yield* read(place)
   const populationLog = log.reduce((before, { at, event }) => {
     const summary = Summary.summarize(event)
@@ -75,7 +75,7 @@ export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json
   }, empty)
   const members = membersOf(populationLog)
   const { directory, name } = place
-  yield* Reporter.printStyled(json, { directory, name, instructions: [...members.values()] }, (style) =>
+  yield* Reporter.printStyled({ directory, name, instructions: [...members.values()] }, (style) =>
     lineageLines(members, populationLog.history.incumbent, style)
   )
 })

@@ -2,6 +2,7 @@ import * as PlainText from "@inspo/domain/PlainText"
 import { Console, Effect, Ref, Terminal } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { maximumColumns } from "@inspo/report/Text"
+import { JsonFlag } from "../commands/CommonFlags.ts"
 
 /** Where a command writes what people read, and the block at the bottom that is redrawn in place. */
 export interface Reporter {
@@ -21,14 +22,15 @@ export interface Style {
 }
 
 /** Prints a document as one line of JSON or, for people, as lines, none of which moves the cursor or hides anything. */
-export const print = (json: boolean, document: unknown, lines: (columns: number) => ReadonlyArray<string>) =>
-  printStyled(json, document, ({ columns }) => safe(lines(columns)))
+export const print = (document: unknown, lines: (columns: number) => ReadonlyArray<string>) =>
+  printStyled(document, ({ columns }) => safe(lines(columns)))
 
 /** {@link print} for lines that have colours, and nothing else from models and files that a terminal obeys. */
-export const printStyled = (json: boolean, document: unknown, lines: (style: Style) => ReadonlyArray<string>) =>
-  json
-    ? Console.log(JSON.stringify(document))
-    : Effect.flatMap(styleOf, (style) => Console.log(lines(style).join("\n")))
+export const printStyled = (document: unknown, lines: (style: Style) => ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    if (yield* JsonFlag) return yield* Console.log(JSON.stringify(document))
+    yield* Console.log(lines(yield* styleOf).join("\n"))
+  })
 
 /** How wide this terminal is, and whether it shows colours. */
 export const styleOf = Effect.gen(function* () {
@@ -38,13 +40,13 @@ export const styleOf = Effect.gen(function* () {
 })
 
 /**
- * Writes to standard output, live on a terminal. `json` keeps standard output for one document and writes plain lines to
+ * Writes to standard output, live on a terminal. {@link JsonFlag} keeps standard output for one document and writes plain lines to
  * standard error; `quiet` writes nothing.
  */
 export const make = Effect.fnUntraced(function* ({
-  json = false,
   quiet = false
-}: { readonly json?: boolean; readonly quiet?: boolean } = {}): Effect.fn.Return<Reporter, never, Terminal.Terminal> {
+}: { readonly quiet?: boolean } = {}): Effect.fn.Return<Reporter, never, Terminal.Terminal> {
+  const json = yield* JsonFlag
   const terminal = yield* Terminal.Terminal
   const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
   const { columns } = yield* styleOf

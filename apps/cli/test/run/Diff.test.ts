@@ -8,6 +8,7 @@ import { Console, Effect, FileSystem, Schema } from "effect"
 import { diff } from "../../src/run/Diff.ts"
 import { writeConfig } from "../../src/runDirectory/ConfigFile.ts"
 import { layerJournal } from "../../src/runDirectory/JournalLayer.ts"
+import { JsonFlag } from "../../src/commands/CommonFlags.ts"
 
 const id = (name: string) => Instruction.InstructionId.make(name)
 
@@ -49,7 +50,8 @@ const decode = Schema.decodeSync(Schema.fromJsonString(Schema.Record(Schema.Stri
 /** What `diff --json` prints. */
 const compared = Effect.fnUntraced(function* (from: string, to: string) {
   const printed: Array<string> = []
-  yield* diff({ from, to, json: true }).pipe(
+  yield* diff({ from, to }).pipe(
+    Effect.provideService(JsonFlag, true),
     Effect.provideService(Console.Console, { ...console, log: (text: string) => void printed.push(text) })
   )
   return decode(printed.join(""))

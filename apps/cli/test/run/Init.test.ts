@@ -8,6 +8,7 @@ import { configKeys } from "../../src/config/ConfigKeys.ts"
 import { fromInput } from "../../src/config/Input.ts"
 import { leafPaths } from "../../src/config/Resolve.ts"
 import { init } from "../../src/run/Init.ts"
+import { JsonFlag } from "../../src/commands/CommonFlags.ts"
 
 const silently = Effect.provideService(Console.Console, { ...console, log: () => {} })
 
@@ -16,7 +17,7 @@ describe("init", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = `${yield* fs.makeTempDirectoryScoped()}/new`
-      yield* init({ directory, preset: "paper", force: false, short: false, list: false, json: false })
+      yield* init({ directory, preset: "paper", force: false, short: false, list: false })
       const file = `${directory}/config.yaml`
       const read = yield* fromInput({ preset: "quick", file: Option.some(file), set: [], seed: Option.none() })
       assert.deepStrictEqual(read, Presets.paper)
@@ -25,15 +26,11 @@ describe("init", () => {
         "N_P: the largest number of instructions"
       )
 
-      const refused = yield* Effect.flip(
-        init({ directory, preset: "quick", force: false, short: false, list: false, json: false })
-      )
+      const refused = yield* Effect.flip(init({ directory, preset: "quick", force: false, short: false, list: false }))
       assert.include(refused.message, file)
-      yield* init({ directory, preset: "quick", force: true, short: false, list: false, json: true })
+      yield* init({ directory, preset: "quick", force: true, short: false, list: false })
       assert.include(yield* fs.readFileString(file), "as the preset quick has them")
-      const unknown = yield* Effect.flip(
-        init({ directory, preset: "quik", force: true, short: false, list: false, json: false })
-      )
+      const unknown = yield* Effect.flip(init({ directory, preset: "quik", force: true, short: false, list: false }))
       assert.include(unknown.message, "Did you mean quick?")
     }).pipe(silently, Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -44,7 +41,7 @@ describe("init", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const directory = yield* fs.makeTempDirectoryScoped()
-        yield* init({ directory, preset, force: false, short: true, list: false, json: false })
+        yield* init({ directory, preset, force: false, short: true, list: false })
         const file = `${directory}/config.yaml`
         const text = yield* fs.readFileString(file)
         const written = [...leafPaths(parse(text))]
@@ -63,7 +60,8 @@ describe("init", () => {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
       const told: Array<string> = []
-      yield* init({ directory, preset: "quick", force: false, short: false, list: true, json: true }).pipe(
+      yield* init({ directory, preset: "quick", force: false, short: false, list: true }).pipe(
+        Effect.provideService(JsonFlag, true),
         Effect.provideService(Console.Console, { ...console, log: (text: string) => told.push(text) })
       )
       const { parts, presets } = Schema.decodeSync(Listed)(told.join(""))

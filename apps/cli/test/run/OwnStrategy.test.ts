@@ -11,6 +11,7 @@ import { fork } from "../../src/run/Fork.ts"
 import { replay } from "../../src/run/Replay.ts"
 import { show } from "../../src/run/Show.ts"
 import { layerJournal } from "../../src/runDirectory/JournalLayer.ts"
+import { JsonFlag } from "../../src/commands/CommonFlags.ts"
 
 const config = join(algorithm, local)
 
@@ -34,10 +35,10 @@ const printed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E
 })
 
 const told = Effect.fnUntraced(function* (directory: string) {
-  const output = { directory, json: false, out: Option.some("-") }
+  const output = { directory, out: Option.some("-") }
   return yield* Effect.all([
-    printed(show({ directory, json: false })),
-    printed(show({ directory, json: true })),
+    printed(show(directory)),
+    printed(Effect.provideService(show(directory), JsonFlag, true)),
     printed(report({ ...output, format: "md" })),
     printed(report({ ...output, format: "html" }))
   ])
@@ -64,7 +65,7 @@ describe("a run that was decided by a strategy of its own", () => {
   it.live("is neither replayed nor branched by what its settings name", () =>
     Effect.gen(function* () {
       const directory = yield* written(DropTheLast.layer(1))
-      const replayed = yield* Effect.flip(replay({ directory, json: true }))
+      const replayed = yield* Effect.flip(replay({ directory }))
       const forked = yield* Effect.flip(fork({ directory, at: 2, set: [], out: `${directory}-branch` }))
       for (const { message } of [replayed, forked]) assert.include(message, "was drop-the-last (parents 1)")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

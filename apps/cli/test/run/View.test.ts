@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { view } from "../../src/run/View.ts"
 
-const run = { directories: ["run"], lineage: false, report: Option.none(), out: Option.none(), json: false }
+const run = { directories: ["run"], lineage: false, report: Option.none(), out: Option.none() }
 const html = Option.some("html" as const)
 
 describe("show", () => {
