@@ -8,7 +8,7 @@ import * as Evidence from "./Evidence.ts"
 import { waited } from "./Horizon.ts"
 import { schedule } from "./internal/Evolving.ts"
 import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
-import { type Cohort, known, limits, type State } from "./State.ts"
+import { type Cohort, knownSamples, limits, type State } from "./State.ts"
 import { averaging, evidenceOf } from "./Strategies.ts"
 
 const { UnexpectedEvent } = Evolution
@@ -207,7 +207,7 @@ const rewarded = (cohort: Cohort, { at, rewards }: EventOf<"Rewarded">): Cohort 
       at === sample ? (value ?? "failed") : (lease.samples[at] ?? null)
     )
     const next = { ...lease, samples }
-    if (known(next) === lease.n) reported++
+    if (knownSamples(next) === lease.n) reported++
     leases = HashMap.set(leases, key, next)
   }
   return { ...cohort, leases, reported, rewardedAt: at ?? cohort.rewardedAt }

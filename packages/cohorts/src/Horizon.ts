@@ -11,7 +11,9 @@ export const horizonOf = ({
   waits
 }: Pick<State, "settings" | "waits">): number | null => {
   if (horizonSeconds !== "observed") return milliseconds(horizonSeconds)
-  return waits.length < fewest ? longest : Math.min(longest, Math.max(shortest, slack * Math.max(...waits)))
+  return waits.length < fewest
+    ? longestHorizon
+    : Math.min(longestHorizon, Math.max(shortest, slack * Math.max(...waits)))
 }
 
 /** When an open cohort is sealed by its age; null without a limit. */
@@ -28,11 +30,11 @@ export const settlesAt = (state: Pick<State, "settings" | "waits">, sealedAt: nu
 
 /** The waits after one more, if it is known. */
 export const waited = (waits: ReadonlyArray<number>, wait: number | undefined): ReadonlyArray<number> =>
-  wait === undefined ? waits : [...waits, wait].slice(-kept)
+  wait === undefined ? waits : [...waits, wait].slice(-keptWaits)
 
 /** What an observed horizon is at least. */
 export const shortest = 3_600_000
-const longest = 24 * shortest
+const longestHorizon = 24 * shortest
 const slack = 3
 const fewest = 5
-const kept = 20
+const keptWaits = 20

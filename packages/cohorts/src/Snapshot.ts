@@ -12,7 +12,7 @@ import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
 import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
 import * as Losses from "./internal/Losses.ts"
-import { type Cohort, known, type State } from "./State.ts"
+import { type Cohort, knownSamples, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /**
@@ -102,7 +102,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       const { isNewcomer, isPinned, tallies } = statsOf(learning, id)
       const { bounds } = member.lifetime
       const closed = total(Object.values(tallies))
-      const open = reportedSoFar.get(id) ?? nothing
+      const open = reportedSoFar.get(id) ?? noTally
       return {
         id,
         value: values.get(id)?.value ?? 0,
@@ -192,19 +192,19 @@ const openTallies = ({ cohorts }: State): ReadonlyMap<InstructionId, Tally> => {
         if (rewards.length === 0) continue
         const sum = rewards.reduce((all, one) => all + one, 0)
         const more = { samples: 0, reported: rewards.length, sum }
-        tallies.set(instruction, total([tallies.get(instruction) ?? nothing, more]))
+        tallies.set(instruction, total([tallies.get(instruction) ?? noTally, more]))
       }
   return tallies
 }
 
-const nothing: Tally = { samples: 0, reported: 0, sum: 0 }
+const noTally: Tally = { samples: 0, reported: 0, sum: 0 }
 
 /** The keys of the first leases that a sealed cohort waits for. */
 const blocking = ({ leases }: Cohort): ReadonlyArray<string> => {
   const keys: Array<string> = []
   for (const lease of HashMap.values(leases)) {
     if (keys.length === shownBlocking) break
-    if (known(lease) < lease.n) keys.push(lease.key)
+    if (knownSamples(lease) < lease.n) keys.push(lease.key)
   }
   return keys
 }

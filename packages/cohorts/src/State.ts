@@ -35,7 +35,8 @@ export interface Lease {
 }
 
 /** How many samples of a lease are known. */
-export const known = ({ samples }: Pick<Lease, "samples">): number => samples.filter((one) => one !== null).length
+export const knownSamples = ({ samples }: Pick<Lease, "samples">): number =>
+  samples.filter((one) => one !== null).length
 
 /** A unit of several leases, such as a conversation. */
 export type Sticky = Pick<Lease, "instruction" | "probability" | "isCarried" | "replaces">

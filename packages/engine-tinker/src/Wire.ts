@@ -1,5 +1,6 @@
 import { EngineFacts, list, maybe } from "@inspo/engine/Wire"
-import { Predicate, Schema } from "effect"
+import { Duration, Predicate, Schema } from "effect"
+import type { Headers } from "effect/http"
 
 export const Integers = list("a list of integers", (value): value is number => Number.isSafeInteger(value))
 export const Numbers = list("a list of numbers", Predicate.isNumber)
@@ -268,3 +269,10 @@ export const FinishSessionRequest = Schema.Struct({
 export const WeightsInfoRequest = Schema.Struct({ tinker_path: Schema.String })
 /** How a server explains a status that is not 200. */
 export const Detail = Schema.Struct({ detail: Schema.Unknown })
+
+/** Asks for the result itself in place of a future, where it is there soon (RFC 7240). A server that does not know it answers with the future. */
+export const preferSoon: Readonly<Record<string, string>> = { prefer: "wait=5" }
+
+/** How long the result may be waited for before the answer is a future: not at all where that is not asked for. */
+export const preferredWait = (headers: Headers.Headers): Duration.Duration =>
+  Duration.seconds(Number(/(?:^|[\s,])wait=(\d{1,3})(?:$|[\s,;])/iu.exec(headers["prefer"] ?? "")?.[1] ?? 0))

@@ -61,7 +61,7 @@ export const make = (
       return Effect.isEffect(scored) ? scored : Effect.succeed(scored)
     }).pipe(
       Effect.catchDefect((cause) =>
-        Effect.die(new Error(`reward ${name}: it threw on the question ${shown(attempt)}`, { cause }))
+        Effect.die(new Error(`reward ${name}: it threw on the question ${quotedQuestion(attempt)}`, { cause }))
       ),
       Effect.filterOrElse(
         ({ reward }) => reward >= 0 && reward <= 1,
@@ -71,7 +71,7 @@ export const make = (
 })
 
 const outOfRange = (name: string, attempt: ScoredEpisode, reward: number): string =>
-  `reward ${name}: it returned ${reward} for the question ${shown(attempt)}, expected a number in [0, 1]; ` +
+  `reward ${name}: it returned ${reward} for the question ${quotedQuestion(attempt)}, expected a number in [0, 1]; ` +
   "rescale what the function returns"
 
-const shown = ({ question }: ScoredEpisode): string => JSON.stringify(question.question)
+const quotedQuestion = ({ question }: ScoredEpisode): string => JSON.stringify(question.question)

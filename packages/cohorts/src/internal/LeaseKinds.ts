@@ -30,7 +30,7 @@ export const joinable = (
 export const joined = (state: State, { name, sticky }: Cohort, request: LeaseRequest): ReadonlyArray<Given> =>
   Option.match(HashMap.get(sticky, unitOf(request)), {
     onNone: () => [],
-    onSome: (held) => [given(state, name, request, held)]
+    onSome: (held) => [lease(state, name, request, held)]
   })
 
 /**
@@ -46,7 +46,7 @@ export const single = (
   const known = carries(command, request) ? archive.sticky(state.branch, unitOf(request)) : []
   const carried = known.find(({ instruction }) => isAlive(state.learning.population, instruction))
   if (carried !== undefined)
-    return [given(state, cohort, request, { ...Struct.pick(carried, ["instruction", "probability"]), isCarried: true })]
+    return [lease(state, cohort, request, { ...Struct.pick(carried, ["instruction", "probability"]), isCarried: true })]
   const draw = { seed: state.settings.randomSeed, path: ["lease", cohort, unitOf(request)], shares }
   if (request.instructions > 1)
     return onQuestion(
@@ -58,7 +58,7 @@ export const single = (
   const { id, probability } = Choose.choose(draw)
   const [first] = known
   const replaced = first === undefined ? {} : { replaces: first.instruction }
-  return [given(state, cohort, request, { instruction: id, probability, ...replaced })]
+  return [lease(state, cohort, request, { instruction: id, probability, ...replaced })]
 }
 
 /** The cohort that draws are of, with the shares that it has frozen. */
@@ -101,7 +101,7 @@ export const whole = (
   )
 }
 
-const given = (
+const lease = (
   { branch }: State,
   cohort: string,
   request: LeaseRequest,
@@ -134,7 +134,7 @@ const onQuestion = (
   drawn: ReadonlyArray<Share>
 ): ReadonlyArray<Given> =>
   drawn.map(({ id, probability }, place) =>
-    given(
+    lease(
       state,
       cohort,
       {

@@ -62,7 +62,7 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
     const archived = archivedLease(state, archive, command, key)
     if (archived === undefined) throw new Invariant.InvariantBroken(`the lease of ${key}`)
     const arms = instructions > 1 ? archived.arms : []
-    return [archived, ...arms.flatMap((arm) => archivedLease(state, archive, command, arm) ?? [])].map(past)
+    return [archived, ...arms.flatMap((arm) => archivedLease(state, archive, command, arm) ?? [])].map(ofArchive)
   })
 }
 
@@ -77,16 +77,16 @@ const archivedBatch = (state: State, archive: Archive, command: LeaseCommand): R
     .flatMap(({ key }) => find(key))
     .flatMap((own) => [own, ...own.arms.flatMap(find)])
     .sort((a, b) => a.place - b.place)
-    .map(past)
+    .map(ofArchive)
 }
 
 /** A lease of the archive, without a time: its cohort is closed, or is about to be. */
-const past = (one: ArchivedLease): LeaseAnswer => shown(one, one.cohort, null)
+const ofArchive = (one: ArchivedLease): LeaseAnswer => leaseAnswer(one, one.cohort, null)
 
 const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer =>
-  shown(one, cohort.name, settlesAt(state, cohort.sealedAt ?? sealsAt(state, cohort)))
+  leaseAnswer(one, cohort.name, settlesAt(state, cohort.sealedAt ?? sealsAt(state, cohort)))
 
-const shown = (one: Lease | ArchivedLease, cohort: string, closesAt: number | null): LeaseAnswer => ({
+const leaseAnswer = (one: Lease | ArchivedLease, cohort: string, closesAt: number | null): LeaseAnswer => ({
   ...Struct.pick(one, ["lease", "key", "n", "instruction", "probability", "question"]),
   cohort,
   replaces: one.replaces ?? null,

@@ -64,9 +64,9 @@ export const make = (
     for (let at = 0; at < mostFirst.length; at += rowsPerRun) {
       const together = mostFirst.slice(at, at + rowsPerRun)
       const rows = await runTogether(together)
-      together.forEach(({ index }, row) => saved.set(index, rows[row] ?? nothing))
+      together.forEach(({ index }, row) => saved.set(index, rows[row] ?? noKeyValues))
     }
-    return jobs.map((_, index) => saved.get(index) ?? nothing)
+    return jobs.map((_, index) => saved.get(index) ?? noKeyValues)
   }
 }
 
@@ -76,4 +76,4 @@ interface Started {
   readonly first: number
 }
 
-const nothing = new Float32Array(0)
+const noKeyValues = new Float32Array(0)

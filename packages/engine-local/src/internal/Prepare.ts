@@ -11,7 +11,7 @@ export const prepare = async (
   const { prefills, sources } = plan(requests, block)
   const cached = (request: number) => {
     const keyValues = requests[request]?.cached?.keyValues
-    return keyValues === undefined ? nothing : new Float32Array(keyValues)
+    return keyValues === undefined ? noKeyValues : new Float32Array(keyValues)
   }
   const done = new Map<number, Float32Array>()
   while (done.size < prefills.length) {
@@ -26,9 +26,9 @@ export const prepare = async (
         base: (parent === null ? undefined : done.get(parent)) ?? cached(request)
       }))
     )
-    ready.forEach(([index], at) => done.set(index, saved[at] ?? nothing))
+    ready.forEach(([index], at) => done.set(index, saved[at] ?? noKeyValues))
   }
   return sources.map((source, request) => (source === null ? undefined : done.get(source)) ?? cached(request))
 }
 
-const nothing = new Float32Array(0)
+const noKeyValues = new Float32Array(0)

@@ -72,7 +72,7 @@ export class Rows {
     const { prompt } = next.request
     const position = prompt.length - 1
     if (position >= this.#cache.context) this.#fit(position + 1)
-    this.#cache.load(row, this.#bases[next.index] ?? nothing, position)
+    this.#cache.load(row, this.#bases[next.index] ?? noKeyValues, position)
     this.active[row] = { ...next, sequence: [...prompt], logprobs: [], position }
   }
 
@@ -85,4 +85,4 @@ export class Rows {
   }
 }
 
-const nothing = new Float32Array(0)
+const noKeyValues = new Float32Array(0)

@@ -156,6 +156,6 @@ const isTokens = (
 ): prompt is ReadonlyArray<number> => prompt.length === 0 || typeof prompt[0] === "number"
 
 const refuse = (field: string, value: unknown, expected: string, status = 400): Result.Result<never, Refusal> =>
-  Result.fail(new Refusal({ status, field, reason: `${field} is ${shown(value)}, expected ${expected}` }))
+  Result.fail(new Refusal({ status, field, reason: `${field} is ${quoted(value)}, expected ${expected}` }))
 
-const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 200)
+const quoted = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 200)

@@ -2,7 +2,6 @@ import { Clock, type Duration, Effect, Result } from "effect"
 import type { HttpBody, HttpClient, HttpMethod } from "effect/http"
 import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
-import * as Prefer from "../Prefer.ts"
 import * as RetryBudget from "./RetryBudget.ts"
 import * as Reply from "./Reply.ts"
 import { failure, type RequestFailure } from "./RequestFailure.ts"
@@ -118,7 +117,7 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
 
 const mostRounds = 4
 
-const askingAtOnce = { ...Prefer.soon, accept: Protobuf.contentType }
+const askingAtOnce = { ...Wire.preferSoon, accept: Protobuf.contentType }
 
 const readFuture = Reply.json(Wire.Future)
 

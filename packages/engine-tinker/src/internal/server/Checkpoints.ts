@@ -3,7 +3,7 @@ import { Clock, Effect, Option } from "effect"
 import type { Catalog, Entry } from "../../Catalog.ts"
 import type * as Wire from "../../Wire.ts"
 import { fileName, type Model } from "./Models.ts"
-import { type Refusal, refuse, shown } from "./Refusal.ts"
+import { type Refusal, refuse, quoted } from "./Refusal.ts"
 import type { LoadedWeights } from "./LoadedWeights.ts"
 
 /** What is saved: weights with optimizer state, or weights to sample from. */
@@ -24,7 +24,7 @@ export const make = (catalog: Catalog, engine: Engine.Interface, loaded: LoadedW
       Effect.flatMap(
         find(path),
         Option.match({
-          onNone: () => Effect.fail(refuse(`Checkpoint ${shown(path)} not found`, 404)),
+          onNone: () => Effect.fail(refuse(`Checkpoint ${quoted(path)} not found`, 404)),
           onSome: Effect.succeed
         })
       ),
@@ -75,7 +75,7 @@ export const checkName = (name: string | null | undefined): Effect.Effect<void, 
   name === null || name === undefined || /^\w[\w.-]{0,99}$/u.test(name)
     ? Effect.void
     : Effect.fail(
-        refuse(`path is ${shown(name)}, expected 1 to 100 letters, digits, "_", "-" and ".", the first no "-" or "."`)
+        refuse(`path is ${quoted(name)}, expected 1 to 100 letters, digits, "_", "-" and ".", the first no "-" or "."`)
       )
 
 const isOver = ({ expiresAt = Infinity }: Entry, now: number): boolean => expiresAt <= now

@@ -35,6 +35,6 @@ export const answered = <A>(work: Effect.Effect<A, Refusal | EngineError>): Effe
   )
 
 /** A text of the client's in a refusal, which need not be as long. */
-export const shown = (text: string): string => JSON.stringify(brief(text))
+export const quoted = (text: string): string => JSON.stringify(brief(text))
 
 export const brief = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text)

@@ -3,7 +3,6 @@ import { Duration, Effect, Option, Result, Schema } from "effect"
 import { type Headers, HttpRouter, HttpServerResponse } from "effect/http"
 import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
-import * as Prefer from "../Prefer.ts"
 import { decoder, readForwardBackward, readJson } from "./Bodies.ts"
 import type { Outcome } from "./Outcomes.ts"
 import { brief, type Refusal, refuse } from "./Refusal.ts"
@@ -111,7 +110,7 @@ const addSamplers = Effect.fnUntraced(function* ({ get, post, receive }: Routing
     Effect.gen(function* () {
       const seed = yield* Effect.fromResult(Result.mapError(readSeed(headers), (reason) => refuse(reason)))
       const future = yield* server.asample(body, seed, digest)
-      const wait = Duration.min(Prefer.wait(headers), longPoll)
+      const wait = Duration.min(Wire.preferredWait(headers), longPoll)
       if (Duration.isZero(wait) || !takesProtobuf(headers)) return reply(future)
       // Whatever is no sample is retrieved.
       const outcome = yield* Effect.option(Effect.flatMap(server.retrieve(future.request_id, wait), Effect.fromOption))

@@ -48,7 +48,7 @@ export const replaced = (literal: string, parts: ReadonlyArray<JsonPosition & { 
 const ofMessage = (json: string, message: JsonPosition): ReadonlyArray<JsonPosition> => {
   const found = members(json, message.start)
   const [role] = string(json, found.get("role"))
-  if (role === undefined || role.end - role.start > longest) return []
+  if (role === undefined || role.end - role.start > longestName) return []
   if (!prompting.has(textOf(json.slice(role.start, role.end)))) return []
   const content = found.get("content")
   return [
@@ -71,7 +71,7 @@ const members = (json: string, start: number): ReadonlyMap<string, JsonPosition>
     const name = endOfString(json, at)
     const begin = spaces(json, spaces(json, name) + 1)
     const end = endOf(json, begin)
-    const called = name - at > longest ? "" : textOf(json.slice(at, name))
+    const called = name - at > longestName ? "" : textOf(json.slice(at, name))
     if (read.has(called)) found.set(called, { start: begin, end })
     at = spaces(json, end)
     if (json[at] === ",") at = spaces(json, at + 1)
@@ -82,7 +82,7 @@ const members = (json: string, start: number): ReadonlyMap<string, JsonPosition>
 /** The fields that are read. */
 const read: ReadonlySet<string> = new Set(["instructions", "messages", "input", "role", "content", "text", "user"])
 /** The characters of the longest name or role, if each is escaped. */
-const longest = 2 + 6 * "instructions".length
+const longestName = 2 + 6 * "instructions".length
 
 /** The values of an array; none if the value is not an array. */
 const elements = (json: string, array: JsonPosition | undefined): ReadonlyArray<JsonPosition> => {

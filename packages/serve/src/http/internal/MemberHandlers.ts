@@ -70,7 +70,7 @@ const retire = Effect.fnUntraced(function* (served: Served, id: InstructionId): 
   const { live } = served
   const before = View.memberOf(yield* live.state, id)
   if (before === undefined) {
-    const known = yield* past(served, id)
+    const known = yield* formerMember(served, id)
     const fate = History.fate(known)
     return fate === "retired" ? View.nonMember(known, fate) : yield* notFound(id, `${id} is ${fate}, not a member.`)
   }
@@ -92,7 +92,7 @@ const review = Effect.fnUntraced(function* (
     yield* submit(live, "Done", (now) => ({ _tag: "Review", now, place, isApproved }))
     return View.candidate(state, { ...candidate, stage: decided })
   }
-  const known = yield* past(served, id)
+  const known = yield* formerMember(served, id)
   const fate = History.fate(known)
   if (fate === decided) return View.nonMember(known, isApproved ? "approved" : "rejected")
   return yield* new Conflict({
@@ -102,7 +102,7 @@ const review = Effect.fnUntraced(function* (
   })
 })
 
-const past = Effect.fnUntraced(function* (
+const formerMember = Effect.fnUntraced(function* (
   { journal, name }: Served,
   id: InstructionId
 ): Effect.fn.Return<History.Known, Problem> {
