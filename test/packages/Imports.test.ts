@@ -77,6 +77,29 @@ describe("the imports of the sources", () => {
   })
 })
 
+describe("an app", () => {
+  it("imports no other app, but the command line the dashboard that it serves and whose reports it writes", () => {
+    const between = files.flatMap((file) => {
+      const [, app = ""] = /^apps\/(\w+)\//u.exec(relative(root, file)) ?? []
+      return specifiersIn(sourceOf(file)).flatMap((specifier) => {
+        const [, other = ""] = /^apps\/(\w+)\//u.exec(relative(root, resolve(file, specifier) ?? "")) ?? []
+        return app === "" || other === "" || app === other ? [] : [relative(root, file)]
+      })
+    })
+    assert.deepStrictEqual([...new Set(between)].toSorted(), [
+      "apps/cli/src/dashboard/Catalog.ts",
+      "apps/cli/src/dashboard/Serve.ts",
+      "apps/cli/src/evolve/Show.ts",
+      "apps/cli/src/report/HtmlReport.ts",
+      "apps/cli/src/report/MarkdownReport.ts",
+      "apps/cli/src/runDirectory/Annotation.ts",
+      "apps/cli/src/runDirectory/Outcome.ts",
+      "apps/cli/src/serve/Serve.ts",
+      "apps/cli/src/serve/Show.ts"
+    ])
+  })
+})
+
 describe("a pure package", () => {
   it("runs no effect: only an entry point starts the runtime", () => {
     const running = files.filter((file) => !file.includes("/page/") && /\bEffect\.runSync\b/u.test(sourceOf(file)))

@@ -2,7 +2,7 @@
 import { Effect, JsonPatch, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse, UrlParams } from "effect/http"
 import * as Recent from "../src/Recent.ts"
-import { manipulation } from "../src/view/Delta.ts"
+import { manipulation } from "../src/Api.ts"
 
 interface Version {
   readonly etag: string

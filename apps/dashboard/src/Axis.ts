@@ -52,3 +52,11 @@ export const logTicks = (low: number, high: number): ReadonlyArray<number> => {
     .flatMap((power) => (decades < 3 ? [1, 2, 5] : [1]).map((factor) => Number(`${factor}e${power}`)))
     .filter((value) => value >= low && value <= high)
 }
+
+/** Positions of labelled steps on an axis: at most `most`, at round numbers if there are any. */
+export const stepTicks = (steps: ReadonlyArray<number>, most: number): ReadonlyArray<number> => {
+  const span = (steps.at(-1) ?? 0) - (steps[0] ?? 0) + 1
+  const every = distances.find((distance) => distance >= 1 && span / distance <= Math.max(2, most)) ?? span
+  const round = steps.flatMap((step, index) => (step % every === 0 ? [index] : []))
+  return round.length > 0 ? round : steps.length > 0 ? [0] : []
+}

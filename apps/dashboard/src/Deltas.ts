@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { Effect, JsonPatch, type Layer, type Schema } from "effect"
 import { type Headers, type HttpBody, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { manipulation } from "./view/Delta.ts"
+import { manipulation } from "./Api.ts"
 import * as Recent from "./Recent.ts"
 
 /**

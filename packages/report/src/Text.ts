@@ -44,11 +44,19 @@ export const clip = (text: string, columns: number): string => {
 
 /** The texts of an instruction as one, each below its name. */
 export const said = (content: Instruction.Content): string =>
-  typeof content === "string"
-    ? content
-    : Object.entries(content)
-        .map(([name, text]) => `${name}: ${text}`)
-        .join("\n")
+  textsOf(content)
+    .map(([name, text]) => (name === null ? text : `${name}: ${text}`))
+    .join("\n")
+
+/** The texts of an instruction with their names; a single text has the name null. */
+export const textsOf = (content: Instruction.Content): ReadonlyArray<readonly [name: string | null, text: string]> =>
+  typeof content === "string" ? [[null, content]] : Object.entries(content)
+
+/** The texts of an instruction in one line. */
+export const oneText = (content: Instruction.Content): string =>
+  textsOf(content)
+    .map(([, text]) => text)
+    .join(" · ")
 
 /** A value with so many digits, or a dash when it is not known. */
 export const decimal = (value: number | null, digits = 2): string => (value === null ? "–" : value.toFixed(digits))

@@ -4,7 +4,7 @@ import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 import * as Annotation from "../runDirectory/Annotation.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import * as Stored from "../serve/Stored.ts"
+import * as Stored from "../serve/StoredPopulations.ts"
 import * as Catalog from "./Catalog.ts"
 
 export interface ServeInput extends Address {

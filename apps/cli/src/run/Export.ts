@@ -11,7 +11,7 @@ import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
-import * as Stored from "../serve/Stored.ts"
+import * as Stored from "../serve/StoredPopulations.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import type { Finished } from "./Internalize.ts"
 

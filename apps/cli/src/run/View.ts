@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { UsageError } from "../Failure.ts"
-import * as Search from "../evolve/Stored.ts"
-import * as Stored from "../serve/Stored.ts"
+import * as Search from "../evolve/StoredSearch.ts"
+import * as Stored from "../serve/StoredPopulations.ts"
 
 export interface ViewInput {
   readonly directories: ReadonlyArray<string>

@@ -7,7 +7,7 @@ import { leafPaths, parseSet, resolve, valueAt } from "../config/Resolve.ts"
 import { UsageError } from "../Failure.ts"
 import { answerLines, type Asked, gridLines } from "../report/WhatIfReport.ts"
 import { readRun } from "../runDirectory/Read.ts"
-import * as Stored from "../serve/Stored.ts"
+import * as Stored from "../serve/StoredPopulations.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { replay } from "./Replay.ts"
 

@@ -5,7 +5,7 @@ import { chooseAnother, claim } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { wrap } from "@inspo/report/Text"
-import { type Place, read } from "./Stored.ts"
+import { type Place, read } from "./StoredPopulations.ts"
 
 /** Writes the instruction to use outside learning, as text or, if it has several texts, as JSON, and why it was chosen. */
 export const exportPopulation = Effect.fn("Served.export")(function* (place: Place, out: string) {

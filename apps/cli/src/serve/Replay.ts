@@ -5,7 +5,7 @@ import { CommandFailure, UsageError } from "../Failure.ts"
 import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { clip, wrap } from "@inspo/report/Text"
-import { type Place, read } from "./Stored.ts"
+import { type Place, read } from "./StoredPopulations.ts"
 import { JsonFlag } from "../commands/CommonFlags.ts"
 
 export interface ReplayInput {

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { paragraph, said, table } from "@inspo/report/Text"
-import { type Place, read } from "./Stored.ts"
+import { type Place, read } from "./StoredPopulations.ts"
 
 /** Shows the status of populations, as the server's API does. */
 export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Place>) {

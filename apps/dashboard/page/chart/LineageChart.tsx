@@ -4,7 +4,7 @@ import { instructionStyle } from "../../src/Colour.ts"
 import { percent, plural } from "@inspo/report/Format"
 import { ancestors, inTreeOrder } from "@inspo/report/Tree"
 import { useLabels } from "../part/Names.tsx"
-import { ticks } from "./Ticks.ts"
+import { stepTicks } from "../../src/Axis.ts"
 import { useWidth } from "./useWidth.ts"
 
 /** Every instruction as a line from its first to its last step, branching off its parent; small rings are rejected candidates. */
@@ -48,7 +48,7 @@ export const LineageChart = ({
     <div ref={host} className="descent">
       {width > 0 && (
         <svg width={width} height={height} role="group" aria-label="Lineage of the instructions over steps">
-          {ticks(all, Math.floor(inner / (60 * scale))).map((step) => (
+          {stepTicks(all, Math.floor(inner / (60 * scale))).map((step) => (
             <g key={step}>
               <line className="grid" x1={x(step)} x2={x(step)} y1={frame.top} y2={height - frame.bottom} />
               <text className="tick" x={x(step)} y={height - 6} textAnchor="middle">

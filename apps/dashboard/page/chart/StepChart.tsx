@@ -1,6 +1,6 @@
 import type { PointerEvent, ReactNode } from "react"
 import { percent } from "@inspo/report/Format"
-import { ticks } from "./Ticks.ts"
+import { stepTicks } from "../../src/Axis.ts"
 import { useWidth } from "./useWidth.ts"
 
 /** The places of a chart in pixels. */
@@ -79,7 +79,7 @@ export const StepChart = ({
               </g>
             ))}
             {children({ x, y, half, top: frame.top, bottom, width, scale })}
-            {ticks(steps, Math.floor(width / (56 * scale))).map((index) => (
+            {stepTicks(steps, Math.floor(width / (56 * scale))).map((index) => (
               <text key={index} className="tick" x={x(index)} y={frame.height - 6 * scale} textAnchor="middle">
                 {steps[index]}
               </text>

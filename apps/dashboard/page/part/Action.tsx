@@ -2,7 +2,7 @@
 import type { MemberAction } from "@inspo/serve/wire/Member"
 import type { Effect } from "effect"
 import { type ReactNode, useState } from "react"
-import { Problem } from "./Parts.tsx"
+import { FormEnd } from "./Parts.tsx"
 import { ask, type Client } from "../source/PopulationClient.ts"
 import { reload } from "../source/Polling.ts"
 
@@ -69,15 +69,7 @@ export const ActionForm = ({
       }}
     >
       {children}
-      <p className="buttons">
-        <button type="submit" className="button primary" disabled={busy || disabled}>
-          {submit}
-        </button>
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-      </p>
-      {problem !== null && <Problem>{problem}</Problem>}
+      <FormEnd submit={submit} disabled={busy || disabled} onCancel={close} problem={problem} />
     </form>
   )
 }

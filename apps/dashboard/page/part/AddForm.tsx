@@ -1,6 +1,6 @@
 import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
-import { textsOf } from "../../src/Texts.ts"
+import { textsOf } from "@inspo/report/Text"
 import { Wording } from "./Wording.tsx"
 import { ActionForm, onMember } from "./Action.tsx"
 import type { Node } from "../source/InstructionTree.ts"

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react"
 import { type AnnotationView, longestNote, problemOf, tagsIn } from "../../src/view/Annotation.ts"
 import { ask } from "../source/RunClient.ts"
 import { href } from "../Route.ts"
-import { Problem } from "./Parts.tsx"
+import { FormEnd, Problem } from "./Parts.tsx"
 
 /** The tags and the note of a run, and a form to edit them. */
 export const Annotation = ({ annotation, run }: { readonly run: string; readonly annotation: AnnotationView }) => {
@@ -116,15 +116,7 @@ const Form = ({
           onChange={({ currentTarget }) => setNote(currentTarget.value)}
         />
       </label>
-      <p className="buttons">
-        <button type="submit" className="button primary" disabled={isBusy}>
-          Save
-        </button>
-        <button type="button" className="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </p>
-      {problem !== null && <Problem>{problem}</Problem>}
+      <FormEnd submit="Save" disabled={isBusy} onCancel={onCancel} problem={problem} />
     </form>
   )
 }

@@ -1,8 +1,8 @@
 /** Small components that the views of populations use. */
 import type { Estimate, Member } from "@inspo/serve/wire/Member"
 import type { Population, PopulationSummary } from "@inspo/serve/wire/Population"
-import { axis, interval, percent } from "@inspo/report/Format"
-import { Bar, IntervalBar } from "./Parts.tsx"
+import { axis, interval } from "@inspo/report/Format"
+import { IntervalBar } from "./Parts.tsx"
 
 /** The state of a population, with the dot of a run's status. */
 export const State = ({ state }: Pick<PopulationSummary, "state">) => (
@@ -72,10 +72,3 @@ export const ToSeed = ({ toSeed }: Pick<Member, "toSeed">) =>
 /** `[0.41, 0.63]`; empty without an interval. */
 export const intervalOf = ({ high, low }: Pick<Estimate, "high" | "low">): string =>
   low === null || high === null ? "" : interval([low, high], axis)
-
-export const Share = ({ probability }: Pick<Member, "probability">) => (
-  <span className="with-share">
-    <Bar share={probability} />
-    <span className="num">{percent(probability)}</span>
-  </span>
-)

@@ -146,6 +146,31 @@ export const Problem = ({ children }: { readonly children: string }) => (
 export const Pending = ({ problem }: { readonly problem: string | null }) =>
   problem === null ? <Loading /> : <Problem>{problem}</Problem>
 
+/** The end of a form: a button that sends it, one that closes it, and why the last try failed. */
+export const FormEnd = ({
+  disabled,
+  onCancel,
+  problem,
+  submit
+}: {
+  readonly submit: string
+  readonly disabled: boolean
+  readonly onCancel: () => void
+  readonly problem: string | null
+}) => (
+  <>
+    <p className="buttons">
+      <button type="submit" className="button primary" disabled={disabled}>
+        {submit}
+      </button>
+      <button type="button" className="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </p>
+    {problem !== null && <Problem>{problem}</Problem>}
+  </>
+)
+
 const statusWords: Readonly<Record<RunStatus, string>> = {
   loading: "loading",
   waiting: "starting",
@@ -205,6 +230,13 @@ export const InstructionName = ({ id }: { readonly id: string }) => {
   )
 }
 
+/** An instruction that leads to an address, such as its place in a lineage. */
+export const InstructionLink = ({ href, id }: { readonly href: string; readonly id: string }) => (
+  <a href={href}>
+    <InstructionName id={id} />
+  </a>
+)
+
 export const FateBadge = ({ fate }: { readonly fate: Fate }) => <span className={`badge fate-${fate}`}>{fate}</span>
 
 /** The signs of prunings and evolutions in charts. */
@@ -224,6 +256,14 @@ export const MarkLegend = ({ children }: { readonly children?: ReactNode }) => (
 export const Bar = ({ share, tone = "accent" }: { readonly share: number; readonly tone?: string }) => (
   <span className="bar-track" aria-hidden="true">
     <i className={`bar-fill ${tone}`} style={{ width: `${100 * share}%` }} />
+  </span>
+)
+
+/** A share of a whole as a bar and a number. */
+export const Share = ({ share }: { readonly share: number }) => (
+  <span className="with-share">
+    <Bar share={share} />
+    <span className="num">{percent(share)}</span>
   </span>
 )
 

@@ -1,10 +1,17 @@
 import { useState } from "react"
-import { type Texts, textsOf } from "../../src/Texts.ts"
+import type { Instruction } from "@inspo/domain"
+import { textsOf } from "@inspo/report/Text"
 import { Diff } from "./Diff.tsx"
 import { useLabels } from "./Names.tsx"
 
 /** The text of an instruction; with `from`, its changes to another one. */
-export const Wording = ({ from, to }: { readonly from?: Texts | undefined; readonly to: Texts }) => {
+export const Wording = ({
+  from,
+  to
+}: {
+  readonly from?: Instruction.Content | undefined
+  readonly to: Instruction.Content
+}) => {
   const earlier = new Map(from === undefined ? [] : textsOf(from))
   return textsOf(to).map(([name, text]) => (
     <div key={name ?? ""} className="wording">
@@ -30,8 +37,8 @@ export const WordingChoice = ({
   rationale,
   wording
 }: {
-  readonly wording: Texts
-  readonly parent: { readonly id: string | null; readonly wording: Texts } | undefined
+  readonly wording: Instruction.Content
+  readonly parent: { readonly id: string | null; readonly wording: Instruction.Content } | undefined
   readonly rationale: string | null | undefined
 }) => {
   const [isPlain, setPlain] = useState(false)

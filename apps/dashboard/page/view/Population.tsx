@@ -8,9 +8,9 @@ import { makeQuery } from "../source/RunClient.ts"
 import { instructionStyle } from "../../src/Colour.ts"
 import { versionOf } from "../source/LiveRuns.ts"
 import { Names } from "../part/Names.tsx"
-import { Card, Empty, FateBadge, MarkLegend, Pending } from "../part/Parts.tsx"
+import { Card, Empty, FateBadge, InstructionLink, MarkLegend, Pending } from "../part/Parts.tsx"
+import { href } from "../Route.ts"
 import { type Column, Table } from "../part/Table.tsx"
-import { InstructionLink } from "./InstructionLink.tsx"
 
 const usePopulation = makeQuery((client, run: string) => client.population({ params: { run } }))
 
@@ -61,7 +61,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
 }
 
 const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray<Column<LifeView>> => [
-  ["Instruction", "", ({ id }) => <InstructionLink id={id} run={run} />],
+  ["Instruction", "", ({ id }) => <InstructionLink href={href(run.id, "lineage", { instruction: id })} id={id} />],
   ["Gen.", "num wide-only", ({ generation }) => generation],
   [
     `Steps 0 to ${run.steps ?? run.step}`,

@@ -3,12 +3,12 @@ import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "@inspo/report/Format"
 import { fromNow } from "../Ago.ts"
 import { useLabels } from "../part/Names.tsx"
-import { Card, Empty, InstructionName, Problem, Settings } from "../part/Parts.tsx"
+import { Card, Empty, InstructionLink, InstructionName, Problem, Settings, Share } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { oneText } from "../../src/Texts.ts"
+import { oneText } from "@inspo/report/Text"
 import { Rationale, Wording } from "../part/Wording.tsx"
 import { onMember, useAction } from "../part/Action.tsx"
-import { MeanReward, Share, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
+import { MeanReward, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 import { populationRoutes } from "../Route.ts"
 import { RewardChart } from "../chart/RewardChart.tsx"
@@ -52,9 +52,7 @@ const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Populatio
     "",
     ({ id, pinned, wording }) => (
       <>
-        <a href={populationRoutes.href(name, "lineage", { instruction: id })}>
-          <InstructionName id={id} />
-        </a>{" "}
+        <InstructionLink href={populationRoutes.href(name, "lineage", { instruction: id })} id={id} />{" "}
         {id === incumbent && <span className="badge best">incumbent</span>}{" "}
         {pinned && <span className="badge">pinned</span>}
         <div className="said" dir="auto">
@@ -63,7 +61,7 @@ const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Populatio
       </>
     )
   ],
-  ["Share", "", ({ probability }) => <Share probability={probability} />],
+  ["Share", "", ({ probability }) => <Share share={probability} />],
   [
     "Mean reward",
     "",

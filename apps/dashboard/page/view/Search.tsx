@@ -16,15 +16,17 @@ import {
   Card,
   Empty,
   Expander,
+  InstructionLink,
   InstructionName,
   MarkLegend,
   Pending,
   Problem,
   Settings,
+  Share,
   Tile
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { oneText } from "../../src/Texts.ts"
+import { oneText } from "@inspo/report/Text"
 import { Wording } from "../part/Wording.tsx"
 import { type SearchRoute, searchRoutes } from "../Route.ts"
 import { Case, SearchCases } from "./SearchCases.tsx"
@@ -215,9 +217,7 @@ const memberColumns = (
     "",
     ({ content, id }) => (
       <>
-        <a href={searchRoutes.href(search, "lineage", { instruction: id })}>
-          <InstructionName id={id} />
-        </a>{" "}
+        <InstructionLink href={searchRoutes.href(search, "lineage", { instruction: id })} id={id} />{" "}
         {id === prompt && <span className="badge best">in use</span>}{" "}
         {id === leader && id !== prompt && <span className="badge mode">leader</span>}
         <div className="said" dir="auto">
@@ -226,19 +226,7 @@ const memberColumns = (
       </>
     )
   ],
-  [
-    "P(best)",
-    "",
-    ({ chance }) =>
-      chance === null ? (
-        "–"
-      ) : (
-        <span className="with-share">
-          <Bar share={chance} />
-          <span className="num">{percent(chance)}</span>
-        </span>
-      )
-  ],
+  ["P(best)", "", ({ chance }) => (chance === null ? "–" : <Share share={chance} />)],
   ["Score", "num", ({ score }) => percent(score)],
   ["Gain, points", "", ({ gain }) => <Gain gain={gain} />],
   ["Cases", "num wide-only", ({ cases }) => count(cases)]

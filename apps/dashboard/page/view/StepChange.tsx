@@ -4,11 +4,10 @@ import type { RunView } from "../../src/view/RunView.ts"
 import { causes, sentence, type StepChangeView } from "../../src/view/StepChangeView.ts"
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
-import { Card, Empty, NumberField, Pending } from "../part/Parts.tsx"
+import { Card, Empty, InstructionLink, NumberField, Pending } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
-import { InstructionLink } from "./InstructionLink.tsx"
 
 const useStepChange = makeQuery((client, { run, step }: { readonly run: string; readonly step: number }) =>
   client.stepChange({ params: { run, step } })
@@ -126,7 +125,7 @@ const Found = ({ change, run }: { readonly change: StepChangeView; readonly run:
 type Instruction = StepChangeView["instructions"][number]
 
 const columns = (run: RunView): ReadonlyArray<Column<Instruction>> => [
-  ["Instruction", "", ({ id }) => <InstructionLink id={id} run={run} />],
+  ["Instruction", "", ({ id }) => <InstructionLink href={href(run.id, "lineage", { instruction: id })} id={id} />],
   ["Before", "num", ({ before }) => <Answers {...before} />],
   ["After", "num", ({ after }) => <Answers {...after} />],
   ["Points", "num", ({ part }) => <b>{points(part)}</b>]

@@ -7,7 +7,7 @@ import { inWords } from "@inspo/report/Reason"
 import { type RunRecord, trainingBatches } from "../RunRecord.ts"
 import type { LifeView, PopulationView } from "../view/PopulationView.ts"
 import { labels } from "@inspo/report/Names"
-import { verdict } from "../Verdict.ts"
+import { verdict } from "@inspo/analysis"
 import { marks } from "./Marks.ts"
 import { namesOf } from "./Overview.ts"
 

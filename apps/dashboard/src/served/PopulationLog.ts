@@ -6,7 +6,7 @@ import type { SummaryEvent } from "@inspo/cohorts/Summary"
 import { plural, percent, quantity } from "@inspo/report/Format"
 import { labels, type Naming, unnamed, withNames } from "@inspo/report/Names"
 import { inWords } from "@inspo/report/Reason"
-import { oneText } from "../Texts.ts"
+import { oneText } from "@inspo/report/Text"
 import { shortened } from "@inspo/report/WordDiff"
 import * as Rewards from "./Rewards.ts"
 

@@ -1,11 +1,14 @@
 /** What the comparison within questions says about the best instruction and the seed, in one sentence. */
-import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunState } from "@inspo/coevolution"
 import { Difference, Population } from "@inspo/population"
 import { Option } from "effect"
 import { count, inPoints } from "@inspo/report/Format"
 
 /** The sentence, with instructions as `label` writes them; empty before the first step. */
-export const verdict = ({ evidence, instructions, population }: RunState, label: (id: string) => string): string => {
+export const verdict = (
+  { evidence, instructions, population }: RunState.RunState,
+  label: (id: string) => string
+): string => {
   const seed = instructions[0]?.id
   const best = Population.incumbent(population)?.instruction.id
   if (seed === undefined || best === undefined || population.step === 0) return ""
