@@ -18,7 +18,10 @@ export const sizes = () => {
     ).length,
     "paths of exports": sum(importable.map(({ manifest }) => Object.keys(manifest.exports ?? {}).length - 1)),
     "words of documents": sum(words),
-    "words of README.md": wordsOf(read("README.md"))
+    "words of README.md": wordsOf(read("README.md")),
+    "sentences of more than 20 words": documents.flatMap((file) =>
+      sentencesOf(read(file)).filter((one) => wordsOf(one) > 20)
+    ).length
   }
 }
 
@@ -40,6 +43,17 @@ const documents = files("*.md").filter((file) => !/^(?:docs\/reference|research)
 const linesOf = (file: string): number => read(file).split("\n").length - 1
 
 const wordsOf = (text: string): number => text.split(/\s+/u).filter((word) => word !== "").length
+
+/** The sentences of a document, without code and the addresses of links; each item and each cell has its own. */
+const sentencesOf = (text: string): ReadonlyArray<string> =>
+  text
+    .replace(/^---\n.*?^---$/msu, "")
+    .replaceAll(/^ *(```+|~~~+).*?^ *\1/gmsu, "\n\n")
+    .replaceAll(/`[^`]*`/gu, "code")
+    .replaceAll(/\]\([^)]*\)/gu, "]")
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)|\||^#.*$/mu)
+    .flatMap((block) => block.split(/(?<=[.!?])["”)]?\s+(?=\p{Lu}|code|[_*([])/u))
+    .map((sentence) => sentence.replaceAll(/(?<=\s|^)[^\p{L}\p{N}]+(?=\s|$)/gu, ""))
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
