@@ -91,7 +91,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
       ["[]", "proposer.clauses is []"],
       ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
       ["[Say hello.], commonAnswers: 2", "between 0 and 1"],
-      ["[Say hello.], model: m", 'proposer.model is "m", expected no such field']
+      ["[Say hello.], model: m", 'proposer.model is "m"; expected no such field']
     ] as const) {
       await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: ${clauses} }\n${population}`)
       const { code, stderr } = await inspo(["serve", file], { cwd })
@@ -131,11 +131,11 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
     for (const [text, part] of [
       [
         "populations: { a: { seed: x, settings: { population: { size: three } } } }",
-        'populations.a.settings.population.size is "three", expected number'
+        'populations.a.settings.population.size is "three"; expected number'
       ],
       ["populations: { a: { sed: x } }", "Did you mean seed?"],
       ["populations: { a b: { seed: x } }", 'populations names "a b", expected letters'],
-      ["proposer: { provider: openai }", "proposer.model is missing, expected string"],
+      ["proposer: { provider: openai }", "proposer.model is missing; expected string"],
       ["populations: { a: {", "not YAML"]
     ] as const) {
       await writeFile(join(cwd, "wrong.yaml"), text)

@@ -185,10 +185,10 @@ describe("LocalEngine", () => {
       Effect.gen(function* () {
         const engine = yield* Engine
         const refusals: ReadonlyArray<readonly [Partial<SampleRequest>, RegExp]> = [
-          [{ prompt: [] }, /requests\[1\]\.prompt\.length is 0, expected 1 to the context length 160/],
-          [{ prompt: [12, 100_000] }, /requests\[1\]\.prompt is holding 100000, expected tokens of 0 to/],
-          [{ stop: ["two words"] }, /stop "two words" is 9 tokens, expected 1 token/],
-          [{ n: 0 }, /requests\[1\]\.n is 0, expected an integer from 1/],
+          [{ prompt: [] }, /requests\[1\]\.prompt\.length is 0; expected 1 to the context length 160/],
+          [{ prompt: [12, 100_000] }, /requests\[1\]\.prompt is holding 100000; expected tokens of 0 to/],
+          [{ stop: ["two words"] }, /stop "two words" is 9 tokens; expected 1 token/],
+          [{ n: 0 }, /requests\[1\]\.n is 0; expected an integer from 1/],
           [{ maxTokens: -1 }, /requests\[1\]\.maxTokens is -1/],
           [{ temperature: NaN }, /requests\[1\]\.temperature is NaN/],
           [{ topP: 0 }, /requests\[1\]\.topP is 0/]

@@ -1,7 +1,7 @@
 /** What `inspo evolve` is asked for: read from flags and files, and checked, without a request to any server. */
 import { createHash } from "node:crypto"
 import { parse as parsePath } from "node:path"
-import { InvalidInput } from "@inspo/domain/InvalidInput"
+import { InvalidInput, sentence } from "@inspo/domain/InvalidInput"
 import * as Invariant from "@inspo/domain/Invariant"
 import * as Cases from "@inspo/evolve/Cases"
 import * as Setup from "@inspo/evolve/Setup"
@@ -242,7 +242,7 @@ const checked = <A>(check: () => A): Effect.Effect<A, UsageError> =>
       if (cause instanceof UsageError) return cause
       if (!(cause instanceof InvalidInput)) return new UsageError({ problem: messageOf(cause), cause })
       const { expected, field, value } = cause
-      return new UsageError({ problem: `${flags[field] ?? field} is ${value}; expected ${expected}.`, cause })
+      return new UsageError({ problem: `${sentence({ field: flags[field] ?? field, value, expected })}.`, cause })
     }
   })
 

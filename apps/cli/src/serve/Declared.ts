@@ -1,4 +1,5 @@
 /** Populations that the command line and its config file declare. */
+import { words } from "@inspo/domain/Problem"
 import { Malformed } from "@inspo/http/server"
 import * as Settings from "@inspo/cohorts/Settings"
 import { Population, type Populations } from "@inspo/serve"
@@ -103,7 +104,7 @@ const differing = ({ current, field, given }: Conflict["differences"][number]): 
 const unusable = (name: string, problem: Problem): CommandFailure | UsageError =>
   problem instanceof InvalidRequest
     ? new UsageError({
-        problem: `The population ${name}: ${problem.field} is ${problem.value}, expected ${problem.expected}. ${problem.remedy}.`,
+        problem: `The population ${name}: ${words(problem)}.`,
         cause: problem
       })
     : new CommandFailure({
@@ -156,7 +157,7 @@ const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
     onNone: () => "Correct it in the file; docs/reference/instruction-server.md lists the fields.",
     onSome: (name) => `Did you mean ${name}?`
   })
-  return `${field} is ${shown(Malformed.valueAt(file, path))}, expected ${expected}. ${remedy}`
+  return words({ field, value: shown(Malformed.valueAt(file, path)), expected, remedy })
 }
 
 const nameExpected = "letters, digits, ., _ and -, beginning with a letter or digit"

@@ -1,3 +1,4 @@
+import { sentence } from "@inspo/domain/InvalidInput"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import { EngineError, type SampleRequest, type SampleResult, type SampledSequence, type Tokenizer } from "@inspo/engine"
 import { Effect } from "effect"
@@ -144,7 +145,13 @@ const stopToken = Effect.fnUntraced(function* (
   const tokens = tokenizer.encode(text)
   const [token] = tokens
   if (token === undefined || tokens.length > 1) {
-    return yield* refuse(`stop ${JSON.stringify(text)} is ${tokens.length} tokens, expected 1 token of the vocabulary`)
+    return yield* refuse(
+      sentence({
+        field: `stop ${JSON.stringify(text)}`,
+        value: `${tokens.length} tokens`,
+        expected: "1 token of the vocabulary"
+      })
+    )
   }
   return token
 })
@@ -152,7 +159,7 @@ const stopToken = Effect.fnUntraced(function* (
 const check = (config: ModelConfig, index: number, request: SampleRequest): Effect.Effect<void, EngineError> => {
   const { prompt, n, maxTokens, temperature, topK = 1, topP } = request
   const wrong = (field: string, value: number | string, expected: string) =>
-    refuse(`requests[${index}].${field} is ${value}, expected ${expected}`)
+    refuse(sentence({ field: `requests[${index}].${field}`, value: String(value), expected }))
   if (prompt.length < 1 || prompt.length > config.context) {
     return wrong("prompt.length", prompt.length, `1 to the context length ${config.context}`)
   }
