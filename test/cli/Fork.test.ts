@@ -31,7 +31,7 @@ describe("a branch of a finished run", { timeout: testTimeout, tags: "runs" }, (
     async (at) => {
       const out = `at-${at}`
       const args = ["resume", "run", "--at", String(at), "--out", out, "--no-baseline", "--quiet"]
-      const forked = await inspo([...args, ...sets("sampler.temperature=1")], { cwd })
+      const forked = await inspo([...args, ...sets("selection.temperature=1")], { cwd })
       assert.strictEqual(forked.code, 0, forked.stderr)
       const replayed = await inspo(["replay", out], { cwd })
       assert.strictEqual(replayed.code, 0, replayed.stderr)

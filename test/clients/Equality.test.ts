@@ -175,7 +175,7 @@ describe("a run driven through the instruction server by its client", () => {
   const comparable = Object.entries(configs).filter(([, { rollout }]) => rollout.instructionsPerQuestion !== 2)
   for (const [name, given] of comparable) {
     // What a proposal is written from is of the latest step, so that its text can be reported with its reward.
-    const algorithm: Algorithm = { ...given, buffer: { ...given.buffer, capacitySteps: 1 } }
+    const algorithm: Algorithm = { ...given, selection: { ...given.selection, capacitySteps: 1 } }
     it.live(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {
         const { data } = yield* make(algorithm)

@@ -144,7 +144,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
   })
 
   it("internalizes the best instruction: another policy, with the seed instruction to deploy", async () => {
-    const evolved = await undisturbedRun(cwd, "evolved", "evaluation.instruction=best", "randomSeed=2")
+    const evolved = await undisturbedRun(cwd, "evolved", "selection.instruction=best", "randomSeed=2")
     const checkpoints = await readdir(at("evolved/checkpoints"))
     const deployed = async (out: string, internalize: Option.Option<number>) => {
       await run(exportRun({ directory: at("evolved"), out: at(out), internalize, set: [] }))
@@ -188,10 +188,10 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
   it("is refused with the setting, its value, what is expected and the remedy", async () => {
     const other = at("other")
     await cp(at("whole"), other, { recursive: true })
-    const config: { readonly population: object } = JSON.parse(await readFile(join(other, "config.json"), "utf8"))
+    const config: { readonly selection: object } = JSON.parse(await readFile(join(other, "config.json"), "utf8"))
     await writeFile(
       join(other, "config.json"),
-      JSON.stringify({ ...config, population: { ...config.population, window: "long" } })
+      JSON.stringify({ ...config, selection: { ...config.selection, window: "long" } })
     )
     for (const refused of [
       run(Effect.flip(show(other))),

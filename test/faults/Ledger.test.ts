@@ -30,8 +30,9 @@ const config: RunConfig = {
   ...scripted,
   population: { ...scripted.population, size: 3 },
   schedule: { ...scripted.schedule, steps: 2, pruneEvery: 1, evolveEvery: 1, evolveUntil: 1 },
-  proposer: { ...scripted.proposer, candidates: 2, onError: "stop" },
-  verification: { ...scripted.verification, samples: 2, rounds: 1 },
+  proposer: { ...scripted.proposer, candidates: 2 },
+  selection: { ...scripted.selection, onError: "stop", rounds: 1 },
+  verification: { samples: 2 },
   train: { ...scripted.train, batchSize: 2, miniBatchSize: 2, klCoefficient: 0 },
   reward: { ...scripted.reward, kind: "judge" },
   judge: {

@@ -155,7 +155,7 @@ const assertAlike = (
     history.isProven = incumbent !== seed && Evidence.isBetter(history.evidence, history.alive, incumbent, seed)
   const values = context.strategies.valuation.values(state.population)
   const expected = History.expected(algorithm, history)
-  const tolerance = algorithm.population.average === "questions" ? 1e-5 : 1e-12
+  const tolerance = algorithm.selection.average === "questions" ? 1e-5 : 1e-12
   for (const { id, value } of values)
     holds(Math.abs(value - (expected.get(id) ?? NaN)) < tolerance, `the value of ${id}`)
   history.valued = new Map(values.map(({ id, value }) => [id, value]))
@@ -236,7 +236,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
           see("a search for the first reward")
         if (event._tag === "ParentsChosen" && before?.ids.some((id) => id === event.parents[0]) === true)
           see("a parent of the last newcomers")
-        if (event._tag === "PopulationRefilled" && real.algorithm.halving.rule === "evidence") {
+        if (event._tag === "PopulationRefilled" && real.algorithm.selection.removal === "evidence") {
           const { entrants, population } = real.state
           if (population.members.length > event.accepted.length + event.parents.length)
             see("a member that stays beside newcomers")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, type Algorithm, RunState, Strategies, ValueChoices } from "@inspo/coevolution"
+import { Presets, type Algorithm, RunState, Strategies } from "@inspo/coevolution"
 import { Advantage } from "@inspo/policy-gradient"
-import { InstructionValue, Population } from "@inspo/population"
+import { type InstructionValue, Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
 import { Schema } from "effect"
 import * as Trace from "./support/Trace.ts"
@@ -57,7 +57,10 @@ describe("Eq. 4", () => {
 const readings: ReadonlyArray<readonly [string, Algorithm]> = [
   ["paper", Presets.paper],
   ["robust", Presets.robust],
-  ["bottom half of the compared", { ...Presets.robust, halving: { ...Presets.robust.halving, rule: "bottom-half" } }]
+  [
+    "bottom half of the compared",
+    { ...Presets.robust, selection: { ...Presets.robust.selection, removal: "bottom-half" } }
+  ]
 ]
 
 describe("from rewards to parents", () => {
@@ -66,20 +69,20 @@ describe("from rewards to parents", () => {
       `no reward sequence makes a number that is none (${name})`,
       { history: History, temperature: Temperature, window: Schema.Literals([1, 2, 5]) },
       ({ history, temperature, window }) => {
-        const algorithm = { ...preset, population: { ...preset.population, window } }
+        const algorithm = { ...preset, selection: { ...preset.selection, window } }
         const { admission, removal, valuation } = Strategies.ofAlgorithm(algorithm)
         const finite = Schema.is(Population.Population)
         let population = Population.make(Trace.instructions(4))
         for (const [index, step] of history.entries()) {
           const alive = new Set(Population.ids(population))
           const groups = step.map(toGroup).filter(({ instructionId }) => alive.has(instructionId))
-          population = InstructionValue.observe(ValueChoices.choices(algorithm), population, index + 1, groups)
+          population = valuation.observe(population, index + 1, groups)
           assert.isTrue(finite(population))
           const values = valuation.values(population)
           // A difference within questions, added to a mean, can leave the range of rewards.
           for (const { value } of values)
             assert.isTrue(
-              preset.population.average === "questions" ? Math.abs(value) < 3 : value >= 0 && value <= 1 + 1e-12
+              preset.selection.average === "questions" ? Math.abs(value) < 3 : value >= 0 && value <= 1 + 1e-12
             )
           const shares = Shares.softmax(
             values.map(({ value }) => value),

@@ -40,7 +40,7 @@ const typical = (work: () => void): number => {
 }
 
 /** Milliseconds of the parts of step 15, before the first pruning. */
-const timeStep = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
+const timeStep = (rule: Algorithm["selection"]["removal"], batchSize: number) => {
   const parts = stepParts(rule, batchSize)
   const selection = typical(parts.selection)
   const attribution = typical(parts.attribution)
@@ -49,7 +49,7 @@ const timeStep = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
 }
 
 /** Seconds and peak memory of folding the events of a whole run. */
-const timeFold = (rule: Algorithm["halving"]["rule"]) => {
+const timeFold = (rule: Algorithm["selection"]["removal"]) => {
   const config: Algorithm = { ...base[rule], schedule: { ...base[rule].schedule, steps } }
   const context = contextOf(config)
   const { events, start } = play(context)

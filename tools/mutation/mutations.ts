@@ -432,7 +432,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   next("const step = state.step + 1", "const step = state.step", "a step is planned again"),
   schedule("step >= span[0] && step <= span[1]", "step >= span[0] && step < span[1]", "the last step does not train"),
   next("step - first + 1, last - first + 1", "step, last", "the warm-up counts from step 1"),
-  evolving('algorithm.halving.ranking === "before"', 'algorithm.halving.ranking === "after"', "row 3 is swapped"),
+  evolving('algorithm.selection.ranking === "before"', 'algorithm.selection.ranking === "after"', "row 3 is swapped"),
   evolving("(round - 1) % parents.length", "0", "every round belongs to the first parent"),
   evolving(
     "evolution.round === 1 ?",
@@ -523,7 +523,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ledger("used[cap] >= limit ||", "", "work of unknown cost starts with an empty budget"),
 
   conclusion(
-    'evidence === null && deciding.algorithm.evaluation.instruction === "proven"',
+    'evidence === null && deciding.algorithm.selection.instruction === "proven"',
     "evidence === null",
     "the paper's argmax is not used"
   ),
@@ -943,8 +943,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a server names the keys of a run where a price is missing"
   ),
   evolving(
-    'proposer.parent === "random"',
-    'proposer.parent !== "random"',
+    'selection.parent === "random"',
+    'selection.parent !== "random"',
     "the paper's rounds take turns over the parents"
   ),
   verifying(

@@ -33,7 +33,7 @@ const program = Effect.gen(function* () {
       Result.isSuccess(
         WhatIf.ask(
           opened,
-          Strategies.deciding({ ...config, sampler: { ...config.sampler, temperature: 0.15 + index / 1000 } })
+          Strategies.deciding({ ...config, selection: { ...config.selection, temperature: 0.15 + index / 1000 } })
         )
       )
     )

@@ -1,4 +1,5 @@
 /** Forecasts what a run does and spends, before it starts. */
+import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Schema } from "effect"
 import { sumAll } from "effect/Number"
 import type { Agent } from "@inspo/rollout"
@@ -128,7 +129,7 @@ export const forecast = (
       proposerCalls: {
         min: least.calls,
         expected: expected.calls,
-        max: most.calls + searches * algorithm.verification.rounds
+        max: most.calls + searches * algorithm.selection.rounds
       }
     },
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
@@ -198,11 +199,14 @@ const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
 const played = (
   { algorithm, strategies }: Strategies.Deciding,
   questions: DecisionContext["questions"]
-): DecisionContext => ({
-  algorithm: { ...algorithm, buffer: { ...algorithm.buffer, perQuestionCap: null } },
-  strategies,
-  questions
-})
+): DecisionContext => {
+  const { add } = ReplayBuffer.make({ ...algorithm.selection, perQuestionCap: null })
+  return {
+    algorithm,
+    strategies: { ...strategies, buffer: { ...strategies.buffer, add } },
+    questions
+  }
+}
 
 /** The context of a run whose instructions never fail. */
 const withoutFailures = (context: DecisionContext): DecisionContext => ({
@@ -224,7 +228,7 @@ const prunings = ({ after, before, event }: Move): Plan["prunes"] => {
   return event._tag === "Pruned" && to < from ? [{ step: event.step, from, to }] : []
 }
 
-const valueHalfWidth = ({ population, train }: Algorithm, questions: number): number => {
-  const groups = (population.window * Math.min(train.batchSize, questions)) / population.size
+const valueHalfWidth = ({ population, selection, train }: Algorithm, questions: number): number => {
+  const groups = (selection.window * Math.min(train.batchSize, questions)) / population.size
   return Math.min(0.5, halfWidth(groups))
 }

@@ -73,10 +73,11 @@ export class UnusableLog extends Schema.TaggedError<UnusableLog>()("UnusableLog"
 
 /** Whether a log can answer for a setting, by its dotted name. */
 export const isAnswerable = (name: string): boolean =>
-  name === "sampler.temperature" ||
-  name === "schedule.pruneEvery" ||
-  name.startsWith("halving.") ||
-  (name.startsWith("population.") && name !== "population.size")
+  name === "population.parents" || name === "schedule.pruneEvery" || answerable.has(name)
+
+const answerable: ReadonlySet<string> = new Set(
+  (["average", "window", "ties", "temperature", "removal", "risk", "ranking"] as const).map((key) => `selection.${key}`)
+)
 
 /** A checked log: its own settings reproduce it. */
 export interface Opened {

@@ -44,8 +44,11 @@ describe("forecast", () => {
   })
 
   it("counts the tenth evolution, and the parent's own rollouts where it is run again", () => {
-    const inFull = { ...robust.verification, samples: 200, rounds: 5 }
-    const plan = forecast({ ...robust, halving: { ...robust.halving, rule: "bottom-half" }, verification: inFull })
+    const plan = forecast({
+      ...robust,
+      selection: { ...robust.selection, removal: "bottom-half", rounds: 5 },
+      verification: { samples: 200 }
+    })
     assert.strictEqual(plan.evolutions.length, 10)
     assert.strictEqual(plan.rollouts.verification, 10 * 7 * 200)
     assert.strictEqual(plan.bounds.verification.max, 10 * 5 * 7 * 200)
@@ -67,9 +70,9 @@ describe("forecast", () => {
     assert.approximately(atBatch(64), 2 * atBatch(256), 1e-12)
     // 1.96 standard errors of a fair coin tossed 5 × 64 / 7 times.
     assert.approximately(atBatch(64), 0.145, 0.0005)
-    const population = { ...quick.population, window: 1 }
+    const selection = { ...quick.selection, window: 1 }
     assert.strictEqual(
-      forecast({ ...quick, population, train: { ...quick.train, batchSize: 256, miniBatchSize: 1 } }, 2).valueHalfWidth,
+      forecast({ ...quick, selection, train: { ...quick.train, batchSize: 256, miniBatchSize: 1 } }, 2).valueHalfWidth,
       0.5
     )
   })
@@ -94,7 +97,7 @@ describe("forecast", () => {
     ["untried candidates", { ...algorithm, verification: { ...algorithm.verification, samples: 0 } }],
     [
       "more rounds",
-      { ...algorithm, randomSeed: 5, verification: { ...algorithm.verification, rounds: 4, baseline: "stored" } }
+      { ...algorithm, randomSeed: 5, selection: { ...algorithm.selection, rounds: 4, baseline: "stored" } }
     ],
     ["unpruned", { ...algorithm, randomSeed: 6, schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 3 } }]
   ])("bounds what a run spends: %s", ([, settings]) =>
@@ -138,7 +141,7 @@ describe("forecast", () => {
           population: { ...quick.population, size },
           schedule: { ...quick.schedule, steps: 12, pruneEvery, evolveEvery, evolveUntil: 10 },
           proposer: { ...quick.proposer, candidates },
-          verification: { ...quick.verification, rounds }
+          selection: { ...quick.selection, rounds }
         },
         40
       )
@@ -185,14 +188,13 @@ describe("the maximum of tokens", () => {
 describe("warnings", () => {
   const sound: Algorithm = {
     ...quick,
-    population: { ...quick.population, average: "steps" },
-    halving: { ...quick.halving, rule: "bottom-half" },
-    verification: { ...quick.verification, samples: 200, rounds: 5 },
+    selection: { ...quick.selection, average: "steps", removal: "bottom-half", rounds: 5 },
+    verification: { samples: 200 },
     rollout: { ...quick.rollout, instructionsPerQuestion: 1 },
     schedule: { ...quick.schedule, steps: 20, pruneEvery: 5, evolveEvery: 10, evolveUntil: 10 },
     train: { ...quick.train, batchSize: 2000 }
   }
-  const { population, schedule, train, verification } = sound
+  const { population, schedule, selection, train } = sound
 
   it("keep silent about a sound algorithm", () => {
     assert.deepStrictEqual(forecast({ ...sound, population: { ...population, size: 2 } }, 2000).warnings, [])
@@ -201,7 +203,7 @@ describe("warnings", () => {
   it.each<readonly [string, Algorithm, number]>([
     [
       "window is 2 and schedule.pruneEvery 5: the rewards of 3 steps",
-      { ...sound, population: { ...population, window: 2 } },
+      { ...sound, selection: { ...selection, window: 2 } },
       50
     ],
     ["distinguishes rewards that differ by 41.0 points or more", { ...sound, train: { ...train, batchSize: 16 } }, 50],
@@ -227,7 +229,7 @@ describe("warnings", () => {
   it("count distinct questions where they may repeat", () => {
     const algorithm: Algorithm = {
       ...sound,
-      verification: { ...verification, questions: "uniform", baseline: "stored" }
+      selection: { ...selection, questions: "uniform", baseline: "stored" }
     }
     const warned = forecast({ ...algorithm, train: { ...train, batchSize: 10 } }, 10).warnings
     assert.isTrue(warned.some((warning) => warning.includes("only 10 questions")))

@@ -36,7 +36,7 @@ describe("Projection", () => {
       Effect.gen(function* () {
         const { events } = yield* history({
           ...algorithm,
-          verification: { ...algorithm.verification, ...changes }
+          selection: { ...algorithm.selection, ...changes }
         })
         let texts: ReadonlyArray<string> = []
         const verdicts = events.flatMap((event) => {

@@ -18,13 +18,19 @@ const ample = (preset: Algorithm): Algorithm => ({
   schedule: { ...preset.schedule, steps: 32, evolveUntil: 30 },
   rollout: { ...preset.rollout, groupSize: 2 },
   train: { ...preset.train, batchSize: 300, miniBatchSize: 100 },
-  verification: { ...preset.verification, samples: 40, rounds: 2 }
+  selection: { ...preset.selection, rounds: 2 },
+  verification: { samples: 40 }
 })
 const algorithm: Algorithm = {
   ...ample(robust),
-  population: { ...robust.population, average: "steps" },
-  sampler: { ...robust.sampler, shares: "softmax", temperature: 0.4 },
-  halving: { ...robust.halving, rule: "bottom-half" },
+  selection: {
+    ...robust.selection,
+    average: "steps",
+    shares: "softmax",
+    temperature: 0.4,
+    removal: "bottom-half",
+    rounds: 2
+  },
   rollout: { ...robust.rollout, groupSize: 2, instructionsPerQuestion: 1 }
 }
 const log = syntheticLog(algorithm, 400)
@@ -35,7 +41,7 @@ const askOf = (log: WhatIf.Opened, settings: Algorithm) => WhatIf.ask(log, Strat
 const ask = (change: Partial<Algorithm>) => askOf(opened(algorithm, log), { ...algorithm, ...change })
 const answer = (change: Partial<Algorithm>) => Result.getOrThrow(ask(change))
 const refusal = (change: Partial<Algorithm>) => Result.getOrThrow(Result.flip(ask(change)))
-const atTemperature = (temperature: number) => ({ sampler: { ...algorithm.sampler, temperature } })
+const atTemperature = (temperature: number) => ({ selection: { ...algorithm.selection, temperature } })
 const pruningEvery = (pruneEvery: number) => ({ schedule: { ...algorithm.schedule, pruneEvery } })
 const changed = ({ decisions }: WhatIf.Answer) =>
   decisions.filter(({ logged, replayed }) => JSON.stringify(logged) !== JSON.stringify(replayed))
@@ -51,10 +57,8 @@ describe("the settings of the log", () => {
       {
         ...ScriptedRun.algorithm,
         population: { ...paper.population, size: 5 },
-        sampler: paper.sampler,
-        halving: paper.halving,
-        buffer: paper.buffer,
-        verification: { ...paper.verification, samples: 4, rounds: 3 }
+        selection: { ...paper.selection, rounds: 3 },
+        verification: { samples: 4 }
       }
     ],
     ["permuted credit", { ...ScriptedRun.algorithm, control: { permuteCredit: true, clauses: null } }]
@@ -102,10 +106,11 @@ describe("the settings of the log", () => {
       const settings: Algorithm = {
         ...base,
         randomSeed: seed,
-        population: { ...base.population, size: 5, parents, window },
+        population: { ...base.population, size: 5, parents },
         schedule: { ...base.schedule, steps: 13, pruneEvery, evolveEvery, evolveUntil: 12 },
         train: { ...base.train, batchSize: 12, miniBatchSize: 12 },
-        verification: { ...base.verification, samples: 6, rounds: 2 }
+        selection: { ...base.selection, rounds: 2, window },
+        verification: { samples: 6 }
       }
       const same = Result.getOrThrow(askOf(opened(settings, syntheticLog(settings, 40)), settings))
       assert.deepStrictEqual(changed(same), [])
@@ -150,7 +155,7 @@ describe("other settings", () => {
     const two: Algorithm = {
       ...algorithm,
       population: { ...algorithm.population, parents: 2 },
-      verification: { ...algorithm.verification, fill: true }
+      selection: { ...algorithm.selection, fill: true }
     }
     const one = { ...two, population: { ...two.population, parents: 1 } }
     const refused = Result.getOrThrow(Result.flip(askOf(opened(two, syntheticLog(two, 400)), one)))
@@ -160,7 +165,7 @@ describe("other settings", () => {
 
   it("count the groups that a ranking has seen", () => {
     const refusedAt = (ranking: "before" | "after") => {
-      const settings: Algorithm = { ...algorithm, halving: { ...algorithm.halving, ranking } }
+      const settings: Algorithm = { ...algorithm, selection: { ...algorithm.selection, ranking } }
       const everyStep = { ...settings, schedule: { ...settings.schedule, pruneEvery: 1 } }
       return Result.match(askOf(opened(settings, syntheticLog(settings, 400)), everyStep), {
         onSuccess: () => null,
@@ -251,8 +256,8 @@ describe("other settings", () => {
       const settings = { ...base, train: { ...base.train, batchSize } }
       const asked = askOf(opened(settings, syntheticLog(settings, 300)), {
         ...settings,
-        population: { ...settings.population, parents, window },
-        sampler: { ...settings.sampler, temperature },
+        population: { ...settings.population, parents },
+        selection: { ...settings.selection, temperature, window },
         schedule: { ...settings.schedule, pruneEvery }
       })
       if (Result.isFailure(asked)) return assert.isBelow(asked.failure.effectiveGroups, WhatIf.minimumGroups)
@@ -299,11 +304,11 @@ describe("a log", () => {
 
   it("answers for selection and pruning only", () => {
     for (const name of [
-      "sampler.temperature",
+      "selection.temperature",
       "schedule.pruneEvery",
-      "population.window",
+      "selection.window",
       "population.parents",
-      "halving.rule"
+      "selection.removal"
     ])
       assert.isTrue(WhatIf.isAnswerable(name), name)
     for (const name of [

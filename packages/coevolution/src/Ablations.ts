@@ -34,18 +34,14 @@ export const parts = {
   comparison: {
     remains: "values by the mean of the last steps, and shares by the softmax of these values",
     remove: (algorithm) =>
-      algorithm.population.average === "questions"
-        ? {
-            ...algorithm,
-            population: { ...algorithm.population, average: "steps" },
-            sampler: { ...algorithm.sampler, shares: "softmax" }
-          }
+      algorithm.selection.average === "questions"
+        ? { ...algorithm, selection: { ...algorithm.selection, average: "steps", shares: "softmax" } }
         : algorithm
   },
   evidence: {
     remains:
       "the bottom half is pruned, an evolution replaces all but the parents, and the best of the last population is returned",
-    remove: (algorithm) => (algorithm.halving.rule === "evidence" ? withoutEvidence(algorithm) : algorithm)
+    remove: (algorithm) => (algorithm.selection.removal === "evidence" ? withoutEvidence(algorithm) : algorithm)
   },
   failures: {
     remains: "candidates are written from the parent alone",
@@ -102,8 +98,7 @@ export const prePolicy = (algorithm: Algorithm): Algorithm => {
 /** Halving by values. It can prune the seed, so that nothing is compared with it and the policy trains under others. */
 const withoutEvidence = (algorithm: Algorithm): Algorithm => ({
   ...algorithm,
-  halving: { ...algorithm.halving, rule: "bottom-half" },
-  evaluation: { ...algorithm.evaluation, instruction: "best" }
+  selection: { ...algorithm.selection, removal: "bottom-half", instruction: "best" }
 })
 
 /** The policy first: the seed instruction alone for half of the steps; then instructions evolve under the frozen policy. */

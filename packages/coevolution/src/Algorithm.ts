@@ -1,4 +1,5 @@
 import type { Engine } from "@inspo/engine"
+import { Rules } from "@inspo/evolution"
 import { SearchEvery, Settings } from "@inspo/evolution/Settings"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
@@ -7,7 +8,6 @@ import { ProposerModel } from "@inspo/reflection/ProposerModel"
 import { kindOf, RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { type Agent, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
-import { Rule as SharesRule } from "@inspo/sampler/Sampler"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -17,9 +17,6 @@ const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 /** A positive integer up to a limit that no machine reaches. */
 const upTo = (most: number, least = 1) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
 const PositiveNumber = Schema.Finite.check(Schema.isGreaterThan(0))
-const Risk = Schema.Finite.check(
-  Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true, exclusiveMaximum: true })
-)
 const Day = Schema.String.check(
   Schema.makeFilter((text) => Option.exists(DateTime.make(text), (day) => DateTime.formatIsoDateUtc(day) === text), {
     expected: "a day written YYYY-MM-DD"
@@ -40,51 +37,6 @@ export const DataConfig = Schema.Struct({
   }).annotate({ description: "The generated world, where `data.questions` is null" })
 })
 
-export const PopulationConfig = Schema.Struct({
-  ...shared.population.fields,
-  window: PositiveInt.annotate({ description: "n of Eq. 6: the steps over which rewards are averaged" }),
-  average: Schema.Literals(["draws", "steps", "questions"]).annotate({
-    description:
-      "What the value of an instruction is. `questions`: its mean from all rewards, compared within questions. The others are " +
-      "the average of Eq. 6: `draws` is the sum of the instruction's last n observations, divided by n; `steps` is the mean of " +
-      "its observations in the last n steps. An instruction without samples has the value 0 with `draws`, and the mean of the " +
-      "known values with `steps`"
-  }),
-  ties: Schema.Literals(["order", "evidence"]).annotate({
-    description:
-      "The order of equal values: by order of entry, or by more groups and then age. It also selects I* while no value is " +
-      "known: with `evidence` by lifetime mean and verification score"
-  })
-})
-
-export const SamplerConfig = Schema.Struct({
-  shares: SharesRule.annotate({
-    description:
-      "What the shares of the instructions follow: `softmax` of their values (Eq. 4), or `thompson`: the probability that an " +
-      "instruction is the best, with a floor of about 2 %"
-  }),
-  temperature: PositiveNumber.annotate({
-    description: "τ_s of Eq. 4, for `shares: softmax`: higher values make the shares of the instructions more even"
-  }),
-  assignment: Schema.Literals(["independent", "stratified"]).annotate({
-    description: "With one instruction per question: independent draws, or systematic sampling within each data source"
-  })
-})
-
-export const HalvingConfig = Schema.Struct({
-  rule: Schema.Literals(["bottom-half", "fixed-half", "evidence"]).annotate({
-    description:
-      "Which instructions a prune drops: the bottom half, with `fixed-half` half of `population.size`, or with `evidence` those " +
-      "that are certainly not the best. `evidence` also makes room for newcomers by P(best), for as many as the last ones earned"
-  }),
-  risk: Risk.annotate({
-    description: "δ: the probability that `evidence` ever prunes the best of a population in a run"
-  }),
-  ranking: Schema.Literals(["before", "after"]).annotate({
-    description: "Whether pruning and the choice of parents use the values before this step's rewards, or after them"
-  })
-})
-
 export const ScheduleConfig = Schema.Struct({
   steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
   ...shared.schedule.fields,
@@ -96,16 +48,6 @@ export const ScheduleConfig = Schema.Struct({
   })
 })
 
-export const BufferConfig = Schema.Struct({
-  failures: Schema.Literals(["any", "own"]).annotate({
-    description: "Which failures the proposer sees: any of the latest step, or the parent's own"
-  }),
-  capacitySteps: PositiveInt.annotate({ description: "Steps an experience stays in the replay buffer" }),
-  perQuestionCap: Schema.NullOr(PositiveInt).annotate({
-    description: "Most experiences stored per question, or null for all"
-  })
-})
-
 export const ProposerConfig = Schema.Struct({
   kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
     description:
@@ -114,21 +56,10 @@ export const ProposerConfig = Schema.Struct({
       "from the offline clause bank)"
   }),
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
-  parent: Schema.Literals(["in-turn", "random"]).annotate({
-    description:
-      "Which parent's failures a round of proposals begins with: each parent in turn, best first, or a random one"
-  }),
-  lint: Schema.Literals(["parsed", "strict"]).annotate({
-    description:
-      "Which candidates are accepted. `parsed`: all with a text. `strict`: no missing tags, no duplicates, a length limit"
-  }),
   commonAnswers: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
     description:
       "Share of the training questions from which a golden answer counts as common, such as a label; candidates may contain " +
       "common answers"
-  }),
-  onError: Schema.Literals(["stop", "continue"]).annotate({
-    description: "When the proposer fails: stop the run, or retry twice and then continue without candidates"
   }),
   ...Struct.omit(ProposerModel.fields, ["url"])
 })
@@ -138,20 +69,6 @@ export const VerificationConfig = Schema.Struct({
     description:
       "|D_B|: questions that verify each candidate in separate rollouts; 0 accepts candidates without verification, so that " +
       "they are tried on training questions"
-  }),
-  rounds: upTo(1000).annotate({ description: "Rounds of proposals and verification per evolution" }),
-  questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
-    description:
-      "D_B: drawn uniformly from the buffer with replacement, a random subset of its questions, or distinct recent questions " +
-      "without those of the reflected failures"
-  }),
-  baseline: Schema.Literals(["stored", "shared", "rerun"]).annotate({
-    description:
-      "The score a candidate must reach: the parent's recorded mean, the same with the candidate scored on the questions " +
-      "that the record covers, or the parent's mean on new rollouts"
-  }),
-  fill: Schema.Boolean.annotate({
-    description: "Whether the best rejected candidates fill the places that are empty after the last round"
   })
 })
 
@@ -215,11 +132,6 @@ export const EvaluationConfig = Schema.Struct({
     description:
       "The policy to return: the last one, the best on validation questions, or, when the training " +
       "reward collapsed to less than half of its best 10-step mean, the last validated one before that"
-  }),
-  instruction: Schema.Literals(["best", "proven"]).annotate({
-    description:
-      "The instruction to return: always the best, or the best only if the interval of its difference to the seed is above 0, " +
-      "else the seed"
   })
 })
 
@@ -281,11 +193,9 @@ export const Algorithm = Schema.Struct({
   variants: Schema.Array(Schema.NonEmptyString).annotate({
     description: "More instructions for the first population; the proposer writes the rest"
   }),
-  population: PopulationConfig.annotate({ description: "The population of instructions and their values" }),
-  sampler: SamplerConfig.annotate({ description: "How instructions are assigned to questions" }),
-  halving: HalvingConfig.annotate({ description: "Which instructions are pruned" }),
+  selection: Rules.Selection,
+  population: shared.population.annotate({ description: "The population of instructions" }),
   schedule: ScheduleConfig.annotate({ description: "When to prune and to evolve" }),
-  buffer: BufferConfig.annotate({ description: "The replay buffer: the trajectories that a run keeps to learn from" }),
   proposer: ProposerConfig.annotate({
     description: "How candidates are proposed, and the language model that writes them, if any"
   }),

@@ -2,7 +2,6 @@ import { type Experience, Group, InvalidInput, Invariant, type Question } from "
 import * as Evolution from "@inspo/evolution"
 import type { Group as Observed } from "@inspo/evolution/State"
 import { Difference, Population } from "@inspo/population"
-import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Algorithm } from "./Algorithm.ts"
@@ -10,20 +9,31 @@ import * as Degradation from "./Degradation.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
-import * as ValueChoices from "./ValueChoices.ts"
+import * as Strategies from "./Strategies.ts"
 
-/** The input of a fold besides the events: facts without strategies, so that another rule cannot change earlier decisions. */
+/**
+ * The input of a fold besides the events. Of the strategies it uses the statistics alone, so that another rule cannot change
+ * earlier decisions; by default those that the algorithm names.
+ */
 export interface Folding {
   readonly algorithm: Algorithm
+  readonly strategies?: Statistics
+}
+
+/** How evidence and experiences are kept. */
+export interface Statistics {
+  readonly valuation: Pick<Strategies.Strategies["valuation"], "observe">
+  readonly buffer: Pick<Strategies.Strategies["buffer"], "add">
 }
 
 /**
  * The state after an event; makes no decisions of its own. Pure; resuming a run folds its events. Throws
  * `UnexpectedEvent` or `UnknownName` on an event that cannot follow those before it.
  */
-export const apply = ({ algorithm }: Folding, state: RunState.RunState, event: RunEvent): RunState.RunState => {
+export const apply = (folding: Folding, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   assertKnown(state, event)
-  const after = applied(algorithm, state, event)
+  const { algorithm } = folding
+  const after = applied(folding, state, event)
   const facts = Degradation.ofEvent(algorithm, event, after.step)
   return facts.length === 0 ? after : { ...after, degraded: Degradation.merge(after.degraded, facts) }
 }
@@ -71,7 +81,8 @@ const isRefusal = (error: unknown): boolean =>
     Invariant.InvariantBroken
   ].some((known) => error instanceof known)
 
-const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent): RunState.RunState => {
+const applied = (folding: Folding, state: RunState.RunState, event: RunEvent): RunState.RunState => {
+  const { algorithm } = folding
   switch (event._tag) {
     case "RunStarted":
       assertPhase(state, event, "Unstarted")
@@ -89,7 +100,7 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
     case "StepPlanned":
       return planned(state, event)
     case "RolloutsCollected":
-      return collected(algorithm, state, event)
+      return collected(folding, state, event)
     case "TrainingPlanned": {
       const { groups, plan } = assertPhase(state, event, "PlanTraining")
       const _tag = plansAhead(algorithm, state, plan.step) ? "PlanAhead" : "Train"
@@ -217,18 +228,18 @@ const assertPhase = <Tag extends RunState.Phase["_tag"]>(
 }
 
 const collected = (
-  algorithm: Algorithm,
+  { algorithm, strategies = Strategies.ofAlgorithm(algorithm) }: Folding,
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
 ): RunState.RunState => {
   const { plan } = assertPhase(state, event, "Collect")
   const { groups, step } = event
-  const observed = Evolution.observe(ValueChoices.choices(algorithm), state, step, credited(plan, groups.map(groupOf)))
+  const observed = Evolution.observe(strategies.valuation, state, step, credited(plan, groups.map(groupOf)))
   return {
     ...observed,
     evidence: evidenceOf(state, observed.population, step),
     previousValues: plan.values,
-    buffer: ReplayBuffer.add(algorithm.buffer, state.buffer, step, experiences(step, groups)),
+    buffer: strategies.buffer.add(state.buffer, step, experiences(step, groups)),
     rewardTrend:
       groups.length === 0 ? state.rewardTrend : Collapse.observe(state.rewardTrend, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", event),

@@ -16,12 +16,12 @@ export interface Conclusion {
   readonly unproven: Instruction.InstructionId | null
 }
 
-/** The current conclusion. Without evidence it is the seed, unless `evaluation.instruction` always selects I*. */
+/** The current conclusion. Without evidence it is the seed, unless `selection.instruction` always selects I*. */
 export const conclude = (deciding: Strategies.Deciding, state: RunState): Conclusion => {
   const seed = Invariant.at(state.instructions, 0, "instruction")
   const best = bestInstruction(deciding, state)
   const evidence = best.id === seed.id ? null : state.evidence
-  const isKept = evidence === null && deciding.algorithm.evaluation.instruction === "proven"
+  const isKept = evidence === null && deciding.algorithm.selection.instruction === "proven"
   return {
     instruction: isKept ? seed : best,
     best,

@@ -1,3 +1,4 @@
+import { Rules } from "@inspo/evolution"
 import { CandidateLint, ClauseBank } from "@inspo/reflection"
 import { defaultConfig as proposerModel } from "@inspo/reflection/ProposerModel"
 import { defaultConfig as episode } from "@inspo/rollout/RolloutConfig"
@@ -16,15 +17,11 @@ export const robust: Algorithm = {
   },
   seedInstruction: ClauseBank.seedInstruction,
   variants: [],
+  selection: Rules.sets.evidence,
   population: {
     size: 7,
-    parents: 1,
-    window: 5,
-    average: "questions",
-    ties: "evidence"
+    parents: 1
   },
-  sampler: { shares: "thompson", temperature: 0.2, assignment: "stratified" },
-  halving: { rule: "evidence", risk: 0.05, ranking: "after" },
   schedule: {
     steps: 300,
     pruneEvery: 5,
@@ -33,23 +30,13 @@ export const robust: Algorithm = {
     searchEvery: 1,
     policyFirst: null
   },
-  buffer: { failures: "own", capacitySteps: 5, perQuestionCap: 10 },
   proposer: {
     kind: "reflection",
     candidates: 6,
-    parent: "in-turn",
-    lint: "strict",
     commonAnswers: CandidateLint.defaultCommonShare,
-    onError: "continue",
     ...Struct.omit(proposerModel, ["url"])
   },
-  verification: {
-    samples: 0,
-    rounds: 1,
-    questions: "distinct",
-    baseline: "rerun",
-    fill: false
-  },
+  verification: { samples: 0 },
   rollout: {
     groupSize: 5,
     instructionsPerQuestion: 4,
@@ -90,8 +77,7 @@ export const robust: Algorithm = {
   evaluation: {
     questions: 500,
     every: 100,
-    select: "before-collapse",
-    instruction: "proven"
+    select: "before-collapse"
   },
   checkpoint: { every: 1, keep: 2 },
   engine: {
@@ -105,28 +91,12 @@ export const robust: Algorithm = {
 /** The settings of the paper, as far as they can run (§3, column `paper`). */
 export const paper: Algorithm = {
   ...robust,
-  population: {
-    ...robust.population,
-    average: "draws",
-    ties: "order"
-  },
-  sampler: { ...robust.sampler, shares: "softmax", assignment: "independent" },
-  halving: { ...robust.halving, rule: "bottom-half", ranking: "before" },
+  selection: Rules.sets.paper,
   // t < T_e, which is 150.
   schedule: { ...robust.schedule, evolveUntil: 149, searchEvery: 0 },
-  buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
-  proposer: { ...robust.proposer, parent: "random", lint: "parsed", onError: "stop" },
-  verification: {
-    ...robust.verification,
-    samples: 200,
-    rounds: 5,
-    questions: "subset",
-    baseline: "stored",
-    fill: true
-  },
+  verification: { samples: 200 },
   rollout: { ...robust.rollout, instructionsPerQuestion: 1, scoredTurns: "all" },
   train: { ...robust.train, unit: "trajectories" },
-  evaluation: { ...robust.evaluation, instruction: "best" },
   checkpoint: { every: 100, keep: null }
 }
 
@@ -160,10 +130,10 @@ export const tiny: Algorithm = {
   ...quick,
   data: { ...quick.data, world: { ...quick.data.world, questions: 40 } },
   population: { ...quick.population, size: 3 },
-  halving: { ...quick.halving, rule: "bottom-half" },
+  selection: { ...quick.selection, removal: "bottom-half" },
   schedule: { ...quick.schedule, steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 4 },
   proposer: { ...quick.proposer, candidates: 2 },
-  verification: { ...quick.verification, samples: 2 },
+  verification: { samples: 2 },
   rollout: { ...quick.rollout, groupSize: 2 },
   train: { ...quick.train, batchSize: 3, miniBatchSize: 3 },
   evaluation: { ...quick.evaluation, questions: 4 },

@@ -25,7 +25,7 @@ const mayEvolve = (algorithm: Algorithm, step: number): boolean => step >= (algo
 /** The steps after which evolution decides. */
 export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
   ...EvolutionSchedule.ofSettings(algorithm),
-  resetsWindows: algorithm.population.average !== "questions",
+  resetsWindows: algorithm.selection.average !== "questions",
   evolves: (step) => evolves(algorithm, step),
   searches: (step) => searches(algorithm, step)
 })

@@ -1,13 +1,13 @@
 /** The strategies of a run: one for each part of the loop. */
 import { Strategy } from "@inspo/domain"
+import { Rules } from "@inspo/evolution"
 import { InstructionValue } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
-import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
+import { Admission, Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Effect, Equal, Layer, Schema, Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
-import * as ValueChoices from "./ValueChoices.ts"
 
 /** The strategies: values of pure functions. */
 export interface Strategies {
@@ -47,15 +47,11 @@ export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
 /** The strategies that an algorithm names. */
 export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
-  valuation:
-    algorithm.population.average === "questions"
-      ? InstructionValue.compare
-      : InstructionValue.make(ValueChoices.choices(algorithm)),
-  sampler: Sampler.make({ ...algorithm.sampler, rule: algorithm.sampler.shares, sharing: sharingOf(algorithm) }),
-  removal: removalOf(algorithm),
-  admission: admissionOf(algorithm),
-  buffer: ReplayBuffer.make({ ...algorithm.buffer, questions: algorithm.verification.questions }),
-  verification: verificationOf(algorithm.verification)
+  valuation: valuationOf(algorithm),
+  sampler: samplerOf(algorithm),
+  ...Rules.removals[algorithm.selection.removal]({ ...algorithm.population, ...algorithm.selection }),
+  buffer: ReplayBuffer.make(algorithm.selection),
+  verification: verificationOf(algorithm)
 })
 
 /** An algorithm with the strategies that it names. */
@@ -67,7 +63,7 @@ export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strate
  * @example
  * ```ts
  * import { Presets, Strategies } from "@inspo/coevolution"
- * import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
+ * import { Admission, Removal } from "@inspo/successive-halving"
  * import { Layer } from "effect"
  *
  * declare const mine: Removal.Interface
@@ -147,29 +143,27 @@ export const nouns: Readonly<Record<keyof Identities, string>> = {
   verification: "the verification rule"
 }
 
+const valuationOf = ({ selection: { average, ties, window } }: Algorithm): InstructionValue.Interface => {
+  if (average === "questions") return InstructionValue.comparing({ window, average: "observed", span: "steps" })
+  const best = ties === "evidence" ? "evidence" : "value"
+  return average === "draws"
+    ? InstructionValue.make({ window, ties, best, average: "window", span: "draws", unseen: "zero" })
+    : InstructionValue.make({ window, ties, best })
+}
+
+const samplerOf = (algorithm: Algorithm): Sampler.Interface => {
+  const { assignment, shares, temperature } = algorithm.selection
+  return Sampler.make({ rule: shares, temperature, assignment, sharing: sharingOf(algorithm) })
+}
+
 const sharingOf = ({ rollout: { groupSize, instructionsPerQuestion } }: Algorithm): Sampler.Sharing =>
   instructionsPerQuestion === "samples"
     ? { _tag: "Samples", samples: groupSize }
     : { _tag: "Groups", instructionsPerQuestion }
 
-const removalOf = ({ halving: { risk, rule }, population }: Algorithm): Removal.Interface => {
-  const { parents, size, ties } = population
-  switch (rule) {
-    case "bottom-half":
-      return Removal.bottomHalf({ parents, ties })
-    case "fixed-half":
-      return Removal.fixedHalf({ parents, ties, size })
-    case "evidence":
-      return EvidencePruning.removal({ delta: risk, parents })
-  }
-}
-
-const admissionOf = ({ halving: { risk, rule }, population: { ties } }: Algorithm): Admission.Interface =>
-  rule === "evidence" ? EvidencePruning.admission({ delta: risk }) : Admission.allOthers({ ties })
-
-const verificationOf = (algorithm: Algorithm["verification"]): Verification.Interface => {
-  const { baseline, fill, rounds, samples } = algorithm
-  if (samples === 0) return Verification.untried({ rounds, fill })
+const verificationOf = ({ selection, verification }: Algorithm): Verification.Interface => {
+  const { baseline, fill, rounds } = selection
+  if (verification.samples === 0) return Verification.untried({ rounds, fill })
   return baseline === "rerun"
     ? Verification.rerunParent({ rounds, fill })
     : Verification.storedBaseline({ rounds, fill })

@@ -34,7 +34,7 @@ const withVerification = (change: Partial<Algorithm["verification"]>) => ({
   ...base,
   verification: { ...base.verification, ...change }
 })
-const withTemperature = (temperature: number) => ({ ...base, sampler: { ...base.sampler, temperature } })
+const withTemperature = (temperature: number) => ({ ...base, selection: { ...base.selection, temperature } })
 
 /** Every part that can be left out, the stages, and settings that take effect in no other run of these tests. */
 const variants = {
@@ -236,16 +236,16 @@ describe("ablations and options", () => {
 })
 
 /** The parts that some presets do not have. */
-const has = ({ halving, population, rollout, verification }: Algorithm, part: Ablations.Part): boolean => {
+const has = ({ rollout, selection, verification }: Algorithm, part: Ablations.Part): boolean => {
   switch (part) {
     case "verification":
       return verification.samples > 0
     case "sharing":
       return rollout.instructionsPerQuestion !== 1
     case "comparison":
-      return population.average === "questions"
+      return selection.average === "questions"
     case "evidence":
-      return halving.rule === "evidence"
+      return selection.removal === "evidence"
     default:
       return true
   }

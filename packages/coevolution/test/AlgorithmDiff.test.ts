@@ -32,7 +32,7 @@ const changed = ({ contextLength, preset, temperature, mix }: typeof Change.Type
     ...run,
     engine: { ...run.engine, contextLength },
     data: { ...run.data, mix },
-    sampler: { ...run.sampler, temperature }
+    selection: { ...run.selection, temperature }
   }
 }
 
@@ -79,12 +79,12 @@ describe("a run that goes on", () => {
       const journal = yield* Journal
       yield* runOn(algorithm, Layer.succeed(Journal, journal))
       const whole = yield* EventLog.read(journal)
-      const warmer = { ...algorithm, sampler: { ...algorithm.sampler, temperature: 0.3 } }
+      const warmer = { ...algorithm, selection: { ...algorithm.selection, temperature: 0.3 } }
       const engine = (change: (known: Engine.Interface) => Partial<Engine.Interface>): Replaced => ({
         engine: (known) => ({ ...known, ...change(known) })
       })
       const others: ReadonlyArray<readonly [string, Algorithm, Replaced]> = [
-        ["sampler.temperature is 0.3, but was 0.2", warmer, {}],
+        ["selection.temperature is 0.3, but was 0.2", warmer, {}],
         [
           "the engine is not the one that the run began with (another, expected ",
           algorithm,

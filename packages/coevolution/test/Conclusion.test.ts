@@ -12,9 +12,9 @@ const Rewards = Schema.Array(Schema.Tuple([Schema.Literals([0, 1, 2, 3, 4]), Sch
 
 const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
 
-const algorithm = (instruction: Algorithm["evaluation"]["instruction"]): Algorithm => ({
+const algorithm = (instruction: Algorithm["selection"]["instruction"]): Algorithm => ({
   ...Presets.quick,
-  evaluation: { ...Presets.quick.evaluation, instruction }
+  selection: { ...Presets.quick.selection, instruction }
 })
 
 const instructions = Arr.makeBy(2, (index) => ({
@@ -65,7 +65,7 @@ const after = (rewards: typeof Rewards.Type): RunState.RunState =>
     { ...RunState.unstarted, instructions, population: Population.make(instructions) }
   )
 
-const conclude = (state: RunState.RunState, instruction: Algorithm["evaluation"]["instruction"]) =>
+const conclude = (state: RunState.RunState, instruction: Algorithm["selection"]["instruction"]) =>
   Conclusion.conclude(Strategies.deciding(algorithm(instruction)), state)
 
 describe("the conclusion of a run", () => {

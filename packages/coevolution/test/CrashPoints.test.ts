@@ -7,7 +7,7 @@ import { algorithm as base, comparing, sharing } from "./support/ScriptedRun.ts"
 const small = (settings: Algorithm): Algorithm => ({
   ...settings,
   schedule: { ...settings.schedule, steps: 5, pruneEvery: 2, evolveEvery: 2, evolveUntil: 3 },
-  buffer: { ...settings.buffer, failures: "any" },
+  selection: { ...settings.selection, failures: "any" },
   checkpoint: { every: 2, keep: 1 },
   evaluation: { ...settings.evaluation, questions: 2, every: 2 }
 })

@@ -32,17 +32,18 @@ const asked = (): never => assert.fail("a fold of events asked a strategy")
 
 const identity = { name: "unasked", parameters: {} }
 
-const unasked: Strategies.Strategies = {
-  valuation: { identity, observe: asked, values: asked, best: asked },
+/** Decides nothing, and keeps the statistics of a run. */
+const unasked = ({ buffer, valuation }: Strategies.Strategies): Strategies.Strategies => ({
+  valuation: { ...valuation, identity, values: asked, best: asked },
   sampler: { identity, probabilities: asked, assign: asked },
   removal: { identity, prune: asked, parents: asked },
   admission: { identity, bounds: asked, replaced: asked },
-  buffer: { identity, add: asked, failures: asked, verificationQuestions: asked },
+  buffer: { ...buffer, identity, failures: asked, verificationQuestions: asked },
   verification: { identity, plan: asked, judge: asked, needsRound: asked, refill: asked }
-}
+})
 
 const runs: ReadonlyArray<readonly [string, Algorithm]> = [
-  ["as the paper has it", { ...algorithm, verification: { ...algorithm.verification, baseline: "stored" } }],
+  ["as the paper has it", { ...algorithm, selection: { ...algorithm.selection, baseline: "stored" } }],
   ["with instructions on the same questions", comparing],
   ["with shared samples and validation", { ...sharing, evaluation: { ...sharing.evaluation, every: 3 } }],
   ["with permuted credit", { ...algorithm, control: { permuteCredit: true, clauses: null } }],
@@ -67,11 +68,11 @@ const otherwise = ({ strategies, ...context }: DecisionContext): DecisionContext
 })
 
 describe("the fold of a recorded run", () => {
-  it.effect.each(runs)("asks no strategy, so that no other rule rewrites it: %s", ([, settings]) =>
+  it.effect.each(runs)("asks no strategy for a decision, so that no other rule rewrites it: %s", ([, settings]) =>
     Effect.gen(function* () {
       const { entries, context } = yield* recorded(settings)
       const events = entries.map(({ event }) => event)
-      for (const other of [{ ...context, strategies: unasked }, otherwise(context)]) {
+      for (const other of [{ ...context, strategies: unasked(context.strategies) }, otherwise(context)]) {
         const folded = fold(other, events)
         assert.strictEqual(folded.phase._tag, "Finished")
         assert.strictEqual(yield* StateHash.of(folded), entries.at(-1)?.state)

@@ -198,7 +198,7 @@ describe("verification", () => {
         propose: ({ parent }) => Effect.succeed(proposal([parent.text, parent.text]))
       })
       const { events } = yield* history(
-        { ...algorithm, proposer: { ...algorithm.proposer, lint: "parsed" } },
+        { ...algorithm, selection: { ...algorithm.selection, lint: "parsed" } },
         { proposer: echo }
       )
       const verified = of(events, "CandidatesVerified")
@@ -218,7 +218,7 @@ describe("verification", () => {
   )
 })
 
-describe("verification.rounds", () => {
+describe("selection.rounds", () => {
   it.effect("a round that finds no failures to learn from ends the evolution with what earlier ones brought", () =>
     Effect.gen(function* () {
       const settings = { ...algorithm, proposer: { ...algorithm.proposer, candidates: 1 } }
@@ -353,7 +353,7 @@ const frozen = (engine: Engine.Interface): Engine.Interface => ({
   train: () => Effect.die(new Error("this engine does not train"))
 })
 
-describe("proposer.onError", () => {
+describe("selection.onError", () => {
   const failing = (calls: Array<string>, kind?: ProposerErrorKind) =>
     Layer.succeed(Proposer, {
       initial: () => Effect.succeed(proposal([])),
@@ -401,7 +401,7 @@ describe("proposer.onError", () => {
   it.effect("stop: the run fails", () =>
     Effect.gen(function* () {
       const calls: Array<string> = []
-      const settings: Algorithm = { ...algorithm, proposer: { ...algorithm.proposer, onError: "stop" } }
+      const settings: Algorithm = { ...algorithm, selection: { ...algorithm.selection, onError: "stop" } }
       const error = yield* Effect.flip(history(settings, { proposer: failing(calls) }))
       assert.strictEqual(error._tag, "ProposerError")
       assert.lengthOf(calls, 1)

@@ -12,9 +12,10 @@ const algorithm = (seed: number, permuteCredit: boolean): Algorithm => ({
   ...base,
   randomSeed: seed,
   population: { ...base.population, size: 2, parents: 1 },
-  proposer: { ...base.proposer, candidates: candidates.length, lint: "parsed" },
+  proposer: { ...base.proposer, candidates: candidates.length },
   schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2, policyFirst: 2 },
-  verification: { ...base.verification, samples: 2, rounds: 1 },
+  selection: { ...base.selection, lint: "parsed", rounds: 1 },
+  verification: { samples: 2 },
   evaluation: { ...base.evaluation, questions: 0, every: 9 },
   control: { permuteCredit, clauses: null }
 })

@@ -27,7 +27,7 @@ describe("the strategies of an algorithm", () => {
       [valuation, sampler, removal, admission, buffer, verification].map(({ name }) => name),
       ["comparison", "thompson", "evidence", "evidence", "ring", "untried"]
     )
-    const changed: Algorithm = { ...Presets.robust, halving: { ...Presets.robust.halving, risk: 0.01 } }
+    const changed: Algorithm = { ...Presets.robust, selection: { ...Presets.robust.selection, risk: 0.01 } }
     assert.deepStrictEqual(Strategies.foreign(changed, Strategies.identities(Strategies.ofAlgorithm(Presets.robust))), [
       { part: "removal", identity: removal },
       { part: "admission", identity: admission }

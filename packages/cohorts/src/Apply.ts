@@ -9,9 +9,13 @@ import { waited } from "./Horizon.ts"
 import { schedule } from "./internal/Evolving.ts"
 import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
 import { type Cohort, knownSamples, limits, type State } from "./State.ts"
-import { averaging, evidenceOf } from "./Strategies.ts"
+import type { Settings } from "./Settings.ts"
+import { evidenceOf, ofSettings, type Strategies } from "./Strategies.ts"
 
 const { UnexpectedEvent } = Evolution
+
+/** What gives the statistics of settings. */
+type Observes = (settings: Settings) => { readonly valuation: Pick<Strategies["valuation"], "observe"> }
 
 /** The state of a population that was created and nothing else. */
 export const begin = ({ members, settings }: EventOf<"Created">): State => {
@@ -40,8 +44,11 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
   }
 }
 
-/** The state after an event. Throws {@link UnexpectedEvent} on one that cannot follow. */
-export const apply = (state: State, event: PopulationEvent): State => {
+/**
+ * The state after an event. Of the strategies it uses the statistics alone. Throws {@link UnexpectedEvent} on one that cannot
+ * follow.
+ */
+export const apply = (state: State, event: PopulationEvent, decides: Observes = ofSettings): State => {
   switch (event._tag) {
     case "Created":
       throw new UnexpectedEvent({ event: event._tag, expected: "it first, once" })
@@ -68,7 +75,7 @@ export const apply = (state: State, event: PopulationEvent): State => {
       // They took longer than the horizon, by an unknown time.
       return { ...state, waits: [], learning: learned(state, event) }
     case "Closed":
-      return closed(state, event)
+      return closed(state, event, decides)
     case "ValidationClosed":
       return without(state, event)
     case "Rewound":
@@ -90,10 +97,10 @@ export const apply = (state: State, event: PopulationEvent): State => {
 }
 
 /** The state of a population whose events are given, oldest first. */
-export const fold = (events: Iterable<PopulationEvent>): State => {
+export const fold = (events: Iterable<PopulationEvent>, decides: Observes = ofSettings): State => {
   let state: State | undefined
   for (const event of events) {
-    if (state !== undefined) state = apply(state, event)
+    if (state !== undefined) state = apply(state, event, decides)
     else if (event._tag === "Created") state = begin(event)
     else throw new UnexpectedEvent({ event: event._tag, expected: "Created first" })
   }
@@ -105,12 +112,16 @@ export const fold = (events: Iterable<PopulationEvent>): State => {
  * What had been learned on the present branch when a training cohort was closed and every decision after it was made; null
  * where no such cohort was closed there.
  */
-export const learnedUpTo = (events: Iterable<PopulationEvent>, to: string): Learning | null => {
+export const learnedUpTo = (
+  events: Iterable<PopulationEvent>,
+  to: string,
+  decides: Observes = ofSettings
+): Learning | null => {
   const closed = new Map<string, number>()
   const learned = new Map<number, Learning>()
   let state: State | undefined
   for (const event of events) {
-    state = state === undefined ? fold([event]) : apply(state, event)
+    state = state === undefined ? fold([event]) : apply(state, event, decides)
     const { due, population } = state.learning
     const folded = population.step
     if (event._tag === "Closed") closed.set(event.cohort, event.index)
@@ -214,12 +225,12 @@ const rewarded = (cohort: Cohort, { at, rewards }: EventOf<"Rewarded">): Cohort 
 }
 
 /** After what was learned by a cohort; which decisions follow is a matter of the schedule. */
-const closed = (state: State, event: EventOf<"Closed">): State => {
+const closed = (state: State, event: EventOf<"Closed">, decides: Observes): State => {
   const { closed, learning, questions, settings } = state
   const { index, units } = event
   const next = learning.population.step + 1
   if (index !== next) throw new UnexpectedEvent({ event: "Closed", expected: `cohort ${next}, not ${index}` })
-  const after = Evidence.fold(averaging(settings), learning, index, units, evidenceOf(settings, units))
+  const after = Evidence.fold(decides(settings).valuation, learning, index, units, evidenceOf(settings, units))
   return {
     ...without(state, event),
     closed: {

@@ -1,22 +1,22 @@
 /** The evidence of a cohort: folded once, by assignment, in the order of the cohorts. One size, however many cohorts there were. */
 import { observe } from "@inspo/evolution"
 import type { Group } from "@inspo/evolution/State"
-import type { Averaging } from "@inspo/population/InstructionValue"
+import type { InstructionValue } from "@inspo/population"
 import type { Learning, MemberStats, Tally } from "./Learning.ts"
 import type { RewardValue, State } from "./State.ts"
 
 /**
  * What was learned after the cohort `index`. Values and windows come from what was reported; missing rewards count as
- * `averaging` says. `evidence` is what of the groups decides, by default all. Groups of removed instructions are shown nowhere.
+ * `valuation` says. `evidence` is what of the groups decides, by default all. Groups of removed instructions are shown nowhere.
  */
 export const fold = (
-  averaging: Averaging,
+  valuation: Pick<InstructionValue.Interface, "observe">,
   learning: Learning,
   index: number,
   groups: ReadonlyArray<Group>,
   evidence = groups
 ): Learning => ({
-  ...observe(averaging, learning, index, evidence),
+  ...observe(valuation, learning, index, evidence),
   stats: Object.fromEntries(
     Object.entries(learning.stats).map(([id, stats]) => [
       id,

@@ -61,7 +61,7 @@ export const handle = (
   const decided = decide(strategies, due.state, closing(archive, before, due.events), command)
   if (Result.isFailure(decided)) return Result.fail(decided.failure)
   const { answer, events } = decided.success
-  const asked = events.reduce(apply, due.state)
+  const asked = events.reduce((state, event) => apply(state, event, () => strategies), due.state)
   // Read before the cohort can be closed by what it brings.
   const answered = answer(asked)
   const after = settle(strategies, asked, command.now)
@@ -101,7 +101,7 @@ const settle = (
   const events: Array<PopulationEvent> = []
   for (let event = next(strategies, state, now); event !== null; event = next(strategies, state, now)) {
     events.push(event)
-    state = apply(state, event)
+    state = apply(state, event, () => strategies)
   }
   return { state, events }
 }

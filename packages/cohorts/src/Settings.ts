@@ -1,4 +1,5 @@
 /** What a population is led by: the settings that runs share, and its own. */
+import { Rules } from "@inspo/evolution"
 import { Settings as Shared } from "@inspo/evolution/Settings"
 import { Schema } from "effect"
 
@@ -66,6 +67,7 @@ export const sections = {
 
 /** Further settings that may change, from the next cohort on. */
 export const others = {
+  removal: Schema.optionalKey(Rules.Removal),
   sealAfterLeases: Schema.NullOr(Positive).annotate({
     description: "Units of work after which an `online` cohort is sealed; 200 by default, null for no such bound"
   }),

@@ -1,27 +1,28 @@
 /** The strategies of a population: pure functions for each part. */
-import type * as Evolution from "@inspo/evolution"
+import { Rules, type Strategies as Deciding } from "@inspo/evolution"
 import type { Group } from "@inspo/evolution/State"
 import { InstructionValue } from "@inspo/population"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
-import { EvidencePruning } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { type Settings, toUnit } from "./Settings.ts"
 
 /** The strategies in force: those that evolution decides by, and how members are compared. */
-export interface Strategies extends Evolution.Strategies {
-  readonly valuation: Pick<InstructionValue.Interface, "best" | "values">
+export interface Strategies extends Deciding {
+  readonly valuation: Pick<InstructionValue.Interface, "best" | "observe" | "values">
 }
 
-/** The strategies of settings: members are compared within questions and pruned by evidence; candidates enter untried. */
-export const ofSettings = ({ population, risk }: Settings): Strategies => ({
-  valuation: InstructionValue.compare,
-  removal: EvidencePruning.removal({ delta: risk, parents: population.parents }),
-  admission: EvidencePruning.admission({ delta: risk }),
+/** What gives the strategies of settings. */
+export type Decides = (settings: Settings) => Strategies
+
+/** Members are compared within questions, and pruned by the rule of the settings; candidates enter untried. */
+export const ofSettings: Decides = (settings) => ({
+  valuation: InstructionValue.comparing(averaging(settings)),
+  ...Rules.removals[settings.removal ?? "evidence"]({ ...settings.population, ties: "evidence", risk: settings.risk }),
   verification: Verification.untried({ rounds: 1, fill: false })
 })
 
 /** What a population's window keeps of the rewards. */
-export const averaging = (settings: Settings): InstructionValue.Averaging => ({
+const averaging = (settings: Settings): InstructionValue.Averaging => ({
   window: shownCohorts,
   span: "steps",
   average: "observed",

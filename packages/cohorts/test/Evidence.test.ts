@@ -17,10 +17,9 @@ const settings = Settings.online(1)
 
 const learning = (): Learning.Learning => create(settings, contents).state.learning
 
-const averaging = (missingRewards: MissingRewards.MissingRewards = "worst"): InstructionValue.Averaging => ({
-  ...Strategies.averaging(settings),
-  missingRewards
-})
+const valuation = (missingRewards: MissingRewards.MissingRewards = "worst") => {
+  return Strategies.ofSettings({ ...settings, missingRewards }).valuation
+}
 
 const id = (index: number) => InstructionId.make(`i${index}`)
 
@@ -91,13 +90,12 @@ describe("evidence", () => {
     let run = served.population
     for (const [index, groups] of steps.entries()) {
       served = Evidence.fold(
-        averaging(),
+        valuation(),
         served,
         index + 1,
         groups.map(({ instruction, rewards }) => unit(instruction, rewards))
       )
-      run = InstructionValue.observe(
-        averaging(),
+      run = valuation().observe(
         run,
         index + 1,
         groups.map(({ instruction, rewards }) => ({ instructionId: id(instruction), rewards }))
@@ -111,7 +109,7 @@ describe("evidence", () => {
     let told = learning()
     for (const [index, groups] of steps.entries()) {
       const fold = (before: Learning.Learning, units: ReadonlyArray<Group>) =>
-        Evidence.fold(averaging({ value: 0.25 }), before, index + 1, units)
+        Evidence.fold(valuation({ value: 0.25 }), before, index + 1, units)
       missing = fold(
         missing,
         groups.map((one) => unit(one.instruction, one.rewards, one.missing))
@@ -128,7 +126,7 @@ describe("evidence", () => {
     let known = learning()
     for (const [index, groups] of steps.entries())
       known = Evidence.fold(
-        averaging(),
+        valuation(),
         known,
         index + 1,
         groups.map((one) => unit(one.instruction, one.rewards, one.missing))
@@ -151,7 +149,7 @@ describe("evidence", () => {
   it("against a member that hides its bad rewards cannot be made of them", () => {
     let known = learning()
     for (let index = 1; index <= 400; index++)
-      known = Evidence.fold(averaging(), known, index, [
+      known = Evidence.fold(valuation(), known, index, [
         unit(0, [index % 2]),
         unit(1, [1]),
         unit(1, [], 1),
@@ -175,7 +173,7 @@ describe("evidence", () => {
         ]
         for (const [index, questions] of pairs.entries()) {
           const fold = (before: Learning.Learning, of: (one: Shown) => readonly [ReadonlyArray<number>, number]) =>
-            Evidence.fold(averaging(), before, index + 1, shared(questions, of))
+            Evidence.fold(valuation(), before, index + 1, shared(questions, of))
           worst = fold(worst, ({ missing, rewards }) => [rewards, missing])
           completed = fold(completed, (one) => [complete(one), 0])
         }
@@ -192,7 +190,7 @@ describe("evidence", () => {
           pairs.reduce(
             (before, questions, index) =>
               Evidence.fold(
-                averaging(),
+                valuation(),
                 before,
                 index + 1,
                 questions.flatMap((question, at) =>
@@ -224,7 +222,7 @@ describe("evidence", () => {
     let known = learning()
     const grow = (from: number, to: number) => {
       for (let index = from; index <= to; index++)
-        known = Evidence.fold(averaging(), known, index, [unit(0, [1], 1), unit(1, [0]), unit(2, [index % 2])])
+        known = Evidence.fold(valuation(), known, index, [unit(0, [1], 1), unit(1, [0]), unit(2, [index % 2])])
       return JSON.stringify(known).length
     }
     const few = grow(1, 100)
@@ -238,7 +236,7 @@ describe("the risk for life", () => {
     const doubts: Array<number> = []
     for (let index = 1; index <= 40; index++) {
       const units = [unit(0, [1]), unit(1, [index % 2]), unit(2, [index % 2])]
-      known = Evidence.fold(averaging(), known, index, units)
+      known = Evidence.fold(valuation(), known, index, units)
       const { pruned } = pruneOf(known, 0.3, 1)
       for (const [id, doubt] of EvidencePruning.doubtsOf(known.population)) {
         doubts.push(doubt)
@@ -269,7 +267,7 @@ describe("the risk for life", () => {
   it("prunes worse members, the worst first, never a protected one and never the last", () => {
     let known = learning()
     for (let index = 1; index <= 60; index++)
-      known = Evidence.fold(averaging(), known, index, [
+      known = Evidence.fold(valuation(), known, index, [
         ...Arr.makeBy(4, () => unit(0, [1])),
         ...Arr.makeBy(4, () => unit(1, [0.5])),
         ...Arr.makeBy(4, () => unit(2, [0]))
@@ -286,7 +284,7 @@ describe("the difference", () => {
   it("has an interval that holds whatever missing rewards would have been", () => {
     let known = two()
     for (let index = 1; index <= 200; index++)
-      known = Evidence.fold(averaging(), known, index, [
+      known = Evidence.fold(valuation(), known, index, [
         index % 2 === 0 ? unit(0, [], 1) : unit(0, [(index % 4) / 3]),
         unit(1, index % 5 === 0 ? [] : [0.6], index % 5 === 0 ? 1 : 0)
       ])
@@ -304,7 +302,7 @@ describe("the difference", () => {
       let known = learning()
       for (let index = 1; index <= 60; index++) {
         const units = means.flatMap((mean, one) => Arr.makeBy(8, () => unit(one, [next() < mean ? 1 : 0])))
-        known = Evidence.fold(averaging(), known, index, units)
+        known = Evidence.fold(valuation(), known, index, units)
       }
       const { lower, upper } = Difference.between(known.population, id(1), id(0)) ?? assert.fail("no difference")
       if (lower <= 0.2 && upper >= 0.2) held++

@@ -20,11 +20,9 @@ export const RunConfig = Schema.Struct({
   }),
   seedInstruction: fields.seedInstruction,
   variants: fields.variants,
+  selection: fields.selection,
   population: fields.population,
-  sampler: fields.sampler,
-  halving: fields.halving,
   schedule: fields.schedule,
-  buffer: fields.buffer,
   proposer: both(fields.proposer, around.proposer).annotate({
     description: "How candidates are proposed, and the language model that writes them, if any"
   }),

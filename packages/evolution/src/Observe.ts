@@ -1,5 +1,5 @@
 /** Adds the evidence of a unit of time. */
-import { type Averaging, observe as observeRewards } from "@inspo/population/InstructionValue"
+import type { InstructionValue } from "@inspo/population"
 import { type EvolutionState, type Group, isAlive } from "./State.ts"
 
 /**
@@ -7,14 +7,13 @@ import { type EvolutionState, type Group, isAlive } from "./State.ts"
  * `InvalidInput` on a unit that does not come after the last one, and on a reward outside [0, 1].
  */
 export const observe = <S extends EvolutionState>(
-  averaging: Averaging,
+  valuation: Pick<InstructionValue.Interface, "observe">,
   state: S,
   step: number,
   groups: ReadonlyArray<Group>
 ): S => ({
   ...state,
-  population: observeRewards(
-    averaging,
+  population: valuation.observe(
     state.population,
     step,
     groups

@@ -67,8 +67,8 @@ describe("evolution", () => {
       for (const [index, unit] of units.slice(0, 6).entries()) {
         const groups = Lives.groupsOf(one, unit)
         const stranger = { ...(groups[0] ?? assert.fail("a group")), instruction: instructionId(9), rewards: [1] }
-        one = observe(Lives.averaging, one, index + 1, groups)
-        other = observe(Lives.averaging, other, index + 1, [...(isReversed ? groups.toReversed() : groups), stranger])
+        one = observe(Lives.valuation, one, index + 1, groups)
+        other = observe(Lives.valuation, other, index + 1, [...(isReversed ? groups.toReversed() : groups), stranger])
       }
       // The comparison adds in the order of groups.
       assert.deepEqual(other.population.members, one.population.members)
@@ -130,7 +130,7 @@ describe("evolution", () => {
         }))
         seen.push(...groups.flatMap(({ rewards }) => rewards))
         const step = index + 1
-        state = endUnit(schedule, observe(Lives.averaging, state, step, groups))
+        state = endUnit(schedule, observe(Lives.valuation, state, step, groups))
         const isSearching = hasEvolved && step % 3 !== 0 && seen.length > 0 && seen.every((reward) => reward === 0)
         assert.strictEqual(state.due === "ChooseParents", !isPaused && (step === 2 || isSearching))
         state = rest(state)

@@ -151,11 +151,11 @@ export const make = (chosen: Partial<Choices> = {}): Interface => {
 
 /**
  * The expected reward of each member by its {@link Comparison}: the mean reward of the last steps plus how much better the
- * member is within questions. I* is the incumbent of the comparison. `observe` keeps the last 5 steps.
+ * member is within questions. I* is the incumbent of the comparison. By default `observe` keeps the last 5 steps.
  */
-export const compare: Interface = {
-  identity: { name: "comparison", parameters: {} },
-  observe: (population, step, groups) => observe(defaults, population, step, groups),
+export const comparing = (averaging: Averaging = defaults): Interface => ({
+  identity: { name: "comparison", parameters: { window: averaging.window } },
+  observe: (population, step, groups) => observe(averaging, population, step, groups),
   values: (population) => {
     const { comparison, members } = population
     const { means } = Comparison.posterior(comparison)
@@ -174,7 +174,10 @@ export const compare: Interface = {
     )
   },
   best: (population) => Option.fromNullishOr(incumbent(population))
-}
+})
+
+/** {@link comparing} over the last 5 steps. */
+export const compare: Interface = comparing()
 
 const totalOfWindow = (window: ReadonlyArray<WindowEntry>): { readonly count: number; readonly sum: number } => ({
   count: sumAll(window.map(({ trajectories }) => trajectories)),

@@ -96,7 +96,8 @@ const configOf = (
   variants: [],
   schedule: { ...Presets.paper.schedule, steps, pruneEvery: 5, evolveEvery: 15, evolveUntil: steps },
   population: { ...Presets.paper.population, size: 7 },
-  verification: { ...Presets.paper.verification, samples: 40, rounds: 1, baseline: "rerun" },
+  selection: { ...Presets.paper.selection, rounds: 1, baseline: "rerun" },
+  verification: { samples: 40 },
   rollout: { ...Presets.paper.rollout, groupSize },
   train: { ...Presets.paper.train, batchSize: questionsPerStep, miniBatchSize: questionsPerStep },
   evaluation: { ...Presets.paper.evaluation, every: Math.max(1, Math.floor(steps / 6)) }

@@ -68,7 +68,7 @@ const assign = (
     readonly step?: number
   }
 ): ReadonlyArray<string> =>
-  Sampler.make({ rule: "softmax", assignment: preset.sampler.assignment, temperature: request.temperature })
+  Sampler.make({ rule: "softmax", assignment: preset.selection.assignment, temperature: request.temperature })
     .assign({
       seed: 1,
       step: request.step ?? 1,

@@ -12,7 +12,7 @@ const decided = (script: Script & { readonly change: Change }) => {
   return { did: steps.map(({ did }) => did), alive: steps.map(({ alive }) => alive), p: steps.map(({ p }) => p) }
 }
 
-describe("halving.rule: evidence", () => {
+describe("selection.removal: evidence", () => {
   it("removes who loses every question after ten of them, and not after eight", () => {
     const { did } = decided({
       change: { schedule: { pruneEvery: 1 } },
@@ -71,7 +71,7 @@ describe("halving.rule: evidence", () => {
   })
 })
 
-describe("sampler.shares: thompson", () => {
+describe("selection.shares: thompson", () => {
   it("gives those who are never the best two per cent each, and the others the rest", () => {
     const { p } = decided({
       change: { population: { size: 3 } },

@@ -11,7 +11,7 @@ describe("evolution", () => {
     10,
     "the last evolution is at schedule.evolveUntil",
     {
-      change: { schedule: { evolveEvery: 2, evolveUntil: 4 }, verification: { rounds: 1 } },
+      change: { schedule: { evolveEvery: 2, evolveUntil: 4 }, selection: { rounds: 1 } },
       rewards: every(6, { i0: [[1, 0], [1]] }),
       proposals: [["A"], ["B"]]
     },
@@ -22,7 +22,12 @@ describe("evolution", () => {
     12,
     "rounds go on while places are left, then the best rejected fill them, or nobody does",
     {
-      change: { population: { size: 4 }, schedule: { evolveEvery: 1 }, verification: { rounds: 3, samples: 4 } },
+      change: {
+        population: { size: 4 },
+        schedule: { evolveEvery: 1 },
+        selection: { rounds: 3 },
+        verification: { samples: 4 }
+      },
       // i0 has .5 on every question; q3 is the one without a failure.
       rewards: [
         {
@@ -83,7 +88,7 @@ describe("evolution", () => {
       // 6 × 200, and 200 more where the parent is run again.
       assert.strictEqual(rollouts, reading === "paper" ? 1200 : 1400)
       if (reading === "paper") assert.deepStrictEqual([9 * rollouts, 9 * 5 * rollouts], [10_800, 54_000])
-      assert.strictEqual(preset.verification.rounds, 5)
+      assert.strictEqual(preset.selection.rounds, 5)
     })
 
   for (const [name, score, again, enters] of [
@@ -95,7 +100,7 @@ describe("evolution", () => {
       13,
       `${name} is compared as it was, or as it is`,
       {
-        change: { schedule: { evolveEvery: 1 }, verification: { rounds: 1, fill: false } },
+        change: { schedule: { evolveEvery: 1 }, selection: { rounds: 1, fill: false } },
         rewards: [{ i0: [[1, 0], [0.5]] }],
         proposals: [["A"]],
         scores: { A: score, parent: again }
@@ -112,7 +117,7 @@ describe("evolution", () => {
       let buffer = ReplayBuffer.empty
       for (const [step, questions] of [[], ["q0"], ["q1", "q2"]].entries())
         buffer = ReplayBuffer.add(
-          preset.buffer,
+          preset.selection,
           buffer,
           step,
           questions.map((question) => experience(step, question))
@@ -164,7 +169,7 @@ describe("evolution", () => {
   for (const [reading, preset] of both)
     it(`row 15: the buffer holds one step, or a ring of steps with a cap per question (${reading})`, () => {
       const change = reading === "paper" ? {} : { capacitySteps: 2, perQuestionCap: 3 }
-      const { state } = play(small(preset, { buffer: change }), { rewards: every(3, { i0: [[0, 1]] }) })
+      const { state } = play(small(preset, { selection: change }), { rewards: every(3, { i0: [[0, 1]] }) })
       assert.deepStrictEqual<ReadonlyArray<string>>(
         state.buffer.experiences.map(({ trajectoryId }) => trajectoryId),
         // Steps 2 and 3 hold four of q0: the older one with the reward 1 has to go.
@@ -187,7 +192,7 @@ describe("evolution", () => {
       }
       const candidates = Object.values(texts).map((text) => ({ text, rationale: "" }))
       const { accepted, rejected } =
-        preset.proposer.lint === "parsed"
+        preset.selection.lint === "parsed"
           ? CandidateLint.parsed(candidates)
           : CandidateLint.lint(candidates, { seed, known: [seed] })
       const names = Object.entries(texts)
@@ -216,7 +221,7 @@ describe("evolution", () => {
     21,
     "when nothing usable comes back, try again, then train on",
     {
-      change: { schedule: { evolveEvery: 1, evolveUntil: 2 }, verification: { rounds: 2 } },
+      change: { schedule: { evolveEvery: 1, evolveUntil: 2 }, selection: { rounds: 2 } },
       rewards: [{ i0: [[1, 0]] }, { i0: [[1]] }],
       proposals: [[], []]
     },
@@ -262,7 +267,7 @@ describe("evolution", () => {
     28,
     "parents are the best by W before this step's rewards, or after them",
     {
-      change: { schedule: { evolveEvery: 2 }, verification: { rounds: 1 } },
+      change: { schedule: { evolveEvery: 2 }, selection: { rounds: 1 } },
       rewards: [
         { i0: [[0.5]], i1: [[0]] },
         { i0: [[0]], i1: [[1]] }
@@ -284,8 +289,7 @@ describe("the parent of a round", () => {
         const change = {
           population: { size: 4, parents: 3 },
           schedule: { evolveEvery: 1, evolveUntil: 1 },
-          verification: { rounds: 3 },
-          buffer: { failures: "any" as const }
+          selection: { rounds: 3, failures: "any" as const }
         }
         const rewards = [{ i0: [[0.4]], i1: [[0.3]], i2: [[0.2]], i3: [[0]] }] as const
         const { steps } = play({ ...small(preset, change), randomSeed: seed }, { rewards, proposals: [[], [], []] })

@@ -82,7 +82,7 @@ describe("pruning", () => {
       const { steps } = play(
         {
           ...preset,
-          halving: { ...preset.halving, rule: "bottom-half" },
+          selection: { ...preset.selection, removal: "bottom-half" },
           verification: { ...preset.verification, samples: 200 },
           evaluation: { ...preset.evaluation, questions: 0, every: 0, select: "last" }
         },

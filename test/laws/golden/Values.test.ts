@@ -51,7 +51,7 @@ describe("values and probabilities", () => {
     6,
     "a step without a draw: the window counts draws, or steps",
     {
-      change: { population: { window: 2 } },
+      change: { selection: { window: 2 } },
       rewards: [{ i0: [[1]], i1: [[0]] }, { i1: [[0]] }, { i0: [[0.5]], i1: [[0]] }, { i1: [[0]] }, { i1: [[0]] }]
     },
     {
@@ -77,7 +77,7 @@ describe("values and probabilities", () => {
   for (const [reading, preset] of both)
     it(`row 6: a value that outlived its window is marked stale, where windows count steps (${reading})`, () => {
       const script = { rewards: [{ i0: [[1]] }, { i1: [[0]] }, { i1: [[0]] }] } as const
-      const { state } = play(small(preset, { population: { window: 2 } }), script)
+      const { state } = play(small(preset, { selection: { window: 2 } }), script)
       assert.deepStrictEqual(
         state.population.members.map(({ stale }) => stale),
         [reading === "other", false]
@@ -88,7 +88,7 @@ describe("values and probabilities", () => {
     7,
     "a never-sampled instruction has the value 0, or the mean of the known values",
     {
-      change: { population: { size: 3, window: 1 } },
+      change: { population: { size: 3 }, selection: { window: 1 } },
       rewards: [{ i0: [[0.8]], i1: [[0.4]] }, { i0: [[0.8]] }]
     },
     {
@@ -103,7 +103,7 @@ describe("values and probabilities", () => {
     8,
     "evolution resets W, parents included, and verification does not seed it",
     {
-      change: { population: { size: 3 }, schedule: { evolveEvery: 2 }, verification: { rounds: 1 } },
+      change: { population: { size: 3 }, schedule: { evolveEvery: 2 }, selection: { rounds: 1 } },
       rewards: [
         { i0: [[1, 0]], i1: [[0]], i2: [[0]] },
         { i0: [[1, 0]], i1: [[0]], i2: [[0]] },
@@ -129,7 +129,7 @@ describe("values and probabilities", () => {
 
   for (const [reading, preset] of both)
     it(`row 8: lifetime records outlive the reset (${reading})`, () => {
-      const { state } = play(small(preset, { schedule: { evolveEvery: 2 }, verification: { rounds: 1 } }), {
+      const { state } = play(small(preset, { schedule: { evolveEvery: 2 }, selection: { rounds: 1 } }), {
         rewards: [{ i0: [[1, 0]], i1: [[0]] }, { i0: [[1, 0]], i1: [[0]] }, { i0: [[1]] }]
       })
       const [parent] = state.population.members
@@ -148,8 +148,7 @@ describe("values and probabilities", () => {
           small(preset, {
             population: { size: 3 },
             schedule: { steps: 2, evolveEvery: 2 },
-            verification: { rounds: 1 },
-            evaluation: { instruction: "best" }
+            selection: { rounds: 1, instruction: "best" }
           }),
           {
             // i0 has .5 over its lifetime.
@@ -185,12 +184,14 @@ describe("values and probabilities", () => {
       ],
       ["that is better within steps, in eight groups of each", every(2, { i0: eight([0]), i1: eight([1]) }), "i1", "i1"]
     ] as const)(`row 29: the instruction %s (${reading})`, (_, rewards, paper, other) => {
-      const trace = play(small(preset, { population: { size: 2, window: 1 }, schedule: { steps: 2 } }), { rewards })
+      const trace = play(small(preset, { population: { size: 2 }, selection: { window: 1 }, schedule: { steps: 2 } }), {
+        rewards
+      })
       assert.strictEqual(trace.best, reading === "paper" ? paper : other)
     })
 
   it("row 29: the instruction that was better than a seed that left", () => {
-    const change = { population: { size: 2, window: 1 }, schedule: { steps: 2, pruneEvery: 2 } }
+    const change = { population: { size: 2 }, selection: { window: 1 }, schedule: { steps: 2, pruneEvery: 2 } }
     const trace = play(small(other, change), {
       rewards: every(2, { i0: eight([0]), i1: eight([1]) })
     })
@@ -203,7 +204,7 @@ describe("values and probabilities", () => {
         small(preset, {
           population: { size: 3 },
           schedule: { steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 2 },
-          verification: { rounds: 1 }
+          selection: { rounds: 1 }
         }),
         {
           // The seed is drawn least, and leaves first.

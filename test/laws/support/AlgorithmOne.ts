@@ -245,7 +245,7 @@ const assertPlan = (
     return
   }
   same(asked.length, batchSize)
-  if (algorithm.sampler.assignment === "stratified")
+  if (algorithm.selection.assignment === "stratified")
     for (const source of new Set(plan.questions.map((id) => sourceOf.get(id)))) {
       const held = plan.assignment.filter((_, index) => sourceOf.get(plan.questions[index] ?? "") === source)
       for (const [id, share] of shares) {
@@ -259,7 +259,7 @@ const assertPlan = (
 /** Successive halving: the bottom half leaves, down to N_parent, or those whom the evidence refutes. */
 function* prune(algorithm: Algorithm, history: History): Following {
   const { event } = yield* receive("Pruned")
-  const { rule } = algorithm.halving
+  const { removal: rule } = algorithm.selection
   const by = valued(algorithm, history)
   const order = ranked(algorithm, history)
   const quota =
@@ -282,12 +282,12 @@ function* prune(algorithm: Algorithm, history: History): Following {
   Evidence.leave(history.evidence, history.alive)
 }
 
-const isRefuted = ({ halving }: Algorithm, { alive, evidence }: History, id: string): boolean =>
-  Evidence.isRefuted(evidence, alive, id, halving.risk)
+const isRefuted = ({ selection }: Algorithm, { alive, evidence }: History, id: string): boolean =>
+  Evidence.isRefuted(evidence, alive, id, selection.risk)
 
 /** By value, or the incumbent and then by P(best). */
 const ranked = (algorithm: Algorithm, history: History): ReadonlyArray<string> => {
-  if (algorithm.halving.rule !== "evidence") return ranking(algorithm, history, valued(algorithm, history))
+  if (algorithm.selection.removal !== "evidence") return ranking(algorithm, history, valued(algorithm, history))
   const { chances, incumbent } = history.evidence
   const merit = (id: string) => (id === incumbent ? 2 : (chances.get(id) ?? NaN))
   return history.alive.toSorted((a, b) => merit(b) - merit(a))
@@ -295,7 +295,7 @@ const ranked = (algorithm: Algorithm, history: History): ReadonlyArray<string> =
 
 /** The most newcomers of an evolution: four until something is rewarded, then twice as many as the last time after a success, else half as many. */
 const newcomersDue = (algorithm: Algorithm, { entrants, evidence }: History): number => {
-  if (algorithm.halving.rule !== "evidence") return Infinity
+  if (algorithm.selection.removal !== "evidence") return Infinity
   if (entrants === null || evidence.sum === 0) return 4
   return entrants.ids.includes(evidence.incumbent) ? 2 * entrants.places : Math.max(1, Math.floor(entrants.places / 2))
 }
@@ -316,7 +316,7 @@ function* evolve(algorithm: Algorithm, history: History): Following {
   // By the letter parents come from the population as it was before pruning, but the best are never pruned.
   const { parents } = (yield* receive("ParentsChosen")).event
   same<ReadonlyArray<string>>(parents, ranked(algorithm, history).slice(0, algorithm.population.parents))
-  const isByEvidence = algorithm.halving.rule === "evidence"
+  const isByEvidence = algorithm.selection.removal === "evidence"
   const staying = history.alive.filter(
     (id) =>
       parents.some((parent) => parent === id) ||
@@ -326,7 +326,7 @@ function* evolve(algorithm: Algorithm, history: History): Following {
   const newcomersMost = newcomersDue(algorithm, history)
   const places = Math.max(0, Math.min(algorithm.population.size - staying.length, newcomersMost))
   const tried: Array<Tried> = []
-  for (let round = 1; round <= algorithm.verification.rounds; round++) {
+  for (let round = 1; round <= algorithm.selection.rounds; round++) {
     // Parents take turns; one that never fails gives its turn to the next.
     const turns = parents.map((_, later) => parents[(round - 1 + later) % parents.length] ?? "")
     const able = turns.filter((id) => failuresOf(algorithm, history, id).length > 0)
@@ -341,7 +341,7 @@ function* evolve(algorithm: Algorithm, history: History): Following {
       same(command.count, Math.min(algorithm.proposer.candidates, newcomersMost))
     }
     // Row 30: any parent that failed may be drawn; in turn it is the first of them.
-    const isRandom = algorithm.proposer.parent === "random"
+    const isRandom = algorithm.selection.parent === "random"
     const parent = isRandom ? proposal.parent : (able[0] ?? "")
     holds(able.includes(parent), "the parent has failures")
     same([proposal.round, proposal.parent], [round, parent])
@@ -355,7 +355,7 @@ function* evolve(algorithm: Algorithm, history: History): Following {
     const judged = verdicts(algorithm, history, proposal, scores)
     tried.push(...judged)
     const isFull = tried.filter(({ passed }) => passed).length >= places
-    const isLast = round === algorithm.verification.rounds
+    const isLast = round === algorithm.selection.rounds
     const { event } = yield* receive("CandidatesJudged")
     same(
       event.verdicts.map(({ accepted, mean, parentMean, questions, score }) => [
@@ -375,7 +375,7 @@ function* evolve(algorithm: Algorithm, history: History): Following {
   const byScore = tried.toSorted((a, b) => b.score - a.score)
   const entitled = [
     ...byScore.filter(({ passed }) => passed),
-    ...byScore.filter(({ passed }) => !passed && algorithm.verification.fill)
+    ...byScore.filter(({ passed }) => !passed && algorithm.selection.fill)
   ].slice(0, places)
   same(event.parents, parents)
   same(
@@ -401,7 +401,7 @@ function* evolve(algorithm: Algorithm, history: History): Following {
   if (next.length > 0 && !next.includes(history.evidence.incumbent)) history.evidence.incumbent = next[0] ?? ""
   Evidence.enter(history.evidence, remaining, history.newcomers)
   history.alive = [...remaining, ...history.newcomers]
-  if (algorithm.population.average !== "questions") history.reset = history.step
+  if (algorithm.selection.average !== "questions") history.reset = history.step
   for (const { instruction, mean, questions } of event.accepted) {
     if (questions > 0) history.verified.set(instruction.id, mean)
   }
@@ -463,7 +463,7 @@ const failuresOf = (algorithm: Algorithm, history: History, parent: string): Rea
   const latest = Math.max(...held.map(({ step }) => step))
   return held.filter(
     (one) =>
-      one.reward < 0.5 && (algorithm.buffer.failures === "any" ? one.step === latest : one.instruction === parent)
+      one.reward < 0.5 && (algorithm.selection.failures === "any" ? one.step === latest : one.instruction === parent)
   )
 }
 
@@ -474,7 +474,7 @@ const assertFailures = (algorithm: Algorithm, history: History, parent: string, 
   same(new Set(shown).size, shown.length)
   same(chosen.length, shown.length)
   same(shown.length, Math.min(4, eligible.length))
-  if (algorithm.buffer.failures === "any") return
+  if (algorithm.selection.failures === "any") return
   const latest = latestOfEach(eligible)
   const repeats = eligible.map(({ step }) => step).toSorted((a, b) => b - a)
   for (const step of latest) repeats.splice(repeats.indexOf(step), 1)
@@ -492,7 +492,8 @@ const assertVerificationSet = (
   asked: ReadonlyArray<string>
 ): void => {
   const held = buffer(algorithm, history)
-  const { questions, samples } = algorithm.verification
+  const { questions } = algorithm.selection
+  const { samples } = algorithm.verification
   if (samples === 0) return same(asked, [])
   if (questions !== "distinct") {
     same(asked.length, questionsToAsk(algorithm, history, reflected))
@@ -518,7 +519,8 @@ const unreflected = (held: ReadonlyArray<Remembered>, reflected: ReadonlyArray<s
 
 /** How many questions D_B has. */
 const questionsToAsk = (algorithm: Algorithm, history: History, reflected: ReadonlyArray<string>): number => {
-  const { questions, samples } = algorithm.verification
+  const { questions } = algorithm.selection
+  const { samples } = algorithm.verification
   const held = buffer(algorithm, history)
   if (questions === "uniform") return samples
   return questions === "subset"
@@ -533,7 +535,7 @@ const verdicts = (
   proposal: Event<"CandidatesProposed">,
   round: Scores
 ): ReadonlyArray<Tried> => {
-  const rerun = algorithm.verification.baseline === "rerun"
+  const rerun = algorithm.selection.baseline === "rerun"
   same(round.parent !== null, rerun && algorithm.verification.samples > 0 && proposal.candidates.length > 0)
   return proposal.candidates.map(({ text }, index) => {
     const scores = comparedWith(
@@ -561,13 +563,13 @@ const verdicts = (
 
 /** Row 31: of `shared` the scores on the questions that the parent has on record, where it has any. */
 const comparedWith = (
-  { verification }: Algorithm,
+  { selection }: Algorithm,
   held: ReadonlyArray<Remembered>,
   parent: string,
   { questions }: Pick<Scores, "questions">,
   scores: ReadonlyArray<number>
 ): ReadonlyArray<number> => {
-  if (verification.baseline !== "shared" || onRecord(held, parent, questions) === null) return scores
+  if (selection.baseline !== "shared" || onRecord(held, parent, questions) === null) return scores
   return scores.filter((_, at) => onRecord(held, parent, questions.slice(at, at + 1)) !== null)
 }
 

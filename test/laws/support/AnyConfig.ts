@@ -49,9 +49,9 @@ const numbers = fc.record({
   evaluation: fc.record({
     questions: fc.nat(2),
     every: fc.nat(3),
-    select: fc.constantFrom("last", "best", "best", "before-collapse"),
-    instruction: fc.constantFrom("best", "proven")
+    select: fc.constantFrom("last", "best", "best", "before-collapse")
   }),
+  instruction: fc.constantFrom("best" as const, "proven" as const),
   checkpoint: fc.record({ every: fc.integer({ min: 1, max: 3 }), keep: fc.constantFrom(null, 1, 2) })
 })
 
@@ -63,37 +63,31 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
     return {
       ...robust,
       randomSeed: n.randomSeed,
-      population: {
-        ...robust.population,
-        ...n.sizes,
+      selection: {
+        ...robust.selection,
         window: n.window,
-        average: n.average ?? by(a).population.average,
-        ties: by(d).population.ties
-      },
-      sampler: {
-        shares: by(g).sampler.shares,
+        average: n.average ?? by(a).selection.average,
+        ties: by(d).selection.ties,
+        shares: by(g).selection.shares,
         temperature: n.temperature,
-        assignment: by(f).sampler.assignment
-      },
-      halving: {
+        assignment: by(f).selection.assignment,
         risk: n.risk,
-        rule: n.rule ?? by(h).halving.rule,
-        ranking: by(i).halving.ranking
-      },
-      schedule: n.schedule,
-      buffer: {
-        failures: by(k).buffer.failures,
+        removal: n.rule ?? by(h).selection.removal,
+        ranking: by(i).selection.ranking,
+        failures: by(k).selection.failures,
         capacitySteps: n.capacitySteps,
-        perQuestionCap: by(k).buffer.perQuestionCap === null ? null : n.perQuestionCap
-      },
-      proposer: { ...robust.proposer, parent: by(k).proposer.parent, candidates: n.candidates },
-      verification: {
-        ...by(l).verification,
+        perQuestionCap: by(k).selection.perQuestionCap === null ? null : n.perQuestionCap,
+        parent: by(k).selection.parent,
         baseline: n.baseline,
-        questions: n.questions ?? by(l).verification.questions,
-        samples: n.samples,
-        rounds: n.rounds
+        questions: n.questions ?? by(l).selection.questions,
+        fill: by(l).selection.fill,
+        rounds: n.rounds,
+        instruction: n.instruction
       },
+      population: { ...robust.population, ...n.sizes },
+      schedule: n.schedule,
+      proposer: { ...robust.proposer, candidates: n.candidates },
+      verification: { samples: n.samples },
       rollout: { ...robust.rollout, groupSize: n.groupSize, instructionsPerQuestion: perQuestion },
       train: {
         ...robust.train,

@@ -19,10 +19,8 @@ export const presets = [
 /** The other reading of each point that the paper leaves open, where values are averages and candidates are verified. */
 export const other: Algorithm = {
   ...robust,
-  population: { ...robust.population, average: "steps" },
-  sampler: { ...robust.sampler, shares: "softmax" },
-  halving: { ...robust.halving, rule: "bottom-half" },
-  verification: { ...robust.verification, samples: 200, rounds: 5 },
+  selection: { ...robust.selection, average: "steps", shares: "softmax", removal: "bottom-half", rounds: 5 },
+  verification: { samples: 200 },
   rollout: { ...robust.rollout, instructionsPerQuestion: 1 }
 }
 
@@ -39,10 +37,8 @@ export type Change = { readonly [Section in keyof Algorithm]?: Partial<Algorithm
 export const small = (preset: Algorithm, change: Change): Algorithm => ({
   ...preset,
   population: { ...preset.population, size: 2, ...change.population },
-  sampler: { ...preset.sampler, temperature: 0.2 / Math.LN2, ...change.sampler },
-  halving: { ...preset.halving, ...change.halving },
+  selection: { ...preset.selection, temperature: 0.2 / Math.LN2, ...change.selection },
   schedule: { ...preset.schedule, steps: 99, pruneEvery: 0, evolveEvery: 0, ...change.schedule },
-  buffer: { ...preset.buffer, ...change.buffer },
   verification: { ...preset.verification, samples: 3, ...change.verification },
   train: { ...preset.train, batchSize: 4 },
   evaluation: { ...preset.evaluation, questions: 0, every: 0, select: "last", ...change.evaluation }

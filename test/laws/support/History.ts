@@ -76,7 +76,7 @@ export const nothing = (): History => ({
 
 /** Eq. 6 for one instruction with what was observed until `step`; null when it was never sampled since the reset. */
 export const value = (algorithm: Algorithm, history: History, id: string, step: number): number | null => {
-  const { average, window } = algorithm.population
+  const { average, window } = algorithm.selection
   const own = since(history, id, step)
   if (own.length === 0) return null
   const counted = average === "draws" ? own.slice(-window) : own.filter((one) => one.step > step - window)
@@ -90,26 +90,26 @@ export const value = (algorithm: Algorithm, history: History, id: string, step: 
 export const isStale = (algorithm: Algorithm, history: History, id: string): boolean => {
   const own = since(history, id, history.observed)
   return (
-    algorithm.population.average !== "draws" &&
+    algorithm.selection.average !== "draws" &&
     own.length > 0 &&
-    own.every((one) => one.step <= history.observed - algorithm.population.window)
+    own.every((one) => one.step <= history.observed - algorithm.selection.window)
   )
 }
 
 /** W_t. */
 export const values = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
-  algorithm.population.average === "questions"
+  algorithm.selection.average === "questions"
     ? history.valued
     : valuesOf(algorithm, history, history.alive, history.observed)
 
 /** The mean of the last steps, with the difference that the evidence shows. */
 export const expected = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> => {
-  if (algorithm.population.average !== "questions") return values(algorithm, history)
+  if (algorithm.selection.average !== "questions") return values(algorithm, history)
   const { evidence } = history
   const { means } = Evidence.model(evidence, history.alive)
   const seen = history.alive.flatMap((id, place) =>
     history.observations
-      .filter((one) => one.id === id && one.step > history.observed - algorithm.population.window)
+      .filter((one) => one.id === id && one.step > history.observed - algorithm.selection.window)
       .flatMap(({ rewards }) => rewards.map((reward) => reward - (means[place] ?? NaN)))
   )
   const level = seen.length === 0 ? (evidence.sum + 1) / (evidence.samples + 2) : mean(seen)
@@ -118,8 +118,8 @@ export const expected = (algorithm: Algorithm, history: History): ReadonlyMap<st
 
 /** W_{t-1} or W_t, by which the present step prunes and chooses parents (rows 3 and 28). */
 export const valued = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
-  algorithm.halving.ranking === "before"
-    ? algorithm.population.average === "questions"
+  algorithm.selection.ranking === "before"
+    ? algorithm.selection.average === "questions"
       ? history.planned
       : valuesOf(algorithm, history, history.present, history.step - 1)
     : values(algorithm, history)
@@ -132,28 +132,28 @@ const valuesOf = (
 ): ReadonlyMap<string, number> => {
   const known = ids.map((id) => value(algorithm, history, id, step))
   const others = known.filter((own) => own !== null)
-  const unseen = algorithm.population.average === "draws" || others.length === 0 ? 0 : mean(others)
+  const unseen = algorithm.selection.average === "draws" || others.length === 0 ? 0 : mean(others)
   return new Map(ids.map((id, index) => [id, known[index] ?? unseen]))
 }
 
 /** P(best) and 2 % of everybody, or Eq. 4 as 1 / Σ_k exp((w_k - w_j) / τ). */
 export const probabilities = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> => {
   const { chances } = history.evidence
-  if (algorithm.sampler.shares === "thompson")
+  if (algorithm.selection.shares === "thompson")
     return new Map([...chances].map(([id, chance]) => [id, (chance + 0.02) / (1 + 0.02 * chances.size)]))
   const all = values(algorithm, history)
   return new Map(
     [...all].map(([id, own]) => [
       id,
-      1 / total([...all.values()].map((other) => Math.exp((other - own) / algorithm.sampler.temperature)))
+      1 / total([...all.values()].map((other) => Math.exp((other - own) / algorithm.selection.temperature)))
     ])
   )
 }
 
 /** The trajectories the buffer holds: those of the latest steps, of each question the latest and worst. */
-export const buffer = ({ buffer }: Algorithm, history: History): ReadonlyArray<Remembered> => {
-  const recent = history.remembered.filter(({ step }) => step > history.observed - buffer.capacitySteps)
-  const cap = buffer.perQuestionCap ?? Infinity
+export const buffer = ({ selection }: Algorithm, history: History): ReadonlyArray<Remembered> => {
+  const recent = history.remembered.filter(({ step }) => step > history.observed - selection.capacitySteps)
+  const cap = selection.perQuestionCap ?? Infinity
   return recent.filter((one) => {
     const rivals = recent.filter(({ question }) => question === one.question)
     return rivals.toSorted((a, b) => b.step - a.step || a.reward - b.reward).indexOf(one) < cap
@@ -162,9 +162,9 @@ export const buffer = ({ buffer }: Algorithm, history: History): ReadonlyArray<R
 
 /** I*. */
 export const bestOf = (algorithm: Algorithm, history: History): string => {
-  if (algorithm.population.average === "questions") return history.evidence.incumbent
+  if (algorithm.selection.average === "questions") return history.evidence.incumbent
   const blind = history.alive.every((id) => value(algorithm, history, id, history.observed) === null)
-  if (algorithm.population.ties === "order" || !blind)
+  if (algorithm.selection.ties === "order" || !blind)
     return ranking(algorithm, history, values(algorithm, history))[0] ?? ""
   const known = new Map(
     history.alive.map((id) => {
@@ -179,7 +179,7 @@ export const bestOf = (algorithm: Algorithm, history: History): string => {
 export const returned = (algorithm: Algorithm, history: History): string => {
   const best = bestOf(algorithm, history)
   const seed = history.born[0]?.id ?? ""
-  return algorithm.evaluation.instruction === "best" || history.isProven ? best : seed
+  return algorithm.selection.instruction === "best" || history.isProven ? best : seed
 }
 
 /** The instructions alive, best first. */
@@ -190,7 +190,7 @@ export const ranking = (
 ): ReadonlyArray<string> =>
   history.alive.toSorted((a, b) => {
     const better = (by.get(b) ?? 0) - (by.get(a) ?? 0)
-    if (better !== 0 || algorithm.population.ties === "order") return better
+    if (better !== 0 || algorithm.selection.ties === "order") return better
     return groupsSeen(history, b) - groupsSeen(history, a) || birth(history, a) - birth(history, b)
   })
 

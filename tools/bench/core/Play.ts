@@ -6,18 +6,16 @@ import {
   type RunEvent,
   RunState,
   type DecisionContext,
-  Strategies,
-  ValueChoices
+  Strategies
 } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
-import { InstructionValue } from "@inspo/population"
 import { Array as Arr } from "effect"
 import { DryRun } from "@inspo/analysis"
 import * as Environment from "../../../test/laws/support/Environment.ts"
 
-export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
+export const base: Readonly<Record<Algorithm["selection"]["removal"], Algorithm>> = {
   "bottom-half": Presets.paper,
-  "fixed-half": { ...Presets.paper, halving: { ...Presets.paper.halving, rule: "fixed-half" } },
+  "fixed-half": { ...Presets.paper, selection: { ...Presets.paper.selection, removal: "fixed-half" } },
   evidence: Presets.robust
 }
 
@@ -51,7 +49,7 @@ export const play = (context: DecisionContext, over?: (state: RunState.RunState)
 }
 
 /** Selection, attribution and pruning of step 15, before the first pruning. */
-export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
+export const stepParts = (rule: Algorithm["selection"]["removal"], batchSize: number) => {
   const algorithm: Algorithm = {
     ...base[rule],
     schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
@@ -67,7 +65,7 @@ export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number)
   const values = valuation.values(state.population)
   return {
     selection: () => (RunState.isRunning(planning) ? next(context, planning) : null),
-    attribution: () => InstructionValue.observe(ValueChoices.choices(algorithm), planning.population, 15, groups),
+    attribution: () => valuation.observe(planning.population, 15, groups),
     pruning: () => removal.prune(state.population, values)
   }
 }

@@ -99,9 +99,9 @@ export const replay = Command.make(
       "fixed",
     examples: {
       "inspo replay runs/quick-seed1": "Check every decision of that run",
-      "inspo replay runs/mine --set population.window=10": "What would a longer memory decide?",
+      "inspo replay runs/mine --set selection.window=10": "What would a longer memory decide?",
       "inspo replay served --set risk=0.01": "What a served population would have risked",
-      "inspo replay runs/mine --grid halving.rule=bottom-half,evidence --grid population.ties=order,evidence":
+      "inspo replay runs/mine --grid selection.removal=bottom-half,evidence --grid selection.ties=order,evidence":
         "Four settings at once"
     }
   })

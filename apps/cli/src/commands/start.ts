@@ -148,7 +148,7 @@ export const resume = Command.make(
       "shares its first steps, under other settings",
     examples: {
       "inspo resume runs/quick-seed1": "Continue that run",
-      "inspo resume runs/mine --at 30 --set population.window=10 --out runs/longer-memory":
+      "inspo resume runs/mine --at 30 --set selection.window=10 --out runs/longer-memory":
         "The same 30 steps, then a longer memory"
     }
   })

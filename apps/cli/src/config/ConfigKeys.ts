@@ -74,6 +74,7 @@ function keysOf({ properties = {} }: Node, path: string): ReadonlyArray<ConfigKe
 
 /** The same without required keys. */
 function partial(node: Node): Node {
+  if (node.anyOf !== undefined) return { ...node, anyOf: node.anyOf.map(partial) }
   return node.properties === undefined
     ? closed(node)
     : {

@@ -50,7 +50,7 @@ export const planLines = (
     ),
     "",
     ...wrap(
-      `Values are known to ± ${percent(forecast.valueHalfWidth)} (95 %) after ${config.population.window} steps of ` +
+      `Values are known to ± ${percent(forecast.valueHalfWidth)} (95 %) after ${config.selection.window} steps of ` +
         `${config.population.size} instructions that share the batch, if a group's mean varies as much as it can (1/4).`,
       columns
     ),

@@ -157,7 +157,7 @@ const evidence = (
   if (unproven !== null)
     return [
       `Warning: nothing was learned that could be shown. ${label(unproven)} has the highest value, ${notShown}; ` +
-        "evaluation.instruction: proven keeps the seed in such a case."
+        "selection.instruction: proven keeps the seed in such a case."
     ]
   if (evidence === null) return []
   const { difference, instruction, lower, rival, step, upper } = evidence

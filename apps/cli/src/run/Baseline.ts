@@ -25,14 +25,22 @@ export const cacheKey = (
   config: RunConfig,
   identity: { readonly engine: string; readonly data: string; readonly code: string }
 ): string => {
-  const { engine, evaluation, population, randomSeed, retrieval, reward, rollout, sampler } = config
+  const { engine, evaluation, population, randomSeed, retrieval, reward, rollout, selection } = config
   const { schedule, seedInstruction, train } = config
   const decisive = [
     {
       randomSeed,
       seedInstruction,
       population,
-      sampler,
+      selection: Struct.pick(selection, [
+        "average",
+        "window",
+        "ties",
+        "shares",
+        "temperature",
+        "assignment",
+        "instruction"
+      ]),
       rollout,
       retrieval,
       reward,

@@ -91,9 +91,9 @@ export const plannedRollouts = (config: RunConfig): number => {
 
 /** {@link plannedRollouts} by purpose. */
 export const plannedByPurpose = (config: RunConfig) => {
-  const { schedule, train, rollout, verification, proposer, evaluation, population } = config
+  const { schedule, train, rollout, verification, proposer, evaluation, population, selection } = config
   const evolutions = Schedule.evolutions(config).length
-  const rerun = verification.baseline === "rerun" ? 1 : 0
+  const rerun = selection.baseline === "rerun" ? 1 : 0
   const looks = Schedule.validations(config).length
   return {
     train: schedule.steps * train.batchSize * rollout.groupSize,

@@ -7,7 +7,7 @@ const Name = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
 const Steps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
 /** A setting that any positive integer suits, with its dotted name. */
 const Setting = Schema.Tuple([
-  Schema.Literals(["schedule.steps", "population.window", "verification.samples", "rollout.groupSize", "randomSeed"]),
+  Schema.Literals(["schedule.steps", "selection.window", "verification.samples", "rollout.groupSize", "randomSeed"]),
   Steps
 ])
 const leaves = leafPaths(Presets.quick)
@@ -72,9 +72,9 @@ describe("resolve", () => {
   it.each([
     ["population.size=-1", "config: population.size is -1; expected a value between 1 and 200."],
     ["population.parents=9", "config: population.parents is 9; expected at most population.size (7)."],
-    ["sampler.temperature=-1", "config: sampler.temperature is -1; expected"],
+    ["selection.temperature=-1", "config: selection.temperature is -1; expected"],
     ["schedule.steps=many", 'config: schedule.steps is "many"; expected'],
-    ["sampler.assignment=papr", 'config: sampler.assignment is "papr"; expected "independent" or "stratified".'],
+    ["selection.assignment=papr", 'config: selection.assignment is "papr"; expected "independent" or "stratified".'],
     ["train=3", "config: train is 3; expected"],
     ['control.clauses=["Be brief."]', 'config: control.clauses.0 is "Be brief."; expected object'],
     ["data.questions=/some/file.jsonl", "config: data.corpus is null; expected a path"]

@@ -60,7 +60,7 @@ const compared = Effect.fnUntraced(function* (from: string, to: string) {
 const sandbox = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const at = yield* fs.makeTempDirectoryScoped()
-  const other = { ...Presets.tiny, sampler: { ...Presets.tiny.sampler, temperature: 1 } }
+  const other = { ...Presets.tiny, selection: { ...Presets.tiny.selection, temperature: 1 } }
   yield* writeRun(`${at}/a`, Presets.tiny, "Search twice.")
   yield* writeRun(`${at}/b`, other, "Search thrice.")
   yield* writeRun(`${at}/c`, other, "Search.", false)
@@ -103,7 +103,7 @@ describe("diff", () => {
       Effect.scoped(
         Effect.gen(function* () {
           const at = yield* sandbox
-          const settings = [{ key: "sampler.temperature", from: 0.2, to: 1 }]
+          const settings = [{ key: "selection.temperature", from: 0.2, to: 1 }]
           assert.deepInclude(yield* compared(`${at}/a`, `${at}/b`), { kind: "runs", settings, results: [] })
           assert.deepInclude(yield* compared(`${at}/a`, `${at}/c`), { kind: "runs", settings, best: null })
         })

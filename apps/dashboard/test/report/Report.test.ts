@@ -91,7 +91,8 @@ describe("Report.html", () => {
       ...config,
       schedule: { ...config.schedule, steps: 1, pruneEvery: 1, evolveEvery: 1, evolveUntil: 1 },
       population: { ...config.population, size: 2, parents: 1 },
-      verification: { ...config.verification, samples: 1, rounds: 1 },
+      selection: { ...config.selection, rounds: 1 },
+      verification: { samples: 1 },
       rollout: { ...config.rollout, groupSize: 1 },
       train: { ...config.train, batchSize: 1, miniBatchSize: 1 },
       evaluation: { ...config.evaluation, every: 1, questions: 1 }

@@ -6,7 +6,8 @@ import { syntheticLog } from "../../../../packages/analysis/test/support/Synthet
 export const config: RunConfig = {
   ...Presets.paper,
   schedule: { ...Presets.paper.schedule, steps: 20, pruneEvery: 4, evolveEvery: 5, evolveUntil: 20 },
-  verification: { ...Presets.paper.verification, samples: 8, rounds: 2 },
+  selection: { ...Presets.paper.selection, rounds: 2 },
+  verification: { samples: 8 },
   rollout: { ...Presets.paper.rollout, groupSize: 2 },
   train: { ...Presets.paper.train, batchSize: 9, miniBatchSize: 9 },
   evaluation: { ...Presets.paper.evaluation, every: 5, questions: 4 }

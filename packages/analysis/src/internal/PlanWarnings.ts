@@ -17,14 +17,14 @@ export const warnings = (algorithm: Algorithm, { decisions }: Played): ReadonlyA
     tooFewGroups(algorithm),
     evolutionAfterEnd(algorithm),
     evolutionAtEnd(decisions, algorithm),
-    algorithm.halving.rule === "evidence" ? null : unprunedParents(decisions, algorithm),
+    algorithm.selection.removal === "evidence" ? null : unprunedParents(decisions, algorithm),
     tooFewQuestions(decisions, algorithm)
   ].filter((warning) => warning !== null)
 
-const shortWindow = ({ population, schedule }: Algorithm): string | null =>
-  population.average !== "questions" && population.window < schedule.pruneEvery && population.size > population.parents
-    ? `population.window is ${population.window} and schedule.pruneEvery ${schedule.pruneEvery}: the rewards of ` +
-      `${count(schedule.pruneEvery - population.window, "step")} before each window do not count for any prune.`
+const shortWindow = ({ population, schedule, selection }: Algorithm): string | null =>
+  selection.average !== "questions" && selection.window < schedule.pruneEvery && population.size > population.parents
+    ? `selection.window is ${selection.window} and schedule.pruneEvery ${schedule.pruneEvery}: the rewards of ` +
+      `${count(schedule.pruneEvery - selection.window, "step")} before each window do not count for any prune.`
     : null
 
 const points = (difference: number): string => (100 * difference).toFixed(1)
@@ -87,7 +87,7 @@ const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: A
   })
 }
 
-const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: Algorithm): string | null => {
+const tooFewQuestions = (moves: ReadonlyArray<Move>, { selection, verification }: Algorithm): string | null => {
   const fewest = moves.reduce(
     (least, { before, command }) =>
       command._tag === "Verify"
@@ -101,7 +101,7 @@ const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: A
   )
   return fewest < verification.samples
     ? `verification.samples is ${verification.samples}, but the replay buffer has only ${fewest} questions to verify with ` +
-        `(it keeps ${count(buffer.capacitySteps, "step")}).`
+        `(it keeps ${count(selection.capacitySteps, "step")}).`
     : null
 }
 

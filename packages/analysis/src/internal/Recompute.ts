@@ -102,7 +102,7 @@ export const recompute = (log: Log, deciding: Strategies.Deciding): Trace => {
   const probabilities = new Map<number, Event<"StepPlanned">["probabilities"]>()
   let beforeRewards = RunState.unstarted
   const evidenceOf = (state: RunState.RunState): ReadonlyArray<Evidence> => {
-    const ranked = algorithm.halving.ranking === "before" && state.phase._tag !== "Evaluate" ? beforeRewards : state
+    const ranked = algorithm.selection.ranking === "before" && state.phase._tag !== "Evaluate" ? beforeRewards : state
     return Population.ids(state.population).map((id) => ({
       name: id,
       groups: effectiveGroups(observed(log, algorithm, ranked, id), (step) => ratio(log, probabilities, step, id))
@@ -198,7 +198,7 @@ const observed = (
   const window = Option.match(Population.find(population, id), { onNone: () => [], onSome: (member) => member.window })
   return id in (log.plans.get(now)?.probabilities ?? {})
     ? window
-    : window.filter(({ step }) => step > now - algorithm.population.window)
+    : window.filter(({ step }) => step > now - algorithm.selection.window)
 }
 
 /** New over logged probability of an instruction at a step; 0 if it was removed under the new settings. */
@@ -249,7 +249,7 @@ const buffers = (algorithm: Algorithm, events: ReadonlyArray<RunEvent>): Log["bu
   let step = 0
   for (const event of events) {
     if (event._tag === "RolloutsCollected")
-      buffer = ReplayBuffer.add(algorithm.buffer, buffer, event.step, experiences(event.step, event.groups))
+      buffer = ReplayBuffer.add(algorithm.selection, buffer, event.step, experiences(event.step, event.groups))
     if (event._tag === "StepTrained") step = event.step
     if (event._tag === "CandidatesProposed") found.set(step, buffer)
   }

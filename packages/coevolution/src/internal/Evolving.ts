@@ -72,15 +72,15 @@ const skipped = ({ algorithm }: DecisionContext, { parents, step }: EvolutionIn<
   step,
   reason:
     `${parents.join(" and ")} ${parents.length === 1 ? "has" : "have"} no failures to learn ` +
-    `from in the last ${algorithm.buffer.capacitySteps} steps`
+    `from in the last ${algorithm.selection.capacitySteps} steps`
 })
 
 /** Row 30: the paper draws one parent for each round; in turn, each round begins with the next. */
 const parentsOfRound = (
-  { proposer, randomSeed }: DecisionContext["algorithm"],
+  { randomSeed, selection }: DecisionContext["algorithm"],
   { parents, round, step }: EvolutionIn<"Proposing">
 ): ReadonlyArray<InstructionId> => {
-  if (proposer.parent === "random") return RandomStream.make(randomSeed, ["parent", step, round]).shuffle(parents)
+  if (selection.parent === "random") return RandomStream.make(randomSeed, ["parent", step, round]).shuffle(parents)
   const turn = (round - 1) % parents.length
   return [...parents.slice(turn), ...parents.slice(0, turn)]
 }
@@ -96,4 +96,4 @@ const rankingValues = (
   { algorithm, strategies }: DecisionContext,
   state: RunState.RunState
 ): ReadonlyArray<Population.Value> =>
-  algorithm.halving.ranking === "before" ? state.previousValues : strategies.valuation.values(state.population)
+  algorithm.selection.ranking === "before" ? state.previousValues : strategies.valuation.values(state.population)

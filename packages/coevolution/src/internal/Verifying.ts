@@ -59,7 +59,7 @@ const evidence = (
 
 /** Row 31: the scores that are compared with the parent's record, for `shared` only those on the questions that it covers. */
 const compared = (
-  { verification: { baseline } }: Algorithm,
+  { selection: { baseline } }: Algorithm,
   buffer: ReplayBuffer.Contents,
   parent: Instruction.InstructionId,
   questions: ReadonlyArray<Question.QuestionId>,

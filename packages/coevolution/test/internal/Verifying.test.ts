@@ -11,7 +11,7 @@ const Reward = Schema.Literals([0, 0.25, 0.5, 1])
 const Asked = Schema.Struct({ candidate: Reward, record: Schema.NullOr(Reward) })
 
 const verdictOf = (baseline: "stored" | "shared", asked: ReadonlyArray<typeof Asked.Type>) => {
-  const algorithm = { ...Presets.paper, verification: { ...Presets.paper.verification, baseline } }
+  const algorithm = { ...Presets.paper, selection: { ...Presets.paper.selection, baseline } }
   const question = (at: number) => Question.QuestionId.make(`q${at}`)
   const questions = asked.map((_, at) => question(at))
   const setting = { ...Strategies.deciding(algorithm), questions: [] }

@@ -47,7 +47,7 @@ export const played: ReadonlyArray<Algorithm> = [
   // Every attempt succeeds or none is remembered, so that an evolution finds nothing to learn from.
   {
     ...algorithm,
-    buffer: { ...algorithm.buffer, failures: "own", capacitySteps: 1 },
+    selection: { ...algorithm.selection, failures: "own", capacitySteps: 1 },
     train: { ...algorithm.train, batchSize: 1 }
   }
 ]

@@ -28,13 +28,12 @@ export const algorithm: Algorithm = {
     ...Presets.quick.data,
     world: { randomSeed: 11, questions: 20 }
   },
-  population: { ...Presets.quick.population, size: 5, average: "steps" },
-  sampler: { ...Presets.quick.sampler, shares: "softmax" },
-  halving: { ...Presets.quick.halving, rule: "bottom-half" },
+  population: { ...Presets.quick.population, size: 5 },
+  selection: { ...Presets.quick.selection, average: "steps", shares: "softmax", removal: "bottom-half", rounds: 2 },
   schedule: { ...Presets.quick.schedule, steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8 },
   // The fixtures hold no answers to be common.
   proposer: { ...Presets.quick.proposer, commonAnswers: 1 },
-  verification: { ...Presets.quick.verification, samples: 4, rounds: 2 },
+  verification: { samples: 4 },
   rollout: {
     ...Presets.quick.rollout,
     groupSize: 2,
@@ -51,11 +50,9 @@ export const algorithm: Algorithm = {
 /** {@link algorithm} with instructions that are compared on the same questions, and newcomers that join untried. */
 export const comparing: Algorithm = {
   ...algorithm,
-  population: { ...algorithm.population, average: "questions" },
-  sampler: { ...algorithm.sampler, shares: "thompson" },
   // So that a run of nine steps removes an instruction.
-  halving: { ...algorithm.halving, rule: "evidence", risk: 0.99 },
-  verification: { ...algorithm.verification, samples: 0 },
+  selection: { ...algorithm.selection, average: "questions", shares: "thompson", removal: "evidence", risk: 0.99 },
+  verification: { samples: 0 },
   rollout: { ...algorithm.rollout, instructionsPerQuestion: 3 },
   train: { ...algorithm.train, batchSize: 8 }
 }

@@ -124,7 +124,7 @@ export const naive = ({
   weather
 }: Omit<LifeOptions, "evolutions" | "evolveEvery"> & { readonly steps: number }): boolean => {
   const ids = ["i0", "i1"].map((id) => InstructionId.make(id))
-  const averaging = Strategies.averaging(Settings.online(seed))
+  const { observe } = Strategies.ofSettings(Settings.online(seed)).valuation
   const halving = EvidencePruning.removal({ delta: 0.05, parents: 1 })
   let population = Population.make(
     ids.map((id) => ({ id, text: id, generation: 0, parent: null, origin: "variant", bornAt: 0 }))
@@ -138,7 +138,7 @@ export const naive = ({
         const { after, isFailed } = weather(draw, isOdd(id), isGood)
         if (after !== null && !isFailed) post(due, step + after, { instructionId: id, rewards: [isGood ? 1 : 0] })
       }
-    population = InstructionValue.observe(averaging, population, step, due.get(step) ?? [])
+    population = observe(population, step, due.get(step) ?? [])
     if (halving.prune(population, InstructionValue.compare.values(population)).pruned.length > 0) return true
   }
   return false

@@ -5,12 +5,12 @@ import { Struct } from "effect"
 import { algorithm } from "../../../coevolution/test/support/ScriptedRun.ts"
 
 /** The settings of a served population that decides as a run does: the seed has no more than its share. */
-export const settingsOf = ({ halving, population, randomSeed, rollout, schedule }: Algorithm): Settings.Settings => {
+export const settingsOf = ({ population, randomSeed, rollout, schedule, selection }: Algorithm): Settings.Settings => {
   const trainer = Settings.trainer(randomSeed)
   const { instructionsPerQuestion } = rollout
   return {
     ...trainer,
-    risk: halving.risk,
+    risk: selection.risk,
     population: Struct.pick(population, Struct.keys(trainer.population)),
     sampler: {
       instructionsPerQuestion: instructionsPerQuestion === "samples" ? 1 : instructionsPerQuestion,
@@ -60,12 +60,18 @@ export const decisionOf = (event: RunEvent | PopulationEvent): Decision | null =
 /** Members are compared within questions and candidates enter untried, as in a served population. */
 const served: Algorithm = {
   ...algorithm,
-  population: { ...algorithm.population, average: "questions" },
-  sampler: { ...algorithm.sampler, shares: "thompson", assignment: "stratified" },
-  halving: { ...algorithm.halving, rule: "evidence", risk: 0.9 },
+  selection: {
+    ...algorithm.selection,
+    average: "questions",
+    shares: "thompson",
+    assignment: "stratified",
+    removal: "evidence",
+    risk: 0.9,
+    rounds: 1
+  },
   schedule: { ...algorithm.schedule, steps: 20, evolveUntil: 16 },
   proposer: { ...algorithm.proposer, candidates: 3 },
-  verification: { ...algorithm.verification, samples: 0, rounds: 1 },
+  verification: { samples: 0 },
   train: { ...algorithm.train, batchSize: 8 }
 }
 

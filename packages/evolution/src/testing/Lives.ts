@@ -1,7 +1,7 @@
 /** Lives of a population: what it meets, unit of time by unit of time, and the events that follow. */
 import type { Instruction } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
-import type * as InstructionValue from "@inspo/population/InstructionValue"
+import * as InstructionValue from "@inspo/population/InstructionValue"
 import * as Population from "@inspo/population/Population"
 import { Arbitrary, Schema } from "effect"
 import * as Apply from "../Apply.ts"
@@ -56,8 +56,8 @@ export const lives: Arbitrary.Arbitrary<Life> = Arbitrary.schema(Life)
 /** The first instruction of every life. */
 export const seed = instructionId(0)
 
-/** How rewards are averaged. */
-export const averaging: InstructionValue.Averaging = { window: 3, average: "observed", span: "steps" }
+/** How rewards are kept, where the strategies of a host do not. */
+export const valuation: InstructionValue.Interface = InstructionValue.recentSteps({ window: 3 })
 
 /** An instruction that a life begins with. */
 export const member = (index: number): Instruction => ({
@@ -136,7 +136,7 @@ export const live = (host: Host, life: Life, watch: (moment: Moment) => void): E
       for (let event = next(); event !== null; event = next()) take(event)
       state = Apply.rest(state)
     }
-    state = endUnit(schedule, observe(averaging, state, index + 1, groupsOf(state, unit)))
+    state = endUnit(schedule, observe(valuation, state, index + 1, groupsOf(state, unit)))
     settle()
     for (let input = inputOf(state, life, unit, index); input !== null; input = inputOf(state, life, unit, index)) {
       take(input)

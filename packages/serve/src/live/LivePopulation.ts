@@ -63,7 +63,7 @@ export type At = (now: number) => Command
 export interface Options {
   readonly redact?: Redaction.Redact
   readonly redactor?: Redactor.Redactor
-  readonly decides?: Decides
+  readonly decides?: Strategies.Decides
 }
 
 /** Writes a new population into an empty journal; refuses patterns of redaction that cannot be used. */
@@ -104,14 +104,13 @@ export const open = Effect.fnUntraced(function* (
       const log = yield* Loading.events(journal)
       const base = learnedUpTo(
         log.map(({ event }) => event),
-        to
+        to,
+        decides
       )
       return yield* submit((now) => ({ _tag: "Rewind", now, to, requestId, base }))
     })
   }
 })
-
-type Decides = (settings: Settings.Settings) => Strategies.Strategies
 
 interface Commits {
   /** Commits a command and returns its answer. */
@@ -124,9 +123,9 @@ interface Commits {
 /** Reads the state from the journal and commits commands as long as the scope lasts: its state in memory, its events in the journal, one command after the other. */
 const commitsOf = Effect.fnUntraced(function* (
   journal: Journal.Interface,
-  decides: Decides
+  decides: Strategies.Decides
 ): Effect.fn.Return<Commits, JournalError, Scope.Scope> {
-  let state = yield* Loading.state(journal)
+  let state = yield* Loading.state(journal, decides)
   const waiting = yield* Queue.bounded<Submission>(mostWaiting)
   const states = yield* PubSub.sliding<State.State>({ capacity: 1, replay: 1 })
   yield* PubSub.publish(states, state)
@@ -237,7 +236,7 @@ const answerAll =
 
 /** Handles commands one after the other: their answers, and what has to be written before these are returned. */
 const decide = (
-  decides: Decides,
+  decides: Strategies.Decides,
   before: State.State,
   archive: ArchiveLookup.ArchiveLookup,
   commands: ReadonlyArray<{ readonly command: Command; readonly details: Details }>,

@@ -1,5 +1,5 @@
 /** Reads a population from its journal. */
-import { apply, fold, History, type State } from "@inspo/cohorts"
+import { apply, fold, History, type State, type Strategies } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records, type StoredEvent as StoredInJournal } from "@inspo/journal"
 import { Array as Arr, Effect, Order, Predicate, Schema } from "effect"
 export type { StoredEvent } from "./internal/Stored.ts"
@@ -36,11 +36,12 @@ export const history = (journal: Journal.Interface): Effect.Effect<History.Histo
 
 /** The state after its log and the records of its open cohorts. */
 export const state = Effect.fnUntraced(function* (
-  journal: Journal.Interface
+  journal: Journal.Interface,
+  decides?: Strategies.Decides
 ): Effect.fn.Return<State.State, JournalError> {
   const log = (yield* events(journal)).map(({ event }) => event)
   let state = yield* Effect.try({
-    try: () => fold(log),
+    try: () => fold(log, decides),
     catch: (cause) => Records.corrupt(journal.meta, `the log is not complete: ${String(cause)}`, { cause })
   })
   if (state.cohorts.length === 0) return state

@@ -5,7 +5,7 @@ import * as Invariant from "@inspo/domain/Invariant"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import * as Evolution from "@inspo/evolution"
 import * as Schedule from "@inspo/evolution/Schedule"
-import { Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { Verification } from "@inspo/verification"
 import { draw } from "./Normal.ts"
 import { assign } from "./Loop.ts"
@@ -78,7 +78,10 @@ export const simulate = (rule: Rule, entry: Entry, budget: Budget, seed: number)
       instruction: instructionId,
       stratum: ""
     }))
-    state = Evolution.endUnit(schedule, Evolution.observe(rule.averaging, state, step, groups))
+    state = Evolution.endUnit(
+      schedule,
+      Evolution.observe(InstructionValue.comparing(rule.averaging), state, step, groups)
+    )
     const values = rule.ranking === "before" ? before : rule.valuation.values(state.population)
     state = settle(contextOf(rule, entry, values, script.storedParentMean(state.population)), schedule, state, script)
   }

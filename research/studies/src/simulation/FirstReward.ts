@@ -5,7 +5,7 @@ import * as Invariant from "@inspo/domain/Invariant"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import * as Evolution from "@inspo/evolution"
 import type { Settings } from "@inspo/evolution/Settings"
-import { Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { ClauseBank, layerRuleBased, Proposer, type ProposerError } from "@inspo/reflection"
 import { contextOf, untried } from "./Evolving.ts"
 import { assign } from "./Loop.ts"
@@ -58,7 +58,7 @@ export const simulate = (
         })
       )
       if (groups.some(({ rewards }) => rewards.includes(1))) return { step, instructions: known.size }
-      state = Evolution.endUnit(due, Evolution.observe(rule.averaging, state, step, groups))
+      state = Evolution.endUnit(due, Evolution.observe(InstructionValue.comparing(rule.averaging), state, step, groups))
       state = yield* settle(proposer, rule, due, state, known, seed)
     }
     return { step: null, instructions: known.size }

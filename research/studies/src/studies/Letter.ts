@@ -59,7 +59,7 @@ const unselected = (config: RunConfig): RunConfig => {
     },
     ["pruning", "expansion", "comparison"]
   )
-  return withAlgorithm(task, { ...constant, sampler: { ...constant.sampler, temperature: 1e6 } })
+  return withAlgorithm(task, { ...constant, selection: { ...constant.selection, temperature: 1e6 } })
 }
 
 const searching = (config: RunConfig): RunConfig => {

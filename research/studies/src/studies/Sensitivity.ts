@@ -6,13 +6,13 @@ const withParents = (parents: number): Arm =>
   single(`parents-${parents}`, `population.parents is ${parents}; a random one is revised in each round`, (config) => ({
     ...config,
     population: { ...config.population, parents },
-    proposer: { ...config.proposer, parent: "random" }
+    selection: { ...config.selection, parent: "random" }
   }))
 
 const withTemperature = (temperature: number): Arm =>
-  single(`temperature-${temperature}`, `sampler.temperature is ${temperature}`, (config) => ({
+  single(`temperature-${temperature}`, `selection.temperature is ${temperature}`, (config) => ({
     ...config,
-    sampler: { ...config.sampler, temperature }
+    selection: { ...config.selection, temperature }
   }))
 
 /** Rollouts of a step are sampled while the step before it trains, where nothing else is due between them. */

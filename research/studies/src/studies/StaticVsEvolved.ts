@@ -40,7 +40,7 @@ const handWrittenArm: Arm = withBudgetOf(
 export const instructionFirstStages = (rollouts: (context: StageContext) => number): Arm["stages"] => [
   ({ config }) => {
     const evolveUntil = config.schedule.evolveUntil ?? Infinity
-    const steps = Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.population.window))
+    const steps = Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.selection.window))
     return {
       ...config,
       schedule: { ...config.schedule, steps },

@@ -126,7 +126,7 @@ const makePropose = (
 
 /** Separates candidates that follow the rules from those that do not. */
 const lint = (algorithm: Algorithm, candidates: ReadonlyArray<Instruction.Candidate>, rules: CandidateLint.Rules) =>
-  algorithm.proposer.lint === "parsed" ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
+  algorithm.selection.lint === "parsed" ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
 
 /**
  * Calls the proposer, with retries if the algorithm has them; after the last failure there are no candidates. A failure that
@@ -146,10 +146,10 @@ const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: 
     yield* bookkeeping.check(phase, Ledger.needs.time)
     const attempt = (times: number) =>
       proposing({
-        ...(algorithm.proposer.lint === "strict" ? { rules } : {}),
+        ...(algorithm.selection.lint === "strict" ? { rules } : {}),
         makeCall: makeCall(phase, step, times)
       }).pipe(Effect.catchTag("UnknownPrice", ({ limit }) => Effect.fail(unknownPrice("proposer", limit))))
-    if (algorithm.proposer.onError === "stop") return yield* attempt(0)
+    if (algorithm.selection.onError === "stop") return yield* attempt(0)
     return yield* attempt(0).pipe(
       Effect.catchIf(mayPass, () => attempt(1)),
       Effect.catchIf(mayPass, () => attempt(2)),
