@@ -174,8 +174,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a prompt is scored on the failures that it was written from"
   ),
   search(
-    'Invariant.at(setup.search, index, "case")',
-    'Invariant.at(setup.test, index % setup.test.length, "case")',
+    'Invariant.at(setup.search, at, "case")',
+    'Invariant.at(setup.test, at % setup.test.length, "case")',
     "the search asks held-out cases"
   ),
   search("callsLeft(state) - testCalls(state)", "callsLeft(state)", "the search spends what the test needs"),

@@ -41,8 +41,8 @@ export const ofPrompt = ({ byPrompt }: Answers, prompt: Instruction.InstructionI
   Option.getOrElse(HashMap.get(byPrompt, prompt), () => unasked)
 
 /** The answers of a prompt to a case. */
-export const at = ({ byCase }: OfPrompt, place: number): ReadonlyArray<Outcome> =>
-  Option.getOrElse(HashMap.get(byCase, place), () => none)
+export const at = ({ byCase }: OfPrompt, index: number): ReadonlyArray<Outcome> =>
+  Option.getOrElse(HashMap.get(byCase, index), () => none)
 
 /** The mean score of a prompt, where a missing one counts as 0; null if it was not asked. */
 export const meanOf = (answers: Answers, prompt: Instruction.InstructionId): number | null => {

@@ -35,8 +35,8 @@ export const compare = (prompts: Prompts, answers: Answers.Answers): Compared =>
   const groups = prompts.map(({ id }) => groupsOf(Answers.ofPrompt(answers, id)))
   const byCase = new Map<number, Array<Alone>>()
   for (const group of groups.flat()) {
-    const known = byCase.get(group.place)
-    if (known === undefined) byCase.set(group.place, [group])
+    const known = byCase.get(group.index)
+    if (known === undefined) byCase.set(group.index, [group])
     else known.push(group)
   }
   const shared = [...byCase.values()].filter(({ length }) => length > 1)
@@ -44,7 +44,7 @@ export const compare = (prompts: Prompts, answers: Answers.Answers): Compared =>
     prompts,
     unasked,
     sums: Comparison.count(unasked.comparison, Population.ids(unasked), shared.map(blockOf)),
-    alone: groups.map((own) => own.filter(({ place }) => byCase.get(place)?.length === 1)),
+    alone: groups.map((own) => own.filter(({ index }) => byCase.get(index)?.length === 1)),
     counted: answers.outcomes.length
   }
 }
@@ -58,23 +58,23 @@ export const follow = (before: Compared, prompts: Prompts, answers: Answers.Answ
   const fresh = new Set(
     Chunk.drop(answers.outcomes, before.counted).pipe(Chunk.filter(({ prompt }) => ids.includes(prompt)))
   )
-  const places = new Set(Array.from(fresh, (outcome) => outcome.case))
+  const indices = new Set(Array.from(fresh, (outcome) => outcome.case))
   const own = prompts.map(({ id }) => Answers.ofPrompt(answers, id))
-  const alone = before.alone.map((groups) => groups.filter(({ place }) => !places.has(place)))
+  const alone = before.alone.map((groups) => groups.filter(({ index }) => !indices.has(index)))
   const left: Array<Blocks.Block> = []
   const entered: Array<Blocks.Block> = []
-  for (const place of places) {
-    const outcomes = own.map((one) => Answers.at(one, place))
+  for (const index of indices) {
+    const outcomes = own.map((one) => Answers.at(one, index))
     const earlier = outcomes.flatMap((some) =>
       groupOf(
-        place,
+        index,
         some.filter((one) => !fresh.has(one))
       )
     )
-    const now = outcomes.flatMap((some) => groupOf(place, some))
+    const now = outcomes.flatMap((some) => groupOf(index, some))
     if (earlier.length > 1) left.push(blockOf(earlier))
     if (now.length > 1) entered.push(blockOf(now))
-    else for (const [at, some] of outcomes.entries()) alone[at]?.push(...groupOf(place, some))
+    else for (const [at, some] of outcomes.entries()) alone[at]?.push(...groupOf(index, some))
   }
   const sums = Comparison.count(Comparison.count(before.sums, ids, left, -1), ids, entered)
   return { ...before, sums, alone, counted: answers.outcomes.length }
@@ -185,7 +185,7 @@ const boundOf = (
       ? []
       : Chunk.toReadonlyArray(Chunk.take(Answers.ofPrompt(answers, parent).outcomes, source.answered))
   const left = leftOut(before, new Set(source?.reflected))
-  const differences = pairsOf(answers, original, id).flatMap(({ most, place }) => (left.has(place) ? [] : [most]))
+  const differences = pairsOf(answers, original, id).flatMap(({ most, index }) => (left.has(index) ? [] : [most]))
   return [{ differences, risk: riskOf(nth) }]
 }
 
@@ -209,8 +209,8 @@ const leftOut = (before: ReadonlyArray<Answers.Outcome>, reflected: ReadonlySet<
 
 /** The risks of any number of prompts, the first of them 1, together 5 %: equal ones for the least that a claim needs, then smaller ones. */
 const riskOf = (nth: number): number => {
-  const place = Math.max(leastTried, nth)
-  return (0.05 * (leastTried + 1)) / 2 / (place * (place + 1))
+  const rank = Math.max(leastTried, nth)
+  return (0.05 * (leastTried + 1)) / 2 / (rank * (rank + 1))
 }
 
 /** The differences of a prompt to the original, with missing scores at their worst and at their best, in the order of its answers. */
@@ -220,7 +220,7 @@ const pairsOf = (answers: Answers.Answers, original: Instruction.Instruction, pr
     Answers.at(originals, after.case)
       .slice(-1)
       .map((before) => ({
-        place: after.case,
+        index: after.case,
         least: scoreOf(after, 0) - scoreOf(before, 1),
         most: scoreOf(after, 1) - scoreOf(before, 0)
       }))
@@ -232,16 +232,16 @@ const scoreOf = (outcome: Answers.Outcome, missing: number): number =>
 
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 
-/** What a prompt answered to the case at a place. */
+/** What a prompt answered to a case, by its index. */
 interface Alone extends Blocks.Scored {
-  readonly place: number
+  readonly index: number
 }
 
 /** A search asks a prompt about a case once. */
 const groupsOf = ({ outcomes }: Answers.OfPrompt): ReadonlyArray<Alone> =>
   Arr.flatMap(Chunk.toReadonlyArray(outcomes), (outcome) => groupOf(outcome.case, [outcome]))
 
-const groupOf = (place: number, outcomes: ReadonlyArray<Answers.Outcome>): ReadonlyArray<Alone> => {
+const groupOf = (index: number, outcomes: ReadonlyArray<Answers.Outcome>): ReadonlyArray<Alone> => {
   const [first] = outcomes
   if (first === undefined) return []
   let [low, high] = [0, 0]
@@ -249,7 +249,7 @@ const groupOf = (place: number, outcomes: ReadonlyArray<Answers.Outcome>): Reado
     low += outcome._tag === "Answered" ? outcome.score : 0
     high += outcome._tag === "Answered" ? outcome.score : 1
   }
-  return [{ place, instruction: first.prompt, question: null, stratum: "", samples: outcomes.length, low, high }]
+  return [{ index, instruction: first.prompt, question: null, stratum: "", samples: outcomes.length, low, high }]
 }
 
 const blockOf = (groups: ReadonlyArray<Alone>): Blocks.Block => groups.map((group) => Blocks.onQuestion([group]))
@@ -284,8 +284,8 @@ const begin = (prompts: Prompts): Population.Population => {
   const [, ...others] = prompts
   let entered = Comparison.entered({ ...Comparison.empty, prior: expected }, 1)
   for (const batch of siblings(others)) {
-    const place = prompts.findIndex(({ id }) => id === batch[0].parent)
-    const incumbent = place >= 0 && place < entered.weighted.length ? place : 0
+    const index = prompts.findIndex(({ id }) => id === batch[0].parent)
+    const incumbent = index >= 0 && index < entered.weighted.length ? index : 0
     entered = Comparison.entered({ ...entered, incumbent }, batch.length)
   }
   const members = prompts.flatMap((one) => Population.make([one]).members)

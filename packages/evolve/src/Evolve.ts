@@ -113,7 +113,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
           expected,
           keep: options.keep ?? [],
           makeCall,
-          show: (place: number) => shown(cases[place])
+          show: (index: number) => shown(cases[index])
         }
         for (const event of yield* Effect.provide(Proposing.propose(task), proposer)) yield* log.write(event)
         break
@@ -144,9 +144,9 @@ const targetOf = (
   cases: ReadonlyArray<unknown>,
   promptOf: (id: Instruction.InstructionId) => Prompt
 ): Calls.Target => ({
-  agent: ({ case: place, prompt }, context) => options.agent(promptOf(prompt), cases[place], context),
-  score: (output, { case: place }, context) => options.score(output, cases[place], context),
-  atMost: ({ case: place, prompt }) => options.atMost?.(promptOf(prompt), cases[place]) ?? null
+  agent: ({ case: index, prompt }, context) => options.agent(promptOf(prompt), cases[index], context),
+  score: (output, { case: index }, context) => options.score(output, cases[index], context),
+  atMost: ({ case: index, prompt }) => options.atMost?.(promptOf(prompt), cases[index]) ?? null
 })
 
 const casesOf = async (cases: string | Iterable<unknown>): Promise<Iterable<unknown>> =>

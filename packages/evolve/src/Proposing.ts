@@ -52,7 +52,7 @@ export interface Task {
   readonly count: number
   readonly outputs: ReadonlyMap<string, Obtained>
   /** A case as the proposer may read it, and the answer that would have been right, if it is known. */
-  readonly show: (place: number) => { readonly task: string; readonly expected: string | null }
+  readonly show: (index: number) => { readonly task: string; readonly expected: string | null }
   readonly expected: ReadonlyArray<string>
   readonly keep: ReadonlyArray<string>
   readonly makeCall: MakeCall<FileFailed>
@@ -117,7 +117,7 @@ export const propose = Effect.fn("Proposing.propose")(function* (
           ...Instruction.ofContent(replaced(parent, part, candidate.text)),
           rationale: candidate.rationale
         })),
-        reflected: records.map(({ place }) => caseId(place))
+        reflected: records.map(({ index }) => caseId(index))
       }
     }
   ]
@@ -142,18 +142,18 @@ const recordsOf = ({
   parent,
   show,
   state
-}: Task): ReadonlyArray<{ readonly place: number; readonly record: WorkRecord }> => {
+}: Task): ReadonlyArray<{ readonly index: number; readonly record: WorkRecord }> => {
   const own = [...Answers.ofPrompt(state.answers, parent.id).outcomes].filter((answer) => answer._tag === "Answered")
   return RandomStream.make(state.setup.randomSeed, ["records", state.evolution.population.step])
     .shuffle(own)
     .toSorted((one, other) => one.score - other.score)
     .slice(0, Math.max(1, Math.min(mostRecords, Math.floor(state.setup.search.length / 5))))
     .map((answer) => {
-      const { case: place, feedback, score } = answer
-      const { expected, task } = show(place)
+      const { case: index, feedback, score } = answer
+      const { expected, task } = show(index)
       const output = outputs.get(keyOf(answer))?.output
       return {
-        place,
+        index,
         record: {
           score,
           task,

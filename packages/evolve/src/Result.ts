@@ -4,8 +4,8 @@ import type { CandidateLint } from "@inspo/reflection"
 import { Struct } from "effect"
 import type { Prompt } from "./Options.ts"
 import * as Report from "./Report.ts"
-import type { SearchView } from "./SearchView.ts"
-import type { Gain, Verdict } from "./Verdict.ts"
+import type { Gain, SearchView } from "./SearchView.ts"
+import type { Verdict } from "./Verdict.ts"
 
 /** A prompt that was tried. `gain` is over the original, by the cases of the search. */
 export interface Tried<P extends Prompt> {

@@ -188,7 +188,7 @@ const withFewer = (state: State, answers: Iterable<Answers.Outcome>, scores: num
     )
     .map(askOf)
 
-const askOf = ({ case: place, prompt, sample }: Ask): Ask => ({ prompt, case: place, sample })
+const askOf = ({ case: index, prompt, sample }: Ask): Ask => ({ prompt, case: index, sample })
 
 const keysOf = (asks: ReadonlyArray<Ask>): HashSet.HashSet<string> => HashSet.fromIterable(asks.map(keyOf))
 
@@ -390,11 +390,11 @@ const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
   let carried = stream.next()
   const asks: Array<Ask> = []
   const spare: Array<Ask> = []
-  for (const [place, share] of shares.entries()) {
+  for (const [index, share] of shares.entries()) {
     carried += share * budget
     const count = Math.floor(carried)
     carried -= count
-    const waiting = queue(state, Invariant.at(members, place, "member").instruction.id, count + budget)
+    const waiting = queue(state, Invariant.at(members, index, "member").instruction.id, count + budget)
     asks.push(...waiting.slice(0, count))
     spare.push(...waiting.slice(count))
   }
@@ -419,10 +419,10 @@ const queue = (
   const known = new Set(sources.get(prompt)?.reflected)
   const asks: Array<Ask> = []
   // A prompt is asked the cases in their order: none of as many as it answered is left.
-  for (let index = own.outcomes.length; index < setup.search.length && asks.length < most; index++) {
-    const place = Invariant.at(setup.search, index, "case")
-    if (Answers.at(own, place).length === 0 && !(known.size > 0 && known.has(caseId(place))))
-      asks.push({ prompt, case: place, sample: 0 })
+  for (let at = own.outcomes.length; at < setup.search.length && asks.length < most; at++) {
+    const index = Invariant.at(setup.search, at, "case")
+    if (Answers.at(own, index).length === 0 && !(known.size > 0 && known.has(caseId(index))))
+      asks.push({ prompt, case: index, sample: 0 })
   }
   return asks
 }
@@ -455,10 +455,10 @@ const testRound = (state: State, finalist: Instruction.InstructionId): EventOf<"
     state.rounds + 1,
     "test",
     Array.from({ length: samples }, (_, sample) => sample).flatMap((sample) =>
-      cases.flatMap((place, turn) =>
+      cases.flatMap((index, turn) =>
         (turn % 2 === 0 ? [original, finalist] : [finalist, original]).map((prompt) => ({
           prompt,
-          case: place,
+          case: index,
           sample
         }))
       )

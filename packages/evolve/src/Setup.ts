@@ -4,7 +4,7 @@ import { RandomStream } from "@inspo/domain"
 import { refuse } from "@inspo/domain/InvalidInput"
 
 /**
- * `search` and `test` are places of cases; only the first are ever shown to the proposer. A case of `search` is asked in this
+ * `search` and `test` are indices of cases; only the first are ever shown to the proposer. A case of `search` is asked in this
  * order by every prompt, so that prompts share as many cases as possible.
  */
 export interface Setup {
@@ -43,7 +43,7 @@ export const make = ({ calls, cases, minimalGain, prompt, randomSeed, usd }: Opt
     refuse({ where, field: "budget.usd", value: usd, expected: "US dollars above 0, or none for no limit" })
   if (!(minimalGain > 0 && minimalGain < 1))
     refuse({ where, field: "minimalGain", value: minimalGain, expected: "a gain above 0 and below 1, such as 0.1" })
-  const order = RandomStream.make(randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, place) => place))
+  const order = RandomStream.make(randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, index) => index))
   const test = Math.min(Math.floor(cases / 2), Math.floor((testShare * calls) / 2))
   const rest = calls - 2 * test
   return {

@@ -5,13 +5,7 @@ import { Bootstrap, Bounded } from "@inspo/statistics"
 import * as Answers from "./Answers.ts"
 import type * as Evidence from "./Evidence.ts"
 import { original, rescoresOf, type State } from "./Search.ts"
-
-/** A mean difference with its 90 % interval. */
-export interface Gain {
-  readonly mean: number
-  readonly lower: number
-  readonly upper: number
-}
+import type { Gain, SearchView } from "./SearchView.ts"
 
 /**
  * - `better`: the finalist is better than the original on held-out cases, at a risk of 5 %.
@@ -22,12 +16,7 @@ export interface Verdict {
   readonly verdict: "better" | "no-headroom" | "undecided"
   readonly prompt: Instruction.InstructionId
   /** On the held-out cases; null if no finalist was tested. */
-  readonly test: {
-    readonly finalist: Instruction.InstructionId
-    readonly gain: Gain
-    readonly original: number
-    readonly cases: number
-  } | null
+  readonly test: SearchView["test"]
 }
 
 /**
@@ -54,8 +43,8 @@ export const of = (state: State): Verdict => {
       test: null
     }
   const [originals, finalists] = [Answers.ofPrompt(tests, original), Answers.ofPrompt(tests, finalist)]
-  const pairs = setup.test.flatMap((place) => {
-    const [before, after] = [Answers.at(originals, place), Answers.at(finalists, place)]
+  const pairs = setup.test.flatMap((index) => {
+    const [before, after] = [Answers.at(originals, index), Answers.at(finalists, index)]
     return before.length === 0 || after.length === 0 ? [] : [{ before, after }]
   })
   const meanOf = (outcomes: ReadonlyArray<Answers.Outcome>, missing: number) =>

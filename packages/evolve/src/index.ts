@@ -11,4 +11,4 @@ export type {
   Scored
 } from "./Options.ts"
 export type { EvolveResult, Tried } from "./Result.ts"
-export type { Gain } from "./Verdict.ts"
+export type { Gain } from "./SearchView.ts"

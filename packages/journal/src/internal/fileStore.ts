@@ -63,8 +63,7 @@ export const writing = Effect.fnUntraced(function* (
   if (!isOld) yield* attempt(() => syncFolderOf(real))
   let size = (yield* attempt(() => handle.stat())).size
   const assertOwn = Effect.gen(function* () {
-    yield* lock.assertHeld
-    const found = yield* attempt(() => handle.stat())
+    const [, found] = yield* Effect.all([lock.assertHeld, attempt(() => handle.stat())], { concurrency: 2 })
     if (found.nlink === 0) return yield* error("fenced", "the file was removed")
     if (found.size !== size) return yield* error("fenced", "another process wrote to it")
   })
