@@ -8,7 +8,6 @@ import * as Cases from "./Cases.ts"
 import type { EvolveOptions, FileOptions, Prompt, Row } from "./Options.ts"
 import type { FileFailed } from "./Failure.ts"
 import * as Log from "./Log.ts"
-import * as Progress from "./Progress.ts"
 import * as Proposing from "./Proposing.ts"
 import * as Result from "./Result.ts"
 import * as Retry from "./Retry.ts"
@@ -68,7 +67,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
   })
   const limits = limitsOf(options)
   const { file, identity = {} } = options
-  const progress = Progress.make()
+  const progress = Viewing.following()
   const log = yield* Log.open(setup, file === undefined ? null : { file, identity, cases }, (state) =>
     options.onProgress?.(progress(state))
   )

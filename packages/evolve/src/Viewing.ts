@@ -1,13 +1,14 @@
 /** Follows a search by its events, and makes the view of it: a pure function of what was followed. */
 import { Instruction } from "@inspo/domain"
 import { meanOf } from "@inspo/statistics/Bootstrap"
-import { Array as Arr, Effect, type Schema } from "effect"
+import { Difference, type Population } from "@inspo/population"
+import { Array as Arr, Effect, HashSet, type Schema } from "effect"
 import * as Answers from "./Answers.ts"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import { describe, FileFailed } from "./Failure.ts"
 import * as Log from "./Log.ts"
-import * as Progress from "./Progress.ts"
+import type { Progress } from "./Options.ts"
 import * as Search from "./Search.ts"
 import type { Failing, Round, SearchView, Tried } from "./SearchView.ts"
 import * as Setup from "./Setup.ts"
@@ -88,7 +89,7 @@ export const viewOf = ({ events, head, rounds, state }: Followed): SearchView =>
   const { ended, setup } = state
   const gains = Evidence.gains(state.prompts, state.answers)
   const bounds = Evidence.bounds(state.prompts, state.answers, state.sources)
-  const phase = Progress.phaseOf(state)
+  const phase = phaseOf(state)
   const concluded = phase === "done" ? Verdict.of(state) : null
   const prompt = concluded?.prompt ?? Search.original
   const leader = Search.leaderOf(state)
@@ -123,6 +124,36 @@ export const viewOf = ({ events, head, rounds, state }: Followed): SearchView =>
     randomSeed: head.randomSeed,
     identity: head.identity
   }
+}
+
+/** The progress of a search after each event. Computes the gain once for events that do not change it. */
+export const following = (): ((state: Search.State) => Progress) => {
+  let known: { readonly population: Population.Population; readonly gain: number | null } | null = null
+  return (state) => {
+    const { population } = state.evolution
+    const leader = Search.leaderOf(state)
+    if (known?.population !== population)
+      known = {
+        population,
+        gain:
+          leader === Search.original ? null : (Difference.between(population, leader, Search.original)?.mean ?? null)
+      }
+    return {
+      phase: phaseOf(state),
+      calls: state.made,
+      budget: state.setup.calls,
+      usd: state.usd,
+      lost: state.lost,
+      prompts: state.prompts.length,
+      leader: Instruction.contentOf(Search.promptOf(state, leader)),
+      gain: known.gain
+    }
+  }
+}
+
+const phaseOf = ({ ended, isTested, pending }: Search.State): Progress["phase"] => {
+  if (ended === null) return "search"
+  return ended.finalist === null || (isTested && HashSet.size(pending) === 0) ? "done" : "test"
 }
 
 /** The round of search whose last call was answered just now. */

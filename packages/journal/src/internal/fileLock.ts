@@ -1,6 +1,7 @@
 /** Lets one process at a time write a file, whatever its name. */
 import { randomUUID } from "node:crypto"
-import { access, type FileHandle, lstat, open, readdir, readFile, rm } from "node:fs/promises"
+import { type FileHandle, lstat, open, readdir, readFile, rm } from "node:fs/promises"
+import { existsSync } from "node:fs"
 import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
 import process from "node:process"
@@ -9,8 +10,8 @@ import type { JournalError } from "../Journal.ts"
 import type { Store } from "./input.ts"
 
 export interface Lock {
-  /** Fails if another process took the lock over, because this one did not renew it in time. */
-  readonly assertHeld: Effect.Effect<void, JournalError>
+  /** False if another process took the lock over, because this one did not renew it in time. */
+  readonly isHeld: () => boolean
 }
 
 /** A file, and how what goes wrong with it is reported. */
@@ -55,12 +56,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   yield* Effect.forkScoped(
     Effect.repeat(Effect.ignore(Effect.tryPromise(() => renew(handle))), Schedule.spaced("10 seconds"))
   )
-  return {
-    assertHeld: Effect.mapError(
-      Effect.tryPromise(() => access(mine)),
-      () => error("fenced", "another process writes to it now; its lock was not renewed for a minute")
-    )
-  }
+  return { isHeld: () => existsSync(mine) }
 })
 
 /** The lock files of this process. Another one with its id is of a process that ended, such as before its container was restarted. */
