@@ -132,14 +132,14 @@ describe("the file of a search", () => {
           const isLast = bit >> 3 === bytes.length - 1
           // Without its end a line counts as one that is being written.
           assert.strictEqual(Result.isFailure(await Effect.runPromise(Effect.result(Viewing.read(file)))), !isLast)
-          if (isLast || ++tries % 40 > 0) return
+          if (isLast || ++tries % 10 > 0) return
           assert.match(
             await messageOf(evolve({ ...options(40), file })),
             /line \d+|format version|not the file of a search/u
           )
           assert.deepStrictEqual(Uint8Array.from(await readFile(file)), copy)
         }),
-        { numRuns: 1000 }
+        { numRuns: 50 }
       )
       assert.isAbove(result.calls, 0)
     }
@@ -159,7 +159,7 @@ describe("the file of a search", () => {
         assert.deepStrictEqual(later.failures, length === whole ? [] : [note])
         assert.strictEqual((await Effect.runPromise(Viewing.read(file))).view.verdict, result.verdict)
       }),
-      { numRuns: 20 }
+      { numRuns: 8 }
     )
   })
 
