@@ -222,7 +222,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   evolveKeys('variables.get(originOf(url) ?? "")', "[...variables.values()][0]", "a key goes to every server"),
   evolveRetry("count >= retries || isPermanent(failure.cause)", "count >= retries", "a refused key is tried again"),
   fileStore("await handle.truncate(at)", "await handle.truncate(0)", "a search begins again on its own file"),
-  fileStore("if (found.size !== size)", "if (found.size < size)", "two processes append to one file"),
+  fileStore("found.size === size", "found.size >= size", "two processes append to one file"),
   fileLines(
     "hashOf(before, rest) !== hash",
     "hash.length !== hashLength",
