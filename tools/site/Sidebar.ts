@@ -17,7 +17,7 @@ const groups: Readonly<Record<string, ReadonlyArray<string>>> = {
     "docs/security.md"
   ],
   Reference: ["docs/reference/", "docs/platforms.md", "docs/compatibility.md", "docs/dashboard/"],
-  Research: ["research/docs/", "research/"],
+  Research: ["research/"],
   Packages: ["packages/", "clients/", "apps/"],
   Project: ["CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md", "docs/release.md", "SECURITY.md", "test/"]
 }
