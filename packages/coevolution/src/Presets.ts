@@ -140,6 +140,9 @@ export const tiny: Algorithm = {
   checkpoint: { ...quick.checkpoint, every: 2 }
 }
 
+/** The sets of rules by the names that `selection` has. */
+export const selections: Readonly<Record<string, Algorithm["selection"]>> = Rules.sets
+
 /** The presets by their names on the command line. */
 export const byName: Readonly<Record<string, Algorithm>> = { quick, tiny, paper, "paper-7b": paper7b, robust }
 

@@ -1,6 +1,7 @@
 import { inconsistency } from "@inspo/config/Inconsistency"
 import { ConfigError } from "@inspo/coevolution/ConfigError"
 import * as Ablations from "@inspo/coevolution/Ablations"
+import { selections } from "@inspo/coevolution/Presets"
 import { type RunConfig, merge, withAlgorithm } from "@inspo/config/RunConfig"
 import { Array as Arr, Option, Predicate, Result } from "effect"
 import { decode, show } from "./Decode.ts"
@@ -22,13 +23,20 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   const known = leafPaths(base)
   const unknown = overrides.flatMap((override) => unknownKeys(base, override, []))
   if (Arr.isReadonlyArrayNonEmpty(unknown)) return Result.fail(unknownKey(unknown, known))
-  const merged = overrides.reduce<unknown>(merge, frozenUnder(base, overrides))
+  const merged = overrides.map(spelled).reduce<unknown>(merge, frozenUnder(base, overrides))
   return decode(merged, (field) => `Fix it in the config file or with --set ${field}=VALUE.`).pipe(
     Result.flatMap((config) => {
       const fault = inconsistency(config)
       return fault === null ? Result.succeed(config) : Result.fail(fault)
     })
   )
+}
+
+/** A set of rules by its name, as choices that later overrides change one by one. */
+const spelled = (override: Override): Override => {
+  const { selection } = override
+  const named = typeof selection === "string" ? selections[selection] : undefined
+  return named === undefined ? override : { ...override, selection: named }
 }
 
 /** Reads `a.b=c`: the value is a YAML scalar or flow collection; an empty value is the empty text. */

@@ -64,6 +64,11 @@ describe("resolve", () => {
     }
   )
 
+  it("changes a single choice of the rules that an earlier override names", () => {
+    const named = Result.getOrThrow(resolve(Presets.quick, [{ selection: "paper" }, { selection: { window: 3 } }]))
+    assert.deepStrictEqual(named.selection, { ...Presets.paper.selection, window: 3 })
+  })
+
   it("says what was meant", () => {
     assert.include(fault([{ schedule: { step: 3 } }]), "Did you mean schedule.steps?")
     assert.include(fault([{ groupSize: 3 }]), "Did you mean rollout.groupSize?")
