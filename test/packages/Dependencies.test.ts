@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { parse } from "yaml"
 import { isAllowed, missingFrom, packagesOf } from "../../tools/licenses/Licenses.ts"
-import { installedWith, root } from "./support/Workspace.ts"
+import { installedWith, published, root } from "./support/Workspace.ts"
 
 const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, file: string): S["Type"] =>
   Schema.decodeUnknownSync(schema)(parse(readFileSync(join(root, file), "utf8")))
@@ -45,12 +45,25 @@ describe("what is installed", () => {
   })
 })
 
+/** What a new user of `evolve()` installs besides effect and the packages of inspo. */
+const evolveNeeds = ["csv-parse", "diff", "jstat", "re2js", "simple-statistics"]
+
 describe("the instruction server", () => {
   it("installs no run, no agent and no engine", () => {
     const forbidden = [...installedWith("serve")].filter((name) =>
       /^(?:coevolution|rollout|engine(?:-.+)?)$/u.test(name)
     )
     assert.isEmpty(forbidden)
+  })
+})
+
+describe("a search", () => {
+  it("installs no database, no engine and nothing native", () => {
+    const needed = published
+      .filter(({ name }) => installedWith("evolve").has(name))
+      .flatMap(({ manifest }) => Object.keys(manifest.dependencies ?? {}))
+      .filter((name) => !name.startsWith("@inspo/"))
+    assert.deepStrictEqual([...new Set(needed)].toSorted(), evolveNeeds)
   })
 })
 
