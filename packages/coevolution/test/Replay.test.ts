@@ -112,7 +112,7 @@ describe("a replay", () => {
       const forgetful = Journal.of({ ...journal, getRecords: () => Effect.succeed(new Map()) })
       const { difference } = yield* replayed(run).pipe(Effect.provideService(Journal, forgetful))
       assert.strictEqual(difference?.event, "RolloutsCollected")
-      assert.include(difference?.replayed ?? "", "is missing, expected a record of the journal")
+      assert.include(difference?.replayed ?? "", "is missing; expected a record of the journal")
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 })
