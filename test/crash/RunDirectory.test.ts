@@ -188,10 +188,10 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
   it("is refused with the setting, its value, what is expected and the remedy", async () => {
     const other = at("other")
     await cp(at("whole"), other, { recursive: true })
-    const config: { readonly selection: object } = JSON.parse(await readFile(join(other, "config.json"), "utf8"))
+    const config: { readonly schedule: object } = JSON.parse(await readFile(join(other, "config.json"), "utf8"))
     await writeFile(
       join(other, "config.json"),
-      JSON.stringify({ ...config, selection: { ...config.selection, window: "long" } })
+      JSON.stringify({ ...config, schedule: { ...config.schedule, steps: "many" } })
     )
     for (const refused of [
       run(Effect.flip(show(other))),
@@ -200,7 +200,7 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
     ])
       assert.match(
         (await refused).message,
-        /population\.window is "long"; expected .+\. Start the run again, or use the version of inspo that wrote it/u
+        /schedule\.steps is "many"; expected .+\. Start the run again, or use the version of inspo that wrote it/u
       )
   })
 })
