@@ -1,11 +1,12 @@
 /** The rollouts of a probe: those with which a run would begin, without training. */
-import { type Instruction, type Question, RandomStream } from "@inspo/domain"
+import { type Group, type Instruction, type Question, RandomStream } from "@inspo/domain"
 import * as Bookkeeping from "@inspo/ledger/Bookkeeping"
 import * as Ledger from "@inspo/ledger/Ledger"
 import { Effect } from "effect"
 import type { Algorithm, RunData } from "@inspo/coevolution"
 import { Collect, Propose } from "@inspo/coevolution/Perform"
 import * as TrajectoryStore from "@inspo/coevolution/TrajectoryStore"
+import type { ProposerFailure } from "@inspo/reflection"
 import * as Probe from "./Probe.ts"
 
 export interface Options extends TrajectoryStore.Limits, Pick<Probe.Evidence, "runGroups" | "trains"> {
@@ -13,6 +14,14 @@ export interface Options extends TrajectoryStore.Limits, Pick<Probe.Evidence, "r
   readonly data: RunData
   /** At most so many, at least two for each instruction in each half. */
   readonly groups: number
+}
+
+/** What a probe found, with the instructions that have a group: the seed first. */
+export interface Probed {
+  readonly instructions: readonly [Instruction.Instruction, ...ReadonlyArray<Instruction.Instruction>]
+  readonly groups: ReadonlyArray<Group.Group>
+  readonly failed: { readonly trajectories: number; readonly tokens: number }
+  readonly proposerFailure: ProposerFailure | undefined
 }
 
 /**
@@ -67,12 +76,8 @@ export const probe = Effect.fn("ProbeRollouts.probe")(function* ({
 
   const all = [...first.groups, ...second.groups]
   const failed = [first, second].flatMap((part) => part.failed ?? [])
-  return {
-    /** Those with a group. */
-    instructions: [
-      seed,
-      ...variants.filter(({ id }) => all.some(({ instructionId }) => instructionId === id))
-    ] as const,
+  const probed: Probed = {
+    instructions: [seed, ...variants.filter(({ id }) => all.some(({ instructionId }) => instructionId === id))],
     groups: all,
     failed: {
       trajectories: failed.reduce((sum, { trajectories }) => sum + trajectories.length, 0),
@@ -80,4 +85,5 @@ export const probe = Effect.fn("ProbeRollouts.probe")(function* ({
     },
     proposerFailure: failure
   }
+  return probed
 })

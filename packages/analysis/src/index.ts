@@ -5,3 +5,5 @@ export * as ProbeRollouts from "./ProbeRollouts.ts"
 export * as Projection from "./Projection.ts"
 export { verdict } from "./Verdict.ts"
 export * as WhatIf from "./WhatIf.ts"
+// Declarations of callers name these types.
+export { TooFewGroups, UnusableLog } from "./WhatIf.ts"
