@@ -17,7 +17,7 @@ import { cohort, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /** The state after a command, the events that led to it in their order, and what is answered once they are durable. */
-interface Handled {
+export interface Handled {
   readonly state: State
   readonly events: ReadonlyArray<PopulationEvent>
   readonly answer: Answer

@@ -16,7 +16,7 @@ interface Difference {
   readonly replayed: string
 }
 
-interface Replayed {
+export interface Replayed {
   readonly events: number
   readonly decisions: number
   /** The first that differs; null if all are equal. */

@@ -26,7 +26,7 @@ export interface FormatScores extends Schema.Schema.Type<typeof FormatScores> {}
 export const defaultScores: FormatScores = { structure: 0.2, retrieval: 0, final: 0.1 }
 
 /** What {@link score} judges: the answer's correctness is null when there is no answer. */
-interface Form {
+export interface Form {
   readonly isCorrect: boolean | null
   readonly isWellFormed: boolean
   readonly isRetrieved: boolean

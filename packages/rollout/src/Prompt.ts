@@ -6,7 +6,7 @@ import type { EpisodeConfig } from "./EpisodeConfig.ts"
 export type Options = Pick<EpisodeConfig, "texts">
 
 /** Further parts of the user message: the tools, for `{tools}`, and the passages found, at the end. */
-interface Extras {
+export interface Extras {
   readonly tools?: string
   readonly context?: string
 }

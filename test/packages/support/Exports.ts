@@ -28,10 +28,14 @@ const forTypes = [
   "@inspo/cohorts/State",
   "@inspo/domain/testing/Law",
   "@inspo/http/server/Guard",
-  "@inspo/reward/ScoredEpisode",
+  "@inspo/policy-gradient/Estimator",
+  "@inspo/replay-buffer/ReplayBuffer",
   "@inspo/reward/RewardFunction",
+  "@inspo/reward/RewardKind",
+  "@inspo/reward/ScoredEpisode",
   "@inspo/rollout/ActionParser",
   "@inspo/rollout/Tool",
+  "@inspo/successive-halving/Replacement",
   "@inspo/tracking/Tracker"
 ]
 
