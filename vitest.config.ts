@@ -10,6 +10,7 @@ export default defineConfig({
     setupFiles: ["./vitest.setup.ts"],
     // Properties repeat whole runs, and two cores may be busy.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     isolate: false,
     // Half of the time is spent in programs that tests start, so the one worker that two cores get would leave one idle.
     maxWorkers: Math.max(2, availableParallelism() - 1)
