@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["{packages,apps,research}/*/test/**/*.test.ts", "{examples,test}/**/*.test.ts"],
     tags: [
+      { name: "deep", description: "takes seconds: a stage of CI, left out of pnpm test" },
       { name: "runs", description: "makes whole runs, for ten seconds and more: a stage of CI, left out of pnpm test" }
     ],
     setupFiles: ["./vitest.setup.ts"],

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { request } from "node:http"
 import { tmpdir } from "node:os"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { createServer, type Server } from "node:http"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { setTimeout as wait } from "node:timers/promises"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { createServer } from "node:http"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"

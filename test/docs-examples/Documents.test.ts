@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"

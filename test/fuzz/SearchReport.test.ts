@@ -1,3 +1,4 @@
+/** @module-tag deep */
 /** Whatever models write, the report of a search holds none of it as markup, and nothing for a terminal. */
 import { PlainText } from "@inspo/domain"
 import { evolve, type EvolveOptions } from "@inspo/evolve"

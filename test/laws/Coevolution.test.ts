@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import {
   apply,

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, EventLog, type RunEvent } from "@inspo/coevolution"
 import * as Presets from "@inspo/coevolution/Presets"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { EventLog, type Algorithm, inconsistency, type RunEvent, Strategies, unsupported } from "@inspo/coevolution"
 import type { Engine, EngineProfile } from "@inspo/engine"

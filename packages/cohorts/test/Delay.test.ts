@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { snapshot } from "@inspo/cohorts"
 import { contest, live, naive, weathers } from "./support/Delay.ts"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { Settings, snapshot } from "@inspo/cohorts"
 import { type Content, InstructionId } from "@inspo/domain/Instruction"

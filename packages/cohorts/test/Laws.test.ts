@@ -303,7 +303,7 @@ describe("leases", () => {
     assert.strictEqual(sticky instanceof Refused ? sticky.field : null, "instructions")
   })
 
-  it("have the instructions of their questions as often as their probability says", () => {
+  it("have the instructions of their questions as often as their probability says", { tags: "deep" }, () => {
     for (const isFullBatch of [true, false])
       for (const instructions of [1, 2, 3])
         for (const seedShare of [0, 0.55]) {
@@ -642,44 +642,48 @@ describe("the seed", () => {
 })
 
 describe("the incumbent", () => {
-  it("is the best of those that were better than the seed or, once that has left, than the incumbent", () => {
-    const steps = fc.array(step, { minLength: 20, maxLength: 60 })
-    let [proven, changes] = [0, 0]
-    fc.assert(
-      fc.property(steps, (steps) => {
-        const life = new Life(changed(eventful("trainer"), { size: 3, evolveEvery: 2, risk: 0.9 }))
-        let last = life.state.learning.incumbent
-        let shown: ReadonlyArray<InstructionId> = []
-        for (const [index, one] of steps.entries()) {
-          if (one.kind === "rewind" || one.kind === "retire") continue
-          life.take(one, index + 1)
-          const { incumbent, population, seed } = life.state.learning
-          const before = last
-          last = incumbent
-          if (life.log.at(-1)?._tag !== "Concluded") continue
-          const ids = Population.ids(population)
-          const means = new Map(Comparison.posterior(population.comparison).means.map((mean, at) => [ids[at], mean]))
-          const reference = isAlive(population, seed) ? seed : before.id
-          const place = ids.indexOf(reference)
-          const isRefuted = (Comparison.evidenceAgainst(population.comparison)[place] ?? 0) >= 1 / 0.9
-          const isBetter = (id: InstructionId) => (Difference.between(population, id, reference)?.lower ?? -1) > 0
-          shown = ids.filter((id) => shown.includes(id) || (isRefuted && isBetter(id)))
-          if (incumbent.why === "better than the seed" && isAlive(population, incumbent.id)) {
-            proven++
-            if (shown.length > 0) assert.include(shown, incumbent.id)
-            if (incumbent.id !== before.id && !isAlive(population, seed)) changes++
-            for (const id of shown) assert.isAtMost(means.get(id) ?? NaN, means.get(incumbent.id) ?? NaN)
+  it(
+    "is the best of those that were better than the seed or, once that has left, than the incumbent",
+    { tags: "deep" },
+    () => {
+      const steps = fc.array(step, { minLength: 20, maxLength: 60 })
+      let [proven, changes] = [0, 0]
+      fc.assert(
+        fc.property(steps, (steps) => {
+          const life = new Life(changed(eventful("trainer"), { size: 3, evolveEvery: 2, risk: 0.9 }))
+          let last = life.state.learning.incumbent
+          let shown: ReadonlyArray<InstructionId> = []
+          for (const [index, one] of steps.entries()) {
+            if (one.kind === "rewind" || one.kind === "retire") continue
+            life.take(one, index + 1)
+            const { incumbent, population, seed } = life.state.learning
+            const before = last
+            last = incumbent
+            if (life.log.at(-1)?._tag !== "Concluded") continue
+            const ids = Population.ids(population)
+            const means = new Map(Comparison.posterior(population.comparison).means.map((mean, at) => [ids[at], mean]))
+            const reference = isAlive(population, seed) ? seed : before.id
+            const place = ids.indexOf(reference)
+            const isRefuted = (Comparison.evidenceAgainst(population.comparison)[place] ?? 0) >= 1 / 0.9
+            const isBetter = (id: InstructionId) => (Difference.between(population, id, reference)?.lower ?? -1) > 0
+            shown = ids.filter((id) => shown.includes(id) || (isRefuted && isBetter(id)))
+            if (incumbent.why === "better than the seed" && isAlive(population, incumbent.id)) {
+              proven++
+              if (shown.length > 0) assert.include(shown, incumbent.id)
+              if (incumbent.id !== before.id && !isAlive(population, seed)) changes++
+              for (const id of shown) assert.isAtMost(means.get(id) ?? NaN, means.get(incumbent.id) ?? NaN)
+            }
+            if (incumbent.why === "the seed was pruned as worse")
+              assert.strictEqual(incumbent.id, Population.incumbent(population)?.instruction.id)
+            if (incumbent.why === "nothing separates") assert.deepEqual([incumbent.id, shown], [seed, []])
           }
-          if (incumbent.why === "the seed was pruned as worse")
-            assert.strictEqual(incumbent.id, Population.incumbent(population)?.instruction.id)
-          if (incumbent.why === "nothing separates") assert.deepEqual([incumbent.id, shown], [seed, []])
-        }
-      }),
-      { numRuns: 200 }
-    )
-    assert.isAbove(proven, 0)
-    assert.isAbove(changes, 0)
-  })
+        }),
+        { numRuns: 200 }
+      )
+      assert.isAbove(proven, 0)
+      assert.isAbove(changes, 0)
+    }
+  )
 })
 
 describe("without evidence", () => {

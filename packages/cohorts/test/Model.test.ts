@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, it } from "@effect/vitest"
 import {
   type Command,

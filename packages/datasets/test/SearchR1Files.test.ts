@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { Checkpoint } from "@inspo/engine-local"
 import { initialParameters } from "@inspo/engine-local/model/ModelConfig"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"

@@ -170,87 +170,95 @@ describe("evolve", () => {
     )
   })
 
-  it("resumes after a crash between any two calls: nothing is asked twice, and the result is the same", async () => {
-    const whole = await evolve({ ...options(120), concurrency: 1 })
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 4 }), async (crashes) => {
-        const file = join(directory, `resume-${crashes.join("-")}.jsonl`)
-        await rm(file, { force: true })
-        const asked = new Map<string, number>()
-        const result = await afterCrashes(crashes, ({ beforeScore, signal }) =>
-          evolve({
-            ...options(120),
-            concurrency: 1,
-            file,
-            signal,
-            score: async (output, _, context) => {
-              await beforeScore(context.signal)
-              return Number(output === "right")
-            },
-            agent: (prompt, one) => {
-              const key = `${prompt} ${one.id}`
-              asked.set(key, (asked.get(key) ?? 0) + 1)
-              return succeeds(prompt, one) ? "right" : "wrong"
-            }
-          })
-        )
-        assert.strictEqual(result?.calls, whole.calls)
-        assert.strictEqual(result?.prompt, whole.prompt)
-        assert.deepStrictEqual(result?.tried, whole.tried)
-        assert.strictEqual(
-          [...asked.values()].reduce((sum, one) => sum + one, 0),
-          whole.calls
-        )
-      }),
-      { numRuns: 5 }
-    )
-  })
-
-  it("scores outputs of the test three times if scores vary by themselves, and none again after a crash", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 1000 }),
-        fc.constantFrom(0, 0.2),
-        fc.array(fc.integer({ min: 1, max: 120 }), { maxLength: 3 }),
-        async (randomSeed, noise, crashes) => {
-          const file = join(directory, `scores-${randomSeed}-${noise}-${crashes.join("-")}.jsonl`)
+  it(
+    "resumes after a crash between any two calls: nothing is asked twice, and the result is the same",
+    { tags: "deep" },
+    async () => {
+      const whole = await evolve({ ...options(120), concurrency: 1 })
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 4 }), async (crashes) => {
+          const file = join(directory, `resume-${crashes.join("-")}.jsonl`)
           await rm(file, { force: true })
-          const scored = new Map<string, Array<number>>()
+          const asked = new Map<string, number>()
           const result = await afterCrashes(crashes, ({ beforeScore, signal }) =>
             evolve({
               ...options(120),
-              randomSeed,
-              file,
               concurrency: 1,
+              file,
               signal,
-              agent: (prompt, one) => `${succeeds(prompt, one) ? "right" : "wrong"} ${one.id} ${prompt}`,
               score: async (output, _, context) => {
                 await beforeScore(context.signal)
-                const before = scored.get(output) ?? []
-                const isWrong = chance("judge", randomSeed, output, before.length) < noise
-                const score = Number(output.startsWith("right") !== isWrong)
-                scored.set(output, [...before, score])
-                return score
+                return Number(output === "right")
+              },
+              agent: (prompt, one) => {
+                const key = `${prompt} ${one.id}`
+                asked.set(key, (asked.get(key) ?? 0) + 1)
+                return succeeds(prompt, one) ? "right" : "wrong"
               }
             })
           )
-          const again = [...scored.values()].filter(({ length }) => length > 1)
-          if (noise === 0) assert.isAtMost(again.length, 8)
-          const differs = again.some(([first, ...others]) => others.some((one) => one !== first))
-          assert.strictEqual(result?.scoreNoise !== 0, differs)
-          if (!differs || result === null || result.finalist === null || result.gain === null) return
-          // Only outputs of the test have three scores, and their means are what the gain is about.
-          const meanOf = (prompt: string) => {
-            const all = [...scored].filter(([output, { length }]) => output.endsWith(` ${prompt}`) && length === 3)
-            assert.lengthOf(all, result?.cases.test ?? 0)
-            return all.reduce((sum, [, scores]) => sum + scores.reduce((a, b) => a + b, 0) / 3, 0) / all.length
+          assert.strictEqual(result?.calls, whole.calls)
+          assert.strictEqual(result?.prompt, whole.prompt)
+          assert.deepStrictEqual(result?.tried, whole.tried)
+          assert.strictEqual(
+            [...asked.values()].reduce((sum, one) => sum + one, 0),
+            whole.calls
+          )
+        }),
+        { numRuns: 5 }
+      )
+    }
+  )
+
+  it(
+    "scores outputs of the test three times if scores vary by themselves, and none again after a crash",
+    { tags: "deep" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 1000 }),
+          fc.constantFrom(0, 0.2),
+          fc.array(fc.integer({ min: 1, max: 120 }), { maxLength: 3 }),
+          async (randomSeed, noise, crashes) => {
+            const file = join(directory, `scores-${randomSeed}-${noise}-${crashes.join("-")}.jsonl`)
+            await rm(file, { force: true })
+            const scored = new Map<string, Array<number>>()
+            const result = await afterCrashes(crashes, ({ beforeScore, signal }) =>
+              evolve({
+                ...options(120),
+                randomSeed,
+                file,
+                concurrency: 1,
+                signal,
+                agent: (prompt, one) => `${succeeds(prompt, one) ? "right" : "wrong"} ${one.id} ${prompt}`,
+                score: async (output, _, context) => {
+                  await beforeScore(context.signal)
+                  const before = scored.get(output) ?? []
+                  const isWrong = chance("judge", randomSeed, output, before.length) < noise
+                  const score = Number(output.startsWith("right") !== isWrong)
+                  scored.set(output, [...before, score])
+                  return score
+                }
+              })
+            )
+            const again = [...scored.values()].filter(({ length }) => length > 1)
+            if (noise === 0) assert.isAtMost(again.length, 8)
+            const differs = again.some(([first, ...others]) => others.some((one) => one !== first))
+            assert.strictEqual(result?.scoreNoise !== 0, differs)
+            if (!differs || result === null || result.finalist === null || result.gain === null) return
+            // Only outputs of the test have three scores, and their means are what the gain is about.
+            const meanOf = (prompt: string) => {
+              const all = [...scored].filter(([output, { length }]) => output.endsWith(` ${prompt}`) && length === 3)
+              assert.lengthOf(all, result?.cases.test ?? 0)
+              return all.reduce((sum, [, scores]) => sum + scores.reduce((a, b) => a + b, 0) / 3, 0) / all.length
+            }
+            assert.closeTo(result.gain.mean, meanOf(result.finalist) - meanOf("Name the capital."), 1e-9)
           }
-          assert.closeTo(result.gain.mean, meanOf(result.finalist) - meanOf("Name the capital."), 1e-9)
-        }
-      ),
-      { numRuns: 12 }
-    )
-  })
+        ),
+        { numRuns: 12 }
+      )
+    }
+  )
 
   it("resumes only what has the same identity", async () => {
     const file = join(directory, "identity.jsonl")

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Guard } from "@inspo/http/server"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted, Result, Schedule, Schema, Scope } from "effect"

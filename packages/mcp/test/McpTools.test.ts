@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, it } from "@effect/vitest"
 import { Tool } from "@inspo/rollout"

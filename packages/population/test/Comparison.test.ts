@@ -457,37 +457,43 @@ describe("the evidence against a member", () => {
   const lives = 14_000
 
   for (const { offsets, tested } of worlds)
-    it(`has a mean of at most its share at any stop, with members ${offsets.join(", ")} apart`, () => {
-      const luck = RandomStream.make(5, ["null", offsets.join()])
-      const names = offsets.map((_, place) => id(place))
-      const stops = [1, 2, 3].map(() => ({ sum: 0, squares: 0 }))
-      for (let life = 0; life < lives; life++) {
-        let { comparison } = Population.make(instructions.slice(0, offsets.length))
-        for (const stop of stops) {
-          // Those who seemed best so far are asked more often.
-          const { chances } = comparison
-          const blocks = [1, 2, 3].map(() => {
-            const level = luck.next() < 0.5 ? 0.3 : 0.7
-            return offsets.flatMap((offset, place) => {
-              if (luck.next() > 0.4 + (chances[place] ?? 0)) return []
-              const reward = luck.next() < level + offset ? 1 : 0
-              return [{ instruction: id(place), weight: 1 / 1.1, low: reward, high: reward }]
+    it(
+      `has a mean of at most its share at any stop, with members ${offsets.join(", ")} apart`,
+      { tags: "deep", timeout: 240_000 },
+      () => {
+        const luck = RandomStream.make(5, ["null", offsets.join()])
+        const names = offsets.map((_, place) => id(place))
+        const stops = [1, 2, 3].map(() => ({ sum: 0, squares: 0 }))
+        for (let life = 0; life < lives; life++) {
+          let { comparison } = Population.make(instructions.slice(0, offsets.length))
+          for (const stop of stops) {
+            // Those who seemed best so far are asked more often.
+            const { chances } = comparison
+            const blocks = [1, 2, 3].map(() => {
+              const level = luck.next() < 0.5 ? 0.3 : 0.7
+              return offsets.flatMap((offset, place) => {
+                if (luck.next() > 0.4 + (chances[place] ?? 0)) return []
+                const reward = luck.next() < level + offset ? 1 : 0
+                return [{ instruction: id(place), weight: 1 / 1.1, low: reward, high: reward }]
+              })
             })
-          })
-          comparison = Comparison.observe(comparison, names, { ...unit(life % 97), blocks })
-          const own = Comparison.evidenceAgainst(comparison)
-            .map((against, place) => against / (comparison.shares[place] ?? []).reduce((sum, share) => sum + share, 0))
-            .filter((_, place) => tested.includes(place))
-          const mean = own.reduce((sum, one) => sum + one, 0) / own.length
-          stop.sum += mean
-          stop.squares += mean ** 2
+            comparison = Comparison.observe(comparison, names, { ...unit(life % 97), blocks })
+            const own = Comparison.evidenceAgainst(comparison)
+              .map(
+                (against, place) => against / (comparison.shares[place] ?? []).reduce((sum, share) => sum + share, 0)
+              )
+              .filter((_, place) => tested.includes(place))
+            const mean = own.reduce((sum, one) => sum + one, 0) / own.length
+            stop.sum += mean
+            stop.squares += mean ** 2
+          }
+        }
+        for (const { squares, sum } of stops) {
+          const mean = sum / lives
+          assert.isAtMost(mean, 1 + 3 * Math.sqrt((squares / lives - mean ** 2) / lives))
         }
       }
-      for (const { squares, sum } of stops) {
-        const mean = sum / lives
-        assert.isAtMost(mean, 1 + 3 * Math.sqrt((squares / lives - mean ** 2) / lives))
-      }
-    }, 240_000)
+    )
 })
 
 /** The incumbent after another one. */

@@ -204,7 +204,7 @@ for (const [name, make] of [
       }
     )
 
-    it("10,000 steps of eight instructions take no more memory than a few", () => {
+    it("10,000 steps of eight instructions take no more memory than a few", { tags: "deep" }, () => {
       const valuation = make({ window: 5 })
       const eight = Array.from({ length: 8 }, (_, index) => instruction(index))
       const size = (steps: number) => {

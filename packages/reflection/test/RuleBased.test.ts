@@ -116,7 +116,8 @@ describe.each([
           const own = texts.reduce((rest, given) => rest.replace(` ${given}`, ""), candidate.text)
           assert.include([seedText, text], own)
         }
-      })
+      }),
+    { tags: "deep" }
   )
 
   it.effect("costs no calls and no tokens", () =>
@@ -284,7 +285,8 @@ describe("the rule-based proposer with a history", () => {
         )
         assert.strictEqual(sorted(found[0] ?? ""), sorted(texts[missing] ?? ""))
         assert.lengthOf(Array.intersection(found, texts.toSpliced(missing, 1)), 0)
-      })
+      }),
+    { tags: "deep" }
   )
 
   it.effect("proposes nothing where every text was tried", () =>

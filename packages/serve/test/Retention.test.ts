@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { type Answer, fold, PopulationEvent, Settings, type State } from "@inspo/cohorts"
 import { Journal } from "@inspo/journal"

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
