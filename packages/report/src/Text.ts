@@ -1,4 +1,4 @@
-import { percent } from "./Format.ts"
+import { interval as intervalOf, percent } from "./Format.ts"
 import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 
@@ -63,7 +63,7 @@ export const decimal = (value: number | null, digits = 2): string => (value === 
 
 /** An interval of shares: `[48.1 %, 56.9 %]`, or a dash when it is not known. */
 export const interval = (bounds: readonly [low: number, high: number] | null): string =>
-  bounds === null ? "–" : `[${percent(bounds[0])}, ${percent(bounds[1])}]`
+  bounds === null ? "–" : intervalOf(bounds, percent)
 
 /** Lines of equal columns: the first left-aligned, the others right-aligned, two spaces between. Nothing in them is hidden. */
 export const table = (texts: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
