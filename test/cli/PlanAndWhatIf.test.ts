@@ -88,9 +88,9 @@ describe("a what-if", { timeout: testTimeout, tags: "runs" }, () => {
     assert.strictEqual(best.replayed, best.logged)
     assert.isAtLeast(decisions.length, 3)
     for (const { logged, replayed } of decisions) assert.deepStrictEqual(replayed, logged)
-    const told = await inspo(["replay", "one", "--set", "selection.window=5"], { cwd })
-    assert.include(told.stdout, "The policy path is held fixed")
-    assert.include(told.stdout, `0 of ${decisions.length} decisions differ.`)
+    const printed = await inspo(["replay", "one", "--set", "selection.window=5"], { cwd })
+    assert.include(printed.stdout, "The policy path is held fixed")
+    assert.include(printed.stdout, `0 of ${decisions.length} decisions differ.`)
   })
 
   it("answers a grid point by point", async () => {

@@ -1,23 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Projection } from "@inspo/analysis"
-import { type Algorithm, EventLog } from "@inspo/coevolution"
+import { EventLog } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { SearchError } from "@inspo/retrieval"
 import { Effect, Layer } from "effect"
-import { algorithm, runOn } from "../../coevolution/test/support/ScriptedRun.ts"
-
-const history = (settings: Algorithm) =>
-  Effect.gen(function* () {
-    const journal = yield* Journal
-    const state = yield* runOn(settings, Layer.succeed(Journal, journal))
-    return { events: yield* EventLog.read(journal), state }
-  }).pipe(Effect.provide(layerMemory, { local: true }))
+import { algorithm, historyOf, runOn } from "../../coevolution/test/support/ScriptedRun.ts"
 
 describe("Projection", () => {
   it.effect("metrics: one row per step, probabilities summing to 1", () =>
     Effect.gen(function* () {
-      const { events } = yield* history(algorithm)
+      const { events } = yield* historyOf(algorithm)
       const rows = Projection.metrics({ algorithm }, events)
       assert.deepStrictEqual(
         rows.map(({ step }) => step),
@@ -34,7 +27,7 @@ describe("Projection", () => {
     "candidates: what each verdict compared, with the parent's mean $baseline",
     (changes) =>
       Effect.gen(function* () {
-        const { events } = yield* history({
+        const { events } = yield* historyOf({
           ...algorithm,
           selection: { ...algorithm.selection, ...changes }
         })
@@ -63,7 +56,7 @@ describe("Projection", () => {
 
   it.effect("candidates: each text once, and the living are the population", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(algorithm)
+      const { events, state } = yield* historyOf(algorithm)
       const records = Projection.candidates(events)
       assert.strictEqual(new Set(records.map(({ text }) => text)).size, records.length)
       assert.sameMembers(

@@ -50,7 +50,7 @@ describe("AlgorithmDiff", () => {
   })
 })
 
-describe("a run that goes on", () => {
+describe("a continued run", () => {
   it.effect.prop(
     "comes to the same events under other limits and on an engine that does more or less at once",
     [

@@ -1,24 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  EventLog,
-  fold,
-  makeDecisionContext,
-  type Algorithm,
-  type RunEvent,
-  RunState,
-  Strategies
-} from "@inspo/coevolution"
+import { EventLog, fold, makeDecisionContext, type RunEvent, RunState, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Fiber, Layer, Schema, Tracer } from "effect"
-import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
-
-const history = (settings: Algorithm) =>
-  Effect.gen(function* () {
-    const journal = yield* Journal
-    const state = yield* runOn(settings, Layer.succeed(Journal, journal))
-    return { events: yield* EventLog.read(journal), state }
-  }).pipe(Effect.provide(layerMemory, { local: true }))
+import { algorithm, historyOf, make, runOn } from "./support/ScriptedRun.ts"
 
 /** Positions of the events with these tags. */
 const positions = (events: ReadonlyArray<RunEvent>, tag: RunEvent["_tag"]) =>
@@ -27,7 +12,7 @@ const positions = (events: ReadonlyArray<RunEvent>, tag: RunEvent["_tag"]) =>
 describe("run", () => {
   it.effect("commits intent before work, step by step, and ends", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(algorithm)
+      const { events, state } = yield* historyOf(algorithm)
       assert.strictEqual(events[0]?._tag, "RunStarted")
       assert.strictEqual(events.at(-1)?._tag, "RunFinished")
       assert.strictEqual(state.step, algorithm.schedule.steps)
@@ -55,7 +40,7 @@ describe("run", () => {
           return span
         }
       })
-      const { events } = yield* Effect.withTracer(history(algorithm), tracer)
+      const { events } = yield* Effect.withTracer(historyOf(algorithm), tracer)
       const stepsOf = (name: string) =>
         spans.filter((span) => span.name === name).map(({ attributes }) => attributes.get("completedSteps"))
       const expected = Array.from({ length: algorithm.schedule.steps }, (_, index) => index)
@@ -85,7 +70,7 @@ describe("run", () => {
 
   it.effect("gives every newcomer an id of its own, a generation after its parent's", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(algorithm)
+      const { events, state } = yield* historyOf(algorithm)
       const born = new Map(state.instructions.map((instruction) => [instruction.id, instruction]))
       assert.strictEqual(born.size, state.instructions.length)
       const newcomers = events.flatMap((event) =>
@@ -101,9 +86,9 @@ describe("run", () => {
   it.effect("gives the same events twice, and other events for another seed", () =>
     Effect.gen(function* () {
       const [a, b, other] = yield* Effect.all([
-        history(algorithm),
-        history(algorithm),
-        history({ ...algorithm, randomSeed: 4 })
+        historyOf(algorithm),
+        historyOf(algorithm),
+        historyOf({ ...algorithm, randomSeed: 4 })
       ])
       assert.deepStrictEqual(a.events, b.events)
       assert.notDeepEqual(a.events.slice(1), other.events.slice(1))
@@ -113,7 +98,7 @@ describe("run", () => {
   it.effect("keeps the population between parents and size, and each refill within its places", () =>
     Effect.gen(function* () {
       const { data } = yield* make(algorithm)
-      const { events } = yield* history(algorithm)
+      const { events } = yield* historyOf(algorithm)
       const context = makeDecisionContext(Strategies.deciding(algorithm), data)
       events.forEach((_, index) => {
         const { members } = fold(context, events.slice(0, index + 1)).population
@@ -129,7 +114,7 @@ describe("run", () => {
 
   it.effect("counts every rollout once", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(algorithm)
+      const { events, state } = yield* historyOf(algorithm)
       const { batchSize } = algorithm.train
       assert.strictEqual(state.spent.rollouts.train, algorithm.schedule.steps * batchSize * algorithm.rollout.groupSize)
       assert.strictEqual(
@@ -145,7 +130,7 @@ describe("run", () => {
 
   it.effect("fills the final table: both policies, seed and best instruction", () =>
     Effect.gen(function* () {
-      const { state } = yield* history(algorithm)
+      const { state } = yield* historyOf(algorithm)
       const best = state.phase._tag === "Finished" ? state.phase.best : null
       const cells = new Set(state.evaluations.map(({ instruction, policy }) => `${policy} ${instruction}`))
       assert.deepStrictEqual(cells, new Set(["before", "after"].flatMap((p) => [`${p} i0`, `${p} ${best}`])))
@@ -157,7 +142,7 @@ describe("run", () => {
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 80 }))],
     ([stopAfter]) =>
       Effect.gen(function* () {
-        const whole = yield* history(algorithm)
+        const whole = yield* historyOf(algorithm)
         const journal = yield* Journal
         let committed = 0
         const stopped = yield* runOn(algorithm, Layer.succeed(Journal, journal), () =>
@@ -172,7 +157,7 @@ describe("run", () => {
 
   it.effect("trains nothing before train.fromStep", () =>
     Effect.gen(function* () {
-      const { events } = yield* history({ ...algorithm, train: { ...algorithm.train, fromStep: 6 } })
+      const { events } = yield* historyOf({ ...algorithm, train: { ...algorithm.train, fromStep: 6 } })
       const trained = events.flatMap((event) =>
         event._tag === "StepTrained" && event.metrics.length > 0 ? [event.step] : []
       )
@@ -182,7 +167,7 @@ describe("run", () => {
 
   it.effect("stays a plain GRPO run with one instruction", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history({ ...algorithm, population: { ...algorithm.population, size: 1 } })
+      const { events, state } = yield* historyOf({ ...algorithm, population: { ...algorithm.population, size: 1 } })
       assert.deepStrictEqual(positions(events, "Pruned"), [])
       assert.deepStrictEqual(positions(events, "CandidatesProposed"), [])
       assert.deepStrictEqual(
@@ -194,8 +179,8 @@ describe("run", () => {
 
   it.effect("lets no true credit through when credit is permuted, yet trains on true rewards", () =>
     Effect.gen(function* () {
-      const plain = yield* history(algorithm)
-      const permuted = yield* history({ ...algorithm, control: { permuteCredit: true, clauses: null } })
+      const plain = yield* historyOf(algorithm)
+      const permuted = yield* historyOf({ ...algorithm, control: { permuteCredit: true, clauses: null } })
       const first = (events: ReadonlyArray<RunEvent>) => events.find((event) => event._tag === "RolloutsCollected")
       assert.deepStrictEqual(first(plain.events), first(permuted.events))
       assert.notDeepEqual(plain.events.slice(1), permuted.events.slice(1))

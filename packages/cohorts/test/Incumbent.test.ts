@@ -8,6 +8,55 @@ import { Array as Arr } from "effect"
 import { changed } from "./support/Changed.ts"
 import { Server } from "./support/Server.ts"
 
+/** A trainer's cohorts, each of so many groups of samples, whose rewards follow from the text of the instruction. */
+interface Play {
+  readonly cohorts: number
+  readonly groups: number
+  readonly samples: number
+  readonly questionOf: (group: number) => QuestionId | null
+  readonly rewardOf: (text: string) => number
+  /** What is proposed in a cohort. */
+  readonly candidatesOf: (cohort: number) => ReadonlyArray<string>
+  readonly onCohort?: () => void
+}
+
+/** Plays the cohorts, each of which closes with its last reward. */
+const play = (
+  server: Server,
+  { candidatesOf, cohorts, groups, onCohort, questionOf, rewardOf, samples }: Play
+): void => {
+  for (let now = 0; now < cohorts; now++) {
+    const requests = Arr.makeBy(groups, (index) => ({
+      key: `${now}-${index}`,
+      n: samples,
+      stratum: "all",
+      sticky: null,
+      question: questionOf(now * groups + index),
+      instructions: 1
+    }))
+    const cohort = `train/${now}`
+    const { answer } = server.do({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: true, requests })
+    const texts = new Map(
+      server.state.learning.population.members.map(({ instruction: { id, text } }) => [id, text ?? ""])
+    )
+    for (const { instruction, lease } of answer._tag === "Leases" ? answer.leases : [])
+      server.reward(
+        now,
+        Arr.makeBy(samples, (sample) => ({ lease, sample, value: rewardOf(texts.get(instruction) ?? "") }))
+      )
+    const { evolution } = server.state.learning
+    if (evolution?.stage._tag === "Proposing")
+      server.do({
+        _tag: "Propose",
+        now,
+        parent: evolution.parents[0] ?? InstructionId.make("i0"),
+        reflected: [],
+        candidates: candidatesOf(now).map((text) => ({ text, rationale: "another try" }))
+      })
+    onCohort?.()
+  }
+}
+
 /**
  * A trainer's life of 38 cohorts with 8 groups of 4 samples, which are 1,216 rewards; every evolution gets four candidates. Whether
  * the incumbent ever was another than the seed, and how many more rewards it was said to take while it was not.
@@ -18,43 +67,19 @@ const life = (seed: number, chanceOf: (text: string) => number, evolveEvery: num
   const server = new Server(settings, ["seed", "better", "worse"], undefined, false)
   const needed: Array<number> = []
   let hasLeft = false
-  for (let now = 0; now < 38; now++) {
-    const requests = Arr.makeBy(8, (index) => ({
-      key: `${now}-${index}`,
-      n: 4,
-      stratum: "all",
-      sticky: null,
-      question: null,
-      instructions: 1
-    }))
-    const cohort = `train/${now}`
-    const { answer } = server.do({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: true, requests })
-    const texts = new Map(
-      server.state.learning.population.members.map(({ instruction: { id, text } }) => [id, text ?? ""])
-    )
-    // The cohort closes with its last reward.
-    for (const { instruction, lease } of answer._tag === "Leases" ? answer.leases : [])
-      server.reward(
-        now,
-        Arr.makeBy(4, (sample) => ({
-          lease,
-          sample,
-          value: luck.next() < chanceOf(texts.get(instruction) ?? "") ? 1 : 0
-        }))
-      )
-    const { evolution } = server.state.learning
-    if (evolution?.stage._tag === "Proposing")
-      server.do({
-        _tag: "Propose",
-        now,
-        parent: evolution.parents[0] ?? InstructionId.make("i0"),
-        reflected: [],
-        candidates: ["a", "b", "c", "d"].map((name) => ({ text: `${name} ${now}`, rationale: "another try" }))
-      })
-    hasLeft ||= server.state.learning.incumbent.id !== "i0"
-    const { ahead } = snapshot(server.strategies, server.state)
-    if (ahead !== null && ahead.rewardsNeeded !== null) needed.push(ahead.rewardsNeeded)
-  }
+  play(server, {
+    cohorts: 38,
+    groups: 8,
+    samples: 4,
+    questionOf: () => null,
+    rewardOf: (text) => (luck.next() < chanceOf(text) ? 1 : 0),
+    candidatesOf: (cohort) => ["a", "b", "c", "d"].map((name) => `${name} ${cohort}`),
+    onCohort: () => {
+      hasLeft ||= server.state.learning.incumbent.id !== "i0"
+      const { ahead } = snapshot(server.strategies, server.state)
+      if (ahead !== null && ahead.rewardsNeeded !== null) needed.push(ahead.rewardsNeeded)
+    }
+  })
   return { hasLeft, needed }
 }
 
@@ -72,39 +97,14 @@ const lastIncumbent = (seed: number, meanOf: (text: string) => number): Content 
     risk: 0.2
   })
   const server = new Server(settings, ["seed", "brief", "guess"], undefined, false)
-  for (let now = 0; now < 24; now++) {
-    const requests = Arr.makeBy(16, (index) => ({
-      key: `${now}-${index}`,
-      n: 2,
-      stratum: "all",
-      sticky: null,
-      question: QuestionId.make(`q${(now * 16 + index) % 32}`),
-      instructions: 1
-    }))
-    const cohort = `train/${now}`
-    const { answer } = server.do({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: true, requests })
-    const texts = new Map(
-      server.state.learning.population.members.map(({ instruction: { id, text } }) => [id, text ?? ""])
-    )
-    for (const { instruction, lease } of answer._tag === "Leases" ? answer.leases : [])
-      server.reward(
-        now,
-        Arr.makeBy(2, (sample) => ({
-          lease,
-          sample,
-          value: meanOf(texts.get(instruction) ?? "") + 0.2 * (luck.next() - 0.5)
-        }))
-      )
-    const { evolution } = server.state.learning
-    if (evolution?.stage._tag === "Proposing")
-      server.do({
-        _tag: "Propose",
-        now,
-        parent: evolution.parents[0] ?? InstructionId.make("i0"),
-        reflected: [],
-        candidates: [{ text: "sources", rationale: "another try" }]
-      })
-  }
+  play(server, {
+    cohorts: 24,
+    groups: 16,
+    samples: 2,
+    questionOf: (group) => QuestionId.make(`q${group % 32}`),
+    rewardOf: (text) => meanOf(text) + 0.2 * (luck.next() - 0.5),
+    candidatesOf: () => ["sources"]
+  })
   return server.state.learning.incumbent.content
 }
 

@@ -26,9 +26,9 @@ describe("what a journal lacks", () => {
   it.effect("is not lost where a run that is alive settles what it had reserved", () =>
     Effect.gen(function* () {
       const { path, tell } = yield* directory
-      const told = yield* MissingTail.listen(path)
+      const noted = yield* MissingTail.listen(path)
       yield* tell(0)
-      assert.isNull(yield* MissingTail.find(path, told, [], []))
+      assert.isNull(yield* MissingTail.find(path, noted, [], []))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

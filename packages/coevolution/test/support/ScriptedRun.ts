@@ -1,5 +1,6 @@
 import {
   type Algorithm,
+  EventLog,
   Presets,
   type RunData,
   run,
@@ -10,7 +11,7 @@ import {
 import type { Ledger } from "@inspo/ledger"
 import { WorldQuestion } from "@inspo/datasets"
 import { Engine } from "@inspo/engine"
-import type { Journal } from "@inspo/journal"
+import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, type Proposer } from "@inspo/reflection"
 import { Search } from "@inspo/retrieval"
@@ -161,6 +162,14 @@ export const runOn = (
       Effect.provide(Layer.mergeAll(services, strategies, journal, proposer ?? proposers[settings.proposer.kind]))
     )
   })
+
+/** The events of a run to its end, and its last state. */
+export const historyOf = (settings: Algorithm) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const state = yield* runOn(settings, Layer.succeed(Journal, journal))
+    return { events: yield* EventLog.read(journal), state }
+  }).pipe(Effect.provide(layerMemory, { local: true }))
 
 /** {@link runOn} on a journal that is forgotten. */
 export const runOnce = (settings: Algorithm) => runOn(settings, layerMemory)
