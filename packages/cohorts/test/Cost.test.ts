@@ -19,9 +19,13 @@ const costOf = (count: number): number => {
   return (system + user) / 1000 / count
 }
 
+/** The least of some: garbage of earlier tests is collected in any of them. */
+const leastCostOf = (count: number): number => Math.min(...Array.from({ length: 3 }, () => costOf(count)))
+
 describe("a reward", () => {
   it("costs about the same in a large request as in a small one", () => {
     costOf(1000)
-    assert.isAtMost(costOf(16_000), 3 * costOf(2000))
+    // Work in proportion to the square of the rewards would cost 16 times as much.
+    assert.isAtMost(leastCostOf(32_000), 6 * leastCostOf(2000))
   })
 })
