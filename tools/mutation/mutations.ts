@@ -19,11 +19,10 @@ const fileLock = inFile("packages/journal/src/internal/fileLock.ts")
 const fileStore = inFile("packages/journal/src/internal/fileStore.ts")
 const fileLines = inFile("packages/journal/src/internal/fileLines.ts")
 const evolveKeys = inFile("apps/cli/src/evolve/Keys.ts")
-const evolveRetry = inFile("packages/evolve/src/Retry.ts")
-const evolveShell = inFile("packages/evolve/src/Evolve.ts")
+const evolveRetry = inFile("packages/evolve/src/Calls.ts")
+const evolveShell = inFile("packages/evolve/src/index.ts")
 const searchViewing = inFile("packages/evolve/src/Viewing.ts")
 const searchCourse = inFile("apps/dashboard/src/view/SearchCourse.ts")
-const cases = inFile("packages/evolve/src/Cases.ts")
 const setup = inFile("packages/evolve/src/Setup.ts")
 const chatCut = inFile("packages/rollout/src/internal/Cut.ts")
 const messageConversation = inFile("packages/rollout/src/internal/MessageConversation.ts")
@@ -241,7 +240,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   searchCourse("from: first.place", "from: first.place + 1", "a prompt enters its chart a round late"),
   evolveShell('name !== "expected"', 'name !== ""', "the right answer is part of the task"),
-  cases(
+  setup(
     "if (!known.has(key)) known.set(key, one)",
     "known.set(`${key} ${count}`, one)",
     "equal cases are in the search and in the test"

@@ -3,9 +3,29 @@ import { isDeepStrictEqual } from "node:util"
 import { DollarBudget } from "@inspo/ledger"
 import { Duration, Effect, Exit, Schema } from "effect"
 import { againKey, type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
-import { AgentFailed, type FileFailed, ScoreFailed } from "./Failure.ts"
-import type { CallContext, Scored } from "./Options.ts"
-import * as Retry from "./Retry.ts"
+import { describe, type FileFailed } from "./Log.ts"
+import type { CallContext, RetryAfter, Scored } from "./Setup.ts"
+
+/** The agent fails, so no prompt can be compared. What was answered so far is in the file of the search. */
+export class AgentFailed extends Schema.TaggedError<AgentFailed>()("AgentFailed", {
+  case: Schema.Int,
+  attempts: Schema.Int,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `the agent failed on case ${this.case} after ${this.attempts} ${this.attempts === 1 ? "attempt" : "attempts"}: ${describe(this.cause)}`
+  }
+}
+
+/** The score of an output is missing or invalid. The output was paid for and is in the file of the search: it is scored again from there. */
+export class ScoreFailed extends Schema.TaggedError<ScoreFailed>()("ScoreFailed", {
+  case: Schema.Int,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `score of case ${this.case}: ${describe(this.cause)}`
+  }
+}
 
 /** What is called, with the cases and prompts already looked up. */
 export interface Target {
@@ -15,7 +35,7 @@ export interface Target {
   readonly atMost: (ask: Ask) => number | null
 }
 
-export interface Limits extends Retry.Policy {
+export interface Limits extends Policy {
   readonly concurrency: number
   readonly timeoutSeconds: number
   /** US dollars left when the calls begin; null for no limit. */
@@ -110,28 +130,35 @@ const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obt
     key,
     atMost: most === null ? null : Math.max(0, most - bills.call.usd)
   })
+  const scored = Effect.fnUntraced(function* (output: unknown) {
+    const found = yield* scoreOf(round, ask, key, output, bills.score)
+    yield* write({ _tag: "Answered", ...ask, ...found, usd: bills.score.usd })
+    round.answered += 1
+  })
   if (earlier !== null) {
     yield* write(scoring())
-    return yield* scored(round, ask, earlier.output, bills.score)
+    return yield* scored(earlier.output)
   }
   yield* write({ _tag: "Started", kind: "agent", key, atMost: most })
-  const found = yield* Effect.result(obtain(target, limits, ask, bills.call))
+  const found = yield* Effect.result(call(limits, bills.call, (context) => target.agent(ask, context)))
   if (found._tag === "Failure") {
-    failed.push({ ask, failure: found.failure, usd: bills.call.usd })
-    return Retry.isPermanent(found.failure.cause) ? yield* found.failure : undefined
+    const { attempts, cause } = found.failure
+    const failure = new AgentFailed({ case: ask.case, attempts, cause })
+    failed.push({ ask, failure, usd: bills.call.usd })
+    return isPermanent(cause) ? yield* failure : undefined
   }
-  const obtained = obtainedOf(ask, found.success, bills.call.usd)
+  const json = asJson(found.success)
+  const output = json === undefined ? String(found.success) : json
+  const obtained: Obtained = { _tag: "Obtained", ...ask, output, isWhole: json !== undefined, usd: bills.call.usd }
   if (round.fatal !== null) return yield* write(obtained)
   yield* write(obtained, scoring())
-  return yield* scored(round, ask, found.success, bills.score)
+  return yield* scored(found.success)
 })
 
-const scored = Effect.fnUntraced(function* (round: Round, ask: Ask, output: unknown, bill: DollarBudget.Bill) {
-  const { limits, target, write } = round
-  const found = yield* scoreOf(target, limits, bill, ask, output).pipe(noting(write, keyOf(ask), bill))
-  yield* write({ _tag: "Answered", ...ask, ...found, usd: bill.usd })
-  round.answered += 1
-})
+interface Bills {
+  readonly call: DollarBudget.Bill
+  readonly score: DollarBudget.Bill
+}
 
 /** Scores outputs once more, as far as the budget in US dollars allows. */
 export const rescore = Effect.fn("Calls.rescore")(function* (
@@ -156,7 +183,7 @@ export const rescore = Effect.fn("Calls.rescore")(function* (
     const bill = { usd: 0 }
     const key = againKey(ask)
     yield* write({ _tag: "Started", kind: "score", key, atMost })
-    const { score } = yield* scoreOf(target, limits, bill, ask, obtained.output).pipe(noting(write, key, bill))
+    const { score } = yield* scoreOf({ target, limits, write }, ask, key, obtained.output, bill)
     yield* write({ _tag: "Rescored", ...ask, score, usd: bill.usd })
     settle(bill.usd)
   })
@@ -171,77 +198,36 @@ const mostOf = (target: Target, ask: Ask, earlier: Obtained | null): number | nu
   return most === null ? 0 : Math.max(0, most - earlier.usd)
 }
 
-/** Records what a score did cost that failed. */
-const noting =
-  (write: Write, key: string, bill: DollarBudget.Bill) =>
-  <A, E>(score: Effect.Effect<A, E>): Effect.Effect<A, E | FileFailed> =>
-    Effect.tapError(score, () => write({ _tag: "Failed", kind: "score", key, usd: bill.usd }))
-
-const obtain = (
-  target: Target,
-  limits: Limits,
+/** Scores an output under a key; records what a score that fails did cost. */
+const scoreOf = (
+  { limits, target, write }: Pick<Round, "target" | "limits" | "write">,
   ask: Ask,
+  key: string,
+  output: unknown,
   bill: DollarBudget.Bill
-): Effect.Effect<unknown, AgentFailed> =>
-  call(
-    limits,
-    bill,
-    (context) => target.agent(ask, context),
-    (cause, attempts) => new AgentFailed({ case: ask.case, attempts, cause })
-  )
-
-const obtainedOf = (ask: Ask, output: unknown, usd: number): Obtained => {
-  const json = asJson(output)
-  return {
-    _tag: "Obtained",
-    ...ask,
-    output: json === undefined ? String(output) : json,
-    isWhole: json !== undefined,
-    usd
-  }
-}
-
-interface Bills {
-  readonly call: DollarBudget.Bill
-  readonly score: DollarBudget.Bill
-}
-
-const scoreOf = (target: Target, limits: Limits, bill: DollarBudget.Bill, ask: Ask, output: unknown) =>
-  Effect.flatMap(
-    call(
-      limits,
-      bill,
-      (context) => target.score(output, ask, context),
-      (cause) => new ScoreFailed({ case: ask.case, cause })
-    ),
-    (found) => {
+) =>
+  call(limits, bill, (context) => target.score(output, ask, context)).pipe(
+    Effect.flatMap((found) => {
       const { feedback = null, score } = isScored(found) ? found : { score: found }
       return typeof score === "number" && score >= 0 && score <= 1
         ? Effect.succeed({ score, feedback })
-        : Effect.fail(
-            new ScoreFailed({
-              case: ask.case,
-              cause: new RangeError(`it is ${String(score)}; expected a number in [0, 1]`)
-            })
-          )
-    }
+        : Effect.fail({ cause: new RangeError(`it is ${String(score)}; expected a number in [0, 1]`) })
+    }),
+    Effect.mapError(({ cause }) => new ScoreFailed({ case: ask.case, cause })),
+    Effect.tapError(() => write({ _tag: "Failed", kind: "score", key, usd: bill.usd }))
   )
 
 /** Functions of JavaScript may return anything. */
 const isScored = (found: unknown): found is Scored => typeof found === "object" && found !== null
 
 /** Calls a function of the user, whose prices go to the bill. */
-const call = <A, E>(
+const call = <A>(
   { timeoutSeconds, ...policy }: Limits,
   bill: DollarBudget.Bill,
-  run: (context: CallContext) => Promise<A> | A,
-  failure: (cause: unknown, attempts: number) => E
-): Effect.Effect<A, E> => {
+  run: (context: CallContext) => Promise<A> | A
+): Effect.Effect<A, AttemptsFailed> => {
   const spend = DollarBudget.spending(bill)
-  return Effect.mapError(
-    Retry.call(policy, (signal, attempt) => run({ signal, spend, attempt }), Duration.seconds(timeoutSeconds)),
-    ({ attempts, cause }) => failure(cause, attempts)
-  )
+  return repeated(policy, (signal, attempt) => run({ signal, spend, attempt }), Duration.seconds(timeoutSeconds))
 }
 
 /** A value that JSON keeps as it is; undefined for others. */
@@ -257,3 +243,62 @@ const asJson = (value: unknown): Schema.Json | undefined => {
 }
 
 const decodeJson = Schema.decodeSync(Schema.fromJsonString(Schema.Json))
+
+/** Reads `Retry-After` from the headers of an error, as the SDKs of the providers and the AI SDK carry them. */
+export const retryAfter: RetryAfter = (error) => {
+  const headers =
+    property(error, "responseHeaders") ?? property(error, "headers") ?? property(property(error, "response"), "headers")
+  const value = headers instanceof Headers ? headers.get("retry-after") : property(headers, "retry-after")
+  const seconds = typeof value === "string" ? Number(value) : NaN
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null
+}
+
+/** Whether another attempt cannot help: the provider refuses the key or the request. */
+export const isPermanent = (error: unknown): boolean => {
+  const status = property(error, "statusCode") ?? property(error, "status")
+  return typeof status === "number" && status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status)
+}
+
+/** How often a function is repeated, and how long after an error. */
+export interface Policy {
+  readonly retries: number
+  readonly retryAfter: RetryAfter
+}
+
+/** A function failed in all its attempts, or for good. */
+export class AttemptsFailed extends Schema.TaggedError<AttemptsFailed>()("AttemptsFailed", {
+  attempts: Schema.Int,
+  cause: Schema.Defect()
+}) {}
+
+/** Calls a function until it succeeds, or its repetitions are used up. An attempt that takes longer than `limit` fails. */
+export const repeated = <A>(
+  { retries, retryAfter }: Policy,
+  run: (signal: AbortSignal, attempt: number) => Promise<A> | A,
+  limit: Duration.Duration = Duration.infinity
+): Effect.Effect<A, AttemptsFailed> => {
+  const attempt = (count: number): Effect.Effect<A, AttemptsFailed> => {
+    const failed = (cause: unknown) => new AttemptsFailed({ attempts: count + 1, cause })
+    return Effect.tryPromise({ try: async (signal) => run(signal, count), catch: failed }).pipe(
+      Effect.timeoutOrElse({
+        duration: limit,
+        orElse: () => Effect.fail(failed(new Error(`no answer within ${Duration.toSeconds(limit)} s`)))
+      }),
+      Effect.catch((failure) =>
+        count >= retries || isPermanent(failure.cause)
+          ? Effect.fail(failure)
+          : Effect.andThen(
+              Effect.sleep(Duration.seconds(retryAfter(failure.cause) ?? pause(count))),
+              attempt(count + 1)
+            )
+      )
+    )
+  }
+  return attempt(0)
+}
+
+/** Pauses of half a second, one, two … up to 30 seconds. */
+const pause = (attempt: number): number => Math.min(30, 0.5 * 2 ** attempt)
+
+const property = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined

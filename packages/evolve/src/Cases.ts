@@ -1,36 +1,9 @@
-/** Reads cases, and counts each different one once. */
+/** Reads the cases of a file. */
 import { refuse } from "@inspo/domain/InvalidInput"
 import * as JsonText from "@inspo/domain/JsonText"
 import * as Utf8 from "@inspo/domain/Utf8"
 import { parse } from "csv-parse/sync"
 import { Result } from "effect"
-
-/** The different cases in their order, and how many repeat an earlier one. */
-export interface Cases<Case> {
-  readonly distinct: ReadonlyArray<Case>
-  readonly repeated: number
-}
-
-/** A case that is asked twice is no new evidence, and must not be in the search and in the test. */
-export const distinct = <Case>(all: Iterable<Case>): Cases<Case> => {
-  const known = new Map<string, Case>()
-  let count = 0
-  for (const one of all) {
-    count += 1
-    const key = keyOf(one, count)
-    if (!known.has(key)) known.set(key, one)
-  }
-  return { distinct: [...known.values()], repeated: count - known.size }
-}
-
-/** A case as text. A value without JSON is different from all others. */
-const keyOf = (value: unknown, place: number): string => {
-  try {
-    return JSON.stringify(value) ?? `case ${place}`
-  } catch {
-    return `case ${place}`
-  }
-}
 
 /**
  * The rows of a CSV file with a head, or of a JSONL file, by its name. A value that is no text is its JSON as it is written; a

@@ -1,11 +1,60 @@
-/** What the answers so far say about the prompts: sums over the cases, which an answer changes in one case alone. */
+/** The answers so far, and what they say about the prompts: an answer is added without a copy of those before it, and changes sums in its case alone. */
 import { type Instruction, Invariant, type Question } from "@inspo/domain"
-import { Array as Arr, Chunk } from "effect"
+import { Array as Arr, Chunk, HashMap, Option } from "effect"
 import { sumAll } from "effect/Number"
 import { Blocks, Comparison, Population } from "@inspo/population"
 import { Bootstrap, Bounded } from "@inspo/statistics"
-import * as Answers from "./Answers.ts"
-import { caseId } from "./Event.ts"
+import { type Answered, caseId, type Missed } from "./Event.ts"
+
+export type Outcome = Answered | Missed
+
+/** What a prompt answered. A missing score counts as 0 in `sum`; `missed` are missing. */
+export interface OfPrompt {
+  readonly outcomes: Chunk.Chunk<Outcome>
+  readonly byCase: HashMap.HashMap<number, ReadonlyArray<Outcome>>
+  readonly sum: number
+  readonly missed: number
+}
+
+export interface Answers {
+  /** In order. */
+  readonly outcomes: Chunk.Chunk<Outcome>
+  readonly byPrompt: HashMap.HashMap<Instruction.InstructionId, OfPrompt>
+}
+
+export const noAnswers: Answers = { outcomes: Chunk.empty(), byPrompt: HashMap.empty() }
+
+export const add = ({ byPrompt, outcomes }: Answers, outcome: Outcome): Answers => ({
+  outcomes: Chunk.append(outcomes, outcome),
+  byPrompt: HashMap.modifyAt(byPrompt, outcome.prompt, (known) => {
+    const before = Option.getOrElse(known, () => unanswered)
+    return Option.some({
+      outcomes: Chunk.append(before.outcomes, outcome),
+      byCase: HashMap.modifyAt(before.byCase, outcome.case, (some) =>
+        Option.some([...Option.getOrElse(some, () => none), outcome])
+      ),
+      sum: before.sum + (outcome._tag === "Answered" ? outcome.score : 0),
+      missed: before.missed + (outcome._tag === "Missed" ? 1 : 0)
+    })
+  })
+})
+
+/** What a prompt answered; nothing if it was not asked. */
+export const ofPrompt = ({ byPrompt }: Answers, prompt: Instruction.InstructionId): OfPrompt =>
+  Option.getOrElse(HashMap.get(byPrompt, prompt), () => unanswered)
+
+/** The answers of a prompt to a case. */
+export const at = ({ byCase }: OfPrompt, index: number): ReadonlyArray<Outcome> =>
+  Option.getOrElse(HashMap.get(byCase, index), () => none)
+
+/** The mean score of a prompt, where a missing one counts as 0; null if it was not asked. */
+export const meanOf = (answers: Answers, prompt: Instruction.InstructionId): number | null => {
+  const { outcomes, sum } = ofPrompt(answers, prompt)
+  return outcomes.length === 0 ? null : sum / outcomes.length
+}
+
+const none: ReadonlyArray<Outcome> = []
+const unanswered: OfPrompt = { outcomes: Chunk.empty(), byCase: HashMap.empty(), sum: 0, missed: 0 }
 
 /** The original, and the prompts that entered later, in their order. */
 export type Prompts = Arr.NonEmptyReadonlyArray<Instruction.Instruction>
@@ -30,9 +79,9 @@ export interface Compared {
 export const expected: Comparison.Prior = { spread: 0.04, newcomer: 0, deviation: 0.15 }
 
 /** Compares prompts on the answers so far. */
-export const compare = (prompts: Prompts, answers: Answers.Answers): Compared => {
+export const compare = (prompts: Prompts, answers: Answers): Compared => {
   const unasked = begin(prompts)
-  const groups = prompts.map(({ id }) => groupsOf(Answers.ofPrompt(answers, id)))
+  const groups = prompts.map(({ id }) => groupsOf(ofPrompt(answers, id)))
   const byCase = new Map<number, Array<Alone>>()
   for (const group of groups.flat()) {
     const known = byCase.get(group.index)
@@ -50,7 +99,7 @@ export const compare = (prompts: Prompts, answers: Answers.Answers): Compared =>
 }
 
 /** The same with the answers since: each changes the sums by its case. Other prompts are compared from the beginning. */
-export const follow = (before: Compared, prompts: Prompts, answers: Answers.Answers): Compared => {
+export const follow = (before: Compared, prompts: Prompts, answers: Answers): Compared => {
   const isSame =
     prompts.length === before.prompts.length && prompts.every(({ id }, at) => id === before.prompts[at]?.id)
   if (!isSame) return compare(prompts, answers)
@@ -59,12 +108,12 @@ export const follow = (before: Compared, prompts: Prompts, answers: Answers.Answ
     Chunk.drop(answers.outcomes, before.counted).pipe(Chunk.filter(({ prompt }) => ids.includes(prompt)))
   )
   const indices = new Set(Array.from(fresh, (outcome) => outcome.case))
-  const own = prompts.map(({ id }) => Answers.ofPrompt(answers, id))
+  const own = prompts.map(({ id }) => ofPrompt(answers, id))
   const alone = before.alone.map((groups) => groups.filter(({ index }) => !indices.has(index)))
   const left: Array<Blocks.Block> = []
   const entered: Array<Blocks.Block> = []
   for (const index of indices) {
-    const outcomes = own.map((one) => Answers.at(one, index))
+    const outcomes = own.map((one) => at(one, index))
     const earlier = outcomes.flatMap((some) =>
       groupOf(
         index,
@@ -83,7 +132,7 @@ export const follow = (before: Compared, prompts: Prompts, answers: Answers.Answ
 /** The members as a population, by what these and the other prompts answered. */
 export const population = (
   compared: Compared,
-  answers: Answers.Answers,
+  answers: Answers,
   step: number,
   isMember: (id: Instruction.InstructionId) => boolean
 ): Population.Population => {
@@ -106,7 +155,7 @@ export interface Gain {
 }
 
 /** The gains of the prompts that were asked. They hold whatever missing scores would have been, and however often one looks. */
-export const gains = ([original, ...others]: Prompts, answers: Answers.Answers): ReadonlyArray<Gain> =>
+export const gains = ([original, ...others]: Prompts, answers: Answers): ReadonlyArray<Gain> =>
   others.flatMap(({ id: prompt }) => {
     const pairs = pairsOf(answers, original, prompt)
     if (pairs.length === 0) return []
@@ -139,7 +188,7 @@ export interface Bound {
 /** The bounds of all prompts that were asked, `prompts` being all ever: together they are wrong at a risk of 5 %, however often one looks. */
 export const bounds = (
   [original, ...others]: Prompts,
-  answers: Answers.Answers,
+  answers: Answers,
   sources: ReadonlyMap<Instruction.InstructionId, Source>
 ): ReadonlyArray<Bound> =>
   others.flatMap((prompt, index) => boundOf(original, prompt, index + 1, answers, sources.get(prompt.id)))
@@ -150,7 +199,7 @@ export const bounds = (
  */
 export const areBelow = (
   [original, ...others]: Prompts,
-  answers: Answers.Answers,
+  answers: Answers,
   sources: ReadonlyMap<Instruction.InstructionId, Source>,
   gain: number
 ): boolean => {
@@ -176,14 +225,14 @@ const boundOf = (
   original: Instruction.Instruction,
   { id, parent }: Instruction.Instruction,
   nth: number,
-  answers: Answers.Answers,
+  answers: Answers,
   source: Source | undefined
 ): ReadonlyArray<Bound> => {
-  if (Answers.ofPrompt(answers, id).outcomes.length === 0) return []
+  if (ofPrompt(answers, id).outcomes.length === 0) return []
   const before =
     source === undefined || parent === null
       ? []
-      : Chunk.toReadonlyArray(Chunk.take(Answers.ofPrompt(answers, parent).outcomes, source.answered))
+      : Chunk.toReadonlyArray(Chunk.take(ofPrompt(answers, parent).outcomes, source.answered))
   const left = leftOut(before, new Set(source?.reflected))
   const differences = pairsOf(answers, original, id).flatMap(({ most, index }) => (left.has(index) ? [] : [most]))
   return [{ differences, risk: riskOf(nth) }]
@@ -193,8 +242,8 @@ const boundOf = (
  * The cases that are no evidence. A prompt is not asked the failures of its parent that it was written from, so what else its parent
  * had answered before is too easy a sample: its successes are left out in the same proportion.
  */
-const leftOut = (before: ReadonlyArray<Answers.Outcome>, reflected: ReadonlySet<string>): ReadonlySet<number> => {
-  const scoreOf = (answer: Answers.Outcome) => (answer._tag === "Answered" ? answer.score : Infinity)
+const leftOut = (before: ReadonlyArray<Outcome>, reflected: ReadonlySet<string>): ReadonlySet<number> => {
+  const scoreOf = (answer: Outcome) => (answer._tag === "Answered" ? answer.score : Infinity)
   const shown = before.filter((answer) => reflected.has(caseId(answer.case)))
   if (shown.length === 0) return new Set()
   const worst = Math.max(...shown.map(scoreOf))
@@ -202,7 +251,7 @@ const leftOut = (before: ReadonlyArray<Answers.Outcome>, reflected: ReadonlySet<
   const isMixed = shown.some((answer) => scoreOf(answer) < worst)
   const share = isMixed ? 0 : 1 - shown.length / equal.length
   const better = before.filter((answer) => scoreOf(answer) > worst)
-  const isKept = (_: Answers.Outcome, nth: number) => Math.floor((nth + 1) * share) > Math.floor(nth * share)
+  const isKept = (_: Outcome, nth: number) => Math.floor((nth + 1) * share) > Math.floor(nth * share)
   const kept = new Set([...(isMixed ? [] : equal), ...better.filter(isKept)])
   return new Set(before.flatMap((answer) => (kept.has(answer) ? [] : [answer.case])))
 }
@@ -214,10 +263,10 @@ const riskOf = (nth: number): number => {
 }
 
 /** The differences of a prompt to the original, with missing scores at their worst and at their best, in the order of its answers. */
-const pairsOf = (answers: Answers.Answers, original: Instruction.Instruction, prompt: Instruction.InstructionId) => {
-  const originals = Answers.ofPrompt(answers, original.id)
-  return Arr.flatMap(Chunk.toReadonlyArray(Answers.ofPrompt(answers, prompt).outcomes), (after) =>
-    Answers.at(originals, after.case)
+const pairsOf = (answers: Answers, original: Instruction.Instruction, prompt: Instruction.InstructionId) => {
+  const originals = ofPrompt(answers, original.id)
+  return Arr.flatMap(Chunk.toReadonlyArray(ofPrompt(answers, prompt).outcomes), (after) =>
+    at(originals, after.case)
       .slice(-1)
       .map((before) => ({
         index: after.case,
@@ -227,8 +276,7 @@ const pairsOf = (answers: Answers.Answers, original: Instruction.Instruction, pr
   )
 }
 
-const scoreOf = (outcome: Answers.Outcome, missing: number): number =>
-  outcome._tag === "Answered" ? outcome.score : missing
+const scoreOf = (outcome: Outcome, missing: number): number => (outcome._tag === "Answered" ? outcome.score : missing)
 
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 
@@ -238,10 +286,10 @@ interface Alone extends Blocks.Scored {
 }
 
 /** A search asks a prompt about a case once. */
-const groupsOf = ({ outcomes }: Answers.OfPrompt): ReadonlyArray<Alone> =>
+const groupsOf = ({ outcomes }: OfPrompt): ReadonlyArray<Alone> =>
   Arr.flatMap(Chunk.toReadonlyArray(outcomes), (outcome) => groupOf(outcome.case, [outcome]))
 
-const groupOf = (index: number, outcomes: ReadonlyArray<Answers.Outcome>): ReadonlyArray<Alone> => {
+const groupOf = (index: number, outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Alone> => {
   const [first] = outcomes
   if (first === undefined) return []
   let [low, high] = [0, 0]
@@ -255,10 +303,10 @@ const groupOf = (index: number, outcomes: ReadonlyArray<Answers.Outcome>): Reado
 const blockOf = (groups: ReadonlyArray<Alone>): Blocks.Block => groups.map((group) => Blocks.onQuestion([group]))
 
 /** With all answers, and without a judgement. */
-const unjudged = (compared: Compared, answers: Answers.Answers, step: number): Population.Population => {
+const unjudged = (compared: Compared, answers: Answers, step: number): Population.Population => {
   const { alone, sums, unasked } = compared
   const members = unasked.members.map((member): Population.Member => {
-    const { missed, outcomes, sum } = Answers.ofPrompt(answers, member.instruction.id)
+    const { missed, outcomes, sum } = ofPrompt(answers, member.instruction.id)
     const groups = outcomes.length - missed
     const lifetime = {
       groups,

@@ -1,13 +1,24 @@
 /** The log of a search: its events, what they add up to, and the file that keeps them. */
 import { Instruction } from "@inspo/domain"
+import * as PlainText from "@inspo/domain/PlainText"
 import type { JournalError, StoredEvent } from "@inspo/journal"
 import * as FileJournal from "@inspo/journal/file"
 import type { ModelAnswer } from "@inspo/reflection"
 import { Effect, Schema, type Scope, Semaphore } from "effect"
 import { againKey, Event, type EventOf, keyOf, type Kind, type Obtained, type Started } from "./Event.ts"
-import { describe, FileFailed } from "./Failure.ts"
 import * as Search from "./Search.ts"
 import type { Setup } from "./Setup.ts"
+
+/** The file of a search cannot be read, written, or continued with these options. */
+export class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
+  file: Schema.String,
+  problem: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    return `${this.file}: ${this.problem}`
+  }
+}
 
 /** What must be equal for a search to go on. `cases` are the different ones, as JSON. */
 export const Head = Schema.Struct({
@@ -251,3 +262,7 @@ const largest = (events: Iterable<Event>, kind: Kind): number => {
 }
 
 const nameOf = ({ key, kind }: Pick<Ended, "kind" | "key">): string => `${kind} ${key}`
+
+/** What a cause says, without characters that a terminal would obey: it may quote what a model wrote. */
+export const describe = (cause: unknown): string =>
+  PlainText.escape(cause instanceof Error ? cause.message : String(cause))

@@ -15,12 +15,12 @@ import * as ModelProposer from "@inspo/reflection/ModelProposer"
 import { Effect, Layer, Stream, Struct } from "effect"
 import { AiError, LanguageModel, type Prompt } from "effect/ai"
 import { caseId, type Event, keyOf, type Obtained } from "./Event.ts"
-import * as Answers from "./Answers.ts"
-import { dollars } from "./Conclusion.ts"
-import type { AiSdkModel, Complete, Completion } from "./Options.ts"
-import { describe, FileFailed } from "./Failure.ts"
-import * as Retry from "./Retry.ts"
+import * as Calls from "./Calls.ts"
+import * as Evidence from "./Evidence.ts"
+import { describe, FileFailed } from "./Log.ts"
 import * as Search from "./Search.ts"
+import { dollars } from "./SearchView.ts"
+import type { AiSdkModel, Complete, Completion } from "./Setup.ts"
 
 export type Source = Complete | AiSdkModel | ReadonlyArray<string>
 
@@ -143,7 +143,7 @@ const recordsOf = ({
   show,
   state
 }: Task): ReadonlyArray<{ readonly index: number; readonly record: WorkRecord }> => {
-  const own = [...Answers.ofPrompt(state.answers, parent.id).outcomes].filter((answer) => answer._tag === "Answered")
+  const own = [...Evidence.ofPrompt(state.answers, parent.id).outcomes].filter((answer) => answer._tag === "Answered")
   return RandomStream.make(state.setup.randomSeed, ["records", state.evolution.population.step])
     .shuffle(own)
     .toSorted((one, other) => one.score - other.score)
@@ -169,7 +169,7 @@ const mostRecords = 12
 
 const historyOf = ({ answers, prompts }: Search.State, part: string | null): ProposeRequest["history"] =>
   prompts.flatMap((prompt) => {
-    const score = Answers.meanOf(answers, prompt.id)
+    const score = Evidence.meanOf(answers, prompt.id)
     return score === null ? [] : [{ instruction: { id: prompt.id, text: textOf(prompt, part) }, score }]
   })
 
@@ -184,7 +184,7 @@ const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => 
       )
     return bill.begin(atMost).pipe(
       Effect.andThen(
-        Retry.call({ retries, retryAfter: Retry.retryAfter }, (signal) =>
+        Calls.repeated({ retries, retryAfter: Calls.retryAfter }, (signal) =>
           complete(request, { signal, usd: bill.left, spend: DollarBudget.spending(bill) })
         )
       ),

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { Option, Schema } from "effect"
 import { RE2JS } from "re2js"
-import type { Scored } from "./Options.ts"
+import type { Scored } from "./Setup.ts"
 
 /**
  * - `exact`: the output is what is expected, without the white space around both.

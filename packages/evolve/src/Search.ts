@@ -9,10 +9,9 @@ import { InstructionValue, Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
-import * as Answers from "./Answers.ts"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
-import { every, type Setup, testShare } from "./Setup.ts"
+import { every, probes, type Setup, testScores, testShare } from "./Setup.ts"
 
 export interface State {
   readonly setup: Setup
@@ -21,9 +20,9 @@ export interface State {
   readonly prompts: Evidence.Prompts
   readonly byId: HashMap.HashMap<Instruction.InstructionId, Instruction.Instruction>
   /** Of the search. */
-  readonly answers: Answers.Answers
+  readonly answers: Evidence.Answers
   /** Of the test. */
-  readonly tests: Answers.Answers
+  readonly tests: Evidence.Answers
   /** The members and some former ones, with what is expected of prompts. */
   readonly compared: Evidence.Compared
   /** Further scores of outputs that have one, by call. */
@@ -77,9 +76,9 @@ export const begin = (setup: Setup): State => {
     evolution: Evolution.begin([seed]),
     prompts: [seed],
     byId: HashMap.make([seed.id, seed]),
-    answers: Answers.empty,
-    tests: Answers.empty,
-    compared: Evidence.compare([seed], Answers.empty),
+    answers: Evidence.noAnswers,
+    tests: Evidence.noAnswers,
+    compared: Evidence.compare([seed], Evidence.noAnswers),
     rescores: HashMap.empty(),
     isNoisy: false,
     unkept: HashSet.empty(),
@@ -146,8 +145,8 @@ export const apply = (state: State, event: Event): State => {
         made: state.made + (event._tag === "Missed" ? 1 : 0),
         usd: state.usd + event.usd,
         ...(state.round?.kind === "test"
-          ? { tests: Answers.add(state.tests, event) }
-          : { answers: Answers.add(state.answers, event) }),
+          ? { tests: Evidence.add(state.tests, event) }
+          : { answers: Evidence.add(state.answers, event) }),
         pending: HashSet.remove(state.pending, keyOf(event))
       })
     case "RoundCut":
@@ -178,7 +177,7 @@ export const unscored = (state: State): ReadonlyArray<Ask> => {
 }
 
 /** The outputs that can be scored again, and have fewer further scores. */
-const withFewer = (state: State, answers: Iterable<Answers.Outcome>, scores: number): ReadonlyArray<Ask> =>
+const withFewer = (state: State, answers: Iterable<Evidence.Outcome>, scores: number): ReadonlyArray<Ask> =>
   [...answers]
     .filter(
       (answer) =>
@@ -195,15 +194,6 @@ const keysOf = (asks: ReadonlyArray<Ask>): HashSet.HashSet<string> => HashSet.fr
 /** The further scores of an output. */
 export const rescoresOf = ({ rescores }: Pick<State, "rescores">, ask: Ask): ReadonlyArray<number> =>
   Option.getOrElse(HashMap.get(rescores, keyOf(ask)), () => [])
-
-/** The most scores besides the first of each output. */
-export const mostRescores = ({ test }: Setup): number => probes + (testScores - 1) * 2 * test.length
-
-/** The outputs of the first round that are scored twice. */
-const probes = 8
-
-/** The scores of an output of the test, where scores vary. */
-const testScores = 3
 
 /** A prompt by its id. */
 export const promptOf = ({ byId }: State, id: Instruction.InstructionId): Instruction.Instruction =>
@@ -246,7 +236,10 @@ const decide = (event: Event): Due => ({ _tag: "Decide", event })
 const rescored = (state: State, event: EventOf<"Rescored">): State => {
   const key = keyOf(event)
   const scores = [...rescoresOf(state, event), event.score]
-  const outcomes = Answers.at(Answers.ofPrompt(state.isTested ? state.tests : state.answers, event.prompt), event.case)
+  const outcomes = Evidence.at(
+    Evidence.ofPrompt(state.isTested ? state.tests : state.answers, event.prompt),
+    event.case
+  )
   const first = outcomes.find(({ sample }) => sample === event.sample)
   if (first === undefined)
     throw new Error(`case ${event.case} under prompt ${event.prompt} was scored again, but not before`)
@@ -306,7 +299,7 @@ const evolved = (state: State, event: Evolution.EvolutionEvent): State => {
   if (event._tag !== "PopulationRefilled" || event.accepted.length === 0) return after
   const batch = event.accepted.map(({ instruction }) => instruction)
   const answered = (parent: Instruction.InstructionId | null) =>
-    parent === null ? 0 : Answers.ofPrompt(state.answers, parent).outcomes.length
+    parent === null ? 0 : Evidence.ofPrompt(state.answers, parent).outcomes.length
   const reflected = Evolution.isIn(state.evolution.evolution, "Verifying")
     ? state.evolution.evolution.stage.reflected
     : []
@@ -415,13 +408,13 @@ const queue = (
   prompt: Instruction.InstructionId,
   most: number
 ): ReadonlyArray<Ask> => {
-  const own = Answers.ofPrompt(answers, prompt)
+  const own = Evidence.ofPrompt(answers, prompt)
   const known = new Set(sources.get(prompt)?.reflected)
   const asks: Array<Ask> = []
   // A prompt is asked the cases in their order: none of as many as it answered is left.
   for (let at = own.outcomes.length; at < setup.search.length && asks.length < most; at++) {
     const index = Invariant.at(setup.search, at, "case")
-    if (Answers.at(own, index).length === 0 && !(known.size > 0 && known.has(caseId(index))))
+    if (Evidence.at(own, index).length === 0 && !(known.size > 0 && known.has(caseId(index))))
       asks.push({ prompt, case: index, sample: 0 })
   }
   return asks

@@ -1,7 +1,133 @@
-/** How a budget of calls and a number of cases are divided. */
+/** What a search is given, and how its cases and its budget of calls are divided. */
 import type { Instruction } from "@inspo/domain"
 import { RandomStream } from "@inspo/domain"
 import { refuse } from "@inspo/domain/InvalidInput"
+
+/** One text, or several named texts that an agent uses together, such as `{ system, toolDescription }`. */
+export type Prompt = string | { readonly [name: string]: string }
+
+/** What an agent and a score get besides their inputs. */
+export interface CallContext {
+  /** Aborts when the search is stopped, or when the call takes longer than `timeoutSeconds`. */
+  readonly signal: AbortSignal
+  /** Adds the price of a call in US dollars, so that `budget.usd` holds. May be called several times. */
+  readonly spend: (usd: number) => void
+  /** 0 for the first attempt, 1 for the first repetition. */
+  readonly attempt: number
+}
+
+/** A score in [0, 1], and what a proposer should read about the output, such as why it is wrong. */
+export interface Scored {
+  readonly score: number
+  readonly feedback?: string
+}
+
+/**
+ * Answers a request of the search in text: what a language model is to a proposer. `usd` is what is left of the budget in US dollars;
+ * `spend` adds a price, also of a request that fails.
+ */
+export type Complete = (
+  request: string,
+  context: { readonly signal: AbortSignal; readonly usd: number | null; readonly spend: (usd: number) => void }
+) => Promise<string | Completion> | string | Completion
+export interface Completion {
+  readonly text: string
+  readonly usd?: number
+  /**
+   * `cut` if the answer reached a limit of tokens, `refused` if the model declined to write. Without `done`, a last prompt whose
+   * closing tag is missing is left out.
+   */
+  readonly end?: "done" | "cut" | "refused"
+}
+
+/**
+ * - `prompt`: what is to be improved.
+ * - `cases`: at least 6 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test.
+ * - `agent`: any function that answers a case under a prompt.
+ * - `score`: how good an output is, in [0, 1].
+ * - `proposer`: a language model as a function from text to text, a model of the AI SDK, or sentences that may be added to the prompt.
+ * - `budget.calls`: the most calls of the agent. `budget.usd`: the most that calls and proposals may cost.
+ */
+export interface EvolveOptions<P extends Prompt, Case, Output> {
+  readonly prompt: P
+  readonly cases: Iterable<Case>
+  agent(prompt: P, input: Case, context: CallContext): Promise<Output> | Output
+  score(output: Output, input: Case, context: CallContext): Promise<number | Scored> | number | Scored
+  readonly proposer: Complete | AiSdkModel | ReadonlyArray<string>
+  readonly budget: { readonly calls: number; readonly usd?: number }
+  /**
+   * The most that a call and its score can cost in US dollars, so that no call starts that could pass `budget.usd`. By default, what
+   * the most expensive call so far did cost.
+   */
+  atMost?(prompt: P, input: Case): number
+  /**
+   * The most that a request of the proposer can cost in US dollars, where `left` is left of the budget: no request starts that could pass
+   * it. By default, what the most expensive request so far did cost, and every request starts.
+   */
+  proposalAtMost?(request: string, left: number | null): number
+  /** Texts of the prompt that every revision keeps, such as the placeholders of a template. */
+  readonly keep?: ReadonlyArray<string>
+  /** What the answers depend on besides prompt and case, such as the name of a model: a `file` resumes only with the same. */
+  readonly identity?: Readonly<Record<string, string>>
+  /** The smallest gain that is of interest; 0.1, ten points, by default. */
+  readonly minimalGain?: number
+  /**
+   * A file that keeps every answer: with the same file, a search that was stopped goes on and pays for no answer twice. Calls that were in
+   * flight when a process was killed count against the budget. One process at a time can use it.
+   */
+  readonly file?: string
+  /** Calls of the agent at a time; 8 by default. */
+  readonly concurrency?: number
+  /** The longest that a call may take; 120 by default. */
+  readonly timeoutSeconds?: number
+  /** Repetitions of a call that fails; 3 by default. `Retry-After` of an error is kept. */
+  readonly retries?: number
+  readonly retryAfter?: RetryAfter
+  /** Decides which cases are held out and which are asked; 1 by default. */
+  readonly randomSeed?: number
+  readonly signal?: AbortSignal
+  /** Called after every event, in order. */
+  readonly onProgress?: (progress: Progress) => void
+}
+
+/** How long to wait after an error: seconds, or null for the usual pause. */
+export type RetryAfter = (error: unknown) => number | null
+
+/** The same with the path of a CSV, TSV or JSONL file, whose rows are the cases. */
+export interface FileOptions<P extends Prompt, Output> extends Omit<EvolveOptions<P, Row, Output>, "cases"> {
+  readonly cases: string
+}
+
+/** A row of a file of cases. */
+export type Row = Readonly<Record<string, string>>
+
+/** Where a search is. `gain` is that of the leader, by the cases so far. */
+export interface Progress {
+  readonly phase: "search" | "test" | "done"
+  readonly calls: number
+  readonly budget: number
+  readonly usd: number
+  /** Calls that were in flight when an earlier process ended, and what they count as in US dollars. */
+  readonly lost: { readonly calls: number; readonly usd: number }
+  readonly prompts: number
+  readonly leader: Prompt
+  readonly gain: number | null
+}
+
+/** The part of an AI SDK model (specification v2 and later) that a proposer needs. */
+export interface AiSdkModel {
+  readonly specificationVersion: string
+  readonly modelId: string
+  readonly doGenerate: (options: {
+    readonly prompt: Array<{ role: "user"; content: Array<{ type: "text"; text: string }> }>
+    readonly abortSignal?: AbortSignal
+  }) => PromiseLike<{
+    readonly content: ReadonlyArray<{ readonly type: string; readonly text?: string }>
+    /** A text in v2, an object since v3. */
+    readonly finishReason?: string | { readonly unified: string }
+    readonly usage: object
+  }>
+}
 
 /**
  * `search` and `test` are indices of cases; only the first are ever shown to the proposer. A case of `search` is asked in this
@@ -24,12 +150,15 @@ export interface Setup {
   readonly round: number
 }
 
-export interface Options extends Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> {
-  readonly cases: number
-}
-
 /** Throws `InvalidInput` on a budget or a number of cases with which no prompt can be compared. */
-export const make = ({ calls, cases, minimalGain, prompt, randomSeed, usd }: Options): Setup => {
+export const make = ({
+  calls,
+  cases,
+  minimalGain,
+  prompt,
+  randomSeed,
+  usd
+}: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & { readonly cases: number }): Setup => {
   if (cases < leastCases)
     refuse({
       where,
@@ -62,6 +191,41 @@ export const make = ({ calls, cases, minimalGain, prompt, randomSeed, usd }: Opt
 
 /** Calls between two evolutions, of a search with so many. */
 export const every = (calls: number): number => Math.min(60, Math.max(10, Math.floor(calls / 3)))
+
+/** The outputs of the first round that are scored twice. */
+export const probes = 8
+
+/** The scores of an output of the test, where scores vary. */
+export const testScores = 3
+
+/** The most scores besides the first of each output. */
+export const mostRescores = ({ test }: Setup): number => probes + (testScores - 1) * 2 * test.length
+
+/**
+ * The different cases in their order, and how many repeat an earlier one. A case that is asked twice is no new evidence, and must not be
+ * in the search and in the test.
+ */
+export const distinct = <Case>(
+  all: Iterable<Case>
+): { readonly distinct: ReadonlyArray<Case>; readonly repeated: number } => {
+  const known = new Map<string, Case>()
+  let count = 0
+  for (const one of all) {
+    count += 1
+    const key = keyOf(one, count)
+    if (!known.has(key)) known.set(key, one)
+  }
+  return { distinct: [...known.values()], repeated: count - known.size }
+}
+
+/** A case as text. A value without JSON is different from all others. */
+const keyOf = (value: unknown, index: number): string => {
+  try {
+    return JSON.stringify(value) ?? `case ${index}`
+  } catch {
+    return `case ${index}`
+  }
+}
 
 const where = "evolve"
 const leastCases = 6

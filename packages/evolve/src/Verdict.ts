@@ -2,8 +2,7 @@
 import type { Instruction } from "@inspo/domain"
 import { RandomStream } from "@inspo/domain"
 import { Bootstrap, Bounded } from "@inspo/statistics"
-import * as Answers from "./Answers.ts"
-import type * as Evidence from "./Evidence.ts"
+import * as Evidence from "./Evidence.ts"
 import { original, rescoresOf, type State } from "./Search.ts"
 import type { Gain, SearchView } from "./SearchView.ts"
 
@@ -42,12 +41,12 @@ export const of = (state: State): Verdict => {
       prompt: original,
       test: null
     }
-  const [originals, finalists] = [Answers.ofPrompt(tests, original), Answers.ofPrompt(tests, finalist)]
+  const [originals, finalists] = [Evidence.ofPrompt(tests, original), Evidence.ofPrompt(tests, finalist)]
   const pairs = setup.test.flatMap((index) => {
-    const [before, after] = [Answers.at(originals, index), Answers.at(finalists, index)]
+    const [before, after] = [Evidence.at(originals, index), Evidence.at(finalists, index)]
     return before.length === 0 || after.length === 0 ? [] : [{ before, after }]
   })
-  const meanOf = (outcomes: ReadonlyArray<Answers.Outcome>, missing: number) =>
+  const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number) =>
     average(outcomes.map((outcome) => scoreOf(state, outcome, missing)))
   const differences = pairs.map(({ after, before }) => meanOf(after, 0) - meanOf(before, 1))
   const interval = gainOf(differences)
@@ -62,7 +61,7 @@ export const of = (state: State): Verdict => {
 }
 
 /** The mean of the scores of an output; a missing one counts as `missing`, which speaks against the finalist. */
-const scoreOf = (state: State, outcome: Answers.Outcome, missing: number): number =>
+const scoreOf = (state: State, outcome: Evidence.Outcome, missing: number): number =>
   outcome._tag === "Answered" ? average([outcome.score, ...rescoresOf(state, outcome)]) : missing
 
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0

@@ -3,12 +3,9 @@ import { Instruction } from "@inspo/domain"
 import { meanOf } from "@inspo/statistics/Bootstrap"
 import { Difference, type Population } from "@inspo/population"
 import { Array as Arr, Effect, HashSet, type Schema } from "effect"
-import * as Answers from "./Answers.ts"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
-import { describe, FileFailed } from "./Failure.ts"
 import * as Log from "./Log.ts"
-import type { Progress } from "./Options.ts"
 import * as Search from "./Search.ts"
 import type { Failing, Round, SearchView, Tried } from "./SearchView.ts"
 import * as Setup from "./Setup.ts"
@@ -50,7 +47,7 @@ export interface Read {
 export const read = Effect.fn("Viewing.read")(function* (
   file: string,
   before: Followed | null = null
-): Effect.fn.Return<Read, FileFailed> {
+): Effect.fn.Return<Read, Log.FileFailed> {
   const known = before?.events.length ?? 0
   const { events, head } = yield* Effect.scoped(Log.read(file, known))
   // A file of that name that is another one now is read from its beginning.
@@ -73,7 +70,7 @@ export const read = Effect.fn("Viewing.read")(function* (
 })
 
 /** A search before its first event; fails if its head cannot be that of a search. */
-const begin = (file: string, head: Log.Head): Effect.Effect<Followed, FileFailed> =>
+const begin = (file: string, head: Log.Head): Effect.Effect<Followed, Log.FileFailed> =>
   Effect.try({
     try: () => ({
       head,
@@ -81,7 +78,7 @@ const begin = (file: string, head: Log.Head): Effect.Effect<Followed, FileFailed
       events: [],
       rounds: []
     }),
-    catch: (cause) => new FileFailed({ file, problem: describe(cause), cause })
+    catch: (cause) => new Log.FileFailed({ file, problem: Log.describe(cause), cause })
   })
 
 /** What there is to show of a search. */
@@ -127,7 +124,7 @@ export const viewOf = ({ events, head, rounds, state }: Followed): SearchView =>
 }
 
 /** The progress of a search after each event. Computes the gain once for events that do not change it. */
-export const following = (): ((state: Search.State) => Progress) => {
+export const following = (): ((state: Search.State) => Setup.Progress) => {
   let known: { readonly population: Population.Population; readonly gain: number | null } | null = null
   return (state) => {
     const { population } = state.evolution
@@ -151,7 +148,7 @@ export const following = (): ((state: Search.State) => Progress) => {
   }
 }
 
-const phaseOf = ({ ended, isTested, pending }: Search.State): Progress["phase"] => {
+const phaseOf = ({ ended, isTested, pending }: Search.State): Setup.Progress["phase"] => {
   if (ended === null) return "search"
   return ended.finalist === null || (isTested && HashSet.size(pending) === 0) ? "done" : "test"
 }
@@ -170,7 +167,7 @@ const roundOf = (state: Search.State): Round => {
 
 type Id = Instruction.InstructionId
 
-const outcomesOf = ({ answers, tests }: Search.State): ReadonlyArray<Answers.Outcome> => [
+const outcomesOf = ({ answers, tests }: Search.State): ReadonlyArray<Evidence.Outcome> => [
   ...answers.outcomes,
   ...tests.outcomes
 ]
@@ -181,7 +178,7 @@ const evidenceOf = ({ answers, evolution: { population } }: Search.State, gains:
     population.members.map(({ instruction }, index) => [instruction.id, population.comparison.chances[index] ?? null])
   )
   return (id: Id): Pick<Tried, "score" | "chance" | "gain"> => ({
-    score: Answers.meanOf(answers, id),
+    score: Evidence.meanOf(answers, id),
     chance: chances.get(id) ?? null,
     gain: byPrompt.get(id) ?? null
   })
@@ -217,7 +214,7 @@ const triedOf = (
       rationale: reasons.get(`${parent} ${textOf(instruction)}`) ?? null,
       enteredAfter: bornAt,
       left: departures.get(id) ?? null,
-      cases: Answers.ofPrompt(state.answers, id).outcomes.length,
+      cases: Evidence.ofPrompt(state.answers, id).outcomes.length,
       ...evidence(id)
     }
   })

@@ -1,14 +1,202 @@
-export { evolve } from "./Evolve.ts"
-export { AgentFailed, FileFailed, ScoreFailed } from "./Failure.ts"
-export type {
-  AiSdkModel,
-  CallContext,
-  Complete,
-  Completion,
-  EvolveOptions,
-  Progress,
-  Prompt,
-  Scored
-} from "./Options.ts"
+import { readFile } from "node:fs/promises"
+import { Instruction } from "@inspo/domain"
+import { assertCount, refuse } from "@inspo/domain/InvalidInput"
+import type { MakeCall } from "@inspo/reflection"
+import { Cause, Effect, Exit } from "effect"
+import * as Calls from "./Calls.ts"
+import * as Cases from "./Cases.ts"
+import * as Log from "./Log.ts"
+import * as Proposing from "./Proposing.ts"
+import * as Result from "./Result.ts"
+import * as Search from "./Search.ts"
+import type { EvolveOptions, FileOptions, Prompt, Row } from "./Setup.ts"
+import * as Setup from "./Setup.ts"
+import * as Viewing from "./Viewing.ts"
+
+export { AgentFailed, ScoreFailed } from "./Calls.ts"
+export { FileFailed } from "./Log.ts"
 export type { EvolveResult, Tried } from "./Result.ts"
 export type { Gain } from "./SearchView.ts"
+export type { AiSdkModel, CallContext, Complete, Completion, EvolveOptions, Progress, Prompt, Scored } from "./Setup.ts"
+
+/**
+ * Searches for a prompt that is better than the one that was given, by the scores of an agent on cases. The prompts are compared on
+ * the same cases; half of the cases are held out, and decide at the end whether the leader is better. If it is not, the prompt stays.
+ *
+ * Rejects with `InvalidInput` on options that cannot work, `AgentFailed`, `ScoreFailed`, `ProposerError` or `FileFailed`, and
+ * with the reason of `signal` when it aborts. With a `file`, calling it again continues where it stopped.
+ *
+ * @example
+ * ```ts
+ * import { evolve } from "@inspo/evolve"
+ *
+ * const result = await evolve({
+ *   prompt: "Name the capital.",
+ *   cases: ["France", "Italy", "Spain", "Japan", "Peru", "Kenya", "Chile", "Cuba"].map((country) => ({ country })),
+ *   agent: (prompt, { country }) => (prompt.includes("one word") ? country.toUpperCase() : `It is ${country}.`),
+ *   score: (output, { country }) => Number(output === country.toUpperCase()),
+ *   proposer: ["Answer in one word.", "Be polite."],
+ *   budget: { calls: 60 }
+ * })
+ * result.verdict // "better"
+ * ```
+ */
+export function evolve<const P extends Prompt, Output>(
+  options: FileOptions<P, Output>
+): Promise<Result.EvolveResult<P, Row>>
+export function evolve<const P extends Prompt, Case, Output>(
+  options: EvolveOptions<P, Case, Output>
+): Promise<Result.EvolveResult<P, Case>>
+export async function evolve(options: AnyOptions): Promise<Result.EvolveResult<Prompt, unknown>> {
+  const { signal } = options
+  const exit = await Effect.runPromiseExit(Effect.scoped(run(options)), signal === undefined ? {} : { signal })
+  if (Exit.isSuccess(exit)) return exit.value
+  if (signal?.aborted === true) throw signal.reason
+  throw Cause.squash(exit.cause)
+}
+
+interface AnyOptions extends Omit<EvolveOptions<Prompt, unknown, unknown>, "cases"> {
+  readonly cases: string | Iterable<unknown>
+}
+
+const run = Effect.fn("evolve")(function* (options: AnyOptions) {
+  const { distinct: cases, repeated } = Setup.distinct(yield* Effect.promise(() => casesOf(options.cases)))
+  const setup = Setup.make({
+    prompt: contentOf(options.prompt),
+    cases: cases.length,
+    calls: options.budget.calls,
+    usd: options.budget.usd ?? null,
+    minimalGain: options.minimalGain ?? 0.1,
+    randomSeed: options.randomSeed ?? 1
+  })
+  const limits = limitsOf(options)
+  const { file, identity = {} } = options
+  const progress = Viewing.following()
+  const log = yield* Log.open(setup, file === undefined ? null : { file, identity, cases }, (state) =>
+    options.onProgress?.(progress(state))
+  )
+  const target = targetOf(options, cases, (id) => Instruction.contentOf(Search.promptOf(log.state(), id)))
+  const left = () => (setup.usd === null ? null : setup.usd - log.state().usd)
+  const bill: Proposing.Bill = {
+    usd: 0,
+    left: null,
+    atMost: (request) => options.proposalAtMost?.(request, left()) ?? null,
+    begin: () => Effect.void
+  }
+  const proposer = Proposing.make(options.proposer, limits.retries, bill)
+  const makeCall = paidOnce(log, bill, left)
+  const expected = cases.flatMap((one) => expectedOf(one) ?? [])
+
+  for (;;) {
+    const state = log.state()
+    const due = Search.next(state)
+    switch (due._tag) {
+      case "Conclude":
+        return Result.make(
+          Viewing.viewOf({ head: { ...setup, identity, cases: [] }, state, events: log.events, rounds: [] }),
+          cases,
+          repeated
+        )
+      case "Decide":
+        yield* log.write(due.event)
+        break
+      case "Ask": {
+        const round = { ...limits, usd: left(), calls: Search.mostCalls(state) }
+        yield* Calls.perform(target, round, due.asks, log.outputs, log.write)
+        break
+      }
+      case "Rescore":
+        yield* Calls.rescore(target, { ...limits, usd: left(), calls: 0 }, due.asks, log.outputs, log.write)
+        break
+      case "Propose": {
+        const task = {
+          ...due,
+          state,
+          outputs: log.outputs,
+          expected,
+          keep: options.keep ?? [],
+          makeCall,
+          show: (index: number) => shown(cases[index])
+        }
+        for (const event of yield* Effect.provide(Proposing.propose(task), proposer)) yield* log.write(event)
+        break
+      }
+    }
+  }
+})
+
+/** A request of the proposer that was answered before is answered from the log. */
+const paidOnce =
+  ({ write, written }: Log.Log, bill: Proposing.Bill, left: () => number | null): MakeCall<Log.FileFailed> =>
+  ({ key }, ask) => {
+    const known = written.get(key)
+    if (known !== undefined) return Effect.succeed(known)
+    bill.usd = 0
+    bill.left = left()
+    // A proposer skips what fails; a file that cannot be written ends the search.
+    bill.begin = (atMost) => Effect.orDie(write({ _tag: "Started", kind: "proposer", key, atMost }))
+    return ask.pipe(
+      Effect.tapError(() => write({ _tag: "Failed", kind: "proposer", key, usd: bill.usd })),
+      Effect.map((answer) => ({ ...answer, spent: { ...answer.spent, usd: bill.usd } })),
+      Effect.tap((answer) => write({ _tag: "Written", key, answer }))
+    )
+  }
+
+const targetOf = (
+  options: AnyOptions,
+  cases: ReadonlyArray<unknown>,
+  promptOf: (id: Instruction.InstructionId) => Prompt
+): Calls.Target => ({
+  agent: ({ case: index, prompt }, context) => options.agent(promptOf(prompt), cases[index], context),
+  score: (output, { case: index }, context) => options.score(output, cases[index], context),
+  atMost: ({ case: index, prompt }) => options.atMost?.(promptOf(prompt), cases[index]) ?? null
+})
+
+const casesOf = async (cases: string | Iterable<unknown>): Promise<Iterable<unknown>> =>
+  typeof cases === "string" ? Cases.parseFile(cases, Cases.decode(cases, await readFile(cases))) : cases
+
+const contentOf = (prompt: Prompt): Instruction.Content => {
+  const texts = typeof prompt === "string" ? { prompt } : prompt
+  for (const [name, text] of Object.entries(texts))
+    if (typeof text !== "string" || text.trim() === "" || text.length > longest)
+      refuse({
+        where: "evolve",
+        field: name,
+        value: typeof text !== "string" ? text : text.length > longest ? `${text.length} characters` : "empty",
+        expected: `a text of 1 to ${longest.toLocaleString("en-US")} characters`
+      })
+  if (Object.keys(texts).length === 0)
+    refuse({ where: "evolve", field: "prompt", value: prompt, expected: "at least one text" })
+  return prompt
+}
+
+const longest = 100_000
+
+const limitsOf = ({
+  concurrency = 8,
+  retries = 3,
+  retryAfter = Calls.retryAfter,
+  timeoutSeconds = 120
+}: AnyOptions): Omit<Calls.Limits, "calls" | "usd"> => {
+  assertCount("evolve", "concurrency", concurrency, 1)
+  assertCount("evolve", "retries", retries, 0)
+  if (!(timeoutSeconds > 0))
+    refuse({ where: "evolve", field: "timeoutSeconds", value: timeoutSeconds, expected: "seconds above 0" })
+  return { concurrency, retries, retryAfter, timeoutSeconds }
+}
+
+/** A case as a proposer reads it, without the answer that it expects. */
+const shown = (one: unknown): { readonly task: string; readonly expected: string | null } => {
+  const expected = expectedOf(one)
+  if (typeof one !== "object" || one === null || expected === null) return { task: textOf(one), expected }
+  return { task: textOf(Object.fromEntries(Object.entries(one).filter(([name]) => name !== "expected"))), expected }
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))
+
+/** The answer that a case expects, if it says so in a field of that name. */
+const expectedOf = (one: unknown): string | null => {
+  const value = typeof one === "object" && one !== null ? Reflect.get(one, "expected") : undefined
+  return value === undefined || value === null ? null : textOf(value)
+}

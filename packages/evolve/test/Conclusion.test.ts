@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as fc from "fast-check"
-import { sentence } from "../src/Conclusion.ts"
+import { sentence } from "../src/SearchView.ts"
 
 /** The differences and the half of the interval of a test that shows no gain. */
 const undecided = fc

@@ -3,7 +3,6 @@ import { Instruction, Question } from "@inspo/domain"
 import { InstructionValue, Population } from "@inspo/population"
 import { Array as Arr } from "effect"
 import * as fc from "fast-check"
-import * as Answers from "../src/Answers.ts"
 import * as Evidence from "../src/Evidence.ts"
 
 const promptOf = (place: number, parent: number | null): Instruction.Instruction => ({
@@ -16,7 +15,7 @@ const promptOf = (place: number, parent: number | null): Instruction.Instruction
 })
 
 /** The evidence as a unit of time in which everything was answered, by the rules of populations. */
-const rebuilt = ([original, ...others]: Evidence.Prompts, outcomes: ReadonlyArray<Answers.Outcome>) => {
+const rebuilt = ([original, ...others]: Evidence.Prompts, outcomes: ReadonlyArray<Evidence.Outcome>) => {
   const entries = Arr.isArrayNonEmpty(others) ? Arr.groupWith(others, (one, other) => one.parent === other.parent) : []
   let entered = Population.make([original], Evidence.expected)
   for (const batch of entries) {
@@ -70,7 +69,7 @@ describe("evidence", () => {
         const all: Evidence.Prompts = [seed, ...others]
         const some: Evidence.Prompts = [seed, ...others.filter((_, place) => place + 1 !== leaving)]
         const asked = new Set<string>()
-        const outcomes = order.flatMap(({ place, prompt, score }): ReadonlyArray<Answers.Outcome> => {
+        const outcomes = order.flatMap(({ place, prompt, score }): ReadonlyArray<Evidence.Outcome> => {
           const ask = { prompt: Instruction.InstructionId.make(`i${prompt}`), case: place, sample: 0 }
           if (asked.has(`${prompt} ${place}`)) return []
           asked.add(`${prompt} ${place}`)
@@ -78,10 +77,10 @@ describe("evidence", () => {
             ? [{ _tag: "Missed", ...ask, reason: "none", usd: 0 }]
             : [{ _tag: "Answered", ...ask, score: score / 7, feedback: null, usd: 0 }]
         })
-        let answers = Answers.empty
+        let answers = Evidence.noAnswers
         let compared = Evidence.compare(all, answers)
         for (const [index, outcome] of outcomes.entries()) {
-          answers = Answers.add(answers, outcome)
+          answers = Evidence.add(answers, outcome)
           if (index % 3 > 0) compared = Evidence.follow(compared, index < cut ? all : some, answers)
         }
         compared = Evidence.follow(compared, compared.prompts, answers)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as Dollars from "../src/Conclusion.ts"
+import * as Dollars from "../src/SearchView.ts"
 import { evolve } from "../src/index.ts"
 import { good, options, succeeds } from "./support/Agents.ts"
 

@@ -10,7 +10,7 @@
 import { mkdir, readFile } from "node:fs/promises"
 import { parseArgs } from "node:util"
 import { evolve } from "@inspo/evolve"
-import { interval } from "@inspo/evolve/Conclusion"
+import { interval } from "@inspo/evolve/SearchView"
 import { Effect, Schema } from "effect"
 import { answered, measures } from "../src/gate/Measures.ts"
 import { tasks } from "../src/gate/Tasks.ts"

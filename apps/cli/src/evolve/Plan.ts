@@ -1,7 +1,6 @@
 /** How a search divides its budget, and what it can cost, before anything is spent. */
-import { dollars } from "@inspo/evolve/Conclusion"
-import { mostRescores } from "@inspo/evolve/Search"
-import { every, type Setup } from "@inspo/evolve/Setup"
+import { dollars } from "@inspo/evolve/SearchView"
+import { every, mostRescores, type Setup } from "@inspo/evolve/Setup"
 import { count } from "@inspo/report/Format"
 import type { ModelPrice } from "@inspo/reflection/ProposerModel"
 import * as Prices from "@inspo/reflection/Prices"

@@ -1,6 +1,6 @@
 /** The progress of a search in one line. */
 import type { Progress } from "@inspo/evolve"
-import { dollars } from "@inspo/evolve/Conclusion"
+import { dollars } from "@inspo/evolve/SearchView"
 import { count, plural, points } from "@inspo/report/Format"
 
 /** `isPriced` says whether the prices are known. */

@@ -91,7 +91,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
   if (!(Number.isSafeInteger(input.maxTokens) && input.maxTokens > 0))
     return yield* new UsageError({ problem: `--max-tokens is ${input.maxTokens}; expected a whole number above 0.` })
 
-  const { distinct, repeated } = Cases.distinct(all.map((job) => job.case))
+  const { distinct, repeated } = Setup.distinct(all.map((job) => job.case))
   const byCase = new Map(all.map((job) => [job.case, job]))
   const jobs = distinct.map((one) => Invariant.present(byCase.get(one), "job"))
   const setup = yield* checked(() =>

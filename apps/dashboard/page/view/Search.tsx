@@ -1,4 +1,4 @@
-import * as Conclusion from "@inspo/evolve/Conclusion"
+import * as Conclusion from "@inspo/evolve/SearchView"
 import type { Tried } from "@inspo/evolve/SearchView"
 import { type ReactNode, useMemo, useState } from "react"
 import { count, dollars, percent, plural, points } from "@inspo/report/Format"
