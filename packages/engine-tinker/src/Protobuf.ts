@@ -1,17 +1,5 @@
-import { create, fromBinary, type Message, toBinary } from "@bufbuild/protobuf"
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import { Result, Schema } from "effect"
-import {
-  type ArrayRecord,
-  type BatchedTensor,
-  type Chunk,
-  type Datum,
-  ForwardBackwardOutputSchema,
-  ForwardBackwardRequestSchema,
-  type LossConfigValue,
-  SampleResponseSchema,
-  type Tensor
-} from "./generated/tinker_pb.ts"
+import { entries, type Fields, type Message, packed, read, write } from "./internal/Message.ts"
 import type * as Wire from "./Wire.ts"
 
 /** The media type of protobuf bodies. */
@@ -40,26 +28,23 @@ export interface SentInput {
 }
 
 export const encodeForwardBackward = (request: ForwardBackward): Uint8Array<ArrayBuffer> =>
-  toBinary(
-    ForwardBackwardRequestSchema,
-    create(ForwardBackwardRequestSchema, {
-      modelId: request.modelId,
-      seqId: request.seqId,
-      lossFn: request.input.loss_fn,
-      lossFnConfig: { ...request.input.loss_fn_config },
-      forwardOnly: request.forwardOnly,
-      data: request.input.data.map((datum) => ({
-        modelInput: datum.model_input.chunks.map(({ tokens }) => ({
-          chunk: { case: "encodedText" as const, value: { tokens: int32Bytes(tokens) } }
-        })),
-        lossFnInputs: mapValues(datum.loss_fn_inputs, ({ data, dtype, shape }) => ({
-          encoding: { case: "dense" as const, value: dtype === "int64" ? int64Bytes(data) : float32Bytes(data) },
-          dtype: dtypes[dtype],
-          shape: (shape ?? [data.length]).map(BigInt)
-        }))
-      }))
-    })
-  )
+  write({
+    1: request.modelId,
+    2: request.seqId,
+    3: request.input.data.map(fieldsOfDatum),
+    4: request.input.loss_fn,
+    5: entries(request.input.loss_fn_config ?? {}, (double) => ({ double })),
+    6: request.forwardOnly
+  })
+
+const fieldsOfDatum = ({ loss_fn_inputs, model_input }: Wire.Datum): Fields => ({
+  1: model_input.chunks.map(({ tokens }) => ({ 1: [{ 1: int32Bytes(tokens) }] })),
+  2: entries(loss_fn_inputs, ({ data, dtype, shape }) => ({
+    1: [dtype === "int64" ? int64Bytes(data) : float32Bytes(data)],
+    3: dtypes[dtype],
+    4: packed(shape ?? [data.length])
+  }))
+})
 
 /**
  * The loss name and its config are left as they are sent: whether they make sense is for the reader to say. Fields that are
@@ -70,75 +55,62 @@ export const decodeForwardBackward = (
   most = Infinity
 ): Result.Result<Omit<ForwardBackward, "input"> & { readonly input: SentInput }, ProtobufError> =>
   attempt(() => {
-    if (countElements(bytes, "request", most) > most) throw new RangeError(`more than ${most} elements, expected fewer`)
-    const request = fromBinary(ForwardBackwardRequestSchema, bytes)
-    refuseUnknown(request)
+    const request = read(bytes, { most, left: most })
+    refuseOthers("ForwardBackwardRequest", request, [1, 2, 3, 4, 5, 6, 7])
     return {
-      modelId: request.modelId,
-      seqId: request.seqId,
-      forwardOnly: request.forwardOnly,
+      modelId: request.text(1),
+      seqId: request.integer(2),
+      forwardOnly: request.integer(6) !== 0,
       input: {
-        data: request.data.map(readDatum),
-        loss_fn: request.lossFn,
-        loss_fn_config: { ...request.lossFnConfig, ...mapValues(request.lossFnConfigV2, readSetting) }
+        data: request.messages(3).map(readDatum),
+        loss_fn: request.text(4),
+        // Field 5 holds numbers alone.
+        loss_fn_config: { ...request.map(5, readDouble), ...request.map(7, readSetting) }
       }
     }
   })
 
-export const encodeSampleResponse = (response: Wire.SampleResponse): Uint8Array<ArrayBuffer> =>
-  toBinary(
-    SampleResponseSchema,
-    create(SampleResponseSchema, {
-      sequences: response.sequences.map(({ logprobs, stop_reason, tokens }) => ({
-        stopReason: stop_reason === "stop" ? stop : length,
-        tokens: int32Bytes(tokens),
-        ...(logprobs === null || logprobs === undefined ? {} : { logprobs: float32Bytes(logprobs) })
-      })),
-      ...(response.prompt_logprobs === null || response.prompt_logprobs === undefined
-        ? {}
-        : { promptLogprobs: float32Bytes(response.prompt_logprobs.map((value) => value ?? NaN)) })
-    })
-  )
+export const encodeSampleResponse = ({ prompt_logprobs, sequences }: Wire.SampleResponse): Uint8Array<ArrayBuffer> =>
+  write({
+    1: sequences.map(({ logprobs, stop_reason, tokens }) => ({
+      1: stop_reason === "stop" ? stop : length,
+      2: int32Bytes(tokens),
+      3: logprobs === null || logprobs === undefined ? [] : [float32Bytes(logprobs)]
+    })),
+    2:
+      prompt_logprobs === null || prompt_logprobs === undefined
+        ? []
+        : [float32Bytes(prompt_logprobs.map((value) => value ?? NaN))]
+  })
 
 export const decodeSampleResponse = (bytes: Uint8Array): Result.Result<Wire.SampleResponse, ProtobufError> =>
   attempt(() => {
-    const response = fromBinary(SampleResponseSchema, bytes)
+    const response = read(bytes)
+    const promptLogprobs = response.bytes(2)
     return {
-      sequences: response.sequences.map(({ logprobs, stopReason, tokens }) => ({
-        stop_reason: stopReason === stop ? ("stop" as const) : ("length" as const),
-        tokens: int32s(tokens),
-        ...(logprobs === undefined ? {} : { logprobs: float32s(logprobs) })
-      })),
-      ...(response.promptLogprobs === undefined
+      sequences: response.messages(1).map((sequence) => {
+        const logprobs = sequence.bytes(3)
+        return {
+          stop_reason: sequence.integer(1) === stop ? ("stop" as const) : ("length" as const),
+          tokens: int32s(sequence.bytes(2)),
+          ...(logprobs === undefined ? {} : { logprobs: float32s(logprobs) })
+        }
+      }),
+      ...(promptLogprobs === undefined
         ? {}
-        : {
-            prompt_logprobs: float32s(response.promptLogprobs).map((value) => (Number.isNaN(value) ? null : value))
-          })
+        : { prompt_logprobs: float32s(promptLogprobs).map((value) => (Number.isNaN(value) ? null : value)) })
     }
   })
 
 export const encodeForwardBackwardOutput = (output: Wire.ForwardBackwardOutput): Uint8Array<ArrayBuffer> => {
-  const names = Object.keys(output.loss_fn_outputs[0] ?? {})
-  return toBinary(
-    ForwardBackwardOutputSchema,
-    create(ForwardBackwardOutputSchema, {
-      lossFnOutputType: output.loss_fn_output_type,
-      metrics: { ...output.metrics },
-      lossFnOutputs: [
-        {
-          typeTag: output.loss_fn_output_type,
-          numDatums: BigInt(output.loss_fn_outputs.length),
-          fields: Object.fromEntries(
-            names.map((name) => [name, encodeRows(output.loss_fn_outputs.map((datum) => datum[name]?.data ?? []))])
-          )
-        }
-      ]
-    })
-  )
+  const { loss_fn_output_type: type, loss_fn_outputs: outputs } = output
+  const columns = Object.keys(outputs[0] ?? {}).map((name) => [name, outputs.map((datum) => datum[name]?.data ?? [])])
+  const record = { 1: type, 2: entries(Object.fromEntries(columns), fieldsOfRows), 3: outputs.length }
+  return write({ 1: type, 2: [record], 3: entries(output.metrics, (double) => ({ double })) })
 }
 
 /** Rows of numbers after one another, with the bytes at which each begins and the last ends. */
-const encodeRows = (rows: ReadonlyArray<ReadonlyArray<number>>) => {
+const fieldsOfRows = (rows: ReadonlyArray<ReadonlyArray<number>>): Fields => {
   const values = new Float32Array(rows.reduce((total, row) => total + row.length, 0))
   const offsets = [0]
   let end = 0
@@ -147,18 +119,18 @@ const encodeRows = (rows: ReadonlyArray<ReadonlyArray<number>>) => {
     end += row.length
     offsets.push(4 * end)
   }
-  return { data: new Uint8Array(values.buffer), offsets: int64Bytes(offsets), dtype: dtypes.float32 }
+  return { 1: new Uint8Array(values.buffer), 2: int64Bytes(offsets), 3: dtypes.float32 }
 }
 
 export const decodeForwardBackwardOutput = (
   bytes: Uint8Array
 ): Result.Result<Wire.ForwardBackwardOutput, ProtobufError> =>
   attempt(() => {
-    const output = fromBinary(ForwardBackwardOutputSchema, bytes)
+    const output = read(bytes)
     return {
-      loss_fn_output_type: output.lossFnOutputType,
-      loss_fn_outputs: output.lossFnOutputs.flatMap(readRecord),
-      metrics: output.metrics
+      loss_fn_output_type: output.text(1),
+      loss_fn_outputs: output.messages(2).flatMap(readRecord),
+      metrics: output.map(3, readDouble)
     }
   })
 
@@ -166,89 +138,75 @@ export const decodeForwardBackwardOutput = (
 const dtypes = { float32: 1, int64: 2, int32: 3, bfloat16: 4 } as const
 const [stop, length] = [0, 1]
 
-const attempt = <A>(read: () => A): Result.Result<A, ProtobufError> =>
+const attempt = <A>(decode: () => A): Result.Result<A, ProtobufError> =>
   Result.try({
-    try: read,
+    try: decode,
     catch: (error) => new ProtobufError({ reason: error instanceof Error ? error.message : String(error) })
   })
 
-/** Where elements are in a request whose number its bytes bound alone. */
-const elements = {
-  request: { 3: "datum", 5: "leaf", 7: "leaf" },
-  datum: { 1: "leaf", 2: "input", 3: "leaf", 4: "leaf" },
-  input: { 2: "tensor" },
-  tensor: { 4: "numbers" }
-} as const
-type Kind = keyof typeof elements
-
-/** How many elements there are, counted until they are more than `most`. */
-const countElements = (bytes: Uint8Array, kind: Kind, most: number): number => {
-  const nested: Readonly<Record<number, Kind | "leaf" | "numbers">> = elements[kind]
-  const reader = new BinaryReader(bytes)
-  let count = 0
-  while (reader.pos < reader.len && count <= most) {
-    const [field, wireType] = reader.tag()
-    const within = nested[field]
-    count += 1
-    if (within === undefined || wireType !== WireType.LengthDelimited) reader.skip(wireType, field)
-    else {
-      const content = reader.bytes()
-      if (within === "numbers") count += content.length
-      else if (within !== "leaf") count += countElements(content, within, most - count)
-    }
-  }
-  return count
+const refuseOthers = (name: string, message: Message, known: ReadonlyArray<number>): void => {
+  const field = message.other(known)
+  if (field !== undefined)
+    throw new RangeError(
+      `field ${field} of tinker_public.${name} is not known here, expected only what this server can honour`
+    )
 }
 
-const refuseUnknown = ({ $typeName, $unknown = [] }: Message): void => {
-  const [field] = $unknown
-  if (field === undefined) return
-  throw new RangeError(`field ${field.no} of ${$typeName} is not known here, expected only what this server can honour`)
+/** The value of an entry of numbers. */
+const readDouble = (entry: Message): number => entry.double(2) ?? 0
+
+const readSetting = (entry: Message): number | string => {
+  const setting = entry.message(2)
+  const number = setting?.double(1)
+  if (number !== undefined) return number
+  if (setting?.bytes(2) === undefined) throw new RangeError("a setting of loss_fn_config is empty, expected a number")
+  return setting.text(2)
 }
 
-const readSetting = ({ value }: LossConfigValue): number | string => {
-  if (value.case === undefined) throw new RangeError("a setting of loss_fn_config is empty, expected a number")
-  return value.value
+/** Fields 3 and 4 say where tokens came from: no loss that is served here asks. */
+const readDatum = (datum: Message): Wire.Datum => {
+  refuseOthers("Datum", datum, [1, 2, 3, 4])
+  return { model_input: { chunks: datum.messages(1).map(readChunk) }, loss_fn_inputs: datum.map(2, readTensor) }
 }
 
-const readDatum = (datum: Datum): Wire.Datum => {
-  refuseUnknown(datum)
-  return {
-    model_input: { chunks: datum.modelInput.map(readChunk) },
-    loss_fn_inputs: mapValues(datum.lossFnInputs, readTensor)
-  }
+const readChunk = (chunk: Message) => {
+  refuseOthers("Chunk", chunk, [1, 2, 3])
+  const text = chunk.message(1)
+  if (text === undefined)
+    throw new RangeError(
+      `a chunk is ${chunk.bytes(2) ? "image" : chunk.bytes(3) ? "dmel" : "empty"}, expected encoded_text`
+    )
+  return { type: "encoded_text" as const, tokens: int32s(text.bytes(1)) }
 }
 
-const readChunk = (message: Chunk) => {
-  refuseUnknown(message)
-  const { chunk } = message
-  if (chunk.case !== "encodedText") throw new RangeError(`a chunk is ${chunk.case ?? "empty"}, expected encoded_text`)
-  return { type: "encoded_text" as const, tokens: int32s(chunk.value.tokens) }
+const readTensor = (entry: Message): Wire.TensorData => {
+  const tensor = entry.message(2) ?? read(none)
+  refuseOthers("Tensor", tensor, [1, 2, 3, 4])
+  const dense = tensor.bytes(1)
+  if (dense === undefined) throw new RangeError("a tensor is sparse, expected a dense one")
+  return { ...readValues(dense, tensor.integer(3)), shape: tensor.integers(4) }
 }
 
-const readTensor = (tensor: Tensor): Wire.TensorData => {
-  refuseUnknown(tensor)
-  if (tensor.encoding.case !== "dense") throw new RangeError("a tensor is sparse, expected a dense one")
-  return { ...readValues(tensor.encoding.value, tensor.dtype), shape: tensor.shape.map(Number) }
-}
-
-const readRecord = ({ fields, numDatums }: ArrayRecord): ReadonlyArray<Record<string, Wire.TensorData>> => {
-  const columns = Object.entries(fields).map(([name, field]) => ({ name, rows: readRows(field, Number(numDatums)) }))
-  return Array.from({ length: Number(numDatums) }, (_, index) =>
-    Object.fromEntries(columns.map(({ name, rows }) => [name, rows[index] ?? { data: [], dtype: "float32" as const }]))
+const readRecord = (record: Message): ReadonlyArray<Record<string, Wire.TensorData>> => {
+  const count = record.integer(3)
+  const columns = Object.entries(record.map(2, (entry) => readRows(entry.message(2) ?? read(none), count)))
+  return Array.from({ length: count }, (_, index) =>
+    Object.fromEntries(columns.map(([name, rows]) => [name, rows[index] ?? { data: [], dtype: "float32" as const }]))
   )
 }
 
-const readRows = (field: BatchedTensor, count: number): ReadonlyArray<Wire.TensorData> => {
-  const offsets = int64s(field.offsets)
+/** The tensors of `count` datums, which are in one buffer. */
+const readRows = (rows: Message, count: number): ReadonlyArray<Wire.TensorData> => {
+  const [data = none, offsets, trailing] = [rows.bytes(1), int64s(rows.bytes(2)), rows.integers(4)]
   if (offsets.length !== count + 1) throw new RangeError(`${offsets.length} offsets of ${count} datums`)
+  const width = trailing.reduce((size, side) => size * side, 1)
   return Array.from({ length: count }, (_, index) => {
-    const row = readValues(field.data.subarray(offsets[index], offsets[index + 1]), field.dtype)
-    const trailing = field.trailingShape.map(Number)
-    const width = trailing.reduce((size, side) => size * side, 1)
+    const row = readValues(data.subarray(offsets[index], offsets[index + 1]), rows.integer(3))
     return { ...row, shape: [row.data.length / width, ...trailing] }
   })
 }
+
+const none: Uint8Array = new Uint8Array()
 
 const readValues = (bytes: Uint8Array, dtype: number): Pick<Wire.TensorData, "data" | "dtype"> => {
   switch (dtype) {
@@ -279,10 +237,10 @@ const int64Bytes = (values: ReadonlyArray<number>) => {
   return new Uint8Array(halves.buffer)
 }
 
-const int32s = (bytes: Uint8Array): ReadonlyArray<number> => list(new Int32Array(aligned(bytes, 4)))
+const int32s = (bytes = none): ReadonlyArray<number> => list(new Int32Array(aligned(bytes, 4)))
 const float32s = (bytes: Uint8Array): ReadonlyArray<number> => list(new Float32Array(aligned(bytes, 4)))
 
-const int64s = (bytes: Uint8Array): ReadonlyArray<number> => {
+const int64s = (bytes = none): ReadonlyArray<number> => {
   const halves = new Int32Array(aligned(bytes, 8))
   const values: Array<number> = []
   values.length = halves.length / 2
@@ -308,6 +266,3 @@ const aligned = (bytes: Uint8Array, size: number): ArrayBuffer => {
   if (bytes.length % size !== 0) throw new RangeError(`${bytes.length} bytes are no list of ${size}-byte numbers`)
   return new Uint8Array(bytes).buffer
 }
-
-const mapValues = <A, B>(values: Readonly<Record<string, A>>, use: (value: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, use(value)]))

@@ -1,5 +1,4 @@
-import { create, toBinary } from "@bufbuild/protobuf"
-import { ModelProtoSchema } from "./generated/onnx_pb.ts"
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 
 /** Element types that occur in a graph, by their ONNX names. */
 export type DataType = "float32" | "int64" | "bool"
@@ -36,54 +35,88 @@ interface Model {
   readonly outputs: ReadonlyArray<Value>
 }
 
-/** The bytes of an ONNX file: IR version 9, operator set 18 plus onnxruntime's `com.microsoft`. */
-export const encode = (model: Model): Uint8Array =>
-  toBinary(
-    ModelProtoSchema,
-    create(ModelProtoSchema, {
-      irVersion: 9n,
-      opsetImport: [
-        { domain: "", version: 18n },
-        { domain: "com.microsoft", version: 1n }
-      ],
-      graph: {
-        name: "graph",
-        node: model.nodes.map((node) => ({
-          opType: node.operator,
-          domain: node.domain,
-          input: [...node.inputs],
-          output: [...node.outputs],
-          attribute: Object.entries(node.attributes).map(([name, value]) => attribute(name, value))
-        })),
-        initializer: model.initializers.map(({ name, type, shape, data }) => ({
-          name,
-          dims: shape.map(BigInt),
-          dataType: dataTypes[type],
-          rawData: new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-        })),
-        input: model.inputs.map(valueInfo),
-        output: model.outputs.map(valueInfo)
-      }
-    })
-  )
-
-// Numbers of the enums TensorProto.DataType and AttributeProto.AttributeType.
-const dataTypes = { float32: 1, int64: 7, bool: 9 } as const
-const attributeTypes = { float: 1, int: 2, string: 3, ints: 7 } as const
-
-const attribute = (name: string, value: Attribute) => {
-  if (typeof value === "string") return { name, s: new TextEncoder().encode(value), type: attributeTypes.string }
-  if (typeof value === "number") return { name, i: BigInt(value), type: attributeTypes.int }
-  if ("float" in value) return { name, f: value.float, type: attributeTypes.float }
-  return { name, ints: value.map(BigInt), type: attributeTypes.ints }
+/**
+ * The bytes of an ONNX file: IR version 9, operator set 18 plus onnxruntime's `com.microsoft`. The numbers of fields are those
+ * of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+ */
+export const encode = ({ initializers, inputs, nodes, outputs }: Model): Uint8Array => {
+  const graph = {
+    1: nodes.map(nodeOf),
+    2: "graph",
+    5: initializers.map(tensorOf),
+    11: inputs.map(valueOf),
+    12: outputs.map(valueOf)
+  }
+  return write({ 1: 9, 7: graph, 8: [{ 2: 18 }, { 1: "com.microsoft", 2: 1 }] }, new BinaryWriter()).finish()
 }
 
-const valueInfo = ({ name, type, shape }: Value) => ({
-  name,
-  type: {
-    tensorType: {
-      elemType: dataTypes[type],
-      shape: { dim: shape.map((size) => (size < 0 ? {} : { dimValue: BigInt(size) })) }
-    }
-  }
+const nodeOf = (node: Node): Fields => ({
+  1: node.inputs,
+  2: node.outputs,
+  4: node.operator,
+  5: Object.entries(node.attributes).map(([name, value]) => ({ 1: name, ...attributeOf(value) })),
+  7: node.domain
 })
+
+const tensorOf = ({ data, name, shape, type }: Initializer): Fields => ({
+  1: packed(shape),
+  2: dataTypes[type],
+  8: name,
+  9: new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+})
+
+/** A size that is unknown is an empty message. */
+const valueOf = ({ name, shape, type }: Value): Fields => ({
+  1: name,
+  2: { 1: { 1: dataTypes[type], 2: { 1: shape.map((size) => (size < 0 ? {} : { 1: size })) } } }
+})
+
+// Numbers of the enums TensorProto.DataType and, in field 20, AttributeProto.AttributeType.
+const dataTypes = { float32: 1, int64: 7, bool: 9 } as const
+
+const attributeOf = (value: Attribute): Fields => {
+  if (typeof value === "string") return { 4: value, 20: 3 }
+  if (typeof value === "number") return { 3: value, 20: 2 }
+  return "float" in value ? { 2: value, 20: 1 } : { 8: packed(value), 20: 7 }
+}
+
+/** What the fields of a Protocol Buffers message are written from, by their numbers: one value, or many. */
+interface Fields {
+  readonly [field: number]: Field | ReadonlyArray<Field>
+}
+
+/** A number without a name is an integer. */
+type Field = string | number | Uint8Array | Float | Fields
+
+interface Float {
+  readonly float: number
+}
+
+/** Every value of a list is written; one alone is not where it is zero or empty. */
+const write = (fields: Fields, writer: BinaryWriter): BinaryWriter => {
+  for (const [name, given] of Object.entries(fields)) {
+    const field = Number(name)
+    if (isList(given)) for (const value of given) writeField(writer, field, value)
+    else if (!isZero(given)) writeField(writer, field, given)
+  }
+  return writer
+}
+
+const writeField = (writer: BinaryWriter, field: number, value: Field): void => {
+  if (typeof value === "string") writer.tag(field, WireType.LengthDelimited).string(value)
+  else if (typeof value === "number") writer.tag(field, WireType.Varint).int64(value)
+  else if (value instanceof Uint8Array) writer.tag(field, WireType.LengthDelimited).bytes(value)
+  else if (isFloat(value)) writer.tag(field, WireType.Bit32).float(value.float)
+  else write(value, writer.tag(field, WireType.LengthDelimited).fork()).join()
+}
+
+const isList = (given: Field | ReadonlyArray<Field>): given is ReadonlyArray<Field> => Array.isArray(given)
+
+const isFloat = (value: Float | Fields): value is Float => "float" in value
+
+const isZero = (value: Field): boolean =>
+  value === 0 || value === "" || (value instanceof Uint8Array && value.length === 0)
+
+/** A list of integers in one value. */
+const packed = (values: ReadonlyArray<number>): Uint8Array =>
+  values.reduce((writer, value) => writer.int64(value), new BinaryWriter()).finish()

@@ -1,11 +1,22 @@
-import { fromBinary } from "@bufbuild/protobuf"
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import { assert, describe, it } from "@effect/vitest"
 import { add, weightedSum } from "../../src/graph/Elementwise.ts"
-import { ModelProtoSchema } from "../../src/graph/generated/onnx_pb.ts"
 import { Graph, sizeOf } from "../../src/graph/Graph.ts"
 import { Effect } from "effect"
 import { run } from "./Sessions.ts"
 import { square } from "./square.ts"
+
+/** The values of a field of texts or messages. */
+const field = (wanted: number, message: Uint8Array): ReadonlyArray<Uint8Array> => {
+  const reader = new BinaryReader(message)
+  const values: Array<Uint8Array> = []
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag()
+    if (number === wanted && wireType === WireType.LengthDelimited) values.push(reader.bytes())
+    else reader.skip(wireType, number)
+  }
+  return values
+}
 
 describe("Graph", () => {
   it("leaves out nodes, constants and inputs that no output depends on", () => {
@@ -15,13 +26,17 @@ describe("Graph", () => {
     graph.output("y", square(graph, x))
     add(graph, unused, graph.constant([2], Float32Array.of(1, 2)))
     const program = graph.build()
-    const model = fromBinary(ModelProtoSchema, program.bytes)
     assert.deepStrictEqual(program.inputs, [{ name: "x", shape: [2], type: "float32" }])
+    const graphs = field(7, program.bytes)
+    const nodes = graphs.flatMap((bytes) => field(1, bytes))
     assert.deepStrictEqual(
-      model.graph?.node.map(({ opType }) => opType),
+      nodes.flatMap((node) => field(4, node)).map((operator) => new TextDecoder().decode(operator)),
       ["Mul"]
     )
-    assert.deepStrictEqual(model.graph?.initializer, [])
+    assert.deepStrictEqual(
+      graphs.flatMap((bytes) => field(5, bytes)),
+      []
+    )
   })
 
   it("gives equal bytes for equal graphs", () => {
