@@ -4,7 +4,7 @@ import { Instruction, Trajectory } from "@inspo/domain"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { layerExactMatch } from "@inspo/reward"
 import { defaultConfig, type Episode, layer, Rollout } from "@inspo/rollout"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Layer, Schema } from "effect"
 
 const Seed = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))

@@ -1,6 +1,6 @@
 import type { Question } from "@inspo/domain"
 import { CandidateLint } from "@inspo/reflection"
-import * as ModelProposer from "@inspo/reflection/ModelProposer"
+import { ModelProposer } from "@inspo/reflection/models"
 import { Verification } from "@inspo/verification"
 import { Effect } from "effect"
 import type { LanguageModel } from "effect/ai"

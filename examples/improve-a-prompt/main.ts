@@ -4,8 +4,7 @@
  *     MODEL_URL=http://127.0.0.1:11434/v1 MODEL=qwen3 node improve-a-prompt/main.ts
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { openAiCompatible } from "@inspo/reflection/OpenAi"
-import * as Provider from "@inspo/reflection/Provider"
+import { Provider, openAiCompatible } from "@inspo/reflection/models"
 import { Config, Console, Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { improve } from "./ImproveAPrompt.ts"

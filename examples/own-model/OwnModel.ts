@@ -1,8 +1,7 @@
 import { layerNothing } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
 import * as ChatEngine from "@inspo/rollout/ChatEngine"
-import * as ChatPolicy from "@inspo/rollout/ChatPolicy"
-import * as ChatRollout from "@inspo/rollout/ChatRollout"
+import { ChatPolicy, ChatRollout } from "@inspo/rollout"
 import { Layer } from "effect"
 
 /** All that a run needs of a model that is a function: no tokens, no log-probabilities, no training. */

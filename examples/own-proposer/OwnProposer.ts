@@ -1,4 +1,5 @@
-import { Proposer, Spent } from "@inspo/reflection"
+import { Proposer } from "@inspo/reflection"
+import { Spent } from "@inspo/domain"
 import { Effect, Layer } from "effect"
 
 /** Proposes a sentence more at a time. */

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { openAiCompatible } from "@inspo/reflection/OpenAi"
-import * as Provider from "@inspo/reflection/Provider"
+import { Provider, openAiCompatible } from "@inspo/reflection/models"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpServer } from "effect/http"
 import { improve } from "../improve-a-prompt/ImproveAPrompt.ts"

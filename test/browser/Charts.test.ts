@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { compact } from "@inspo/report/Format"
+import { compact } from "@inspo/report"
 import {
   assertClean,
   assertInOrder,

@@ -1,7 +1,5 @@
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
-import { initialParameters, parameterCount } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig, ModelFolder, TokenizerFiles } from "@inspo/engine-local"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
-import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { World } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"
 import { Effect } from "effect"
@@ -12,7 +10,7 @@ export const writeTinyModel = Effect.fnUntraced(function* (folder: string) {
   const clauseWords = [ClauseBank.seedInstruction, ...ClauseBank.clauses.flatMap(({ texts }) => texts)]
     .join(" ")
     .match(/[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9<>/]+/gu)
-  const tokenizerFiles = makeTokenizerFiles([...World.vocabulary, ...(clauseWords ?? []), "Question"])
+  const tokenizerFiles = TokenizerFiles.makeTokenizerFiles([...World.vocabulary, ...(clauseWords ?? []), "Question"])
   const { vocabularySize } = fromFiles(tokenizerFiles)
   const model = {
     vocabulary: vocabularySize,
@@ -23,9 +21,9 @@ export const writeTinyModel = Effect.fnUntraced(function* (folder: string) {
     feedForward: 2,
     context: 320
   }
-  const parameters = initialParameters(model, "tiny")
+  const parameters = ModelConfig.initialParameters(model, "tiny")
   yield* ModelFolder.write(folder, { name: "tiny", model, parameters, tokenizerFiles })
-  return parameterCount(model)
+  return ModelConfig.parameterCount(model)
 })
 
 /** A run of seconds on the tiny model in `model`, in which pruning, evolution and evaluation all happen. */

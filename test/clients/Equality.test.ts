@@ -2,16 +2,19 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Inspo, type Lease } from "@inspo/client"
-import { makeDecisionContext, Strategies as RunStrategies, type Algorithm, type RunEvent } from "@inspo/coevolution"
-import type { DecisionContext } from "@inspo/coevolution/Next"
-import { Spent } from "@inspo/domain"
-import type { InstructionId } from "@inspo/domain/Instruction"
+import {
+  type Algorithm,
+  type DecisionContext,
+  type RunEvent,
+  Strategies as RunStrategies,
+  makeDecisionContext
+} from "@inspo/coevolution"
+import { type Instruction, Spent } from "@inspo/domain"
+import { Evolving, type Population as Wire } from "@inspo/serve"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { InstructionValue, type Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
-import type { Population as Wire } from "@inspo/serve"
-import { CurrentProposer } from "@inspo/serve/live/Evolving"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import { layer as layerPopulations } from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
@@ -28,10 +31,10 @@ type Proposed = Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>
 /** All that a run decided, and who was its best whenever a step was planned, and in the end. */
 const played = Effect.fnUntraced(function* (
   algorithm: Algorithm,
-  best: (of: Population.Population) => InstructionId | null
+  best: (of: Population.Population) => Instruction.InstructionId | null
 ) {
   const events: Array<RunEvent> = []
-  const bests: Array<InstructionId | null> = []
+  const bests: Array<Instruction.InstructionId | null> = []
   yield* runOn(algorithm, layerMemory, (event, { population }) =>
     Effect.sync(() => {
       events.push(event)
@@ -52,7 +55,7 @@ const listening = Effect.fnUntraced(function* (proposals: ReadonlyArray<Proposed
   })
   const context = yield* HttpRouter.serve(Server.layer(), { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(layerPopulations),
-    Layer.provide([MemoryStore.layer, Layer.succeed(CurrentProposer, { proposer, budgetUsd: null })]),
+    Layer.provide([MemoryStore.layer, Layer.succeed(Evolving.CurrentProposer, { proposer, budgetUsd: null })]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
     Layer.build
   )
@@ -159,10 +162,10 @@ const reflectedAfter = (events: ReadonlyArray<RunEvent>, index: number): Readonl
 /** Who was best whenever a training cohort was opened, and in the end. */
 const bestsOf = (
   log: ReadonlyArray<PopulationEvent>,
-  best: (of: Population.Population) => InstructionId | null
-): ReadonlyArray<InstructionId | null> => {
+  best: (of: Population.Population) => Instruction.InstructionId | null
+): ReadonlyArray<Instruction.InstructionId | null> => {
   let state = fold(log.slice(0, 1))
-  const bests: Array<InstructionId | null> = []
+  const bests: Array<Instruction.InstructionId | null> = []
   for (const event of log.slice(1)) {
     if (event._tag === "CohortOpened") bests.push(best(state.learning.population))
     state = apply(state, event)

@@ -1,3 +1,4 @@
+import type { Chat } from "@inspo/domain"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -9,10 +10,9 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
-import { laws } from "@inspo/engine/testing/EngineLaws"
-import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
-import { openAiCompatible } from "@inspo/reflection/OpenAi"
-import * as Provider from "@inspo/reflection/Provider"
+import { EngineLaws } from "@inspo/engine/testing"
+import { Provider, openAiCompatible } from "@inspo/reflection/models"
+import * as CompletionsEngine from "@inspo/engine-completions"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -87,7 +87,7 @@ describe.skipIf(Foreign.problem !== null || Foreign.llamaServer === undefined)("
         const tokenizer = yield* HuggingFaceTokenizer.read(folder)
         const context = yield* Layer.build(CompletionsEngine.layer({ url, tokenizer }))
         const engine = yield* Effect.provideContext(Engine, context)
-        for (const { check } of laws()) yield* Effect.provideContext(check, context)
+        for (const { check } of EngineLaws.laws()) yield* Effect.provideContext(check, context)
 
         /** The server's probabilities of the next token, requested as its own page does. */
         const distribution = Effect.fnUntraced(function* (prompt: ReadonlyArray<number>) {
@@ -155,13 +155,13 @@ describe.skipIf(Foreign.problem !== null || Foreign.llamaServer === undefined)("
           retries: 0
         })
         const call = { id: "c1", name: add.name, input: { a: 2, b: 3 } }
-        const question: Provider.ChatMessage = { role: "user", text: "What is two and three?" }
-        const answered: ReadonlyArray<Provider.ChatMessage> = [
+        const question: Chat.ChatMessage = { role: "user", text: "What is two and three?" }
+        const answered: ReadonlyArray<Chat.ChatMessage> = [
           question,
           { role: "assistant", text: "", calls: [call] },
           { role: "tool", results: [{ call, text: "It is five." }] }
         ]
-        const sizeOf = (messages: ReadonlyArray<Provider.ChatMessage>, tools: ReadonlyArray<Provider.ToolDefinition>) =>
+        const sizeOf = (messages: ReadonlyArray<Chat.ChatMessage>, tools: ReadonlyArray<Chat.ToolDefinition>) =>
           Effect.map(chat({ messages, tools }), ({ usage }) => usage.inputTokens.total ?? NaN)
         assert.isAbove(yield* sizeOf(answered, [add]), yield* sizeOf([question], [add]))
         Foreign.record({
@@ -174,7 +174,7 @@ describe.skipIf(Foreign.problem !== null || Foreign.llamaServer === undefined)("
   )
 })
 
-const add: Provider.ToolDefinition = {
+const add: Chat.ToolDefinition = {
   name: "add",
   description: "Adds two digits.",
   parameters: {

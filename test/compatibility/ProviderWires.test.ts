@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import * as Provider from "@inspo/reflection/Provider"
+import { Provider } from "@inspo/reflection/models"
 import { Effect, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { exchanges, getSum } from "../../packages/reflection/test/fixtures/exchanges.ts"

@@ -1,7 +1,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, it } from "@effect/vitest"
 import { EngineLaws } from "@inspo/engine/testing"
-import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
+import * as CompletionsEngine from "@inspo/engine-completions"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, Layer } from "effect"
 import * as Foreign from "./support/Foreign.ts"

@@ -1,6 +1,5 @@
 import { it } from "@effect/vitest"
-import { laws } from "@inspo/engine/testing/EngineLaws"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { EngineLaws, TabularEngine } from "@inspo/engine/testing"
 import { Effect, Layer } from "effect"
 import { moduleOf } from "./support/Modules.ts"
 import type { OwnEngine } from "./support/OwnEngine.ts"
@@ -28,5 +27,5 @@ const engine = Layer.unwrap(
 )
 
 it.layer(engine)("the engine of docs/how-to/own-engine.md", (it) => {
-  for (const { check, name } of laws()) it.effect(name, () => check)
+  for (const { check, name } of EngineLaws.laws()) it.effect(name, () => check)
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { estimate, type Estimate, paired } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { root } from "../packages/support/Workspace.ts"
@@ -25,14 +25,15 @@ const figures = (task: string): ReadonlyArray<string> => rows(readme, `[${task}]
 
 const points = (value: number): string => value.toFixed(1)
 
-const withInterval = (value: Estimate | null): string =>
+const withInterval = (value: Exact.Estimate | null): string =>
   value === null
     ? ""
     : value.ci95 === null || value.ci95[0] === value.ci95[1]
       ? points(value.mean)
       : `${points(value.mean)} [${value.ci95.map(points).join(", ")}]`
 
-const mean = (values: ReadonlyMap<number, number>): string => points(estimate([...values.values()])?.mean ?? Number.NaN)
+const mean = (values: ReadonlyMap<number, number>): string =>
+  points(Exact.estimate([...values.values()])?.mean ?? Number.NaN)
 
 /** The reward of each seed under the plain and the returned instruction, in a table of the details. */
 const frozen = (task: string) => {
@@ -104,7 +105,7 @@ describe("the figures of the README", () => {
       "10",
       mean(evolved),
       mean(plain),
-      withInterval(paired(evolved, plain))
+      withInterval(Exact.paired(evolved, plain))
     ])
     const started = (arm: string) => (arms.get(arm) ?? []).filter(({ takeOff }) => takeOff.step !== null).length
     assert.deepStrictEqual([started("letter-searching"), started("letter-static")], [10, 0])
@@ -113,7 +114,7 @@ describe("the figures of the README", () => {
 
   it.each(["format", "arithmetic"])("on a frozen model are those of each seed: %s", (task) => {
     const { plain, returned } = frozen(task)
-    const difference = paired(returned, plain)
+    const difference = Exact.paired(returned, plain)
     assert.deepStrictEqual(figures(`SmolLM2, ${task === "format" ? "a format" : task}, frozen`), [
       `${plain.size}`,
       mean(returned),
@@ -128,7 +129,7 @@ describe("the figures of the study of the letter", () => {
 
   it.each([1, 11])("are those of the result files, of the ten seeds from %i", (first) => {
     for (const [arm, seeds] of letter(first)) {
-      const score = estimate(seeds.map(({ em }) => em))
+      const score = Exact.estimate(seeds.map(({ em }) => em))
       const found = rows(page, `\`${arm}\``).filter((row) => row.join(" ").includes(withInterval(score)))
       assert.isNotEmpty(found, `${arm}: ${withInterval(score)}`)
     }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { RunEvent } from "@inspo/coevolution/RunEvent"
+import { RunEvent } from "@inspo/coevolution"
 import { RunConfig } from "@inspo/config"
 import { inspo } from "../../apps/cli/src/Cli.ts"
 import { configKeys } from "../../apps/cli/src/config/ConfigKeys.ts"

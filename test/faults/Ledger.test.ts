@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EventLog, type RunEvent } from "@inspo/coevolution"
-import type { BudgetReached } from "@inspo/ledger/Bookkeeping"
-import { Ledger } from "@inspo/ledger"
+import { type Bookkeeping, Ledger } from "@inspo/ledger"
+import { ToolLoop } from "@inspo/rollout"
 import { JudgeCost, join, local, type RunConfig } from "@inspo/config"
-import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
 import { Spent } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -172,9 +171,10 @@ const disturbed = Effect.fnUntraced(
   Effect.provide(layerMemory, { local: true })
 )
 
-const isReached = (error: { readonly _tag: string }): error is BudgetReached => error._tag === "BudgetReached"
+const isReached = (error: { readonly _tag: string }): error is Bookkeeping.BudgetReached =>
+  error._tag === "BudgetReached"
 
-const raised = (budget: RunConfig["budget"], { cap, limit }: BudgetReached): RunConfig["budget"] => ({
+const raised = (budget: RunConfig["budget"], { cap, limit }: Bookkeeping.BudgetReached): RunConfig["budget"] => ({
   ...budget,
   [cap]: cap === "usd" ? 3 * limit + 0.1 : 3 * limit
 })
@@ -188,7 +188,7 @@ const mostInFlight = (asked: ReadonlyArray<Asked>, { data }: FaultyRun.World): P
     FaultyRun.concurrency * Math.max(...verdicts.map((one) => one[amount] ?? NaN))
   const calls = asked.map((one) => chargedFor({ ...one, outcome: "lost" }))
   const most = (amount: "tokens" | "usd") => (1 + FaultyRun.retries) * Math.max(0, ...calls.map((call) => call[amount]))
-  const played = FaultyRun.concurrency * maximumTokens(config.rollout)
+  const played = FaultyRun.concurrency * ToolLoop.maximumTokens(config.rollout)
   return {
     rollouts: 0,
     calls: Infinity,

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import { ModelFolder } from "@inspo/engine-local"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { endAll, inspoServer } from "../cli/Inspo.ts"

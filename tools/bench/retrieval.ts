@@ -11,7 +11,7 @@ import { SearchR1 } from "@inspo/datasets"
 import type { Search } from "@inspo/retrieval"
 import * as Bm25 from "@inspo/retrieval/Bm25"
 import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
-import { substringExactMatch } from "@inspo/reward/ExactMatch"
+import { ExactMatch } from "@inspo/reward"
 import { Console, Effect, FileSystem } from "effect"
 import { processorSeconds, quantile } from "./Measure.ts"
 import * as Beside from "./retrieval/Beside.ts"
@@ -108,7 +108,9 @@ const evidence = Effect.fnUntraced(function* (
     return supportIds.length === 0 ? [] : [supportIds.filter((id) => ids.has(id)).length / supportIds.length]
   })
   const answered = questions.filter(({ goldenAnswers }, i) =>
-    found[i]?.some(({ passage: { text, title } }) => substringExactMatch(`${title} ${text}`, goldenAnswers) === 1)
+    found[i]?.some(
+      ({ passage: { text, title } }) => ExactMatch.substringExactMatch(`${title} ${text}`, goldenAnswers) === 1
+    )
   )
   return {
     recall: recalls.length === 0 ? null : (100 * recalls.reduce((sum, recall) => sum + recall, 0)) / recalls.length,

@@ -1,17 +1,23 @@
-import { type ConfigError, scopeOf } from "@inspo/coevolution"
-import * as Strategies from "@inspo/coevolution/Strategies"
+import type { ModelNotes as TinkerNotes } from "@inspo/engine-tinker"
+import { type ConfigError, Strategies, scopeOf } from "@inspo/coevolution"
+import { Prices } from "@inspo/reflection"
+import {
+  type Reward,
+  type RewardKind,
+  type Scope,
+  defaultConfig as defaultReward,
+  kindOf,
+  layer as layerReward
+} from "@inspo/reward"
+import { Agents } from "@inspo/rollout"
 import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import type { Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
-import * as Prices from "@inspo/reflection/Prices"
 import { Search, SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
-import { layer as layerReward, type Reward, type RewardKind, type Scope } from "@inspo/reward"
-import { defaultConfig as defaultReward, kindOf } from "@inspo/reward/RewardConfig"
 import * as Rollout from "@inspo/rollout"
-import * as Agents from "@inspo/rollout/agents/Agents"
 import { Effect, type FileSystem, Layer, type Path } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Secret from "./config/Secret.ts"
@@ -42,7 +48,7 @@ export const layerRollout = (
   config: RunConfig,
   passages: ReadonlyArray<Question.Passage>,
   checkpoints: string,
-  notes?: ModelNotes.ModelNotes
+  notes?: TinkerNotes.ModelNotes
 ) => {
   const { policy, requests, retrieval, rollout } = config
   const played = {
@@ -96,12 +102,13 @@ const reward = (config: RunConfig) => {
 const judged = async (config: RunConfig, kind: Extract<RewardKind, { readonly needs: "model" }>, scope: Scope) => {
   const { budget, judge, keys, requests, reward } = config
   const { criteria } = reward
-  const [make, { maxOutputTokens }, LanguageModelLayer, Metering] = await Promise.all([
+  const [make, { JudgePrompt }, LanguageModelLayer, { Metering }] = await Promise.all([
     kind.load(),
-    import("@inspo/reward/JudgePrompt"),
+    import("@inspo/reward"),
     import("./proposer/LanguageModelLayer.ts"),
-    import("@inspo/reflection/Metering")
+    import("@inspo/reflection/models")
   ])
+  const { maxOutputTokens } = JudgePrompt
   const meter = Metering.measure({ price: Prices.priceOf(judge.model, budget.prices), maxOutputTokens })
   return Layer.unwrap(Effect.map(make({ scope, meter, ...(criteria === null ? {} : { criteria }) }), layerReward)).pipe(
     Layer.provide(
@@ -151,7 +158,7 @@ const retries = ({ retries, timeoutSeconds }: RunConfig["requests"]) => ({
 })
 
 /** The engine alone: the embedded one, or that of a server. Only the one that is needed is loaded. */
-export const layerEngine = ({ engine, keys }: RunConfig, checkpoints: string, notes?: ModelNotes.ModelNotes) =>
+export const layerEngine = ({ engine, keys }: RunConfig, checkpoints: string, notes?: TinkerNotes.ModelNotes) =>
   Layer.unwrap(
     Effect.promise(() =>
       engine.url === null
@@ -161,7 +168,7 @@ export const layerEngine = ({ engine, keys }: RunConfig, checkpoints: string, no
   )
 
 const embedded = async ({ concurrency, model }: RunConfig["engine"], checkpoints: string) => {
-  const { layer } = await import("@inspo/engine-local/LocalEngine")
+  const { layer } = await import("@inspo/engine-local")
   return layer({
     checkpoints,
     ...(model === null ? {} : { model }),
@@ -169,7 +176,7 @@ const embedded = async ({ concurrency, model }: RunConfig["engine"], checkpoints
   })
 }
 
-const remote = async (engine: RemoteConfig, notes: ModelNotes.ModelNotes | undefined) => {
+const remote = async (engine: RemoteConfig, notes: TinkerNotes.ModelNotes | undefined) => {
   const { layer, settings } = await import("./engine/Remote.ts")
   return layer(engine, { names: settings, notes })
 }

@@ -1,6 +1,6 @@
 /** What charts of metrics show, for a state that is kept in the address. Pure; the page and its files are drawn from it. */
 import { look } from "./Curves.ts"
-import { axis, compact, count, percent, plural, quantity } from "@inspo/report/Format"
+import { axis, compact, count, percent, plural, quantity } from "@inspo/report"
 import { movingMean } from "./Means.ts"
 import { joinCharts, metric as metricOf, type Metric, splitCharts } from "./Metrics.ts"
 import type { Figure, Horizontal, Line } from "./report/FigureData.ts"

@@ -1,4 +1,4 @@
-import type { Degradation } from "@inspo/coevolution/Degradation"
+import type { Degradation } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
@@ -58,7 +58,7 @@ export interface RunNotes {
   readonly baseline: BaselineView | null
   readonly wallSeconds: number | null
   /** Failures outside the run that did not end it. */
-  readonly degraded: ReadonlyArray<Degradation>
+  readonly degraded: ReadonlyArray<Degradation.Degradation>
 }
 
 /** A run directory cannot be read. */

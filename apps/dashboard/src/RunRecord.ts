@@ -1,13 +1,9 @@
 /** The data of a run for all views: a fold of its events. */
-import { apply } from "@inspo/coevolution/Apply"
+import { type RunEvent, RunState, Selection, apply } from "@inspo/coevolution"
+import { type Group, type Instruction, PlainText, type Trajectory } from "@inspo/domain"
+import { names } from "@inspo/report"
 import { Projection } from "@inspo/analysis"
-import type { RunEvent } from "@inspo/coevolution/RunEvent"
-import * as RunState from "@inspo/coevolution/RunState"
-import * as Selection from "@inspo/coevolution/Selection"
 import type { RunConfig } from "@inspo/config"
-import type { Group, Instruction, Trajectory } from "@inspo/domain"
-import * as PlainText from "@inspo/domain/PlainText"
-import { names } from "@inspo/report/Names"
 import type { ForkView } from "./view/RunView.ts"
 import type { Purpose } from "./view/TrajectoryView.ts"
 

@@ -1,4 +1,4 @@
-import * as EventLog from "@inspo/coevolution/EventLog"
+import { EventLog } from "@inspo/coevolution"
 import { Journal, type JournalError } from "@inspo/journal"
 import {
   Clock,

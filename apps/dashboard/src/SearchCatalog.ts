@@ -1,4 +1,4 @@
-import type { Followed, Read } from "@inspo/evolve/Viewing"
+import type { Viewing } from "@inspo/evolve/parts"
 import { Context, type Effect } from "effect"
 import type { CatalogError } from "./RunCatalog.ts"
 
@@ -12,7 +12,7 @@ export declare namespace SearchCatalog {
     /** The present searches, the latest first. */
     readonly find: Effect.Effect<ReadonlyArray<SearchPlace>>
     /** Reads a search; `before` is what was read of it earlier. */
-    readonly read: (place: SearchPlace, before: Followed | null) => Effect.Effect<Read, CatalogError>
+    readonly read: (place: SearchPlace, before: Viewing.Followed | null) => Effect.Effect<Viewing.Read, CatalogError>
   }
 }
 

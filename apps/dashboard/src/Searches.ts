@@ -1,4 +1,4 @@
-import type { Read } from "@inspo/evolve/Viewing"
+import type { Viewing } from "@inspo/evolve/parts"
 import { Clock, Context, type Duration, Effect, Layer, PubSub, Ref, Schedule, Stream } from "effect"
 import { type Change, NotFound, Unreadable } from "./Api.ts"
 import * as Search from "./projection/Search.ts"
@@ -22,7 +22,7 @@ interface Entry {
   readonly place: SearchPlace
   readonly view: SearchView
   /** Null if it is unreadable. */
-  readonly read: Read | null
+  readonly read: Viewing.Read | null
 }
 
 /** Follows all searches until the layer is released; looks for new events every `search`. */
@@ -36,7 +36,7 @@ export const layer = (options: { readonly search: Duration.Input }): Layer.Layer
 
       const refreshed = Effect.fnUntraced(function* (place: SearchPlace, before: Entry | undefined) {
         const now = yield* Clock.currentTimeMillis
-        const entryOf = (read: Read): Entry => ({
+        const entryOf = (read: Viewing.Read): Entry => ({
           place,
           read,
           view: Search.view(place, read.view, place.at, now)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { distances, ends, logEnds, logTicks, ticks } from "../src/Axis.ts"
-import { percent } from "@inspo/report/Format"
+import { percent } from "@inspo/report"
 
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const Bounds = Schema.Struct({ fromZero: Schema.Boolean, most: Schema.Literals([1, 1e9]) })

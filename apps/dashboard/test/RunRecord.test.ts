@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fold } from "@inspo/coevolution"
+import { Selection, fold } from "@inspo/coevolution"
 import { Projection } from "@inspo/analysis"
-import * as Selection from "@inspo/coevolution/Selection"
 import { Schema } from "effect"
 import * as RunRecord from "../src/RunRecord.ts"
 import { config, events } from "./support/Log.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { tInterval } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { Presets, type RunConfig } from "@inspo/config"
 import * as fc from "fast-check"
 import { runSettings } from "../src/projection/RunSettings.ts"
@@ -179,7 +179,7 @@ describe("rows of runs", () => {
           const values = [...bySeed.values()]
           assert.strictEqual(tested?.n ?? 0, values.length)
           if (tested === null || values.length < 2) continue
-          const [low, high] = tInterval(values, 0.95) ?? [NaN, NaN]
+          const [low, high] = Exact.tInterval(values, 0.95) ?? [NaN, NaN]
           assert.closeTo(tested.ci95?.[0] ?? NaN, Math.max(0, low), 1e-9)
           assert.closeTo(tested.ci95?.[1] ?? NaN, Math.min(1, high), 1e-9)
         }

@@ -12,10 +12,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { brotliCompressSync, brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import type { RunEvent } from "@inspo/coevolution"
-import { RunEvent as RunEventSchema, versions } from "@inspo/coevolution/RunEvent"
+import { RunEvent as RunEventSchema, type RunEvent, RunEvents } from "@inspo/coevolution"
 import { evolve } from "@inspo/evolve"
-import * as Viewing from "@inspo/evolve/Viewing"
+import { Viewing } from "@inspo/evolve/parts"
 import { Guard } from "@inspo/http/server"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -42,7 +41,7 @@ const append = (some: ReadonlyArray<RunEvent>) =>
         some.map((event) => ({
           type: event._tag,
           step: "step" in event ? event.step : 0,
-          payload: { ...encode(event), version: versions[event._tag] }
+          payload: { ...encode(event), version: RunEvents.versions[event._tag] }
         }))
       )
     })

@@ -1,7 +1,7 @@
 /** A model for the programs of `sort-tickets`, which knows every ticket, and what it was asked. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { parseFile } from "@inspo/evolve/Cases"
+import { Cases } from "@inspo/evolve/parts"
 import { type Asked, ModelServer } from "../../../test/agents/ModelServer.ts"
 
 /** The folder of the programs and of their tickets. */
@@ -10,7 +10,7 @@ export const folder = fileURLToPath(new URL("../../sort-tickets", import.meta.ur
 export const prompt = "Sort the support ticket into billing, bug, account, how-to or idea."
 export const good = "Reply with the category alone."
 
-const tickets = parseFile("tickets.csv", readFileSync(`${folder}/tickets.csv`, "utf8"))
+const tickets = Cases.parseFile("tickets.csv", readFileSync(`${folder}/tickets.csv`, "utf8"))
 
 /** Names the category in a sentence, except of every third ticket or where a prompt wants it alone; a proposer that knows this. */
 export const answer = ({ body }: Pick<Asked, "body">): string => {

@@ -5,8 +5,7 @@
  *     node packages/coevolution/bench/whatif.ts [settings]
  */
 import { Plan, WhatIf } from "@inspo/analysis"
-import * as Presets from "@inspo/coevolution/Presets"
-import * as Strategies from "@inspo/coevolution/Strategies"
+import { Presets, Strategies } from "@inspo/coevolution"
 import { Console, Duration, Effect, Result } from "effect"
 import { syntheticLog, trainQuestions } from "../test/support/SyntheticLog.ts"
 

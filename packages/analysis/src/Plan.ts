@@ -2,8 +2,8 @@
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Schema } from "effect"
 import { sumAll } from "effect/Number"
-import type { Agent } from "@inspo/rollout"
-import * as Agents from "@inspo/rollout/agents/Agents"
+import { type Agent, Agents } from "@inspo/rollout"
+import { Interval } from "@inspo/statistics"
 import {
   type Algorithm,
   type DecisionContext,
@@ -14,7 +14,6 @@ import {
 } from "@inspo/coevolution"
 import { begun, type HeldOut, type Move, play, scripted } from "./DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
-import { halfWidth } from "@inspo/statistics/Interval"
 
 const Count = Schema.Int
 
@@ -230,5 +229,5 @@ const prunings = ({ after, before, event }: Move): Plan["prunes"] => {
 
 const valueHalfWidth = ({ population, selection, train }: Algorithm, questions: number): number => {
   const groups = (selection.window * Math.min(train.batchSize, questions)) / population.size
-  return Math.min(0.5, halfWidth(groups))
+  return Math.min(0.5, Interval.halfWidth(groups))
 }

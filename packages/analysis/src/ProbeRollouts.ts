@@ -1,11 +1,8 @@
 /** The rollouts of a probe: those with which a run would begin, without training. */
 import { type Group, type Instruction, type Question, RandomStream } from "@inspo/domain"
-import * as Bookkeeping from "@inspo/ledger/Bookkeeping"
-import * as Ledger from "@inspo/ledger/Ledger"
+import { Bookkeeping, Ledger } from "@inspo/ledger"
+import { type Algorithm, Perform, type RunData, TrajectoryStore } from "@inspo/coevolution"
 import { Effect } from "effect"
-import type { Algorithm, RunData } from "@inspo/coevolution"
-import { Collect, Propose } from "@inspo/coevolution/Perform"
-import * as TrajectoryStore from "@inspo/coevolution/TrajectoryStore"
 import type { ProposerFailure } from "@inspo/reflection"
 import * as Probe from "./Probe.ts"
 
@@ -39,7 +36,7 @@ export const probe = Effect.fn("ProbeRollouts.probe")(function* ({
 }: Options) {
   const bookkeeping = yield* Bookkeeping.make(limits.budget ?? Ledger.unlimited)
   const store = yield* TrajectoryStore.make(algorithm, bookkeeping, limits)
-  const { initialise } = yield* Propose.make(algorithm, data, store, bookkeeping)
+  const { initialise } = yield* Perform.Propose.make(algorithm, data, store, bookkeeping)
   const { failure, instructions } = yield* initialise({
     _tag: "Initialise",
     seeds: [algorithm.seedInstruction, ...algorithm.variants],
@@ -48,7 +45,7 @@ export const probe = Effect.fn("ProbeRollouts.probe")(function* ({
   const [seed, ...variants] = instructions
   const ids = new Set(data.train.map(({ id }) => id))
   const questions = RandomStream.make(algorithm.randomSeed, ["probe"]).shuffle([...ids])
-  const collect = Collect.make(algorithm, data, store)
+  const collect = Perform.Collect.make(algorithm, data, store)
   const ask = (part: number, asked: ReadonlyArray<Question.QuestionId>, some: ReadonlyArray<Instruction.Instruction>) =>
     collect(
       {

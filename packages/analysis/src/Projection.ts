@@ -1,6 +1,6 @@
 import type { Group, Instruction } from "@inspo/domain"
 import type { TrainMetrics } from "@inspo/engine"
-import { type MeanDifference, meanDifference } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 import { apply, type Folding, type RunEvent, type RunEvents, RunState } from "@inspo/coevolution"
 
 /** One line of `metrics.jsonl`: reproducible values of one step, by the names trackers use. */
@@ -105,7 +105,7 @@ export interface CandidateRecord {
     readonly parentMean: number | null
     readonly questions: number
     /** Its reward minus that of the parent, by question; null unless both were run on at least two of the same questions. */
-    readonly difference: MeanDifference | null
+    readonly difference: Interval.MeanDifference | null
   } | null
   readonly fate: "alive" | "pruned" | "replaced" | "rejected" | "malformed"
   /** Step after which it left the population. */
@@ -154,7 +154,9 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
               mean: mean(scores),
               parentMean: event.parent === null ? null : mean(event.parent),
               questions: scores.length,
-              difference: meanDifference(event.parent?.map((parent, index) => (scores[index] ?? 0) - parent) ?? [])
+              difference: Interval.meanDifference(
+                event.parent?.map((parent, index) => (scores[index] ?? 0) - parent) ?? []
+              )
             }
           })
         }

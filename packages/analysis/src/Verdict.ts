@@ -2,7 +2,7 @@
 import type { RunState } from "@inspo/coevolution"
 import { Difference, Population } from "@inspo/population"
 import { Option } from "effect"
-import { count, inPoints } from "@inspo/report/Format"
+import { count, inPoints } from "@inspo/report"
 
 /** The sentence, with instructions as `label` writes them; empty before the first step. */
 export const verdict = (

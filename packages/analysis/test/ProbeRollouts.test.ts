@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm } from "@inspo/coevolution"
 import { ProbeRollouts } from "@inspo/analysis"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as Ledger from "@inspo/ledger/Ledger"
+import { Ledger } from "@inspo/ledger"
 import { Effect, Schema } from "effect"
 import { algorithm as base, make } from "../../coevolution/test/support/ScriptedRun.ts"
 

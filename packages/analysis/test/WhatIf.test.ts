@@ -1,8 +1,6 @@
 /** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
-import { type Algorithm, EventLog, type RunEvent } from "@inspo/coevolution"
-import * as Presets from "@inspo/coevolution/Presets"
-import * as Strategies from "@inspo/coevolution/Strategies"
+import { type Algorithm, EventLog, Presets, type RunEvent, Strategies } from "@inspo/coevolution"
 import { WhatIf } from "@inspo/analysis"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"

@@ -1,13 +1,9 @@
 import type { Engine } from "@inspo/engine"
-import { Rules } from "@inspo/evolution"
-import { SearchEvery, Settings } from "@inspo/evolution/Settings"
+import { Rules, SearchEvery, Settings } from "@inspo/evolution"
+import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
+import { RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
+import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
-import { Clauses } from "@inspo/reflection/ClauseBank"
-import type { Protocol } from "@inspo/reflection/FailureMode"
-import { ProposerModel } from "@inspo/reflection/ProposerModel"
-import { kindOf, RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
-import { type Agent, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
-import * as Agents from "@inspo/rollout/agents/Agents"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -61,7 +57,7 @@ export const ProposerConfig = Schema.Struct({
       "Share of the training questions from which a golden answer counts as common, such as a label; candidates may contain " +
       "common answers"
   }),
-  ...Struct.omit(ProposerModel.fields, ["url"])
+  ...Struct.omit(ProposerModel.ProposerModel.fields, ["url"])
 })
 
 export const VerificationConfig = Schema.Struct({
@@ -163,7 +159,7 @@ export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
     description: "Provider of the judge's model, as in `proposer.provider`, or null without a judge"
   }),
-  ...Struct.pick(ProposerModel.fields, ["model"])
+  ...Struct.pick(ProposerModel.ProposerModel.fields, ["model"])
 })
 
 /** Switches for controlled comparisons; off in normal runs. */
@@ -173,7 +169,7 @@ export const ControlConfig = Schema.Struct({
       "Permutes which instruction the rewards and verification scores are credited to; the policy's rewards " +
       "are not permuted"
   }),
-  clauses: Schema.NullOr(Clauses).annotate({
+  clauses: Schema.NullOr(ClauseBank.Clauses).annotate({
     description: "Clauses for the offline proposer, or null for the built-in ones"
   })
 })
@@ -234,7 +230,7 @@ export const scopeOf = (
 export const protocolOf = (
   { reward, rollout }: Pick<Algorithm, "reward" | "rollout">,
   agent: Agent = Agents.fromConfig(rollout)
-): Protocol => {
+): FailureMode.Protocol => {
   const actions = Agents.actions(agent, rollout)
   const readsTags =
     agent.protocol !== "tool-calls" &&

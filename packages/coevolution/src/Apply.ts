@@ -1,6 +1,6 @@
 import { type Experience, Group, InvalidInput, Invariant, type Question } from "@inspo/domain"
 import * as Evolution from "@inspo/evolution"
-import type { Group as Observed } from "@inspo/evolution/State"
+import type { Group as Observed } from "@inspo/evolution"
 import { Difference, Population } from "@inspo/population"
 import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"

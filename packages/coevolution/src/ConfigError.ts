@@ -1,4 +1,4 @@
-import * as Problem from "@inspo/domain/Problem"
+import { Problem } from "@inspo/domain"
 import { Schema } from "effect"
 
 /** An invalid config value: the field, its value, the expected value and how to fix it. */

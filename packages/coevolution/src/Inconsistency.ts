@@ -1,7 +1,7 @@
 /** Rules that several settings must satisfy together. */
 import { Advantage } from "@inspo/policy-gradient"
-import { kindOf } from "@inspo/reward/RewardConfig"
-import * as Agents from "@inspo/rollout/agents/Agents"
+import { kindOf } from "@inspo/reward"
+import { Agents } from "@inspo/rollout"
 import { Equal } from "effect"
 import { type Algorithm, initialSize, sharesGroups } from "./Algorithm.ts"
 import { ConfigError } from "./ConfigError.ts"

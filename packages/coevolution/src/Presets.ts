@@ -1,7 +1,6 @@
 import { Rules } from "@inspo/evolution"
-import { CandidateLint, ClauseBank } from "@inspo/reflection"
-import { defaultConfig as proposerModel } from "@inspo/reflection/ProposerModel"
-import { defaultConfig as episode } from "@inspo/rollout/RolloutConfig"
+import { CandidateLint, ClauseBank, ProposerModel } from "@inspo/reflection"
+import { defaultConfig as episode } from "@inspo/rollout"
 import { Struct } from "effect"
 import { type Algorithm, defaultOptimizer } from "./Algorithm.ts"
 
@@ -34,7 +33,7 @@ export const robust: Algorithm = {
     kind: "reflection",
     candidates: 6,
     commonAnswers: CandidateLint.defaultCommonShare,
-    ...Struct.omit(proposerModel, ["url"])
+    ...Struct.omit(ProposerModel.defaultConfig, ["url"])
   },
   verification: { samples: 0 },
   rollout: {

@@ -1,7 +1,7 @@
 import { Engine, EngineError, type TrainRequest } from "@inspo/engine"
 import { Journal, Records } from "@inspo/journal"
 import { Effect, Schema } from "effect"
-import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
+import type { Bookkeeping } from "@inspo/ledger"
 
 const Logprobs = Schema.Array(Schema.Array(Schema.Finite))
 
@@ -9,7 +9,7 @@ const Logprobs = Schema.Array(Schema.Array(Schema.Finite))
  * Log-probabilities under the reference policy, stored in the journal's records: an engine may not return the same bits
  * twice, and a repeated batch must be the same.
  */
-export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
+export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping.Bookkeeping) {
   const engine = yield* Engine
   const records = Records.make(yield* Journal, "reference", Logprobs)
 

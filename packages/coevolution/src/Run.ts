@@ -2,11 +2,11 @@ import { Engine, type EngineError, type Tokenizer } from "@inspo/engine"
 import { Journal, type JournalError } from "@inspo/journal"
 import type { Proposer, ProposerError } from "@inspo/reflection"
 import type { Rollout, RolloutError } from "@inspo/rollout"
-import { kindOf } from "@inspo/reward/RewardConfig"
+import { kindOf } from "@inspo/reward"
+import type { Bookkeeping } from "@inspo/ledger"
 import { Effect } from "effect"
 import { Digest } from "effect/crypto"
 import { apply, foldStored, type IncoherentJournal } from "./Apply.ts"
-import type { BudgetReached } from "@inspo/ledger/Bookkeeping"
 import type * as Command from "./Command.ts"
 import { type Algorithm, unsupported } from "./Algorithm.ts"
 import * as AlgorithmDiff from "./AlgorithmDiff.ts"
@@ -38,7 +38,7 @@ export type RunError =
   | RolloutError
   | ProposerError
   | Perform.RunMismatch
-  | BudgetReached
+  | Bookkeeping.BudgetReached
   | TooManyFailures
 
 /**

@@ -1,7 +1,7 @@
 import { Group, Instruction, Question, Trajectory } from "@inspo/domain"
-import { ProposerFailure } from "@inspo/reflection/Proposer"
+import { ProposerFailure } from "@inspo/reflection"
 import { CheckpointRef, TrainMetrics } from "@inspo/engine"
-import * as Evolution from "@inspo/evolution/Event"
+import * as Evolution from "@inspo/evolution"
 import { Population } from "@inspo/population"
 import { Schema } from "effect"
 import { Algorithm } from "./Algorithm.ts"
@@ -44,6 +44,7 @@ export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised"
   instructions: Schema.NonEmptyArray(Instruction.Instruction),
   failure: Schema.optionalKey(ProposerFailure)
 })
+export interface PopulationInitialised extends Schema.Schema.Type<typeof PopulationInitialised> {}
 
 /**
  * The intent of a step, committed before its first request. `questions`, `assignment` and `samples` are parallel: each is a group of
@@ -89,6 +90,7 @@ export const RolloutsCollected = Schema.TaggedStruct("RolloutsCollected", {
   groups: Schema.Array(Group.Group),
   failed: Schema.optionalKey(Failed)
 })
+export interface RolloutsCollected extends Schema.Schema.Type<typeof RolloutsCollected> {}
 
 /** The intent of the policy update of a step. `batchHash` identifies the datums. */
 export const TrainingPlanned = Schema.TaggedStruct("TrainingPlanned", {
@@ -96,6 +98,7 @@ export const TrainingPlanned = Schema.TaggedStruct("TrainingPlanned", {
   batchHash: Schema.String,
   miniBatches: Schema.Int
 })
+export interface TrainingPlanned extends Schema.Schema.Type<typeof TrainingPlanned> {}
 
 /** The policy update of a step, after the engine acknowledged it. */
 export const StepTrained = Schema.TaggedStruct("StepTrained", {
@@ -103,6 +106,7 @@ export const StepTrained = Schema.TaggedStruct("StepTrained", {
   /** One entry per optimizer step. */
   metrics: Schema.Array(TrainMetrics)
 })
+export interface StepTrained extends Schema.Schema.Type<typeof StepTrained> {}
 
 /** Validation questions answered after a policy update, one trajectory each, with the best instruction at that step. */
 export const Validated = Schema.TaggedStruct("Validated", {
@@ -111,6 +115,7 @@ export const Validated = Schema.TaggedStruct("Validated", {
   groups: Schema.Array(Group.Group),
   failed: Schema.optionalKey(Failed)
 })
+export interface Validated extends Schema.Schema.Type<typeof Validated> {}
 
 /**
  * The answer of the proposer to a parent and its failures. `rejected` were not verified; `failure` is why the answer is
@@ -126,6 +131,7 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   rejected: Schema.Array(Schema.Struct({ text: Schema.String, reason: Schema.String })),
   failure: Schema.optionalKey(ProposerFailure)
 })
+export interface CandidatesProposed extends Schema.Schema.Type<typeof CandidatesProposed> {}
 
 /**
  * Scores on the verification questions: `questions` are those without a failed rollout. `candidates[i][k]` is the score of
@@ -167,6 +173,7 @@ export const Evaluated = Schema.TaggedStruct("Evaluated", {
   groups: Schema.Array(Group.Group),
   failed: Schema.optionalKey(Failed)
 })
+export interface Evaluated extends Schema.Schema.Type<typeof Evaluated> {}
 
 /**
  * The last event: `best` is the instruction to use. `unproven` is I* if it is not the seed and there is no evidence that it is

@@ -1,7 +1,6 @@
-import { type Group, type Instruction, Invariant, type Question } from "@inspo/domain"
+import { type Group, Instruction, Invariant, type Question } from "@inspo/domain"
 import type { CheckpointRef } from "@inspo/engine"
 import { begin, type EvolutionState } from "@inspo/evolution"
-import { InstructionId } from "@inspo/domain/Instruction"
 import type { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Schema } from "effect"
@@ -47,8 +46,8 @@ export interface RunState extends EvolutionState {
  */
 export const Evidence = Schema.Struct({
   step: Schema.Natural,
-  instruction: InstructionId,
-  rival: InstructionId,
+  instruction: Instruction.InstructionId,
+  rival: Instruction.InstructionId,
   difference: Schema.Finite,
   lower: Schema.Finite,
   upper: Schema.Finite
@@ -103,7 +102,7 @@ export type Phase =
       readonly unproven: Instruction.InstructionId | null
     }
 
-export { candidateId, candidateInstruction, instructionId } from "@inspo/evolution/State"
+export { candidateId, candidateInstruction, instructionId } from "@inspo/evolution"
 
 /** A run that has begun and not ended: there is a next command. */
 export interface Running extends RunState {

@@ -1,13 +1,11 @@
 import { Invariant, type Question, Spent, Trajectory } from "@inspo/domain"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal, Records } from "@inspo/journal"
-import { type Agent, type Episode, Rollout } from "@inspo/rollout"
+import { type Bookkeeping, Ledger } from "@inspo/ledger"
+import { type Agent, Agents, type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Ref, Schema } from "effect"
-import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
-import * as Agents from "@inspo/rollout/agents/Agents"
 import type { Algorithm } from "./Algorithm.ts"
 import * as ChatCalls from "./ChatCalls.ts"
-import * as Ledger from "@inspo/ledger/Ledger"
 
 /**
  * Too many rollouts of one collection failed: the others would be a biased sample, since an episode without tool calls cannot
@@ -42,7 +40,7 @@ const defaultMaxFailedShare = 0.1
 /** Trajectories with their tokens and texts, stored in the journal's records and charged to its ledger. */
 export const make = Effect.fnUntraced(function* (
   algorithm: Algorithm,
-  bookkeeping: Bookkeeping,
+  bookkeeping: Bookkeeping.Bookkeeping,
   { maxFailedShare = defaultMaxFailedShare, scoringAtMost = () => Spent.nothing }: Limits
 ) {
   const journal = yield* Journal
@@ -148,7 +146,7 @@ const buying = <E>({ atMost, bookkeeping, calls, profile, put, rollout }: Buying
 interface Buying<E> {
   /** The most that an episode can cost. */
   readonly atMost: (episode: Episode) => Ledger.Amounts
-  readonly bookkeeping: Bookkeeping
+  readonly bookkeeping: Bookkeeping.Bookkeeping
   /** Makes the calls of a chat model. */
   readonly calls: Effect.Success<ReturnType<typeof ChatCalls.make>>
   readonly rollout: Rollout["Service"]
@@ -182,4 +180,4 @@ const costOf = (trajectory: Trajectory.Trajectory, { chat = false }: EngineProfi
   )
 
 /** The type of {@link make}. */
-export type TrajectoryStore = Effect.Success<ReturnType<typeof make>>
+export interface TrajectoryStore extends Effect.Success<ReturnType<typeof make>> {}

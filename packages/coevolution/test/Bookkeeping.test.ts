@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EventLog, type Algorithm } from "@inspo/coevolution"
-import type { BudgetReached } from "@inspo/ledger/Bookkeeping"
-import { Ledger } from "@inspo/ledger"
-import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
+import { type Bookkeeping, Ledger } from "@inspo/ledger"
+import { ToolLoop } from "@inspo/rollout"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Proposer, ProposerError, Spent } from "@inspo/reflection"
+import { Proposer, ProposerError } from "@inspo/reflection"
+import { Spent } from "@inspo/domain"
 import { Effect, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { algorithm, type Replaced, runOn } from "./support/ScriptedRun.ts"
@@ -109,7 +109,7 @@ describe("a cap", () => {
       assert.strictEqual(error.cap, "tokens")
       const { total } = yield* books
       assert.isAbove(total.tokens, 20_000)
-      assert.isAtMost(total.tokens, 20_000 + 64 * maximumTokens(algorithm.rollout))
+      assert.isAtMost(total.tokens, 20_000 + 64 * ToolLoop.maximumTokens(algorithm.rollout))
     }).pipe(fresh)
   )
 
@@ -159,12 +159,15 @@ describe("a cap", () => {
   )
 })
 
-const reached = <A, E extends { readonly _tag: string }, R>(running: Effect.Effect<A, E | BudgetReached, R>) =>
+const reached = <A, E extends { readonly _tag: string }, R>(
+  running: Effect.Effect<A, E | Bookkeeping.BudgetReached, R>
+) =>
   Effect.filterOrElse(Effect.flip(running), isReached, ({ _tag }) =>
     Effect.die(new Error(`the run failed with ${_tag}`))
   )
 
-const isReached = (error: { readonly _tag: string }): error is BudgetReached => error._tag === "BudgetReached"
+const isReached = (error: { readonly _tag: string }): error is Bookkeeping.BudgetReached =>
+  error._tag === "BudgetReached"
 
 /** A proposer that asks a model once per proposal, for half a dollar. */
 const talkative = (asked: Array<string>, usd: number | null = 0.5): Layer.Layer<Proposer> => {

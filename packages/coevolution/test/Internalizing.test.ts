@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import * as Internalizing from "@inspo/coevolution/Internalizing"
+import { Internalizing } from "@inspo/coevolution"
+import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Instruction, Trajectory } from "@inspo/domain"
 import type { Engine, TrainRequest } from "@inspo/engine"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { Rollout } from "@inspo/rollout"
-import * as ByteTokenizer from "@inspo/rollout/testing/ByteTokenizer"
 import { Array as Arr, Effect, Schema } from "effect"
 import { algorithm, layerRollouts, prepare } from "./support/ScriptedRun.ts"
 

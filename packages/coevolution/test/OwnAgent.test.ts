@@ -3,9 +3,9 @@ import { type Algorithm, EventLog, Replay, scopeOf, Strategies } from "@inspo/co
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Ledger } from "@inspo/ledger"
-import { Proposer, type ProposeRequest, Spent } from "@inspo/reflection"
-import { ActionParser, type Agent } from "@inspo/rollout"
-import * as ToolLoop from "@inspo/rollout/agents/ToolLoop"
+import { Proposer, type ProposeRequest } from "@inspo/reflection"
+import { Spent } from "@inspo/domain"
+import { ActionParser, type Agent, ToolLoop } from "@inspo/rollout"
 import { Effect, Fiber, Layer } from "effect"
 import { algorithm, make, type Replaced, runOn } from "./support/ScriptedRun.ts"
 

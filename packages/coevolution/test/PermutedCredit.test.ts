@@ -3,7 +3,7 @@ import { EventLog, type Algorithm } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer } from "@inspo/reflection"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Layer } from "effect"
 import { algorithm as base, prepare, runOn } from "./support/ScriptedRun.ts"
 

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { StateHash } from "@inspo/coevolution"
-import type { RunState } from "@inspo/coevolution/RunState"
+import { type RunState, StateHash } from "@inspo/coevolution"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { SearchError } from "@inspo/retrieval"
 import { Effect, Equal, Record } from "effect"
@@ -8,7 +7,7 @@ import { algorithm, type Replaced, runOn, sharing } from "./support/ScriptedRun.
 
 /** Every state of some runs that between them change each part of a state, the oldest first. */
 const states = Effect.gen(function* () {
-  const seen: Array<RunState> = []
+  const seen: Array<RunState.RunState> = []
   const see = (settings: typeof algorithm, replaced?: Replaced) =>
     runOn(settings, layerMemory, (_, state) => Effect.sync(() => seen.push(state)), replaced)
   const validating = { ...sharing.evaluation, every: 2 }

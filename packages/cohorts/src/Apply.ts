@@ -1,7 +1,7 @@
 /** Applies an event to the state: it copies what was decided and decides nothing. */
-import { contentOf, type Instruction, type InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
+import type { EvolutionEvent } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
-import type { EvolutionEvent } from "@inspo/evolution/Event"
 import { HashMap, Option, Struct } from "effect"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
@@ -38,7 +38,7 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
       seed: seed.id,
       stats,
       reviews: [],
-      incumbent: { id: seed.id, content: contentOf(seed), why: "nothing separates" },
+      incumbent: { id: seed.id, content: Instruction.contentOf(seed), why: "nothing separates" },
       proven: []
     }
   }
@@ -317,13 +317,13 @@ const unseated = ({ incumbent, seed }: Learning, leaving: EventOf<"Pruned">["pru
     : incumbent
 
 /** Initial members are not newcomers. */
-const newStats = (entering: ReadonlyArray<Instruction>, entry: Entry): Learning["stats"] =>
+const newStats = (entering: ReadonlyArray<Instruction.Instruction>, entry: Entry): Learning["stats"] =>
   Object.fromEntries(
     entering.map(({ id }) => [id, { entry, isNewcomer: entry !== "creation", isPinned: false, tallies: {} }])
   )
 
 /** With statistics of those that entered; candidates that shared the traffic have theirs. */
-const withStats = (learning: Learning, entering: ReadonlyArray<Instruction>, entry: Entry): Learning => ({
+const withStats = (learning: Learning, entering: ReadonlyArray<Instruction.Instruction>, entry: Entry): Learning => ({
   ...learning,
   stats: {
     ...learning.stats,
@@ -340,7 +340,11 @@ const withoutStats = (learning: Learning): Learning => {
   return { ...learning, stats: Object.fromEntries(Object.entries(learning.stats).filter(([id]) => living.has(id))) }
 }
 
-const changed = (learning: Learning, id: InstructionId, change: (stats: MemberStats) => MemberStats): Learning => {
+const changed = (
+  learning: Learning,
+  id: Instruction.InstructionId,
+  change: (stats: MemberStats) => MemberStats
+): Learning => {
   const stats = Object.hasOwn(learning.stats, id) ? learning.stats[id] : undefined
   return stats === undefined ? learning : { ...learning, stats: { ...learning.stats, [id]: change(stats) } }
 }

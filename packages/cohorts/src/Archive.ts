@@ -1,6 +1,5 @@
 /** Leases and cohorts that are no longer in the state, but in records. */
-import type { InstructionId } from "@inspo/domain/Instruction"
-import type { QuestionId } from "@inspo/domain/Question"
+import type { Instruction, Question } from "@inspo/domain"
 import type { Given } from "./Event.ts"
 import { ancestry, baseKey, type State } from "./State.ts"
 
@@ -13,11 +12,11 @@ export interface ArchivedLease {
   readonly isTrain: boolean
   readonly key: string
   readonly n: number
-  readonly instruction: InstructionId
+  readonly instruction: Instruction.InstructionId
   readonly probability: number
   readonly stratum: string
-  readonly question: QuestionId | null
-  readonly replaces?: InstructionId
+  readonly question: Question.QuestionId | null
+  readonly replaces?: Instruction.InstructionId
   readonly rewarded: ReadonlyArray<number>
   /** Its place among the leases of its cohort, in the order in which they were given out. */
   readonly place: number

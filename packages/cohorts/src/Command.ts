@@ -1,8 +1,6 @@
 /** The commands to a population, and its answers. Times are milliseconds of the caller's clock. */
 import { Result, Schema } from "effect"
-import type { Candidate, Content, InstructionId } from "@inspo/domain/Instruction"
-import * as Problem from "@inspo/domain/Problem"
-import type { QuestionId } from "@inspo/domain/Question"
+import { type Instruction, Problem, type Question } from "@inspo/domain"
 import type { Learning } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 import type { LeasePhase, RewardValue } from "./State.ts"
@@ -19,7 +17,7 @@ export interface LeaseRequest {
   readonly instructions: number
   readonly stratum: string
   readonly sticky: string | null
-  readonly question: QuestionId | null
+  readonly question: Question.QuestionId | null
 }
 
 /**
@@ -73,9 +71,9 @@ interface RewindCommand {
 interface ProposeCommand {
   readonly _tag: "Propose"
   readonly now: number
-  readonly parent: InstructionId
-  readonly candidates: ReadonlyArray<Candidate>
-  readonly reflected: ReadonlyArray<QuestionId>
+  readonly parent: Instruction.InstructionId
+  readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly reflected: ReadonlyArray<Question.QuestionId>
 }
 
 export type Command =
@@ -90,9 +88,14 @@ export type Command =
   | { readonly _tag: "SkipEvolution"; readonly now: number; readonly reason: string }
   | { readonly _tag: "Configure"; readonly now: number; readonly settings: Settings }
   | { readonly _tag: "Freeze"; readonly now: number; readonly isFrozen: boolean }
-  | { readonly _tag: "Add"; readonly now: number; readonly content: Content; readonly parent: InstructionId | null }
-  | { readonly _tag: "Pin"; readonly now: number; readonly id: InstructionId; readonly isPinned: boolean }
-  | { readonly _tag: "Retire"; readonly now: number; readonly id: InstructionId }
+  | {
+      readonly _tag: "Add"
+      readonly now: number
+      readonly content: Instruction.Content
+      readonly parent: Instruction.InstructionId | null
+    }
+  | { readonly _tag: "Pin"; readonly now: number; readonly id: Instruction.InstructionId; readonly isPinned: boolean }
+  | { readonly _tag: "Retire"; readonly now: number; readonly id: Instruction.InstructionId }
   | { readonly _tag: "Review"; readonly now: number; readonly place: number; readonly isApproved: boolean }
 
 /** A lease for its client, who looks up the content by the instruction. `closesAt` is null without a horizon. */
@@ -101,11 +104,11 @@ export interface LeaseAnswer {
   readonly cohort: string
   readonly key: string
   readonly n: number
-  readonly instruction: InstructionId
+  readonly instruction: Instruction.InstructionId
   readonly probability: number
-  readonly question: QuestionId | null
+  readonly question: Question.QuestionId | null
   /** The first instruction of its sticky key, which was removed; null for a key that keeps its instruction. */
-  readonly replaces: InstructionId | null
+  readonly replaces: Instruction.InstructionId | null
   readonly closesAt: number | null
 }
 

@@ -1,10 +1,9 @@
 /** The events of a population. An event contains a decision; the state is a fold of the events. */
 import { Schema } from "effect"
-import { Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
-import * as Evolution from "@inspo/evolution/Event"
-import { Group } from "@inspo/evolution/State"
-import { Value } from "@inspo/population/Population"
+import { Instruction, Question } from "@inspo/domain"
+import { Group } from "@inspo/evolution"
+import { Population } from "@inspo/population"
+import * as Evolution from "@inspo/evolution"
 import { Incumbent, Learning } from "./Learning.ts"
 import { Settings } from "./Settings.ts"
 
@@ -16,7 +15,7 @@ const LeasePhase = Schema.Literals(["train", "validation"])
 /** The first event: the seed is the first of the members. None of them is a newcomer. */
 export const Created = Schema.TaggedStruct("Created", {
   settings: Settings,
-  members: Schema.NonEmptyArray(Instruction)
+  members: Schema.NonEmptyArray(Instruction.Instruction)
 })
 
 /** Settings that hold from the next cohort on. */
@@ -26,13 +25,16 @@ export const Configured = Schema.TaggedStruct("Configured", { settings: Settings
 export const Frozen = Schema.TaggedStruct("Frozen", { isFrozen: Schema.Boolean })
 
 /** A member entered by hand. */
-export const MemberAdded = Schema.TaggedStruct("MemberAdded", { member: Instruction })
+export const MemberAdded = Schema.TaggedStruct("MemberAdded", { member: Instruction.Instruction })
 
 /** A pinned member is the incumbent, and neither pruned nor replaced. No other is pinned then. */
-export const MemberPinned = Schema.TaggedStruct("MemberPinned", { id: InstructionId, isPinned: Schema.Boolean })
+export const MemberPinned = Schema.TaggedStruct("MemberPinned", {
+  id: Instruction.InstructionId,
+  isPinned: Schema.Boolean
+})
 
 /** A member left by hand. */
-export const MemberRetired = Schema.TaggedStruct("MemberRetired", { id: InstructionId })
+export const MemberRetired = Schema.TaggedStruct("MemberRetired", { id: Instruction.InstructionId })
 
 /** A person decided on the candidate at a place of the proposal that waits. */
 export const CandidateReviewed = Schema.TaggedStruct("CandidateReviewed", { place: Count, isApproved: Schema.Boolean })
@@ -44,8 +46,8 @@ export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
   phase: LeasePhase,
   isNamed: Schema.Boolean,
   isFullBatch: Schema.Boolean,
-  values: Schema.Array(Value),
-  shares: Schema.Array(Schema.Struct({ id: InstructionId, probability: Schema.Finite })),
+  values: Schema.Array(Population.Value),
+  shares: Schema.Array(Schema.Struct({ id: Instruction.InstructionId, probability: Schema.Finite })),
   at: Time
 })
 
@@ -58,14 +60,14 @@ export const Given = Schema.Struct({
   lease: Schema.String,
   key: Schema.String,
   n: Place,
-  instruction: InstructionId,
+  instruction: Instruction.InstructionId,
   probability: Schema.Finite,
   unit: Schema.String,
   isSticky: Schema.Boolean,
   isCarried: Schema.optionalKey(Schema.Literal(true)),
-  replaces: Schema.optionalKey(InstructionId),
+  replaces: Schema.optionalKey(Instruction.InstructionId),
   stratum: Schema.String,
-  question: Schema.NullOr(QuestionId)
+  question: Schema.NullOr(Question.QuestionId)
 })
 export interface Given extends Schema.Schema.Type<typeof Given> {}
 
@@ -88,7 +90,7 @@ const RewardedLate = Schema.TaggedStruct("RewardedLate", {
     Schema.Struct({
       lease: Schema.String,
       sample: Count,
-      instruction: InstructionId,
+      instruction: Instruction.InstructionId,
       stratum: Schema.String,
       value: SampleReward
     })
@@ -123,7 +125,7 @@ export const Closed = Schema.TaggedStruct("Closed", {
 /** A validation cohort ended, with the mean reward of the incumbent, null without a reward. */
 export const ValidationClosed = Schema.TaggedStruct("ValidationClosed", {
   cohort: Schema.String,
-  instructions: Schema.Array(InstructionId),
+  instructions: Schema.Array(Instruction.InstructionId),
   mean: Schema.NullOr(Schema.Finite),
   units: Count
 })
@@ -131,8 +133,8 @@ export const ValidationClosed = Schema.TaggedStruct("ValidationClosed", {
 /** Decisions after a cohort are over: the incumbent, the members that are better than the seed, and which newcomers the cap no longer holds. */
 export const Concluded = Schema.TaggedStruct("Concluded", {
   incumbent: Incumbent,
-  proven: Schema.Array(InstructionId),
-  established: Schema.Array(InstructionId)
+  proven: Schema.Array(Instruction.InstructionId),
+  established: Schema.Array(Instruction.InstructionId)
 })
 
 /** A new branch begins with what was learned up to a cohort; cohorts that were not closed are given up. */

@@ -1,6 +1,5 @@
 /** The evidence of a cohort: folded once, by assignment, in the order of the cohorts. One size, however many cohorts there were. */
-import { observe } from "@inspo/evolution"
-import type { Group } from "@inspo/evolution/State"
+import { type Group, observe } from "@inspo/evolution"
 import type { InstructionValue } from "@inspo/population"
 import type { Learning, MemberStats, Tally } from "./Learning.ts"
 import type { RewardValue, State } from "./State.ts"

@@ -1,8 +1,6 @@
 /** Handles commands: returns events and answers. */
-import { type Candidate, type Content, contentOf, type InstructionId, ofContent } from "@inspo/domain/Instruction"
-import { chooseParents, refill } from "@inspo/evolution"
-import { instructionId, isAlive } from "@inspo/evolution/State"
-import * as Checked from "@inspo/domain/Checked"
+import { Checked, Instruction } from "@inspo/domain"
+import { chooseParents, instructionId, isAlive, refill } from "@inspo/evolution"
 import { Array as Arr, HashMap, Result } from "effect"
 import { apply, begin } from "./Apply.ts"
 import { type Archive, closedIndex } from "./Archive.ts"
@@ -26,14 +24,14 @@ export interface Handled {
 /** A new population: the seed, then variants of it, none of which is a newcomer. Throws `InvalidInput` on settings out of range. */
 export const create = (
   settings: Settings,
-  contents: Arr.NonEmptyReadonlyArray<Content>
+  contents: Arr.NonEmptyReadonlyArray<Instruction.Content>
 ): { readonly state: State; readonly events: readonly [EventOf<"Created">] } => {
   checked(settings)
   const event: EventOf<"Created"> = {
     _tag: "Created",
     settings,
     members: Arr.map(contents, (content, index) => ({
-      ...ofContent(content),
+      ...Instruction.ofContent(content),
       id: instructionId(index),
       generation: 0,
       parent: null,
@@ -85,10 +83,10 @@ const closing = (
 }
 
 /** The content of a member or the incumbent; null for any other instruction. */
-export const content = (state: State, id: InstructionId): Content | null => {
+export const content = (state: State, id: Instruction.InstructionId): Instruction.Content | null => {
   const { incumbent, population } = state.learning
   const member = population.members.find(({ instruction }) => instruction.id === id)
-  if (member !== undefined) return contentOf(member.instruction)
+  if (member !== undefined) return Instruction.contentOf(member.instruction)
   return incumbent.id === id ? incumbent.content : null
 }
 
@@ -273,7 +271,7 @@ const evolve = (
 const refuseStage = (stage: string, expected: string): Result.Result<never, Refused> =>
   refuse("conflict", "stage", stage, expected, "Drop it: the evolution is past this stage, or not there yet")
 
-const refuseLength = (state: State, { text }: Pick<Candidate, "text">): Result.Result<never, Refused> =>
+const refuseLength = (state: State, { text }: Pick<Instruction.Candidate, "text">): Result.Result<never, Refused> =>
   refuse("limit", "content", `${text.length} characters`, `at most ${state.limits.textLength}`, "Shorten the text")
 
 const seeMembers = "Look up the members of the population"
@@ -286,7 +284,7 @@ const change = (
   const { learning, settings } = state
   if (command._tag === "Add") {
     const { content, parent } = command
-    const says = ofContent(content)
+    const says = Instruction.ofContent(content)
     if (says.text.length > state.limits.textLength) return refuseLength(state, says)
     const from = learning.population.members.find(({ instruction }) => instruction.id === parent)
     if (parent !== null && from === undefined)

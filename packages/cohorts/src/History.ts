@@ -1,13 +1,6 @@
 /** The history of each instruction in a population's log: its origin and its removal. */
-import {
-  type Candidate,
-  type Content,
-  contentOf,
-  type Instruction,
-  type InstructionId,
-  type InstructionOrigin
-} from "@inspo/domain/Instruction"
-import type { Value } from "@inspo/population/Population"
+import { Instruction } from "@inspo/domain"
+import type { Population } from "@inspo/population"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import { proposalId } from "./Learning.ts"
 import type { SummaryEvent } from "./Summary.ts"
@@ -17,10 +10,10 @@ import type { SummaryEvent } from "./Summary.ts"
  * `bornAfter` and `left.after` count the cohorts that the evidence rested on by then.
  */
 export interface Known {
-  readonly id: InstructionId
-  readonly content: Content
-  readonly origin: InstructionOrigin | "added"
-  readonly parent: InstructionId | null
+  readonly id: Instruction.InstructionId
+  readonly content: Instruction.Content
+  readonly origin: Instruction.InstructionOrigin | "added"
+  readonly parent: Instruction.InstructionId | null
   readonly generation: number
   readonly rationale: string | null
   readonly bornAfter: number
@@ -38,7 +31,7 @@ export type Departure = { readonly after: number } & (
 /** Why a rule removed a member: its own figures, and the best of the remaining members, if they were ranked. */
 export interface Evidence {
   readonly leaving: EventOf<"Pruned">["pruned"][number]
-  readonly best: Value | null
+  readonly best: Population.Value | null
 }
 
 /**
@@ -50,8 +43,8 @@ export interface History {
   readonly known: ReadonlyMap<string, Known>
   readonly past: ReadonlyMap<number, ReadonlyMap<string, Known>>
   readonly folded: number
-  readonly incumbent: InstructionId | null
-  readonly values: ReadonlyArray<Value>
+  readonly incumbent: Instruction.InstructionId | null
+  readonly values: ReadonlyArray<Population.Value>
   readonly proposal: Proposal | null
 }
 
@@ -69,7 +62,7 @@ export const none: History = {
 }
 
 /** An instruction on a branch. */
-export const find = ({ branch, known, past }: History, on: number, id: InstructionId): Known | undefined =>
+export const find = ({ branch, known, past }: History, on: number, id: Instruction.InstructionId): Known | undefined =>
   (on === branch ? known : past.get(on))?.get(id)
 
 /** The present stage of an instruction, or how it was removed. */
@@ -79,14 +72,14 @@ export const fate = ({ left, stage }: Known): Known["stage"] | Departure["how"] 
 export const evidence = (
   { values }: History,
   leaving: Evidence["leaving"],
-  kept: ReadonlyArray<InstructionId>
+  kept: ReadonlyArray<Instruction.InstructionId>
 ): Evidence => ({
   leaving,
   best: values.find(({ id }) => id !== leaving.id && (kept.length === 0 || kept.includes(id))) ?? null
 })
 
 /** The id of a candidate of the latest proposal while it waits for a review; null before the first proposal. */
-export const candidateId = ({ proposal }: History, place: number): InstructionId | null =>
+export const candidateId = ({ proposal }: History, place: number): Instruction.InstructionId | null =>
   proposal === null ? null : proposalId(proposal, place)
 
 /** The history after one more event. Pure. */
@@ -95,7 +88,12 @@ export const after = (before: History, event: PopulationEvent | SummaryEvent): H
     case "Created":
       return event.members.reduce(enter, { ...before, incumbent: event.members[0].id })
     case "MemberAdded":
-      return learn(before, { ...event.member, content: contentOf(event.member), origin: "added", stage: "alive" })
+      return learn(before, {
+        ...event.member,
+        content: Instruction.contentOf(event.member),
+        origin: "added",
+        stage: "alive"
+      })
     case "MemberRetired":
       return change(before, event.id, { left: { how: "retired", after: before.folded } })
     case "CohortOpened":
@@ -146,15 +144,15 @@ const learn = (
   })
 })
 
-const rationaleOf = (candidates: ReadonlyArray<Candidate>, content: Content): string | null => {
+const rationaleOf = (candidates: ReadonlyArray<Instruction.Candidate>, content: Instruction.Content): string | null => {
   const said = JSON.stringify(content)
-  return candidates.find((one) => JSON.stringify(contentOf(one)) === said)?.rationale ?? null
+  return candidates.find((one) => JSON.stringify(Instruction.contentOf(one)) === said)?.rationale ?? null
 }
 
-const enter = (before: History, instruction: Instruction): History =>
-  learn(before, { ...instruction, content: contentOf(instruction), stage: "alive" })
+const enter = (before: History, instruction: Instruction.Instruction): History =>
+  learn(before, { ...instruction, content: Instruction.contentOf(instruction), stage: "alive" })
 
-const propose = (before: History, candidates: ReadonlyArray<Candidate>): History => {
+const propose = (before: History, candidates: ReadonlyArray<Instruction.Candidate>): History => {
   const { known, proposal } = before
   if (proposal === null) return before
   const { parent } = proposal
@@ -163,7 +161,7 @@ const propose = (before: History, candidates: ReadonlyArray<Candidate>): History
     (after, candidate, place) =>
       learn(after, {
         id: proposalId(proposal, place),
-        content: contentOf(candidate),
+        content: Instruction.contentOf(candidate),
         origin: "proposed",
         parent,
         generation,
@@ -173,7 +171,7 @@ const propose = (before: History, candidates: ReadonlyArray<Candidate>): History
   )
 }
 
-const change = (before: History, id: InstructionId, by: Partial<Known>): History => {
+const change = (before: History, id: Instruction.InstructionId, by: Partial<Known>): History => {
   const one = before.known.get(id)
   return one === undefined ? before : { ...before, known: new Map(before.known).set(id, { ...one, ...by }) }
 }
@@ -181,7 +179,7 @@ const change = (before: History, id: InstructionId, by: Partial<Known>): History
 const depart = (
   before: History,
   leaving: ReadonlyArray<Evidence["leaving"]>,
-  kept: ReadonlyArray<InstructionId>
+  kept: ReadonlyArray<Instruction.InstructionId>
 ): History =>
   leaving.reduce(
     (after, one) =>

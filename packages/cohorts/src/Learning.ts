@@ -1,10 +1,8 @@
 /** What a population has learned: the part of its state that a rewind brings back. Plain data of a bounded size. */
 import { Option, Schema } from "effect"
-import { Content, contentOf, type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import { type Evolution, EvolutionState } from "@inspo/evolution/State"
-import * as Difference from "@inspo/population/Difference"
-import * as Population from "@inspo/population/Population"
+import { Instruction, Invariant } from "@inspo/domain"
+import { type Evolution, EvolutionState } from "@inspo/evolution"
+import { Difference, Population } from "@inspo/population"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -34,13 +32,15 @@ export const MemberStats = Schema.Struct({
 export interface MemberStats extends Schema.Schema.Type<typeof MemberStats> {}
 
 /** The id of a candidate while it waits for a review. Verified candidates are numbered again and have other ids. */
-export const proposalId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
-  InstructionId.make(`proposal-${step}.${round}.${place}`)
+export const proposalId = (
+  { round, step }: Pick<Evolution, "round" | "step">,
+  place: number
+): Instruction.InstructionId => Instruction.InstructionId.make(`proposal-${step}.${round}.${place}`)
 
 /** The instruction to use outside learning, and why. It may have left the population, unless a person pinned it. */
 export const Incumbent = Schema.Struct({
-  id: InstructionId,
-  content: Content,
+  id: Instruction.InstructionId,
+  content: Instruction.Content,
   why: Schema.Literals([
     "nothing separates",
     "better than the seed",
@@ -57,11 +57,11 @@ export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}
  */
 export const Learning = Schema.Struct({
   ...EvolutionState.fields,
-  seed: InstructionId,
+  seed: Instruction.InstructionId,
   stats: Schema.Record(Schema.String, MemberStats),
   reviews: Schema.Array(Schema.NullOr(Schema.Boolean)),
   incumbent: Incumbent,
-  proven: Schema.Array(InstructionId)
+  proven: Schema.Array(Instruction.InstructionId)
 })
 export interface Learning extends Schema.Schema.Type<typeof Learning> {}
 
@@ -69,30 +69,35 @@ export interface Learning extends Schema.Schema.Type<typeof Learning> {}
 export const incumbentOf = (learning: Pick<Learning, "incumbent" | "population" | "stats">): Incumbent => {
   const pinned = Object.entries(learning.stats).find(([, { isPinned }]) => isPinned)
   if (pinned === undefined) return learning.incumbent
-  const id = InstructionId.make(pinned[0])
+  const id = Instruction.InstructionId.make(pinned[0])
   return { id, content: contentOfMember(learning, id), why: "pinned" }
 }
 
 /** How much better a member is than the seed; null for the seed, or unless both are members. */
 export const toSeed = (
   { population, seed }: Pick<Learning, "population" | "seed">,
-  id: InstructionId
+  id: Instruction.InstructionId
 ): Difference.Difference | null => (id === seed ? null : Difference.between(population, id, seed))
 
 /** The statistics of a living member. */
-export const statsOf = ({ stats }: Pick<Learning, "stats">, id: InstructionId): MemberStats => {
+export const statsOf = ({ stats }: Pick<Learning, "stats">, id: Instruction.InstructionId): MemberStats => {
   const found = Object.hasOwn(stats, id) ? stats[id] : undefined
   if (found === undefined) throw new Invariant.InvariantBroken(`the member ${id}`)
   return found
 }
 
 /** The instruction of a living member. */
-export const instructionOf = ({ population }: Pick<Learning, "population">, id: InstructionId): Instruction => {
+export const instructionOf = (
+  { population }: Pick<Learning, "population">,
+  id: Instruction.InstructionId
+): Instruction.Instruction => {
   const member = Population.find(population, id)
   if (Option.isNone(member)) throw new Invariant.InvariantBroken(`the member ${id}`)
   return member.value.instruction
 }
 
 /** The content of a living member. */
-export const contentOfMember = (learning: Pick<Learning, "population">, id: InstructionId): Content =>
-  contentOf(instructionOf(learning, id))
+export const contentOfMember = (
+  learning: Pick<Learning, "population">,
+  id: Instruction.InstructionId
+): Instruction.Content => Instruction.contentOf(instructionOf(learning, id))

@@ -1,6 +1,5 @@
 /** What a population is led by: the settings that runs share, and its own. */
-import { Rules } from "@inspo/evolution"
-import { Settings as Shared } from "@inspo/evolution/Settings"
+import { Rules, Settings as Shared } from "@inspo/evolution"
 import { Schema } from "effect"
 
 const { fields: shared } = Shared

@@ -1,8 +1,8 @@
 /** How likely each member is leased in a cohort: Thompson shares, with a floor for the seed and a cap for newcomers. */
-import type { InstructionId } from "@inspo/domain/Instruction"
-import type { Value } from "@inspo/population/Population"
-import { thompson } from "@inspo/sampler/Shares"
-import { isAlive } from "@inspo/evolution/State"
+import type { Instruction } from "@inspo/domain"
+import type { Population } from "@inspo/population"
+import { Shares } from "@inspo/sampler"
+import { isAlive } from "@inspo/evolution"
 import { type Learning, statsOf } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 import type { Share } from "./State.ts"
@@ -14,9 +14,9 @@ import type { Share } from "./State.ts"
 export const shares = (
   { newcomerShare, seedShare }: Pick<Settings["sampler"], "newcomerShare" | "seedShare">,
   learning: Learning,
-  values: ReadonlyArray<Value>
+  values: ReadonlyArray<Population.Value>
 ): ReadonlyArray<Share> => {
-  const drawn = thompson(values)
+  const drawn = Shares.thompson(values)
   const equal = values.map(({ id }, index) => ({ id, probability: drawn[index] ?? 0 }))
   const newcomers = new Set(values.map(({ id }) => id).filter((id) => statsOf(learning, id).isNewcomer))
   const capped = newcomers.size < values.length ? atMost(equal, newcomers, newcomerShare) : equal
@@ -25,7 +25,11 @@ export const shares = (
   return isAlive(learning.population, learning.seed) ? atLeast(capped, learning.seed, floor) : capped
 }
 
-const atMost = (shares: ReadonlyArray<Share>, some: ReadonlySet<InstructionId>, cap: number): ReadonlyArray<Share> => {
+const atMost = (
+  shares: ReadonlyArray<Share>,
+  some: ReadonlySet<Instruction.InstructionId>,
+  cap: number
+): ReadonlyArray<Share> => {
   const held = sum(shares.filter(({ id }) => some.has(id)))
   if (held <= cap) return shares
   const others = shares.filter(({ id }) => !some.has(id))
@@ -40,7 +44,7 @@ const atMost = (shares: ReadonlyArray<Share>, some: ReadonlySet<InstructionId>, 
   }))
 }
 
-const atLeast = (shares: ReadonlyArray<Share>, one: InstructionId, floor: number): ReadonlyArray<Share> => {
+const atLeast = (shares: ReadonlyArray<Share>, one: Instruction.InstructionId, floor: number): ReadonlyArray<Share> => {
   const held = sum(shares.filter(({ id }) => id === one))
   if (held >= floor) return shares
   return shares.map(({ id, probability }) => ({

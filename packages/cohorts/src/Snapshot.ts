@@ -1,11 +1,7 @@
 /** A snapshot of a population: estimates and intervals, open cohorts, and what the next decision waits for. */
-import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
-import { isAlive, isIn } from "@inspo/evolution/State"
-import * as Comparison from "@inspo/population/Comparison"
-import type * as Difference from "@inspo/population/Difference"
-import * as MeanInterval from "@inspo/population/MeanInterval"
-import type { MissingRewards } from "@inspo/population/MissingRewards"
-import { type Bounds, ids, type Member } from "@inspo/population/Population"
+import { Instruction } from "@inspo/domain"
+import { isAlive, isIn } from "@inspo/evolution"
+import { Comparison, type Difference, MeanInterval, type MissingRewards, Population } from "@inspo/population"
 import { HashMap } from "effect"
 import { total } from "./Evidence.ts"
 import { settlesAt } from "./Horizon.ts"
@@ -23,7 +19,7 @@ import type { Strategies } from "./Strategies.ts"
  * probability of being the best.
  */
 export interface MemberSnapshot {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly value: number
   readonly chance: number
   readonly mean: number | null
@@ -43,10 +39,10 @@ export interface MemberSnapshot {
  * while others wait.
  */
 export interface CandidateSnapshot {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly place: number
-  readonly content: Content
-  readonly parent: InstructionId
+  readonly content: Instruction.Content
+  readonly parent: Instruction.InstructionId
   readonly stage: "waiting" | "approved" | "rejected"
 }
 
@@ -72,7 +68,10 @@ export interface Snapshot {
   readonly candidates: ReadonlyArray<CandidateSnapshot>
   readonly cohorts: ReadonlyArray<CohortSnapshot>
   readonly incumbent: Incumbent
-  readonly missingRewardsForbid: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
+  readonly missingRewardsForbid: ReadonlyArray<{
+    readonly better: Instruction.InstructionId
+    readonly worse: Instruction.InstructionId
+  }>
   readonly missingRewardsDiffer: Losses.Difference | null
   /** The same of samples whose environment failed, which are no evidence. Nothing is decided while these differ. */
   readonly failuresDiffer: Losses.Difference | null
@@ -80,7 +79,7 @@ export interface Snapshot {
    * What is ahead of the seed but not known to be better, and about how many more rewards it takes to know it: null where no number
    * is enough while so many are missing. Null if nothing is ahead, or it is known, or the seed left.
    */
-  readonly ahead: { readonly id: InstructionId; readonly rewardsNeeded: number | null } | null
+  readonly ahead: { readonly id: Instruction.InstructionId; readonly rewardsNeeded: number | null } | null
   /** Closed cohorts whose units were compared with those of the cohorts before. */
   readonly acrossCohorts: number
   /** Whether questions were asked again in later cohorts. */
@@ -155,7 +154,7 @@ const ahead = (
     rewardsNeeded:
       isForbidden || failuresDiffer !== null
         ? null
-        : Comparison.rewardsNeeded(comparison, ids(population).indexOf(seed), settings.risk)
+        : Comparison.rewardsNeeded(comparison, Population.ids(population).indexOf(seed), settings.risk)
   }
 }
 
@@ -171,8 +170,8 @@ export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForb
 
 /** The mean of the reported rewards, clipped to the interval that missing rewards allow. */
 const meanOf = (
-  missingRewards: MissingRewards,
-  { groups, high, low }: Bounds,
+  missingRewards: MissingRewards.MissingRewards,
+  { groups, high, low }: Population.Bounds,
   { reported, sum }: Tally
 ): number | null => {
   if (groups === 0) return reported === 0 ? null : sum / reported
@@ -182,8 +181,8 @@ const meanOf = (
 }
 
 /** What was reported in cohorts that are not closed, as far as it is evidence when they are. */
-const openTallies = ({ cohorts }: State): ReadonlyMap<InstructionId, Tally> => {
-  const tallies = new Map<InstructionId, Tally>()
+const openTallies = ({ cohorts }: State): ReadonlyMap<Instruction.InstructionId, Tally> => {
+  const tallies = new Map<Instruction.InstructionId, Tally>()
   for (const { leases, phase } of cohorts)
     if (phase === "train")
       for (const { instruction, isCarried, samples } of HashMap.values(leases)) {
@@ -220,19 +219,20 @@ const candidates = ({ learning: { evolution, reviews } }: State): ReadonlyArray<
     return {
       id: proposalId(evolution, place),
       place,
-      content: contentOf(candidate),
+      content: Instruction.contentOf(candidate),
       parent,
       stage: review === null ? "waiting" : review ? "approved" : "rejected"
     }
   })
 }
 
-const isForbidden = ({ learning }: State, better: Member, worse: Member): boolean => {
-  const reported = ({ instruction }: Member) => {
+const isForbidden = ({ learning }: State, better: Population.Member, worse: Population.Member): boolean => {
+  const reported = ({ instruction }: Population.Member) => {
     const { reported, sum } = total(Object.values(statsOf(learning, instruction.id).tallies))
     return reported === 0 ? Number.NaN : sum / reported
   }
-  const side = ({ lifetime: { bounds } }: Member, name: "low" | "high") => (bounds[name] - 1 / 2) / bounds.groups
+  const side = ({ lifetime: { bounds } }: Population.Member, name: "low" | "high") =>
+    (bounds[name] - 1 / 2) / bounds.groups
   const isMissing = [better, worse].some((one) => side(one, "low") < side(one, "high"))
   return isMissing && reported(better) > reported(worse) && side(better, "low") <= side(worse, "high")
 }

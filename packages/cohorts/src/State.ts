@@ -1,7 +1,6 @@
 /** The state of a population: a fold of its events. It contains the cohorts that are not closed, and no others. */
 import { HashMap, Option } from "effect"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import type { QuestionId } from "@inspo/domain/Question"
+import type { Instruction, Question } from "@inspo/domain"
 import type { Learning } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -22,14 +21,14 @@ export interface Lease {
   readonly lease: string
   readonly key: string
   readonly n: number
-  readonly instruction: InstructionId
+  readonly instruction: Instruction.InstructionId
   readonly probability: number
   readonly unit: string
   readonly place: number
   readonly stratum: string
-  readonly question: QuestionId | null
+  readonly question: Question.QuestionId | null
   readonly isCarried?: true
-  readonly replaces?: InstructionId
+  readonly replaces?: Instruction.InstructionId
   /** By sample, up to the last known one, so that an unused lease needs no memory. */
   readonly samples: ReadonlyArray<Sample>
 }
@@ -70,7 +69,7 @@ export interface Cohort {
 
 /** How likely a unit gets an instruction. */
 export interface Share {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly probability: number
 }
 
@@ -103,7 +102,7 @@ export interface State {
    */
   readonly closed: { readonly units: number; readonly lost: number; readonly across: number }
   /** Some questions of the first cohorts, and whether one of them was asked again in a later one. */
-  readonly questions: { readonly first: ReadonlyArray<QuestionId>; readonly areRepeated: boolean }
+  readonly questions: { readonly first: ReadonlyArray<Question.QuestionId>; readonly areRepeated: boolean }
   /** How long after sealing the last reward came in the training cohorts completed last, the latest last. */
   readonly waits: ReadonlyArray<number>
   /** The cohorts that are not closed, in the order in which they were opened. */
@@ -153,7 +152,7 @@ export const leaseId = (branch: number, cohortName: string, key: string): string
 export const encodeName = (name: string): string => encodeURIComponent(name.toWellFormed())
 
 /** The key of the lease of a further instruction on a question that several instructions answer. */
-export const armKey = (key: string, arm: InstructionId): string => `${key}#${arm}`
+export const armKey = (key: string, arm: Instruction.InstructionId): string => `${key}#${arm}`
 
 /** The key of the request of a lease. */
 export const baseKey = (key: string): string => key.replace(/#i\d+$/u, "")

@@ -1,8 +1,6 @@
 /** The strategies of a population: pure functions for each part. */
-import { Rules, type Strategies as Deciding } from "@inspo/evolution"
-import type { Group } from "@inspo/evolution/State"
-import { InstructionValue } from "@inspo/population"
-import type { MissingRewards } from "@inspo/population/MissingRewards"
+import { type Group, Rules, type Strategies as Deciding } from "@inspo/evolution"
+import { InstructionValue, type MissingRewards } from "@inspo/population"
 import { Verification } from "@inspo/verification"
 import { type Settings, toUnit } from "./Settings.ts"
 
@@ -30,7 +28,9 @@ const averaging = (settings: Settings): InstructionValue.Averaging => ({
 })
 
 /** What a missing reward means, as a reward in [0, 1]. No evidence has any where they are missing at random. */
-export const missingRewardsOf = (settings: Pick<Settings, "missingRewards" | "rewardRange">): MissingRewards =>
+export const missingRewardsOf = (
+  settings: Pick<Settings, "missingRewards" | "rewardRange">
+): MissingRewards.MissingRewards =>
   typeof settings.missingRewards === "string" ? "worst" : { value: toUnit(settings, settings.missingRewards.value) }
 
 /** What of the units of a cohort is evidence: without missing rewards where they are missing at random. */

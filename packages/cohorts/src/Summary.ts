@@ -1,7 +1,7 @@
 /** A log in short: its decisions, and how much each instruction was rewarded in each cohort, without leases and single rewards. */
 import { Schema, Struct } from "effect"
-import * as Evolution from "@inspo/evolution/Event"
-import type { Group } from "@inspo/evolution/State"
+import * as Evolution from "@inspo/evolution"
+import type { Group } from "@inspo/evolution"
 import * as Event from "./Event.ts"
 
 /** The units with a reward of one instruction, and the sum of their mean rewards, in [0, 1] each. */

@@ -1,8 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PopulationEvent } from "@inspo/cohorts"
-import { makeDecisionContext, Strategies as RunStrategies, type RunEvent, type RunState } from "@inspo/coevolution"
-import type { DecisionContext } from "@inspo/coevolution/Next"
-import type { Member } from "@inspo/population/Population"
+import {
+  type DecisionContext,
+  type RunEvent,
+  type RunState,
+  Strategies as RunStrategies,
+  makeDecisionContext
+} from "@inspo/coevolution"
+import type { Population } from "@inspo/population"
 import { QuestionStream } from "@inspo/sampler"
 import { Array as Arr, Effect, Option } from "effect"
 import { make, runOn } from "../../coevolution/test/support/ScriptedRun.ts"
@@ -51,7 +56,7 @@ class Follower {
   /** Compares I*. */
   compareBest({ population }: RunState.RunState): void {
     const { best } = this.server.strategies.valuation
-    const id = ({ instruction }: Member) => instruction.id
+    const id = ({ instruction }: Population.Member) => instruction.id
     assert.deepEqual(Option.map(best(this.server.state.learning.population), id), Option.map(best(population), id))
     this.#count("I*")
   }

@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { create, Evidence, type Learning, Settings, Strategies } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { Instruction, Question, RandomStream } from "@inspo/domain"
 import type { Group } from "@inspo/evolution"
 
 import { Comparison, Difference, InstructionValue, type MissingRewards } from "@inspo/population"
@@ -21,7 +19,7 @@ const valuation = (missingRewards: MissingRewards.MissingRewards = "worst") => {
   return Strategies.ofSettings({ ...settings, missingRewards }).valuation
 }
 
-const id = (index: number) => InstructionId.make(`i${index}`)
+const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
 
 const unit = (instruction: number, rewards: ReadonlyArray<number>, missing = 0): Group => ({
   instruction: id(instruction),
@@ -67,14 +65,14 @@ const shared = (
   of: (one: Shown) => readonly [rewards: ReadonlyArray<number>, missing: number]
 ): ReadonlyArray<Group> =>
   questions.flatMap((pair, at) =>
-    pair.map((one, place) => ({ ...unit(place, ...of(one)), question: QuestionId.make(`q${at}`) }))
+    pair.map((one, place) => ({ ...unit(place, ...of(one)), question: Question.QuestionId.make(`q${at}`) }))
   )
 
 const pruneOf = (
   { population }: Learning.Learning,
   delta: number,
   parents: number,
-  protectedIds: ReadonlySet<InstructionId> = new Set()
+  protectedIds: ReadonlySet<Instruction.InstructionId> = new Set()
 ) => {
   const { pruned } = EvidencePruning.removal({ delta, parents }).prune(
     population,
@@ -197,7 +195,7 @@ describe("evidence", () => {
                   shared([question], ({ rewards }) => [rewards.map((one) => one / 2 + shiftOf(index, at)), 0]).map(
                     (one) => ({
                       ...one,
-                      question: QuestionId.make(`q${at}`)
+                      question: Question.QuestionId.make(`q${at}`)
                     })
                   )
                 )

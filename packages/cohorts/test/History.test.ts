@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { content, History, type PopulationEvent } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import * as fc from "fast-check"
 import { eventful, Life, type Step, step } from "./support/Life.ts"
 import { changed } from "./support/Changed.ts"
@@ -81,7 +81,7 @@ describe("a history", () => {
         }
         const history = read(life.log)
         for (const [branch, id, said] of leased.values())
-          assert.deepStrictEqual(History.find(history, branch, InstructionId.make(id))?.content, said)
+          assert.deepStrictEqual(History.find(history, branch, Instruction.InstructionId.make(id))?.content, said)
       }),
       { numRuns: 60 }
     )

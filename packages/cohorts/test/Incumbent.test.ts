@@ -1,9 +1,7 @@
 /** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { Settings, snapshot } from "@inspo/cohorts"
-import { type Content, InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { Instruction, Question, RandomStream } from "@inspo/domain"
 import { Array as Arr } from "effect"
 import { changed } from "./support/Changed.ts"
 import { Server } from "./support/Server.ts"
@@ -13,7 +11,7 @@ interface Play {
   readonly cohorts: number
   readonly groups: number
   readonly samples: number
-  readonly questionOf: (group: number) => QuestionId | null
+  readonly questionOf: (group: number) => Question.QuestionId | null
   readonly rewardOf: (text: string) => number
   /** What is proposed in a cohort. */
   readonly candidatesOf: (cohort: number) => ReadonlyArray<string>
@@ -49,7 +47,7 @@ const play = (
       server.do({
         _tag: "Propose",
         now,
-        parent: evolution.parents[0] ?? InstructionId.make("i0"),
+        parent: evolution.parents[0] ?? Instruction.InstructionId.make("i0"),
         reflected: [],
         candidates: candidatesOf(now).map((text) => ({ text, rationale: "another try" }))
       })
@@ -87,7 +85,7 @@ const life = (seed: number, chanceOf: (text: string) => number, evolveEvery: num
  * A trainer's life of 24 cohorts with 16 groups of 2 samples over 32 questions; a candidate enters in the fourth. The text of the incumbent in
  * the end.
  */
-const lastIncumbent = (seed: number, meanOf: (text: string) => number): Content => {
+const lastIncumbent = (seed: number, meanOf: (text: string) => number): Instruction.Content => {
   const luck = RandomStream.make(seed, ["last"])
   const settings = changed(Settings.trainer(seed), {
     size: 4,
@@ -101,7 +99,7 @@ const lastIncumbent = (seed: number, meanOf: (text: string) => number): Content 
     cohorts: 24,
     groups: 16,
     samples: 2,
-    questionOf: (group) => QuestionId.make(`q${group % 32}`),
+    questionOf: (group) => Question.QuestionId.make(`q${group % 32}`),
     rewardOf: (text) => meanOf(text) + 0.2 * (luck.next() - 0.5),
     candidatesOf: () => ["sources"]
   })

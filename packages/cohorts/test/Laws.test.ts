@@ -14,12 +14,9 @@ import {
   snapshot,
   State
 } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
+import { Comparison, Difference, type MissingRewards, Population } from "@inspo/population"
 import { isAlive } from "@inspo/evolution"
-import type { MissingRewards } from "@inspo/population"
-import * as Comparison from "@inspo/population/Comparison"
-import * as Difference from "@inspo/population/Difference"
-import * as Population from "@inspo/population/Population"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
 import { eventful, Life, step } from "./support/Life.ts"
@@ -480,7 +477,7 @@ describe("cohorts", () => {
   it("of a member that is retired are sealed, so that it is leased no more", () => {
     const server = new Server(named, contents)
     server.lease(0, keys, "train/1")
-    server.do({ _tag: "Retire", now: 1, id: InstructionId.make("i1") })
+    server.do({ _tag: "Retire", now: 1, id: Instruction.InstructionId.make("i1") })
     assert.strictEqual(server.state.cohorts[0]?.status, "sealed")
     const instructions = server.lease(2, keys, "train/2").map(({ instruction }) => String(instruction))
     assert.notInclude(instructions, "i1")
@@ -539,7 +536,7 @@ describe("shares", () => {
       [server.state.learning.incumbent.id, server.state.learning.incumbent.why],
       ["i1", "better than the seed"]
     )
-    assert.isTrue(isAlive(server.state.learning.population, InstructionId.make("i0")), "the control stays")
+    assert.isTrue(isAlive(server.state.learning.population, Instruction.InstructionId.make("i0")), "the control stays")
   })
 })
 
@@ -652,7 +649,7 @@ describe("the incumbent", () => {
         fc.property(steps, (steps) => {
           const life = new Life(changed(eventful("trainer"), { size: 3, evolveEvery: 2, risk: 0.9 }))
           let last = life.state.learning.incumbent
-          let shown: ReadonlyArray<InstructionId> = []
+          let shown: ReadonlyArray<Instruction.InstructionId> = []
           for (const [index, one] of steps.entries()) {
             if (one.kind === "rewind" || one.kind === "retire") continue
             life.take(one, index + 1)
@@ -665,7 +662,8 @@ describe("the incumbent", () => {
             const reference = isAlive(population, seed) ? seed : before.id
             const place = ids.indexOf(reference)
             const isRefuted = (Comparison.evidenceAgainst(population.comparison)[place] ?? 0) >= 1 / 0.9
-            const isBetter = (id: InstructionId) => (Difference.between(population, id, reference)?.lower ?? -1) > 0
+            const isBetter = (id: Instruction.InstructionId) =>
+              (Difference.between(population, id, reference)?.lower ?? -1) > 0
             shown = ids.filter((id) => shown.includes(id) || (isRefuted && isBetter(id)))
             if (incumbent.why === "better than the seed" && isAlive(population, incumbent.id)) {
               proven++

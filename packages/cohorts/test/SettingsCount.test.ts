@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Settings } from "@inspo/cohorts/Settings"
+import { Settings } from "@inspo/cohorts"
 import { Algorithm } from "@inspo/coevolution"
 import { Settings as Shared } from "@inspo/evolution"
 
@@ -14,7 +14,7 @@ const paths = (fields: Readonly<Record<string, unknown>>, prefix = ""): Readonly
   )
 
 describe("the settings of runs and of served populations", () => {
-  const [run, served, shared] = [Algorithm, Settings, Shared].map(({ fields }) => new Set(paths(fields)))
+  const [run, served, shared] = [Algorithm, Settings.Settings, Shared].map(({ fields }) => new Set(paths(fields)))
 
   it("are no more than 110 together", () => {
     assert.include([...(served ?? [])], "sampler.seedShare")

@@ -1,5 +1,5 @@
-import { McpServer } from "@inspo/mcp/McpServer"
-import { ModelPrice, ProposerModel } from "@inspo/reflection/ProposerModel"
+import { McpServer } from "@inspo/mcp"
+import { ProposerModel } from "@inspo/reflection"
 import { Schema, Struct } from "effect"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
@@ -38,7 +38,7 @@ export const BudgetConfig = Schema.Struct({
       "Prompt and response tokens, of the policy and of the proposer's model; of `policy.provider` as it bills them, the conversation again in each turn"
   }),
   minutes: Schema.NullOr(PositiveNumber).annotate({ description: "Minutes of work, summed over resumes" }),
-  prices: Schema.Array(ModelPrice).annotate({
+  prices: Schema.Array(ProposerModel.ModelPrice).annotate({
     description:
       "Prices of the policy's, proposer's or judge's model, if it is not in the built-in table or has another price"
   })
@@ -57,7 +57,7 @@ export const RequestsConfig = Schema.Struct({
 })
 
 /** The address of a language model. */
-const Address = Schema.Struct(Struct.pick(ProposerModel.fields, ["url"]))
+const Address = Schema.Struct(Struct.pick(ProposerModel.ProposerModel.fields, ["url"]))
 
 /**
  * Where and how the work of a run is done. It does not affect results: the first event of a run records fingerprints and names

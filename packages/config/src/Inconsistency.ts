@@ -1,11 +1,7 @@
-import { asksModel } from "@inspo/coevolution/Algorithm"
-import { ConfigError, unknownPrice } from "@inspo/coevolution/ConfigError"
-import { inconsistency as inAlgorithm } from "@inspo/coevolution/Inconsistency"
-import * as ModelName from "@inspo/reflection/ModelName"
-import * as Prices from "@inspo/reflection/Prices"
-import { kindOf } from "@inspo/reward/RewardConfig"
-import { builtInTools } from "@inspo/rollout"
-import * as Agents from "@inspo/rollout/agents/Agents"
+import { ConfigError, asksModel, inconsistency as inAlgorithm, unknownPrice } from "@inspo/coevolution"
+import { ModelName, Prices } from "@inspo/reflection"
+import { kindOf } from "@inspo/reward"
+import { Agents, builtInTools } from "@inspo/rollout"
 import type { RunConfig } from "./RunConfig.ts"
 
 /** The first rule between settings that a config breaks, or null. */

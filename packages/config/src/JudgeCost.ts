@@ -1,21 +1,18 @@
-import type { Question } from "@inspo/domain/Question"
-import * as Spent from "@inspo/domain/Spent"
-import { estimateTokens } from "@inspo/domain/Chat"
+import { Chat, type Question, Spent } from "@inspo/domain"
+import { JudgePrompt, kindOf } from "@inspo/reward"
 import { Prices } from "@inspo/reflection"
-import { kindOf } from "@inspo/reward/RewardConfig"
-import * as JudgePrompt from "@inspo/reward/JudgePrompt"
 import type { RunConfig } from "./RunConfig.ts"
 
 /** The most that scoring an answer to a question can cost: nothing without a language model as the judge. */
 export const atMost = (
   { budget, judge, requests, reward, rollout }: Pick<RunConfig, "budget" | "judge" | "requests" | "reward" | "rollout">,
-  question: Pick<Question, "question" | "goldenAnswers">
+  question: Pick<Question.Question, "question" | "goldenAnswers">
 ): Spent.Spent => {
   if (kindOf(reward).needs !== "model") return Spent.nothing
   const prompt = JudgePrompt.prompt(question, "", reward.criteria ?? JudgePrompt.defaultCriteria)
   const most = JudgePrompt.defaultAttempts * (1 + requests.retries)
   // A long token of the policy can be several tokens of the judge.
-  const input = estimateTokens(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
+  const input = Chat.estimateTokens(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
   return Prices.atMost(Prices.priceOf(judge.model, budget.prices), most, { input, output: JudgePrompt.maxOutputTokens })
 }
 

@@ -1,9 +1,10 @@
 /** The presets on this machine: their algorithms in the deployment {@link local}. */
-import type { Algorithm } from "@inspo/coevolution/Algorithm"
-import * as Algorithms from "@inspo/coevolution/Presets"
+import { type Algorithm, Presets as Algorithms } from "@inspo/coevolution"
 import { Record } from "effect"
 import { local } from "./Deployment.ts"
 import { join, type RunConfig } from "./RunConfig.ts"
+
+export const { purposes } = Algorithms
 
 const here = (algorithm: Algorithm): RunConfig => join(algorithm, local)
 
@@ -15,5 +16,3 @@ export const tiny = here(Algorithms.tiny)
 
 /** The presets by their names on the command line. */
 export const byName: Record.ReadonlyRecord<string, RunConfig> = Record.map(Algorithms.byName, here)
-
-export { purposes } from "@inspo/coevolution/Presets"

@@ -1,5 +1,5 @@
 /** The settings of a run in a config file, and their two parts: an algorithm and a deployment. */
-import { Algorithm } from "@inspo/coevolution/Algorithm"
+import { Algorithm } from "@inspo/coevolution"
 import { Predicate, Schema, Struct } from "effect"
 import { Deployment } from "./Deployment.ts"
 

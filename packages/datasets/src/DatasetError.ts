@@ -1,4 +1,4 @@
-import { sentence } from "@inspo/domain/InvalidInput"
+import { InvalidInput } from "@inspo/domain"
 import { Schema } from "effect"
 
 /**
@@ -16,7 +16,7 @@ export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetErr
   override get message() {
     const place = this.line === null ? this.file : `${this.file}:${this.line}`
     const { expected, field, value } = this
-    if (field !== null && value !== null) return `${place}: ${sentence({ field, value, expected })}`
+    if (field !== null && value !== null) return `${place}: ${InvalidInput.sentence({ field, value, expected })}`
     const found = field ?? value
     return found === null ? `${place}: expected ${expected}` : `${place}: ${found}; expected ${expected}`
   }

@@ -1,5 +1,4 @@
-import { type Question, RandomStream } from "@inspo/domain"
-import * as Problem from "@inspo/domain/Problem"
+import { Problem, type Question, RandomStream } from "@inspo/domain"
 import { Array, Order, Result, Schema } from "effect"
 
 /** The relative share of each data source; sources without one are left out. */

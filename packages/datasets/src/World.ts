@@ -1,5 +1,4 @@
-import { type Question, SeededRandom } from "@inspo/domain"
-import * as Problem from "@inspo/domain/Problem"
+import { Problem, type Question, SeededRandom } from "@inspo/domain"
 import { Array, Effect, Random, Schema, String } from "effect"
 import { names } from "./internal/names.ts"
 import * as Templates from "./internal/templates.ts"

@@ -6,7 +6,7 @@ import * as PlainText from "./PlainText.ts"
  *
  * @example
  * ```ts
- * import * as MarkdownText from "@inspo/domain/MarkdownText"
+ * import { MarkdownText } from "@inspo/domain"
  *
  * MarkdownText.inline("# <b>a</b>") // "\\# &lt;b>a&lt;/b>"
  * ```

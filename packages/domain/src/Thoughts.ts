@@ -9,7 +9,7 @@
  *
  * @example
  * ```ts
- * import * as Thoughts from "@inspo/domain/Thoughts"
+ * import { Thoughts } from "@inspo/domain"
  *
  * Thoughts.strip("Is it a bug? No.\n</think>\n\nbilling") // "billing"
  * ```

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as JsonText from "@inspo/domain/JsonText"
+import { JsonText } from "@inspo/domain"
 import * as fc from "fast-check"
 
 describe("JSON", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Thoughts from "@inspo/domain/Thoughts"
+import { Thoughts } from "@inspo/domain"
 
 const Piece = Schema.Literals(["<think>", "</think>", "<thinking>", "</thinking>", "<ins_1>", "</ins_1>", "word", "\n"])
 

@@ -1,5 +1,4 @@
-import { Engine } from "@inspo/engine"
-import * as SharedCalls from "@inspo/engine/SharedCalls"
+import { Engine, SharedCalls } from "@inspo/engine"
 import { factsOf, readSeed } from "@inspo/engine/Wire"
 import { Credentials, Malformed } from "@inspo/http/server"
 import { Context, Effect, Layer, type Option, type Redacted, Result, Schema, Semaphore } from "effect"

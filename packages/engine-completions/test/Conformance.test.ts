@@ -3,9 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
-import { laws } from "@inspo/engine/testing/EngineLaws"
-import * as LocalEngine from "@inspo/engine-local/LocalEngine"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { EngineLaws, TabularEngine } from "@inspo/engine/testing"
+import * as LocalEngine from "@inspo/engine-local"
 import { Effect, Layer } from "effect"
 import * as Served from "./support/Served.ts"
 
@@ -34,7 +33,7 @@ const engines = {
 describe("CompletionsEngine", () => {
   for (const [name, engine] of Object.entries(engines)) {
     it.layer(engine, { excludeTestServices: true })(`conforms behind ${name}`, (it) => {
-      for (const law of laws()) it.effect(law.name, () => law.check)
+      for (const law of EngineLaws.laws()) it.effect(law.name, () => law.check)
     })
   }
 })

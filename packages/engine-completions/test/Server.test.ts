@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
 import { Wire } from "@inspo/engine-completions"
 import * as Server from "@inspo/engine-completions/server"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { TabularEngine } from "@inspo/engine/testing"
 import { Deferred, Effect, Fiber, Layer, Ref, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 

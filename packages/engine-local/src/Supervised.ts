@@ -37,13 +37,12 @@ export interface SupervisedTrainer {
  *
  * @example
  * ```ts
- * import { Supervised } from "@inspo/engine-local"
- * import { initialParameters, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
+ * import { ModelConfig, Supervised } from "@inspo/engine-local"
  * import { Effect } from "effect"
  *
- * const train = (config: ModelConfig) =>
+ * const train = (config: ModelConfig.ModelConfig) =>
  *   Effect.gen(function* () {
- *     const trainer = yield* Supervised.makeSupervisedTrainer({ config, parameters: initialParameters(config, "seed") })
+ *     const trainer = yield* Supervised.makeSupervisedTrainer({ config, parameters: ModelConfig.initialParameters(config, "seed") })
  *     const options = { learningRate: 1e-3, beta1: 0.9, beta2: 0.99, weightDecay: 0.01, gradientClip: 1 }
  *     return yield* trainer.step([{ tokens: [2, 17, 5], weights: [0, 1, 1] }], options)
  *   }).pipe(Effect.scoped)

@@ -1,12 +1,11 @@
 import { readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { type AdamW, Checkpoint, ModelFolder } from "@inspo/engine-local"
-import { initialParameters } from "@inspo/engine-local/model/ModelConfig"
+import { type AdamW, Checkpoint, ModelConfig, ModelFolder } from "@inspo/engine-local"
 import { Effect, Fiber, Schema } from "effect"
 import { config, temporaryFolder, tokenizerFiles } from "./fixtures.ts"
 
-const parameters = initialParameters(config, "checkpoint")
+const parameters = ModelConfig.initialParameters(config, "checkpoint")
 const optimizer: AdamW.AdamWState = {
   first: parameters.map((value) => value / 3),
   second: parameters.map((value) => value * value),

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest, type TrainRequest } from "@inspo/engine"
-import { laws } from "@inspo/engine/testing/EngineLaws"
+import { EngineLaws } from "@inspo/engine/testing"
 import type { LocalEngineOptions } from "@inspo/engine-local"
 import { Array as Arr, Effect, Predicate } from "effect"
 import { config, layer, shippedSize, temporaryFolder } from "./fixtures.ts"
@@ -94,7 +94,7 @@ const agreement = Effect.gen(function* () {
 
 describe("LocalEngine", () => {
   it.layer(layer())("conformance", (it) => {
-    for (const { name, check } of laws()) it.effect(name, () => check)
+    for (const { name, check } of EngineLaws.laws()) it.effect(name, () => check)
   })
 
   it.effect(

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
-import * as LocalEngine from "@inspo/engine-local/LocalEngine"
+import * as LocalEngine from "@inspo/engine-local"
 import { Array as Arr, Effect, Layer } from "effect"
 import { temporaryFolder } from "./fixtures.ts"
 

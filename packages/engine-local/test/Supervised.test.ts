@@ -1,8 +1,6 @@
 /** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
-import { Checkpoint } from "@inspo/engine-local"
-import { initialParameters } from "@inspo/engine-local/model/ModelConfig"
-import { makeSupervisedTrainer, type WeightedSequence } from "@inspo/engine-local/Supervised"
+import { Checkpoint, ModelConfig, Supervised } from "@inspo/engine-local"
 import { Array as Arr, Effect } from "effect"
 import { config } from "./fixtures.ts"
 
@@ -16,7 +14,7 @@ const batch = Arr.makeBy(240, (index) => {
 })
 
 const trainer = (workers: number) =>
-  makeSupervisedTrainer({ config, parameters: initialParameters(config, "supervised"), workers })
+  Supervised.makeSupervisedTrainer({ config, parameters: ModelConfig.initialParameters(config, "supervised"), workers })
 
 describe("Supervised", () => {
   it.effect("gives the same bits for any number of workers, and learns", () =>
@@ -41,7 +39,7 @@ describe("Supervised", () => {
 
   it.effect("the gradient is that of the weighted mean: doubled weights, repetition and order change nothing", () =>
     Effect.gen(function* () {
-      const after = (sequences: ReadonlyArray<WeightedSequence>) =>
+      const after = (sequences: ReadonlyArray<Supervised.WeightedSequence>) =>
         Effect.gen(function* () {
           const { step, parameters } = yield* trainer(2)
           const { loss, gradientNorm } = yield* step(sequences, options)
@@ -61,7 +59,7 @@ describe("Supervised", () => {
   it.effect("the loss of a token is what it is at the end of the sequence up to it", () =>
     Effect.gen(function* () {
       const { step } = yield* trainer(1)
-      const loss = (sequence: WeightedSequence) =>
+      const loss = (sequence: Supervised.WeightedSequence) =>
         Effect.map(step([sequence], { ...options, learningRate: 0 }), (metrics) => metrics.loss)
       const tokens = Arr.makeBy(14, (at) => (at * 7) % 40)
       for (const at of [1, 6, 13]) {

@@ -1,15 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
-import { makeTokenizerFiles, specialTokens } from "@inspo/engine-local/TokenizerFiles"
+import { TokenizerFiles } from "@inspo/engine-local"
 import { Schema } from "effect"
 
 const words = ["The", "mayor", "of", "Ostrel", "Bay", "is", "Marlen", "Tovik", "Question", "1984", "Åsa", "(", "mayor"]
-const tokenizer = fromFiles(makeTokenizerFiles(words))
+const tokenizer = fromFiles(TokenizerFiles.makeTokenizerFiles(words))
 
 const Text = Schema.String.check(Schema.makeFilter((text) => text.isWellFormed()))
 /** Text that also runs through listed words, tags and spaces. */
 const MixedText = Schema.Array(
-  Schema.Union([Text, Schema.Literals([...words, ...specialTokens, " ", "'s", " The", "\n", ".", "\uFEFF"])])
+  Schema.Union([
+    Text,
+    Schema.Literals([...words, ...TokenizerFiles.specialTokens, " ", "'s", " The", "\n", ".", "\uFEFF"])
+  ])
 )
 const Ids = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: tokenizer.vocabularySize - 1 })))
 
@@ -35,14 +38,14 @@ describe("TokenizerFiles", () => {
   })
 
   it("gives every tag one token, in id order from 0, even inside a word", () => {
-    specialTokens.forEach((tag, id) => {
+    TokenizerFiles.specialTokens.forEach((tag, id) => {
       assert.deepStrictEqual(tokenizer.encode(tag), [id])
       assert.deepStrictEqual(
-        tokenizer.encode(` The${tag}x`).filter((token) => token < specialTokens.length),
+        tokenizer.encode(` The${tag}x`).filter((token) => token < TokenizerFiles.specialTokens.length),
         [id]
       )
     })
-    assert.strictEqual(tokenizer.endOfSequence, specialTokens.indexOf("<|end|>"))
+    assert.strictEqual(tokenizer.endOfSequence, TokenizerFiles.specialTokens.indexOf("<|end|>"))
   })
 
   it("renders a prompt that opens the assistant's turn", () => {
@@ -67,12 +70,15 @@ describe("TokenizerFiles", () => {
 
   it("refuses a word that the pre-tokenizer would split", () => {
     for (const word of ["two words", "well-known", "", "a1", "Bay."]) {
-      assert.throws(() => makeTokenizerFiles([word]), word === "" ? /""/ : new RegExp(word.replace(".", "\\.")))
+      assert.throws(
+        () => TokenizerFiles.makeTokenizerFiles([word]),
+        word === "" ? /""/ : new RegExp(word.replace(".", "\\."))
+      )
     }
   })
 
   it("refuses files without an end-of-sequence token in the vocabulary", () => {
-    const files = makeTokenizerFiles(words)
+    const files = TokenizerFiles.makeTokenizerFiles(words)
     assert.throws(() => fromFiles({ ...files, config: { ...files.config, eos_token: "</s>" } }), /eos_token <\/s>/)
   })
 })

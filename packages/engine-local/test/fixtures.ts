@@ -1,18 +1,16 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ModelFolder } from "@inspo/engine-local"
-import * as LocalEngine from "@inspo/engine-local/LocalEngine"
-import { initialParameters, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig, ModelFolder, TokenizerFiles } from "@inspo/engine-local"
+import * as LocalEngine from "@inspo/engine-local"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
-import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { Effect, Layer } from "effect"
 
 const words = "The mayor of Ostrel Bay is Marlen Tovik . ? Who was the teacher born in Question Answer".split(" ")
 
-export const tokenizerFiles = makeTokenizerFiles(words)
+export const tokenizerFiles = TokenizerFiles.makeTokenizerFiles(words)
 
-export const config: ModelConfig = {
+export const config: ModelConfig.ModelConfig = {
   vocabulary: fromFiles(tokenizerFiles).vocabularySize,
   width: 32,
   layers: 2,
@@ -23,7 +21,7 @@ export const config: ModelConfig = {
 }
 
 /** As large as the model that ships, but for the vocabulary. */
-export const shippedSize: ModelConfig = { ...config, width: 96, layers: 3, feedForward: 4, context: 320 }
+export const shippedSize: ModelConfig.ModelConfig = { ...config, width: 96, layers: 3, feedForward: 4, context: 320 }
 
 /** A folder that is removed with the scope. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -32,11 +30,11 @@ export const temporaryFolder = Effect.acquireRelease(
 )
 
 /** An engine on a small random model; sharper than initial weights are, so that samples differ in likelihood. */
-export const layer = (options: Partial<LocalEngine.LocalEngineOptions> = {}, model: ModelConfig = config) =>
+export const layer = (options: Partial<LocalEngine.LocalEngineOptions> = {}, model: ModelConfig.ModelConfig = config) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const parameters = initialParameters(model, "test").map((value) => 1.5 * value)
+      const parameters = ModelConfig.initialParameters(model, "test").map((value) => 1.5 * value)
       yield* ModelFolder.write(folder, { name: "random", model, parameters, tokenizerFiles })
       return LocalEngine.layer({
         workers: 2,

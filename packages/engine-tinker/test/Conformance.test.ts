@@ -1,8 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
-import { laws } from "@inspo/engine/testing/EngineLaws"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import { EngineLaws, TabularEngine } from "@inspo/engine/testing"
+import * as TinkerEngine from "@inspo/engine-tinker"
 import { Effect, Layer } from "effect"
 import * as InMemory from "./support/InMemory.ts"
 
@@ -19,7 +18,7 @@ describe("TinkerEngine", () => {
     it.layer(overHttp(encoding).pipe(Layer.provide(Layer.effect(Engine, TabularEngine.make))), {
       excludeTestServices: true
     })(`conforms over HTTP, ${encoding}`, (it) => {
-      for (const { name, check } of laws()) it.effect(name, () => check)
+      for (const { name, check } of EngineLaws.laws()) it.effect(name, () => check)
     })
   }
 })

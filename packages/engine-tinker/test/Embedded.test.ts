@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
-import { laws } from "@inspo/engine/testing/EngineLaws"
+import { EngineLaws } from "@inspo/engine/testing"
 import { Effect, Layer } from "effect"
 import * as Embedded from "./support/Embedded.ts"
 
@@ -8,7 +8,7 @@ describe("an embedded model over HTTP", () => {
   for (const encoding of ["json", "protobuf"] as const) {
     const engine = Layer.unwrap(Effect.map(Embedded.temporaryFolder, (folder) => Embedded.overHttp(folder, encoding)))
     it.layer(engine, { excludeTestServices: true })(`conforms, ${encoding}`, (it) => {
-      for (const { check, name } of laws()) it.effect(name, () => check)
+      for (const { check, name } of EngineLaws.laws()) it.effect(name, () => check)
     })
   }
 

@@ -1,11 +1,11 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, it } from "@effect/vitest"
-import { laws } from "@inspo/engine/testing/EngineLaws"
+import { EngineLaws } from "@inspo/engine/testing"
+import { ModelFolder } from "@inspo/engine-local"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import * as Profile from "../src/Profile.ts"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import * as TinkerEngine from "@inspo/engine-tinker"
 import { Config, Effect, Layer, Option, Schema } from "effect"
 
 /**
@@ -36,7 +36,7 @@ describe.skipIf(url === undefined)(
   "the server at INSPO_ENGINE_URL (set it, and INSPO_ENGINE_MODEL, to check one)",
   () => {
     it.layer(external(url ?? ""), { excludeTestServices: true, timeout: "10 minutes" })("conforms", (it) => {
-      for (const { check, name } of laws({ tolerance: 1e-3 })) it.effect(name, () => check, 600_000)
+      for (const { check, name } of EngineLaws.laws({ tolerance: 1e-3 })) it.effect(name, () => check, 600_000)
     })
   }
 )

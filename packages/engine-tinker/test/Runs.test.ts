@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, EngineError } from "@inspo/engine"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { TabularEngine } from "@inspo/engine/testing"
 import { Wire } from "@inspo/engine-tinker"
 import { TinkerServer } from "@inspo/engine-tinker/server"
 import { Effect, Layer, Option, Schema } from "effect"

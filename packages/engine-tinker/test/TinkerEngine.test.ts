@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, type TrainRequest } from "@inspo/engine"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { TabularEngine } from "@inspo/engine/testing"
 import { Effect, Layer, Redacted, Ref } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { connect, request } from "./support/Connect.ts"

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
-import { laws } from "@inspo/engine/testing/EngineLaws"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { EngineLaws, TabularEngine } from "@inspo/engine/testing"
 import { Effect, Layer } from "effect"
 
 type Mutation = (engine: Engine.Interface) => Engine.Interface
@@ -106,7 +105,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
 
 const holds = (name: string, mutation: Mutation = (engine) => engine) =>
   Effect.forEach(
-    laws().filter((law) => law.name === name),
+    EngineLaws.laws().filter((law) => law.name === name),
     ({ check }) => check
   ).pipe(
     Effect.provide(Layer.effect(Engine, Effect.map(TabularEngine.make, mutation)), { local: true }),
@@ -114,7 +113,7 @@ const holds = (name: string, mutation: Mutation = (engine) => engine) =>
   )
 
 describe("EngineLaws", () => {
-  for (const { name } of laws()) {
+  for (const { name } of EngineLaws.laws()) {
     it.effect(`an engine without a fault: ${name}`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* holds(name), "holds")

@@ -1,13 +1,12 @@
 /** How an event changes the state: it copies the decision and chooses nothing. */
-import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import * as Population from "@inspo/population/Population"
+import { type Instruction, Invariant } from "@inspo/domain"
+import { Population } from "@inspo/population"
 import { type EventOf, type EvolutionEvent, UnexpectedEvent } from "./Event.ts"
 import type { Schedule } from "./Schedule.ts"
 import { type Due, type Evolution, type EvolutionIn, type EvolutionState, isIn, type Stage } from "./State.ts"
 
 /** The state before the first unit of time. All instructions are newcomers. */
-export const begin = (instructions: ReadonlyArray<Instruction>): EvolutionState => {
+export const begin = (instructions: ReadonlyArray<Instruction.Instruction>): EvolutionState => {
   const population = Population.make(instructions)
   return {
     due: "Nothing",
@@ -95,7 +94,7 @@ export const enter = <S extends EvolutionState>(state: S, newcomers: ReadonlyArr
 })
 
 /** Removes members, whatever the evidence. */
-export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => ({
+export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<Instruction.InstructionId>): S => ({
   ...state,
   population: Population.remove(state.population, leaving),
   newcomers: state.newcomers.filter((id) => !leaving.includes(id))

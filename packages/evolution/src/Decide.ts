@@ -1,8 +1,7 @@
 /** The decisions between two units of time: prunings, parents, scores of candidates, and who joins. */
-import { type Candidate, contentOf, type Instruction, type InstructionId, ofContent } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import type { Value } from "@inspo/population/Population"
-import type { Evidence } from "@inspo/verification/Verification"
+import { Instruction, Invariant } from "@inspo/domain"
+import type { Population } from "@inspo/population"
+import type { Verification } from "@inspo/verification"
 import { Array as Arr } from "effect"
 import type { Decision, EventOf } from "./Event.ts"
 import { type Evolution, type EvolutionIn, type EvolutionState, instructionId, isAlive, isIn } from "./State.ts"
@@ -13,14 +12,14 @@ import type { Strategies } from "./Strategies.ts"
 export interface DecisionContext {
   readonly strategies: Strategies
   /** The values that members are ranked by. */
-  readonly values: ReadonlyArray<Value>
+  readonly values: ReadonlyArray<Population.Value>
   readonly settings: {
     readonly population: Pick<Settings["population"], "size">
   }
   /** Members that no rule may remove, besides the parents of an evolution. */
-  readonly protectedIds: ReadonlySet<InstructionId>
+  readonly protectedIds: ReadonlySet<Instruction.InstructionId>
   /** The generation of a parent. */
-  readonly generationOf: (id: InstructionId) => number
+  readonly generationOf: (id: Instruction.InstructionId) => number
   readonly verification: VerificationContext
 }
 
@@ -31,7 +30,7 @@ export interface VerificationContext {
   /** The indices of the proposed candidates that may be verified; null while that is undecided. By default all. */
   readonly approvals?: ReadonlyArray<boolean | null>
   /** The scores that candidates are judged by; by default those of the stage. */
-  readonly evidence?: (evolution: EvolutionIn<"Verifying">) => Evidence
+  readonly evidence?: (evolution: EvolutionIn<"Verifying">) => Verification.Evidence
 }
 
 /** The decision that is due; null where there is none, or where evolution waits for a proposal, an approval or scores. Pure. */
@@ -117,10 +116,10 @@ const beginVerification = (
 const bornOf = (
   { generationOf }: DecisionContext,
   { born, population }: EvolutionState,
-  { candidate, parent }: { readonly candidate: Candidate; readonly parent: InstructionId },
+  { candidate, parent }: { readonly candidate: Instruction.Candidate; readonly parent: Instruction.InstructionId },
   place: number
-): Instruction => ({
-  ...ofContent(contentOf(candidate)),
+): Instruction.Instruction => ({
+  ...Instruction.ofContent(Instruction.contentOf(candidate)),
   id: instructionId(born + place),
   generation: generationOf(parent) + 1,
   parent,
@@ -157,7 +156,7 @@ const certainOf = (
   context: DecisionContext,
   state: EvolutionState,
   { parents }: Evolution
-): ReadonlySet<InstructionId> =>
+): ReadonlySet<Instruction.InstructionId> =>
   new Set([...context.protectedIds, ...parents, ...(boundsOf(context, state)?.kept ?? [])])
 
 /** How many candidates can join. */

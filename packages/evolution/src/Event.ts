@@ -1,9 +1,8 @@
 /** The decisions of evolution and their inputs. An event holds the decision; the state is a fold of events. */
 import { Schema } from "effect"
-import { Candidate, Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
+import { Instruction, Question } from "@inspo/domain"
+import { Verification } from "@inspo/verification"
 import { Removal } from "@inspo/successive-halving"
-import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Scores = Schema.Array(Schema.Finite)
@@ -12,22 +11,22 @@ const Scores = Schema.Array(Schema.Finite)
 export const Pruned = Schema.TaggedStruct("Pruned", {
   step: Count,
   pruned: Schema.Array(Removal.Pruned),
-  kept: Schema.Array(InstructionId)
+  kept: Schema.Array(Instruction.InstructionId)
 })
 
 /** The start of an evolution: the parents of its candidates, best first. */
 export const ParentsChosen = Schema.TaggedStruct("ParentsChosen", {
   step: Count,
-  parents: Schema.NonEmptyArray(InstructionId)
+  parents: Schema.NonEmptyArray(Instruction.InstructionId)
 })
 
 /** The proposer's answer for a parent. No candidate is asked the questions of `reflected`. */
 export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   step: Count,
   round: Count,
-  parent: InstructionId,
-  candidates: Schema.Array(Candidate),
-  reflected: Schema.Array(QuestionId)
+  parent: Instruction.InstructionId,
+  candidates: Schema.Array(Instruction.Candidate),
+  reflected: Schema.Array(Question.QuestionId)
 })
 
 /**
@@ -48,7 +47,7 @@ export const VerificationBegun = Schema.TaggedStruct("VerificationBegun", {
 export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   step: Count,
   round: Count,
-  questions: Schema.Array(QuestionId),
+  questions: Schema.Array(Question.QuestionId),
   candidates: Schema.Array(Scores),
   parent: Schema.NullOr(Scores)
 })
@@ -57,7 +56,7 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
 export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
   step: Count,
   round: Count,
-  verdicts: Schema.Array(Verdict),
+  verdicts: Schema.Array(Verification.Verdict),
   again: Schema.Boolean
 })
 
@@ -67,10 +66,15 @@ export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
  */
 export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
   step: Count,
-  parents: Schema.Array(InstructionId),
+  parents: Schema.Array(Instruction.InstructionId),
   replaced: Schema.Array(Removal.Pruned),
   accepted: Schema.Array(
-    Schema.Struct({ instruction: Instruction, mean: Schema.Finite, questions: Count, verdict: Schema.String })
+    Schema.Struct({
+      instruction: Instruction.Instruction,
+      mean: Schema.Finite,
+      questions: Count,
+      verdict: Schema.String
+    })
   ),
   shortfall: Count
 })

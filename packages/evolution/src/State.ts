@@ -1,10 +1,9 @@
 /** The state of evolution between two units of time: a fold of its events, immutable and of bounded size. */
 import { Schema } from "effect"
-import { Candidate, contentOf, type Instruction, InstructionId, ofContent } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
-import { Population } from "@inspo/population/Population"
+import { Instruction, Question } from "@inspo/domain"
+import { Population } from "@inspo/population"
+import { Verification } from "@inspo/verification"
 import { Admission } from "@inspo/successive-halving"
-import { Verdict } from "@inspo/verification/Verification"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -13,8 +12,8 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
  * their environment, which are no evidence.
  */
 export const Group = Schema.Struct({
-  instruction: InstructionId,
-  question: Schema.NullOr(QuestionId),
+  instruction: Instruction.InstructionId,
+  question: Schema.NullOr(Question.QuestionId),
   stratum: Schema.String,
   rewards: Schema.Array(Schema.Finite),
   missing: Count,
@@ -23,18 +22,26 @@ export const Group = Schema.Struct({
 export interface Group extends Schema.Schema.Type<typeof Group> {}
 
 /** A verified candidate with its parent. */
-export const Verified = Schema.Struct({ ...Verdict.fields, candidate: Candidate, parent: InstructionId })
+export const Verified = Schema.Struct({
+  ...Verification.Verdict.fields,
+  candidate: Instruction.Candidate,
+  parent: Instruction.InstructionId
+})
 export interface Verified extends Schema.Schema.Type<typeof Verified> {}
 
 /** Scores on verification questions, as {@link Verification.Scores}. */
 export const Scores = Schema.Struct({
-  questions: Schema.Array(QuestionId),
+  questions: Schema.Array(Question.QuestionId),
   candidates: Schema.Array(Schema.Array(Schema.Finite)),
   parent: Schema.NullOr(Schema.Array(Schema.Finite))
 })
 export interface Scores extends Schema.Schema.Type<typeof Scores> {}
 
-const proposal = { parent: InstructionId, candidates: Schema.Array(Candidate), reflected: Schema.Array(QuestionId) }
+const proposal = {
+  parent: Instruction.InstructionId,
+  candidates: Schema.Array(Instruction.Candidate),
+  reflected: Schema.Array(Question.QuestionId)
+}
 
 /**
  * What an evolution waits for: a proposal (`Proposing`), the permission to use it (`Proposed`), or the scores of its candidates
@@ -51,7 +58,7 @@ export type Stage = typeof Stage.Type
 export const Evolution = Schema.Struct({
   step: Count,
   round: Count,
-  parents: Schema.Array(InstructionId),
+  parents: Schema.Array(Instruction.InstructionId),
   verified: Schema.Array(Verified),
   stage: Stage
 })
@@ -72,8 +79,8 @@ export type Due = typeof Due.Type
  */
 export const EvolutionState = Schema.Struct({
   due: Due,
-  population: Population,
-  newcomers: Schema.Array(InstructionId),
+  population: Population.Population,
+  newcomers: Schema.Array(Instruction.InstructionId),
   born: Count,
   entrants: Schema.NullOr(Admission.Entrants),
   evolution: Schema.NullOr(Evolution)
@@ -81,19 +88,21 @@ export const EvolutionState = Schema.Struct({
 export interface EvolutionState extends Schema.Schema.Type<typeof EvolutionState> {}
 
 /** The id of the `index`-th instruction, counted from 0: the seed is `i0`. */
-export const instructionId = (index: number): InstructionId => InstructionId.make(`i${index}`)
+export const instructionId = (index: number): Instruction.InstructionId => Instruction.InstructionId.make(`i${index}`)
 
 /** The id of a candidate while it is verified; `place` counts the candidates of a round from 0. */
-export const candidateId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
-  InstructionId.make(`candidate-${step}.${round}.${place}`)
+export const candidateId = (
+  { round, step }: Pick<Evolution, "round" | "step">,
+  place: number
+): Instruction.InstructionId => Instruction.InstructionId.make(`candidate-${step}.${round}.${place}`)
 
 /** A candidate as an instruction that can be followed; `place` counts the candidates of its round from 0. */
 export const candidateInstruction = (
   evolution: Pick<Evolution, "round" | "step">,
-  candidate: Candidate,
+  candidate: Instruction.Candidate,
   place: number
-): Instruction => ({
-  ...ofContent(contentOf(candidate)),
+): Instruction.Instruction => ({
+  ...Instruction.ofContent(Instruction.contentOf(candidate)),
   id: candidateId(evolution, place),
   generation: 0,
   parent: null,
@@ -102,7 +111,7 @@ export const candidateInstruction = (
 })
 
 /** Whether an instruction is a member. */
-export const isAlive = ({ members }: Population, id: InstructionId): boolean =>
+export const isAlive = ({ members }: Population.Population, id: Instruction.InstructionId): boolean =>
   members.some(({ instruction }) => instruction.id === id)
 
 /** Whether an evolution is in this stage. */

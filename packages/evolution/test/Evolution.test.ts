@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { QuestionId } from "@inspo/domain/Question"
+import { Question } from "@inspo/domain"
 import {
   apply,
   begin,
@@ -185,7 +185,7 @@ describe("evolution", () => {
             parent: Lives.seed,
             candidates: [candidate],
             reflected: [],
-            scores: { questions: [QuestionId.make("v0")], candidates: [[0]], parent: [1] }
+            scores: { questions: [Question.QuestionId.make("v0")], candidates: [[0]], parent: [1] }
           }
         }
       }

@@ -1,7 +1,5 @@
 /** Reads the cases of a file. */
-import { refuse } from "@inspo/domain/InvalidInput"
-import * as JsonText from "@inspo/domain/JsonText"
-import * as Utf8 from "@inspo/domain/Utf8"
+import { InvalidInput, JsonText, Utf8 } from "@inspo/domain"
 import { parse } from "csv-parse/sync"
 import { Result } from "effect"
 
@@ -14,7 +12,7 @@ export const parseFile = (file: string, written: string): ReadonlyArray<Record<s
   if (/\.(jsonl|ndjson)$/iu.test(file))
     return text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [row(`${file}:${index + 1}`, line)]))
   if (!/\.(csv|tsv)$/iu.test(file))
-    refuse({
+    InvalidInput.refuse({
       where: "cases",
       field: "file",
       value: file,
@@ -36,13 +34,13 @@ export const decode = (file: string, bytes: Uint8Array): string => {
   const text = Utf8.decode(bytes)
   if (Result.isSuccess(text)) return text.success
   const { found, remedy } = Utf8.explain(file, text.failure)
-  return refuse({ where: "cases", field: file, value: found, expected: `a text in UTF-8. ${remedy}` })
+  return InvalidInput.refuse({ where: "cases", field: file, value: found, expected: `a text in UTF-8. ${remedy}` })
 }
 
 const row = (place: string, line: string): Record<string, string> => {
   const found = JsonText.members(line)
   if (found === null)
-    return refuse({
+    return InvalidInput.refuse({
       where: "cases",
       field: place,
       value: line.slice(0, 100),
@@ -62,7 +60,7 @@ const row = (place: string, line: string): Record<string, string> => {
 const assertDistinct = (field: string, names: ReadonlyArray<string>): void => {
   const repeated = names.find((name, index) => names.indexOf(name) < index)
   if (repeated !== undefined)
-    refuse({
+    InvalidInput.refuse({
       where: "cases",
       field: `column ${JSON.stringify(repeated)} of ${field}`,
       value: "there twice",

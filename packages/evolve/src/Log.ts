@@ -1,6 +1,5 @@
 /** The log of a search: its events, what they add up to, and the file that keeps them. */
-import { Instruction } from "@inspo/domain"
-import * as PlainText from "@inspo/domain/PlainText"
+import { Instruction, PlainText } from "@inspo/domain"
 import type { JournalError, StoredEvent } from "@inspo/journal"
 import * as FileJournal from "@inspo/journal/file"
 import type { ModelAnswer } from "@inspo/reflection"

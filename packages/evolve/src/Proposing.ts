@@ -11,7 +11,7 @@ import {
   type WorkRecord
 } from "@inspo/reflection"
 import { DollarBudget } from "@inspo/ledger"
-import * as ModelProposer from "@inspo/reflection/ModelProposer"
+import { ModelProposer } from "@inspo/reflection/models"
 import { Effect, Layer, Stream, Struct } from "effect"
 import { AiError, LanguageModel, type Prompt } from "effect/ai"
 import { caseId, type Event, keyOf, type Obtained } from "./Event.ts"

@@ -1,6 +1,5 @@
 /** The result of a search: the view of it, with the prompts and the cases that the user gave, and as a page of Markdown. */
-import { type Instruction, Invariant } from "@inspo/domain"
-import * as MarkdownText from "@inspo/domain/MarkdownText"
+import { type Instruction, Invariant, MarkdownText } from "@inspo/domain"
 import type { CandidateLint } from "@inspo/reflection"
 import { diffWordsWithSpace } from "diff"
 import { Struct } from "effect"

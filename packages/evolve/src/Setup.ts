@@ -1,7 +1,5 @@
 /** What a search is given, and how its cases and its budget of calls are divided. */
-import type { Instruction } from "@inspo/domain"
-import { RandomStream } from "@inspo/domain"
-import { refuse } from "@inspo/domain/InvalidInput"
+import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
 
 /** One text, or several named texts that an agent uses together, such as `{ system, toolDescription }`. */
 export type Prompt = string | { readonly [name: string]: string }
@@ -160,18 +158,33 @@ export const make = ({
   usd
 }: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & { readonly cases: number }): Setup => {
   if (cases < leastCases)
-    refuse({
+    InvalidInput.refuse({
       where,
       field: "cases",
       value: cases,
       expected: `at least ${leastCases} different ones: half find a prompt, half test it`
     })
   if (!(Number.isSafeInteger(calls) && calls >= leastCalls))
-    refuse({ where, field: "budget.calls", value: calls, expected: `a whole number of at least ${leastCalls}` })
+    InvalidInput.refuse({
+      where,
+      field: "budget.calls",
+      value: calls,
+      expected: `a whole number of at least ${leastCalls}`
+    })
   if (usd !== null && !(usd > 0 && usd < Infinity))
-    refuse({ where, field: "budget.usd", value: usd, expected: "US dollars above 0, or none for no limit" })
+    InvalidInput.refuse({
+      where,
+      field: "budget.usd",
+      value: usd,
+      expected: "US dollars above 0, or none for no limit"
+    })
   if (!(minimalGain > 0 && minimalGain < 1))
-    refuse({ where, field: "minimalGain", value: minimalGain, expected: "a gain above 0 and below 1, such as 0.1" })
+    InvalidInput.refuse({
+      where,
+      field: "minimalGain",
+      value: minimalGain,
+      expected: "a gain above 0 and below 1, such as 0.1"
+    })
   const order = RandomStream.make(randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, index) => index))
   const test = Math.min(Math.floor(cases / 2), Math.floor((testShare * calls) / 2))
   const rest = calls - 2 * test

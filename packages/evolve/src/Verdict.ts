@@ -1,6 +1,5 @@
 /** What a finished search shows about its finalist. */
-import type { Instruction } from "@inspo/domain"
-import { RandomStream } from "@inspo/domain"
+import { type Instruction, RandomStream } from "@inspo/domain"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import * as Evidence from "./Evidence.ts"
 import { original, rescoresOf, type State } from "./Search.ts"

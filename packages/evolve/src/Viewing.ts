@@ -1,6 +1,6 @@
 /** Follows a search by its events, and makes the view of it: a pure function of what was followed. */
 import { Instruction } from "@inspo/domain"
-import { meanOf } from "@inspo/statistics/Bootstrap"
+import { Bootstrap } from "@inspo/statistics"
 import { Difference, type Population } from "@inspo/population"
 import { Array as Arr, Effect, HashSet, type Schema } from "effect"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
@@ -35,7 +35,7 @@ export interface Read {
  *
  * @example
  * ```ts
- * import * as Viewing from "@inspo/evolve/Viewing"
+ * import { Viewing } from "@inspo/evolve/parts"
  * import { Effect } from "effect"
  *
  * declare const file: string // such as runs/evolve-prompt/events.jsonl
@@ -106,7 +106,7 @@ export const viewOf = ({ events, head, rounds, state }: Followed): SearchView =>
     lost: state.lost,
     budgetUsd: setup.usd,
     cases: { search: setup.search.length, test: setup.test.length },
-    scoreNoise: meanOf(
+    scoreNoise: Bootstrap.meanOf(
       outcomesOf(state).flatMap((answer) =>
         answer._tag === "Answered"
           ? Search.rescoresOf(state, answer).map((score) => Math.abs(score - answer.score))

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises"
-import { Instruction } from "@inspo/domain"
-import { assertCount, refuse } from "@inspo/domain/InvalidInput"
+import { Instruction, InvalidInput } from "@inspo/domain"
 import type { MakeCall } from "@inspo/reflection"
 import { Cause, Effect, Exit } from "effect"
 import * as Calls from "./Calls.ts"
@@ -159,14 +158,14 @@ const contentOf = (prompt: Prompt): Instruction.Content => {
   const texts = typeof prompt === "string" ? { prompt } : prompt
   for (const [name, text] of Object.entries(texts))
     if (typeof text !== "string" || text.trim() === "" || text.length > longest)
-      refuse({
+      InvalidInput.refuse({
         where: "evolve",
         field: name,
         value: typeof text !== "string" ? text : text.length > longest ? `${text.length} characters` : "empty",
         expected: `a text of 1 to ${longest.toLocaleString("en-US")} characters`
       })
   if (Object.keys(texts).length === 0)
-    refuse({ where: "evolve", field: "prompt", value: prompt, expected: "at least one text" })
+    InvalidInput.refuse({ where: "evolve", field: "prompt", value: prompt, expected: "at least one text" })
   return prompt
 }
 
@@ -178,10 +177,15 @@ const limitsOf = ({
   retryAfter = Calls.retryAfter,
   timeoutSeconds = 120
 }: AnyOptions): Omit<Calls.Limits, "calls" | "usd"> => {
-  assertCount("evolve", "concurrency", concurrency, 1)
-  assertCount("evolve", "retries", retries, 0)
+  InvalidInput.assertCount("evolve", "concurrency", concurrency, 1)
+  InvalidInput.assertCount("evolve", "retries", retries, 0)
   if (!(timeoutSeconds > 0))
-    refuse({ where: "evolve", field: "timeoutSeconds", value: timeoutSeconds, expected: "seconds above 0" })
+    InvalidInput.refuse({
+      where: "evolve",
+      field: "timeoutSeconds",
+      value: timeoutSeconds,
+      expected: "seconds above 0"
+    })
   return { concurrency, retries, retryAfter, timeoutSeconds }
 }
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import * as fc from "fast-check"
 import { sentence } from "../src/SearchView.ts"
 
@@ -21,7 +21,7 @@ const said = ({ above, below, cases, mean, minimalGain }: typeof undecided exten
       largestPossibleGain: null,
       minimalGain,
       test: {
-        finalist: InstructionId.make("i1"),
+        finalist: Instruction.InstructionId.make("i1"),
         original: 0.5,
         cases,
         gain: { mean, lower: mean - below, upper: mean + above }

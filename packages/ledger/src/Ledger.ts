@@ -1,5 +1,5 @@
 /** What a run spent, by phase, and what it may still spend. */
-import type { Spent } from "@inspo/domain/Spent"
+import type { Spent } from "@inspo/domain"
 import { Array as Arr, Schema } from "effect"
 
 /** What money and time go to: one for each kind of work a run pays for. */
@@ -30,7 +30,7 @@ export interface Amounts extends Schema.Schema.Type<typeof Amounts> {}
 export const nothing: Amounts = { rollouts: 0, tokens: 0, calls: 0, usd: 0, seconds: 0 }
 
 /** What calls to a language model cost; a price that is not known counts as none. */
-export const ofSpent = ({ calls, tokens, usd }: Spent): Amounts => ({ ...nothing, calls, tokens, usd: usd ?? 0 })
+export const ofSpent = ({ calls, tokens, usd }: Spent.Spent): Amounts => ({ ...nothing, calls, tokens, usd: usd ?? 0 })
 
 export const add = (a: Amounts, b: Amounts): Amounts => ({
   rollouts: a.rollouts + b.rollouts,

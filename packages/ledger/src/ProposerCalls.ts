@@ -1,5 +1,6 @@
 import { Journal, type JournalError, Records } from "@inspo/journal"
-import { type MakeCall, ModelAnswer, type ProposerError, Spent } from "@inspo/reflection"
+import { type MakeCall, ModelAnswer, type ProposerError } from "@inspo/reflection"
+import { Spent } from "@inspo/domain"
 import { Effect, Result, Schema } from "effect"
 import type { Bookkeeping, BudgetReached } from "./Bookkeeping.ts"
 import * as Ledger from "./Ledger.ts"

@@ -3,12 +3,11 @@
  * questions, in the same stratum of the same unit of time. What a block has in common cancels in its differences.
  */
 import * as Arr from "effect/Array"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
+import { type Instruction, Invariant } from "@inspo/domain"
 
 /** The rewards of one instruction on one question: `low` and `high` are their sums with 0 and 1 for each missing one. */
 export interface Scored {
-  readonly instruction: InstructionId
+  readonly instruction: Instruction.InstructionId
   readonly question: string | null
   readonly stratum: string
   readonly samples: number
@@ -21,7 +20,7 @@ export interface Scored {
  * in units of the variance of one sample.
  */
 export interface Cell {
-  readonly instruction: InstructionId
+  readonly instruction: Instruction.InstructionId
   readonly weight: number
   readonly low: number
   readonly high: number
@@ -30,7 +29,7 @@ export type Block = ReadonlyArray<Cell>
 
 /** Groups of one instruction that wait for a rival: how many, and the sums of their means. */
 export interface Waiting {
-  readonly instruction: InstructionId
+  readonly instruction: Instruction.InstructionId
   readonly groups: number
   readonly samples: number
   readonly low: number

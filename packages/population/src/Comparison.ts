@@ -8,8 +8,7 @@
  *   when it and the rival are members and end when one leaves; who else enters does not change them. Whatever is called certain follows
  *   from these.
  */
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { type Instruction, RandomStream } from "@inspo/domain"
 import type { Block, Cell, Waiting } from "./Blocks.ts"
 import { cholesky, inverse, type Matrix, solve, type Vector } from "./internal/Cholesky.ts"
 
@@ -152,7 +151,7 @@ export interface Unit {
  */
 export const observe = (
   comparison: Comparison,
-  members: ReadonlyArray<InstructionId>,
+  members: ReadonlyArray<Instruction.InstructionId>,
   { blocks, missing, rewards, step, waiting }: Unit
 ): Comparison =>
   judge(
@@ -172,7 +171,7 @@ export const observe = (
  */
 export const count = (
   comparison: Comparison,
-  members: ReadonlyArray<InstructionId>,
+  members: ReadonlyArray<Instruction.InstructionId>,
   blocks: ReadonlyArray<Block>,
   sign: 1 | -1 = 1
 ): Comparison => {
@@ -274,8 +273,8 @@ export const entered = (comparison: Comparison, count: number): Comparison => {
 /** Removes members: the model without them, so that what they showed about the others remains. */
 export const leave = (
   comparison: Comparison,
-  members: ReadonlyArray<InstructionId>,
-  leaving: ReadonlySet<InstructionId>,
+  members: ReadonlyArray<Instruction.InstructionId>,
+  leaving: ReadonlySet<Instruction.InstructionId>,
   { missing, step }: Pick<Unit, "missing" | "step">
 ): Comparison => {
   if (leaving.size === 0) return comparison

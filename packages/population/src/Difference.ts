@@ -1,5 +1,5 @@
 /** How much better one member is than another, within questions. */
-import type { InstructionId } from "@inspo/domain/Instruction"
+import type { Instruction } from "@inspo/domain"
 import * as Comparison from "./Comparison.ts"
 import { ids, missingShares, type Population } from "./Members.ts"
 
@@ -15,7 +15,11 @@ export interface Difference {
 }
 
 /** The difference of two members; null unless both are. */
-export const between = (population: Population, id: InstructionId, rival: InstructionId): Difference | null => {
+export const between = (
+  population: Population,
+  id: Instruction.InstructionId,
+  rival: Instruction.InstructionId
+): Difference | null => {
   const found = pair(population, id, rival)
   if (found === null) return null
   const { deviation, least, most } = found
@@ -30,7 +34,11 @@ export const between = (population: Population, id: InstructionId, rival: Instru
  * About how many more rewards, of all members, it takes until the interval of {@link between} excludes 0, if the difference stays what
  * it is; 0 if it does already. Null if the two do not differ so far, or if missing rewards could explain it.
  */
-export const rewardsNeeded = (population: Population, id: InstructionId, rival: InstructionId): number | null => {
+export const rewardsNeeded = (
+  population: Population,
+  id: Instruction.InstructionId,
+  rival: Instruction.InstructionId
+): number | null => {
   const found = pair(population, id, rival)
   if (found === null) return null
   const known = Math.max(found.least, -found.most)
@@ -41,7 +49,7 @@ export const rewardsNeeded = (population: Population, id: InstructionId, rival: 
 }
 
 /** The difference with every missing reward at its worst and at its best, and its standard deviation. */
-const pair = (population: Population, id: InstructionId, rival: InstructionId) => {
+const pair = (population: Population, id: Instruction.InstructionId, rival: Instruction.InstructionId) => {
   const all = ids(population)
   const [a, b] = [all.indexOf(id), all.indexOf(rival)]
   if (a < 0 || b < 0) return null

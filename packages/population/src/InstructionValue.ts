@@ -1,7 +1,6 @@
 /** The functions of `Values`, and the service that computes the values of instructions. */
 import { Context, Layer } from "effect"
-import { attempt } from "@inspo/domain/Attempt"
-import type { InvalidInput } from "@inspo/domain/InvalidInput"
+import { Attempt, type InvalidInput } from "@inspo/domain"
 import { type Choices, type Interface, make } from "./Values.ts"
 
 export * from "./Values.ts"
@@ -12,8 +11,8 @@ export class InstructionValue extends Context.Service<InstructionValue, Interfac
 ) {}
 
 /** Provides {@link make}. Fails with `InvalidInput` on options out of range. */
-export const layer = (choices: Partial<Choices> = {}): Layer.Layer<InstructionValue, InvalidInput> =>
+export const layer = (choices: Partial<Choices> = {}): Layer.Layer<InstructionValue, InvalidInput.InvalidInput> =>
   Layer.effect(
     InstructionValue,
-    attempt(() => make(choices))
+    Attempt.attempt(() => make(choices))
   )

@@ -3,8 +3,7 @@
  * `Population`.
  */
 import * as Option from "effect/Option"
-import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { refuse } from "@inspo/domain/InvalidInput"
+import { type Instruction, InvalidInput } from "@inspo/domain"
 import * as Comparison from "./Comparison.ts"
 
 /**
@@ -46,7 +45,7 @@ export interface Lifetime {
 export interface Verification {
   readonly mean: number
   readonly groups: number
-  readonly rival: { readonly id: InstructionId; readonly mean: number } | null
+  readonly rival: { readonly id: Instruction.InstructionId; readonly mean: number } | null
 }
 
 /**
@@ -57,7 +56,7 @@ export interface Verification {
  * joined unverified.
  */
 export interface Member {
-  readonly instruction: Instruction
+  readonly instruction: Instruction.Instruction
   readonly window: ReadonlyArray<WindowEntry>
   readonly value: number | null
   readonly stale: boolean
@@ -74,7 +73,7 @@ export interface Population {
 
 /** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */
 export interface Value {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly value: number
   readonly chance?: number
 }
@@ -89,7 +88,7 @@ export const unobserved: Lifetime = {
 
 /** An instruction about to join, with its verification score if it has one. */
 export interface Newcomer {
-  readonly instruction: Instruction
+  readonly instruction: Instruction.Instruction
   readonly verification?: Verification | null
 }
 
@@ -97,15 +96,23 @@ export interface Newcomer {
  * The population before the first step, without evidence about any instruction. Texts become instructions with the ids `i0`, `i1`, …:
  * the first is the seed, the others are variants of it. Throws `InvalidInput` on an empty text, and on an id that occurs twice.
  */
-export const make = (instructions: ReadonlyArray<Instruction | string>, prior?: Comparison.Prior): Population =>
+export const make = (
+  instructions: ReadonlyArray<Instruction.Instruction | string>,
+  prior?: Comparison.Prior
+): Population =>
   add(
     { members: [], step: 0, comparison: { ...Comparison.empty, ...(prior === undefined ? {} : { prior }) } },
     instructions.map((one, place) => ({ instruction: typeof one === "string" ? initial(one, place) : one }))
   )
 
-const initial = (text: string, place: number): Instruction => {
+const initial = (text: string, place: number): Instruction.Instruction => {
   if (text.trim() === "")
-    refuse({ where: "Population.make", field: `instructions[${place}]`, value: "empty", expected: "a text" })
+    InvalidInput.refuse({
+      where: "Population.make",
+      field: `instructions[${place}]`,
+      value: "empty",
+      expected: "a text"
+    })
   return {
     id: idOf(place),
     text,
@@ -116,12 +123,12 @@ const initial = (text: string, place: number): Instruction => {
   }
 }
 
-const idOf = (place: number): InstructionId => {
+const idOf = (place: number): Instruction.InstructionId => {
   const id: string = `i${place}`
-  return isId(id) ? id : refuse({ where: "Population.make", field: "id", value: id, expected: "a text" })
+  return isId(id) ? id : InvalidInput.refuse({ where: "Population.make", field: "id", value: id, expected: "a text" })
 }
 
-const isId = (id: string): id is InstructionId => id !== ""
+const isId = (id: string): id is Instruction.InstructionId => id !== ""
 
 /**
  * Adds newcomers as one entry, after the present members and without evidence. Throws `InvalidInput` on the id of a member.
@@ -132,7 +139,12 @@ export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>):
   const members = newcomers.map(({ instruction, verification = null }): Member => {
     const { id } = instruction
     if (present.has(id))
-      refuse({ where: "Population.add", field: "newcomer", value: id, expected: "an id that is not a member's" })
+      InvalidInput.refuse({
+        where: "Population.add",
+        field: "newcomer",
+        value: id,
+        expected: "an id that is not a member's"
+      })
     present.add(id)
     return { instruction, window: [], value: null, stale: false, lifetime: unobserved, verification }
   })
@@ -152,11 +164,12 @@ export const missingShares = (members: ReadonlyArray<Pick<Member, "lifetime">>):
   members.map(({ lifetime: { bounds } }) => (bounds.groups === 0 ? 0 : (bounds.high - bounds.low) / bounds.groups))
 
 /** Removes the named members and the evidence about them. Throws `InvalidInput` on an id that is not a member's. */
-export const remove = (population: Population, dropped: Iterable<InstructionId>): Population => {
+export const remove = (population: Population, dropped: Iterable<Instruction.InstructionId>): Population => {
   const dropping = new Set(dropped)
   const present = new Set(ids(population))
   for (const id of dropping)
-    if (!present.has(id)) refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
+    if (!present.has(id))
+      InvalidInput.refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
   const members = population.members.filter(({ instruction }) => !dropping.has(instruction.id))
   return {
     ...population,
@@ -175,15 +188,15 @@ export const resetWindows = (population: Population): Population => ({
 })
 
 /** The instructions of the members, in order of entry. */
-export const instructions = (population: Population): ReadonlyArray<Instruction> =>
+export const instructions = (population: Population): ReadonlyArray<Instruction.Instruction> =>
   population.members.map((member) => member.instruction)
 
 /** The ids of the members, in order of entry. */
-export const ids = (population: Population): ReadonlyArray<InstructionId> =>
+export const ids = (population: Population): ReadonlyArray<Instruction.InstructionId> =>
   population.members.map((member) => member.instruction.id)
 
 /** The member with this id, if there is one. */
-export const find = (population: Population, id: InstructionId): Option.Option<Member> =>
+export const find = (population: Population, id: Instruction.InstructionId): Option.Option<Member> =>
   Option.fromNullishOr(population.members.find((member) => member.instruction.id === id))
 
 /** The best member by the comparison, if there is a member. */
@@ -203,9 +216,12 @@ export const lifetimeMean = (member: Member): Option.Option<number> =>
  *
  * `instructions` are all instructions of the run, since ancestors may have been pruned.
  */
-export const lineage = (instructions: Iterable<Instruction>, id: InstructionId): ReadonlyArray<Instruction> => {
+export const lineage = (
+  instructions: Iterable<Instruction.Instruction>,
+  id: Instruction.InstructionId
+): ReadonlyArray<Instruction.Instruction> => {
   const known = new Map(Array.from(instructions, (instruction) => [instruction.id, instruction]))
-  const line: Array<Instruction> = []
+  const line: Array<Instruction.Instruction> = []
   let current = known.get(id)
   while (current !== undefined) {
     line.unshift(current)

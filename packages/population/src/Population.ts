@@ -1,7 +1,6 @@
 /** The functions of `Members`, and the schemas of what they compute. */
 import { Schema } from "effect"
-import { Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { Reward } from "@inspo/domain/Trajectory"
+import { Instruction, Trajectory } from "@inspo/domain"
 import type * as Members from "./Members.ts"
 
 export * from "./Members.ts"
@@ -11,7 +10,12 @@ const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 const Numbers = Schema.Array(Schema.Finite)
 
 /** The schema of {@link Members.WindowEntry}. */
-export const WindowEntry = Schema.Struct({ step: Schema.Int, mean: Reward, trajectories: Positive, groups: Positive })
+export const WindowEntry = Schema.Struct({
+  step: Schema.Int,
+  mean: Trajectory.Reward,
+  trajectories: Positive,
+  groups: Positive
+})
 export type WindowEntry = Members.WindowEntry
 
 /** The schema of {@link Members.Bounds}. */
@@ -29,15 +33,15 @@ export type Lifetime = Members.Lifetime
 
 /** The schema of {@link Members.Verification}. */
 export const Verification = Schema.Struct({
-  mean: Reward,
+  mean: Trajectory.Reward,
   groups: Count,
-  rival: Schema.NullOr(Schema.Struct({ id: InstructionId, mean: Reward }))
+  rival: Schema.NullOr(Schema.Struct({ id: Instruction.InstructionId, mean: Trajectory.Reward }))
 })
 export type Verification = Members.Verification
 
 /** The schema of {@link Members.Member}: its window is in order, and a value without one is null or stale. */
 export const Member = Schema.Struct({
-  instruction: Instruction,
+  instruction: Instruction.Instruction,
   window: Schema.Array(WindowEntry),
   value: Schema.NullOr(Schema.Finite),
   stale: Schema.Boolean,
@@ -67,7 +71,7 @@ const Comparison = Schema.Struct({
   incumbent: Schema.Int,
   waiting: Schema.Array(
     Schema.Struct({
-      instruction: InstructionId,
+      instruction: Instruction.InstructionId,
       groups: Schema.Finite,
       samples: Schema.Finite,
       low: Schema.Finite,
@@ -100,7 +104,7 @@ export type Population = Members.Population
 
 /** The schema of {@link Members.Value}. */
 export const Value = Schema.Struct({
-  id: InstructionId,
+  id: Instruction.InstructionId,
   value: Schema.Finite,
   chance: Schema.optionalKey(Schema.Finite)
 })

@@ -1,8 +1,6 @@
 /** A population that keeps its state, for programs of effects. */
 import { Context, Effect, Layer, type Option, SynchronizedRef } from "effect"
-import { attempt } from "@inspo/domain/Attempt"
-import type { InvalidInput } from "@inspo/domain/InvalidInput"
-import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { Attempt, type Instruction, type InvalidInput } from "@inspo/domain"
 import * as Members from "./Members.ts"
 import * as Values from "./Values.ts"
 
@@ -11,9 +9,12 @@ export interface Interface {
   readonly get: Effect.Effect<Members.Population>
   readonly values: Effect.Effect<ReadonlyArray<Members.Value>>
   readonly best: Effect.Effect<Option.Option<Members.Member>>
-  readonly observe: (step: number, groups: ReadonlyArray<Values.Observed>) => Effect.Effect<void, InvalidInput>
-  readonly add: (newcomers: ReadonlyArray<Members.Newcomer>) => Effect.Effect<void, InvalidInput>
-  readonly remove: (ids: Iterable<InstructionId>) => Effect.Effect<void, InvalidInput>
+  readonly observe: (
+    step: number,
+    groups: ReadonlyArray<Values.Observed>
+  ) => Effect.Effect<void, InvalidInput.InvalidInput>
+  readonly add: (newcomers: ReadonlyArray<Members.Newcomer>) => Effect.Effect<void, InvalidInput.InvalidInput>
+  readonly remove: (ids: Iterable<Instruction.InstructionId>) => Effect.Effect<void, InvalidInput.InvalidInput>
 }
 
 /** A population with its state. */
@@ -37,15 +38,15 @@ export class PopulationRef extends Context.Service<PopulationRef, Interface>()("
  * ```
  */
 export const layerRef = (
-  instructions: ReadonlyArray<Instruction | string>,
+  instructions: ReadonlyArray<Instruction.Instruction | string>,
   valuation: Values.Interface = Values.make()
-): Layer.Layer<PopulationRef, InvalidInput> =>
+): Layer.Layer<PopulationRef, InvalidInput.InvalidInput> =>
   Layer.effect(
     PopulationRef,
     Effect.gen(function* () {
-      const state = yield* SynchronizedRef.make(yield* attempt(() => Members.make(instructions)))
+      const state = yield* SynchronizedRef.make(yield* Attempt.attempt(() => Members.make(instructions)))
       const change = (next: (population: Members.Population) => Members.Population) =>
-        SynchronizedRef.updateEffect(state, (population) => attempt(() => next(population)))
+        SynchronizedRef.updateEffect(state, (population) => Attempt.attempt(() => next(population)))
       return {
         get: SynchronizedRef.get(state),
         values: Effect.map(SynchronizedRef.get(state), valuation.values),

@@ -1,5 +1,5 @@
 import * as Order from "effect/Order"
-import * as Invariant from "@inspo/domain/Invariant"
+import { Invariant } from "@inspo/domain"
 import type { Member, Population, Value } from "./Members.ts"
 
 /** Sorts the members, best first, by the given values. Every member needs a value. */

@@ -5,11 +5,7 @@
 import * as Arr from "effect/Array"
 import { sumAll } from "effect/Number"
 import * as Option from "effect/Option"
-import type { Group } from "@inspo/domain/Group"
-import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import type { Identity } from "@inspo/domain/Strategy"
+import { type Group, type Instruction, InvalidInput, Invariant, type Strategy } from "@inspo/domain"
 import type { MissingRewards } from "./MissingRewards.ts"
 import {
   ids,
@@ -30,7 +26,7 @@ import * as Ranking from "./Ranking.ts"
  * The part of a group that values are computed from. `missing` counts the samples without a reward, by default 0. Without a
  * question, a group is compared with the others of its `stratum`, by default the same for all.
  */
-export interface Observed extends Pick<Group, "instructionId"> {
+export interface Observed extends Pick<Group.Group, "instructionId"> {
   readonly rewards: ReadonlyArray<number>
   readonly missing?: number
   readonly question?: string | null
@@ -39,7 +35,7 @@ export interface Observed extends Pick<Group, "instructionId"> {
 
 /** The values of the members of a population, and the statistics that they follow from. All functions are pure. */
 export interface Interface {
-  readonly identity: Identity
+  readonly identity: Strategy.Identity
   /** w_j of every member, in the order of the population, including those never sampled. */
   readonly values: (population: Population) => ReadonlyArray<Value>
   /** I*: the instruction to return and to use at inference; none only if the population is empty. */
@@ -119,7 +115,7 @@ const defaults: Choices = {
 export const make = (chosen: Partial<Choices> = {}): Interface => {
   const choices = { ...defaults, ...chosen }
   const { average, best, missingRewards = "worst", span, ties, unseen, window } = choices
-  assertCount("InstructionValue.make", "window", window, 1)
+  InvalidInput.assertCount("InstructionValue.make", "window", window, 1)
   const ranking = Ranking.byTies[ties]
   const values = fill(unseen === "zero" ? () => 0 : meanOfKnown)
   return {
@@ -309,8 +305,10 @@ const totalOf = (groups: ReadonlyArray<Observed>): { readonly sum: number; reado
   return { sum, trajectories }
 }
 
-const byInstruction = (groups: ReadonlyArray<Outcome>): ReadonlyMap<InstructionId, ReadonlyArray<Outcome>> => {
-  const grouped = new Map<InstructionId, Array<Outcome>>()
+const byInstruction = (
+  groups: ReadonlyArray<Outcome>
+): ReadonlyMap<Instruction.InstructionId, ReadonlyArray<Outcome>> => {
+  const grouped = new Map<Instruction.InstructionId, Array<Outcome>>()
   for (const group of groups) {
     const known = grouped.get(group.instructionId)
     if (known === undefined) grouped.set(group.instructionId, [group])
@@ -337,21 +335,26 @@ const extend = (lifetime: Lifetime, groups: ReadonlyArray<Outcome>, rewarded: Re
 }
 
 const assertObservable = (population: Population, step: number, groups: ReadonlyArray<Observed>): void => {
-  assertCount(where, "step", step, 1)
+  InvalidInput.assertCount(where, "step", step, 1)
   if (step <= population.step)
-    refuse({ where, field: "step", value: step, expected: `a step after ${population.step}, whose rewards are known` })
+    InvalidInput.refuse({
+      where,
+      field: "step",
+      value: step,
+      expected: `a step after ${population.step}, whose rewards are known`
+    })
   const present = new Set(ids(population))
   for (const { instructionId, missing = 0, rewards } of groups) {
     if (!present.has(instructionId))
-      refuse({ where, field: "instructionId", value: instructionId, expected: "the id of a member" })
+      InvalidInput.refuse({ where, field: "instructionId", value: instructionId, expected: "the id of a member" })
     if (rewards.length + missing === 0)
-      refuse({
+      InvalidInput.refuse({
         where,
         field: `rewards of ${instructionId}`,
         value: rewards,
         expected: "at least one, or a missing one"
       })
-    assertRewards(where, `rewards of ${instructionId}`, rewards)
+    InvalidInput.assertRewards(where, `rewards of ${instructionId}`, rewards)
   }
 }
 

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Blocks } from "@inspo/population"
 import { Schema } from "effect"
 
 const members = 4
-const id = (index: number) => InstructionId.make(`i${index}`)
+const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
 const Member = Schema.Literals([0, 1, 2, 3])
 
 /** One sample each, so that a weight says of how many groups it is. */

@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { Instruction, RandomStream } from "@inspo/domain"
 import { Comparison, Difference, InstructionValue, Population } from "@inspo/population"
 import { Schema } from "effect"
 import { instruction } from "./Histories.ts"
 import * as Direct from "./support/DirectModel.ts"
 
 const size = 4
-const id = (index: number) => InstructionId.make(`i${index}`)
-const instructions: ReadonlyArray<Instruction> = Array.from({ length: size }, (_, index) => instruction(index))
+const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
+const instructions: ReadonlyArray<Instruction.Instruction> = Array.from({ length: size }, (_, index) =>
+  instruction(index)
+)
 const averaging: InstructionValue.Averaging = { window: 3, average: "observed", span: "steps" }
 
 /** The mean reward of so many samples of each member; null for a member that is not asked. */

@@ -1,6 +1,6 @@
 /** Raw histories for the laws, and what Eq. 6 says about them when it is computed the slow way. */
 import { Schema } from "effect"
-import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import type { InstructionValue } from "@inspo/population"
 
 /** Integer-like rewards, so that sums are exact in any order. */
@@ -18,8 +18,8 @@ export type History = typeof History.Type
 
 export const Window = Schema.Literals([1, 2, 3, 5])
 
-export const instruction = (index: number, fields: Partial<Instruction> = {}): Instruction => ({
-  id: InstructionId.make(`i${index}`),
+export const instruction = (index: number, fields: Partial<Instruction.Instruction> = {}): Instruction.Instruction => ({
+  id: Instruction.InstructionId.make(`i${index}`),
   text: `instruction ${index}`,
   generation: 0,
   parent: null,
@@ -29,10 +29,10 @@ export const instruction = (index: number, fields: Partial<Instruction> = {}): I
 })
 
 /** The instructions that histories speak of. */
-export const instructions: ReadonlyArray<Instruction> = [0, 1, 2, 3].map((index) => instruction(index))
+export const instructions: ReadonlyArray<Instruction.Instruction> = [0, 1, 2, 3].map((index) => instruction(index))
 
 export const toGroups = (step: Step): ReadonlyArray<InstructionValue.Observed> =>
-  step.map(({ member, rewards }) => ({ instructionId: InstructionId.make(`i${member}`), rewards }))
+  step.map(({ member, rewards }) => ({ instructionId: Instruction.InstructionId.make(`i${member}`), rewards }))
 
 export const mean = (values: ReadonlyArray<number>): number => {
   let sum = 0

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Effect, Option, Result, Schema } from "effect"
 import { InstructionValue, Population } from "@inspo/population"
 import { History, instruction, instructions, mean, stepMeans, toGroups, Window } from "./Histories.ts"
@@ -296,4 +296,4 @@ describe("layer", () => {
 
 const choices = { window: 4, average: "window", span: "draws", unseen: "mean", ties: "order", best: "value" } as const
 
-const id = (text: string) => InstructionId.make(text)
+const id = (text: string) => Instruction.InstructionId.make(text)

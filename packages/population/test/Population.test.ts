@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 import * as fc from "fast-check"
-import type { Instruction } from "@inspo/domain/Instruction"
+import type { Instruction } from "@inspo/domain"
 import { InstructionValue, Population } from "@inspo/population"
 import { instruction, mean, type Step, stepMeans, toGroups } from "./Histories.ts"
 
 /** For each instruction, whether it has a parent and how many places before it that parent stands. */
 const Ancestry = Schema.Array(Schema.NullOr(Schema.Literals([1, 2, 3, 8]))).check(Schema.isMaxLength(8))
 
-const family = (ancestry: typeof Ancestry.Type): ReadonlyArray<Instruction> =>
+const family = (ancestry: typeof Ancestry.Type): ReadonlyArray<Instruction.Instruction> =>
   ancestry.map((back, index) => instruction(index, { parent: back === null ? null : instruction(index - back).id }))
 
 describe("Population", () => {

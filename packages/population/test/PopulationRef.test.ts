@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { InstructionValue, Population, PopulationRef } from "@inspo/population"
 import { Arbitrary, Effect } from "effect"
 import { Populations } from "@inspo/population/testing"
@@ -39,7 +39,7 @@ describe("PopulationRef", () => {
     Effect.gen(function* () {
       const held = yield* PopulationRef.PopulationRef
       const before = yield* held.get
-      assert.strictEqual((yield* Effect.flip(held.remove([InstructionId.make("i9")]))).field, "id")
+      assert.strictEqual((yield* Effect.flip(held.remove([Instruction.InstructionId.make("i9")]))).field, "id")
       assert.strictEqual(yield* held.get, before)
     }).pipe(Effect.provide(PopulationRef.layerRef(["Answer."])))
   )

@@ -1,7 +1,8 @@
+import type { Chat } from "@inspo/domain"
 import { Schema } from "effect"
 import type { Response } from "effect/ai"
 import * as Answer from "./internal/Answer.ts"
-import type { AnswerPart, ChatMessage, Provider } from "./Provider.ts"
+import type { AnswerPart, Provider } from "./Provider.ts"
 
 const { Maybe } = Answer
 
@@ -57,7 +58,7 @@ const parts = ({ content, stop_reason, usage }: typeof Message.Type): ReadonlyAr
   })
 ]
 
-const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {
+const sent = (message: Chat.ChatMessage): ReadonlyArray<Schema.JsonObject> => {
   if (message.role === "tool") {
     const results = message.results.map(({ call, text }) => ({
       type: "tool_result",

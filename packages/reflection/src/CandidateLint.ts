@@ -1,7 +1,5 @@
 /** Which candidates are worth verifying. */
-import type { Failure } from "@inspo/domain/Experience"
-import type { Candidate } from "@inspo/domain/Instruction"
-import * as PlainText from "@inspo/domain/PlainText"
+import { type Experience, type Instruction, PlainText } from "@inspo/domain"
 import { Array as Arr, Schema } from "effect"
 import type { WorkRecord } from "./WorkRecord.ts"
 import * as Leak from "./internal/Leak.ts"
@@ -84,7 +82,9 @@ export const maxWordsOf = (text: string): number => Math.max(700, Math.ceil(1.5 
 const defaultActions: ReadonlyArray<string> = ["search", "answer"]
 
 /** What of the shown failures must not return in a candidate: their answers, and what tools brought. */
-export const shown = (failures: ReadonlyArray<Failure>): Required<Pick<Rules, "goldenAnswers" | "observations">> => ({
+export const shown = (
+  failures: ReadonlyArray<Experience.Failure>
+): Required<Pick<Rules, "goldenAnswers" | "observations">> => ({
   goldenAnswers: Arr.dedupe(failures.flatMap(({ goldenAnswers }) => goldenAnswers)),
   observations: failures.flatMap(({ transcript }) =>
     // What is shown after an invalid action is the environment's own text.
@@ -128,12 +128,12 @@ export const defaultCommonShare = 0.01
 
 /** Divides candidates into those to verify and those rejected, both in their order. */
 export const lint = (
-  candidates: ReadonlyArray<Candidate>,
+  candidates: ReadonlyArray<Instruction.Candidate>,
   rules: Rules
-): { readonly accepted: ReadonlyArray<Candidate>; readonly rejected: ReadonlyArray<Rejection> } => {
+): { readonly accepted: ReadonlyArray<Instruction.Candidate>; readonly rejected: ReadonlyArray<Rejection> } => {
   const broken = check(rules)
   const known = new Set(rules.known.map(squash))
-  const accepted: Array<Candidate> = []
+  const accepted: Array<Instruction.Candidate> = []
   const rejected: Array<Rejection> = []
   for (const candidate of candidates) {
     const reason =
@@ -149,7 +149,7 @@ export const lint = (
 }
 
 /** Accepts whatever has a text, as the paper has it. */
-export const parsed = (candidates: ReadonlyArray<Candidate>): ReturnType<typeof lint> => ({
+export const parsed = (candidates: ReadonlyArray<Instruction.Candidate>): ReturnType<typeof lint> => ({
   accepted: candidates.filter(({ text }) => squash(text) !== ""),
   rejected: candidates.flatMap(({ text }) => (squash(text) === "" ? [{ text, reason: "empty" as const }] : []))
 })

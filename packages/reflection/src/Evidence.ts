@@ -1,6 +1,5 @@
 /** What a prompt shows: failures and scored instructions as text, within a budget of tokens. */
-import type { Failure } from "@inspo/domain/Experience"
-import * as PlainText from "@inspo/domain/PlainText"
+import { type Experience, PlainText } from "@inspo/domain"
 import { Array as Arr, Order } from "effect"
 import { bestFirst, type Scored } from "./internal/Tried.ts"
 import type { ProposeRequest } from "./Proposer.ts"
@@ -20,12 +19,12 @@ export type CountTokens = (text: string) => number
  * and answers; a note in place says how long each was. The blocks are never left out.
  */
 export const examples = (
-  failures: ReadonlyArray<Failure>,
+  failures: ReadonlyArray<Experience.Failure>,
   tags: ReadonlyArray<string>,
   budget: number,
   count: CountTokens
 ): string => {
-  const example = ({ goldenAnswers, question, transcript }: Failure, show: Show) => [
+  const example = ({ goldenAnswers, question, transcript }: Experience.Failure, show: Show) => [
     "<example>",
     `<question>${show("other", quoteText(question))}</question>`,
     "<response>",

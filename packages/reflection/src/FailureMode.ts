@@ -1,5 +1,5 @@
 /** What went wrong in a failure, as far as its transcript shows. */
-import type { Failure } from "@inspo/domain/Experience"
+import type { Experience } from "@inspo/domain"
 import { Array as Arr, Record, Schema } from "effect"
 
 /** The ways to fail that can be read off a transcript. One failure can show several. */
@@ -45,14 +45,17 @@ export const searching: Protocol = { actions: ["search", "answer"], readsTags: t
  * The modes a failure shows, in the order of the literals; `other` alone when it shows none. Only an agent that may search
  * fails by not searching, and only where tags are read is it a failure to break them.
  */
-export const diagnose = (failure: Failure, protocol: Protocol = searching): Arr.NonEmptyReadonlyArray<FailureMode> => {
+export const diagnose = (
+  failure: Experience.Failure,
+  protocol: Protocol = searching
+): Arr.NonEmptyReadonlyArray<FailureMode> => {
   const modes = Record.keys(signs).filter((mode) => isPossible(mode, protocol) && signs[mode](failure))
   return Arr.isReadonlyArrayNonEmpty(modes) ? modes : ["other"]
 }
 
 /** How many of the failures show each mode; modes that none shows are absent. The most frequent come first. */
 export const count = (
-  failures: ReadonlyArray<Failure>,
+  failures: ReadonlyArray<Experience.Failure>,
   protocol: Protocol = searching
 ): ReadonlyArray<{ readonly mode: FailureMode; readonly failures: number }> => {
   const shown = failures.flatMap((failure) => diagnose(failure, protocol))
@@ -71,7 +74,7 @@ const wholeQuestionShare = 0.75
 /** How many words more than the longest golden answer make an answer wordy. */
 const wordyExcess = 3
 
-const signs: Readonly<Record<Exclude<FailureMode, "other">, (failure: Failure) => boolean>> = {
+const signs: Readonly<Record<Exclude<FailureMode, "other">, (failure: Experience.Failure) => boolean>> = {
   "no-search": (failure) => queries(failure).length === 0,
   "whole-question-as-query": (failure) => {
     const asked = new Set(words(failure.question))
@@ -108,10 +111,10 @@ const isWordy = (answer: string, goldenAnswers: ReadonlyArray<string>): boolean 
   )
 }
 
-const queries = ({ transcript }: Failure): ReadonlyArray<string> =>
+const queries = ({ transcript }: Experience.Failure): ReadonlyArray<string> =>
   transcript.flatMap(({ action }) => (action.kind === "search" ? [action.content] : []))
 
-const evidence = ({ transcript }: Failure): string =>
+const evidence = ({ transcript }: Experience.Failure): string =>
   transcript.flatMap(({ action, observation }) => (action.kind === "search" ? [observation ?? ""] : [])).join(" ; ")
 
 /** Whether the words of `part` are in `text` one after the other. */

@@ -1,7 +1,8 @@
+import type { Chat } from "@inspo/domain"
 import { Schema } from "effect"
 import type { Response } from "effect/ai"
 import * as Answer from "./internal/Answer.ts"
-import type { AnswerPart, ChatMessage, Provider, ToolCall } from "./Provider.ts"
+import type { AnswerPart, Provider } from "./Provider.ts"
 
 const { Maybe } = Answer
 
@@ -80,7 +81,7 @@ const parts = ({ candidates, usageMetadata }: typeof Generated.Type): ReadonlyAr
 }
 
 /** Calls and replies without ids belong together by their order. */
-const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {
+const sent = (message: Chat.ChatMessage): ReadonlyArray<Schema.JsonObject> => {
   if (message.role === "tool") {
     const parts = message.results.map(({ call, text }) => ({
       functionResponse: { ...idOf(call), name: call.name, response: { output: text } }
@@ -98,7 +99,7 @@ const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {
 }
 
 /** Only an id of the server's own is sent back. */
-const idOf = ({ id }: ToolCall) => (Answer.isMade(id) ? {} : { id })
+const idOf = ({ id }: Chat.ToolCall) => (Answer.isMade(id) ? {} : { id })
 
 /** Google's Gemini: https://ai.google.dev/api/generate-content */
 export const google: Provider = {

@@ -1,9 +1,8 @@
-import * as Spent from "@inspo/domain/Spent"
+import { Chat, Spent } from "@inspo/domain"
 import { Effect, Ref, Result } from "effect"
 import type { ModelPrice } from "./ProposerModel.ts"
 import * as Prices from "./Prices.ts"
 import { OnLost, OnRequest } from "./Provider.ts"
-import { estimateTokens } from "@inspo/domain/Chat"
 
 /**
  * - `price`: what the model costs, or null where that is not known.
@@ -73,7 +72,7 @@ export const atMost = (options: Options, prompt: ReadonlyArray<string>, requests
 const counted = (reported: number | undefined, estimate: number): number =>
   reported === undefined || reported === 0 ? estimate : reported
 
-const complete = (options: Options) => ({ countTokens: estimateTokens, ...options })
+const complete = (options: Options) => ({ countTokens: Chat.estimateTokens, ...options })
 
 const total = (texts: ReadonlyArray<string>, countTokens: (text: string) => number): number =>
   texts.reduce((sum, text) => sum + countTokens(text), 0)

@@ -1,4 +1,4 @@
-import { Spent } from "@inspo/domain/Spent"
+import { Spent } from "@inspo/domain"
 import { Schema } from "effect"
 
 /**
@@ -12,6 +12,6 @@ export type AnswerEnd = typeof AnswerEnd.Type
 export const ModelAnswer = Schema.Struct({
   text: Schema.String,
   end: AnswerEnd,
-  spent: Spent
+  spent: Spent.Spent
 })
 export interface ModelAnswer extends Schema.Schema.Type<typeof ModelAnswer> {}

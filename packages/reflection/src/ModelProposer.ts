@@ -1,5 +1,4 @@
-import type { Candidate } from "@inspo/domain/Instruction"
-import * as Spent from "@inspo/domain/Spent"
+import { Chat, type Instruction, Spent, Thoughts } from "@inspo/domain"
 import { Effect, Layer, Result } from "effect"
 import { LanguageModel, type Response } from "effect/ai"
 import * as CandidateLint from "./CandidateLint.ts"
@@ -12,8 +11,6 @@ import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
 import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
 import type { Message } from "./Provider.ts"
-import * as Thoughts from "@inspo/domain/Thoughts"
-import { estimateTokens } from "@inspo/domain/Chat"
 
 /**
  * - `kind`: what the proposer is shown of a parent: its failures, the scores of instructions, or nothing else.
@@ -41,7 +38,7 @@ export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageMo
 /** The service of {@link layer}. */
 export const make = (model: LanguageModel.LanguageModel, options: Options): Proposer.Interface => {
   const { kind, maxEvidenceTokens: budget } = options
-  const countTokens = options.countTokens ?? estimateTokens
+  const countTokens = options.countTokens ?? Chat.estimateTokens
   const ask = asking(model, options)
 
   return {
@@ -164,7 +161,7 @@ const converse = Effect.fnUntraced(function* <E>(
 /** What an answer brought. */
 interface ParsedAnswer extends ModelAnswer {
   readonly critique: string
-  readonly candidates: ReadonlyArray<Candidate>
+  readonly candidates: ReadonlyArray<Instruction.Candidate>
 }
 
 /** Reads the candidates of an answer; a refusal is an error. */
@@ -179,7 +176,7 @@ const usable =
 
 const proposal = ({ candidates, critique, spent }: ParsedAnswer): Proposal => ({ candidates, critique, spent })
 
-const judge = ({ rules }: InitialRequest<unknown>, candidates: ReadonlyArray<Candidate>) =>
+const judge = ({ rules }: InitialRequest<unknown>, candidates: ReadonlyArray<Instruction.Candidate>) =>
   rules === undefined ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
 
 const tagsOf = ({ parent, rules }: InitialRequest<unknown>): ReadonlyArray<string> =>

@@ -1,8 +1,9 @@
+import type { Chat } from "@inspo/domain"
 /** Chat completions: OpenAI's own, and the servers that speak the same (vLLM, SGLang, Ollama, OpenRouter …). */
 import { Schema } from "effect"
 import type { Response } from "effect/ai"
 import * as Answer from "./internal/Answer.ts"
-import type { AnswerPart, ChatMessage, Provider, TextRequest } from "./Provider.ts"
+import type { AnswerPart, Provider, TextRequest } from "./Provider.ts"
 
 const { Maybe } = Answer
 
@@ -78,7 +79,7 @@ const argumentsOf = (given: Schema.Json | undefined): Schema.Json =>
   typeof given === "string" ? Answer.json(given || "{}") : (given ?? {})
 
 /** https://platform.openai.com/docs/api-reference/chat/create */
-const sent = (message: ChatMessage): ReadonlyArray<Schema.JsonObject> => {
+const sent = (message: Chat.ChatMessage): ReadonlyArray<Schema.JsonObject> => {
   if (message.role === "tool")
     return message.results.map(({ call, text }) => ({ role: "tool", tool_call_id: call.id, content: text }))
   const { calls = [], role, text } = message

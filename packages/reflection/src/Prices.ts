@@ -1,5 +1,5 @@
 /** What models cost. Prices change: a user's own rows come before these. */
-import type { Spent } from "@inspo/domain/Spent"
+import type { Spent } from "@inspo/domain"
 import * as ListedPrices from "./internal/ListedPrices.ts"
 import type { ModelPrice } from "./ProposerModel.ts"
 
@@ -40,11 +40,11 @@ export const usd = (price: ModelPrice | null, { input, output }: Tokens): number
   price === null ? null : (price.input * input + price.output * output) / 1_000_000
 
 /** What so many calls with these tokens cost together. */
-export const spent = (price: ModelPrice | null, calls: number, tokens: Tokens): Spent => {
+export const spent = (price: ModelPrice | null, calls: number, tokens: Tokens): Spent.Spent => {
   const total = tokens.input + tokens.output
   return { calls, tokens: total, usd: total === 0 ? 0 : usd(price, tokens) }
 }
 
 /** The most that so many requests cost together, of which none takes more than these tokens. */
-export const atMost = (price: ModelPrice | null, requests: number, { input, output }: Tokens): Spent =>
+export const atMost = (price: ModelPrice | null, requests: number, { input, output }: Tokens): Spent.Spent =>
   spent(price, requests, { input: requests * input, output: requests * output })

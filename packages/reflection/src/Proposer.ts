@@ -1,7 +1,4 @@
-import type { Failure } from "@inspo/domain/Experience"
-import type { Candidate, Instruction } from "@inspo/domain/Instruction"
-import type { StreamPath } from "@inspo/domain/RandomStream"
-import { Spent } from "@inspo/domain/Spent"
+import { type Experience, type Instruction, type RandomStream, Spent } from "@inspo/domain"
 import { Context, type Effect, Schema } from "effect"
 import type * as CandidateLint from "./CandidateLint.ts"
 import type { Protocol } from "./FailureMode.ts"
@@ -28,10 +25,10 @@ export declare namespace Proposer {
  * - `makeCall`: makes each call to a proposer, or answers in its place with what was kept when it was made before.
  */
 export interface InitialRequest<E = never> {
-  readonly parent: Pick<Instruction, "text">
+  readonly parent: Pick<Instruction.Instruction, "text">
   readonly count: number
   readonly seed: number
-  readonly stream: StreamPath
+  readonly stream: RandomStream.StreamPath
   readonly rules?: CandidateLint.Rules
   readonly makeCall?: MakeCall<E>
 }
@@ -42,10 +39,10 @@ export interface InitialRequest<E = never> {
  * of failures where the work was somebody else's; `name` is that of the text to revise, where an instruction has several.
  */
 export interface ProposeRequest<E = never> extends InitialRequest<E> {
-  readonly failures: ReadonlyArray<Failure>
+  readonly failures: ReadonlyArray<Experience.Failure>
   readonly protocol?: Protocol
   readonly history: ReadonlyArray<{
-    readonly instruction: Pick<Instruction, "text"> & { readonly id?: string }
+    readonly instruction: Pick<Instruction.Instruction, "text"> & { readonly id?: string }
     readonly score: number
   }>
   readonly records?: ReadonlyArray<WorkRecord>
@@ -58,7 +55,7 @@ export interface ProposeRequest<E = never> extends InitialRequest<E> {
  */
 export interface ModelCall {
   readonly key: string
-  readonly atMost: Spent
+  readonly atMost: Spent.Spent
 }
 
 /** Makes a call by running `ask`, or answers in its place. */
@@ -73,8 +70,8 @@ export type MakeCall<E> = (
  */
 export interface Proposal {
   readonly critique: string
-  readonly candidates: ReadonlyArray<Candidate>
-  readonly spent: Spent
+  readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly spent: Spent.Spent
   readonly failure?: ProposerFailure
 }
 
@@ -129,7 +126,7 @@ export class ProposerError extends Schema.TaggedError<ProposerError>()("Proposer
   proposer: Schema.String,
   reason: Schema.String,
   kind: Schema.optionalKey(ProposerErrorKind),
-  spent: Schema.optionalKey(Spent)
+  spent: Schema.optionalKey(Spent.Spent)
 }) {
   override get message() {
     return `proposer ${this.proposer}: ${this.reason}`

@@ -1,12 +1,10 @@
-import type { ChatMessage, ToolCall, ToolDefinition } from "@inspo/domain/Chat"
+import type { Chat as DomainChat } from "@inspo/domain"
 import { Context, type Duration, Effect, Layer, type Redacted, Result, Schema, Stream } from "effect"
 import { AiError, LanguageModel, type Prompt, type Response } from "effect/ai"
 import type { HttpClient } from "effect/http"
 import * as Server from "./internal/Server.ts"
 import * as ServerFault from "./internal/ServerFault.ts"
 import type { ProposerErrorKind } from "./Proposer.ts"
-
-export type { ChatMessage, ToolCall, ToolDefinition, ToolResult } from "@inspo/domain/Chat"
 
 /**
  * What distinguishes one protocol of language models from another: addresses, headers and bodies. {@link make} does the rest, so a
@@ -40,8 +38,8 @@ export interface Provider {
  */
 export interface TextRequest {
   readonly model: string
-  readonly messages: ReadonlyArray<ChatMessage>
-  readonly tools: ReadonlyArray<ToolDefinition>
+  readonly messages: ReadonlyArray<DomainChat.ChatMessage>
+  readonly tools: ReadonlyArray<DomainChat.ToolDefinition>
   readonly maxOutputTokens: number
   readonly temperature: number | null
 }
@@ -57,7 +55,7 @@ export type AnswerPart =
   | Response.TextPartEncoded
   | Response.ReasoningPartEncoded
   | Response.FinishPartEncoded
-  | { readonly type: "call"; readonly call: ToolCall }
+  | { readonly type: "call"; readonly call: DomainChat.ToolCall }
 
 /**
  * - `url`: base URL, or null for the provider's own; a name and password in it are not sent on.
@@ -93,8 +91,8 @@ export const OnLost = Context.Reference<Effect.Effect<void>>("@inspo/reflection/
  *
  * @example
  * ```ts
- * import { openAiCompatible } from "@inspo/reflection/OpenAi"
- * import * as Provider from "@inspo/reflection/Provider"
+ * import { openAiCompatible } from "@inspo/reflection/models"
+ * import { Provider } from "@inspo/reflection/models"
  * import { Layer } from "effect"
  * import { FetchHttpClient } from "effect/http"
  *
@@ -133,7 +131,7 @@ export const make = Effect.fnUntraced(function* (
 export interface Written {
   readonly text: string
   readonly reasoningText: string
-  readonly calls: ReadonlyArray<ToolCall>
+  readonly calls: ReadonlyArray<DomainChat.ToolCall>
   /** Why it ends: `length` at the limit of tokens, `content-filter` if the model or its provider declined. */
   readonly finishReason: Response.FinishReason
   readonly usage: Response.FinishPartEncoded["usage"]

@@ -1,4 +1,4 @@
-import type { Failure } from "@inspo/domain/Experience"
+import type { Experience } from "@inspo/domain"
 import { Array as Arr, Effect, Layer, Random } from "effect"
 import { Bank, type Behaviour, type Clause } from "./ClauseBank.ts"
 import * as ClauseEdit from "./ClauseEdit.ts"
@@ -104,7 +104,10 @@ const remedies: Readonly<Record<FailureMode.FailureMode, Behaviour | null>> = {
 }
 
 /** How many failures ask for a clause. */
-const votesOf = (failures: ReadonlyArray<Failure>, protocol?: FailureMode.Protocol): ((clause: Clause) => number) => {
+const votesOf = (
+  failures: ReadonlyArray<Experience.Failure>,
+  protocol?: FailureMode.Protocol
+): ((clause: Clause) => number) => {
   const wanted = failures.map(
     (failure) => new Set(FailureMode.diagnose(failure, protocol).map((mode) => remedies[mode]))
   )
@@ -112,7 +115,7 @@ const votesOf = (failures: ReadonlyArray<Failure>, protocol?: FailureMode.Protoc
     behaviour !== null && direction === 1 ? wanted.filter((behaviours) => behaviours.has(behaviour)).length : 0
 }
 
-const critique = (failures: ReadonlyArray<Failure>, protocol?: FailureMode.Protocol): string =>
+const critique = (failures: ReadonlyArray<Experience.Failure>, protocol?: FailureMode.Protocol): string =>
   failures.length === 0
     ? "No failures were shown."
     : `Of ${failures.length} failures, ${FailureMode.count(failures, protocol)

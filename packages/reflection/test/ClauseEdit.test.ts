@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { withStream } from "@inspo/domain/SeededRandom"
+import { SeededRandom } from "@inspo/domain"
 import { Array, Effect, Schema } from "effect"
 import { ClauseBank } from "../src/index.ts"
 import * as ClauseEdit from "../src/ClauseEdit.ts"
@@ -87,7 +87,7 @@ describe("draw", () => {
     instruction: ClauseEdit.AdvisedInstruction,
     seed: number,
     weight: (clause: ClauseBank.Clause) => number = () => 1
-  ) => Effect.runSync(withStream(seed, ["draw"])(ClauseEdit.draw(clauses, instruction, weight)))
+  ) => Effect.runSync(SeededRandom.withStream(seed, ["draw"])(ClauseEdit.draw(clauses, instruction, weight)))
 
   it.prop(
     "keeps the base and the length cap, and contradicts nothing",

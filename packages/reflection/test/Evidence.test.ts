@@ -1,13 +1,12 @@
-import { estimateTokens } from "@inspo/domain/Chat"
+import { Chat, type Experience } from "@inspo/domain"
 import { assert, describe, it } from "@effect/vitest"
-import type { Failure } from "@inspo/domain/Experience"
 import { Schema } from "effect"
 import { Evidence, Prompts } from "../src/index.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"
 
 const tags = ["search", "answer", "question"]
-const count = estimateTokens
-const render = (failures: ReadonlyArray<Failure>, budget = 1_000_000) =>
+const count = Chat.estimateTokens
+const render = (failures: ReadonlyArray<Experience.Failure>, budget = 1_000_000) =>
   Evidence.examples(failures, tags, budget, count)
 
 /** What stands outside the places for untrusted text. */
@@ -34,7 +33,7 @@ const Texts = Schema.Array(Nasty)
 const joined = (texts: ReadonlyArray<string>) => texts.join(" ")
 
 /** One failure whose every text is given; the frame has two turns with one observation each. */
-const filled = (question: string, turn: string, observation: string, golden: string): Failure => ({
+const filled = (question: string, turn: string, observation: string, golden: string): Experience.Failure => ({
   ...failure([search("q", observation), { ...search("q", observation), text: turn }, answer("Dorn")]),
   question,
   goldenAnswers: [golden]

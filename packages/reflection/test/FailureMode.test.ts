@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Failure } from "@inspo/domain/Experience"
+import type { Experience } from "@inspo/domain"
 import { Schema, Struct } from "effect"
 import { FailureMode } from "../src/index.ts"
 import { answer, failure, invalid, search } from "./fixtures/failure.ts"
@@ -107,7 +107,7 @@ describe("diagnose", () => {
     const plain = failure(names.map((name) => turns[name]))
     const loud = Struct.evolve(plain, {
       question: (text) => `${text.toUpperCase()}!!`,
-      goldenAnswers: (): Failure["goldenAnswers"] => ["OSTREL  bay."],
+      goldenAnswers: (): Experience.Failure["goldenAnswers"] => ["OSTREL  bay."],
       answer: (text) => (text === null ? null : `«${text.toUpperCase()}»`)
     })
     assert.deepStrictEqual(FailureMode.diagnose(loud), FailureMode.diagnose(plain))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream, Thoughts } from "@inspo/domain"
 import { Array as Arr } from "effect"
-import { CandidateLint, CandidateParser, Thoughts } from "../src/index.ts"
+import { CandidateLint, CandidateParser } from "../src/index.ts"
 import { answers, parent, rules } from "./fixtures/answers.ts"
 
 /** What a proposer makes of an answer. */

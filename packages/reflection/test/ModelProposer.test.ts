@@ -1,6 +1,5 @@
-import { estimateTokens } from "@inspo/domain/Chat"
+import { Chat, type Experience } from "@inspo/domain"
 import { assert, describe, it } from "@effect/vitest"
-import type { Failure } from "@inspo/domain/Experience"
 import { ScriptedModel } from "@inspo/reflection/testing"
 import { Array, Data, Effect, Schema } from "effect"
 import { LanguageModel } from "effect/ai"
@@ -233,7 +232,7 @@ describe("propose", () => {
 describe("the budget of evidence", () => {
   const Length = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3000 }))
   const Scored = Schema.Tuple([Length, Schema.Literals([0, 0.3, 0.7, 1])])
-  const sizeOf = estimateTokens
+  const sizeOf = Chat.estimateTokens
 
   it.effect.prop(
     "holds for failures and what was tried together, and leaves failures three quarters",
@@ -319,7 +318,7 @@ const Attack = Schema.Literals([
 ])
 
 describe("a passage that gives orders", () => {
-  const shown = (passage: string, question = "Where?"): ReadonlyArray<Failure> => [
+  const shown = (passage: string, question = "Where?"): ReadonlyArray<Experience.Failure> => [
     { ...failure([search("Ada Ruhl", passage), answer("Dorn")]), question },
     failure([search("Dorn", "Dorn is a town."), answer("Dorn")])
   ]

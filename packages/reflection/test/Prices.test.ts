@@ -1,6 +1,7 @@
+import { Spent } from "@inspo/domain"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Prices, Spent } from "../src/index.ts"
+import { Prices } from "../src/index.ts"
 
 describe("priceOf", () => {
   it("finds a model with and without its date, and a user's own row first", () => {

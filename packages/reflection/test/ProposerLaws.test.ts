@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
 import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, Proposer, ProposerError } from "@inspo/reflection"
-import * as ModelProposer from "@inspo/reflection/ModelProposer"
+import { ModelProposer } from "@inspo/reflection/models"
 import { ProposerLaws, ScriptedModel, ScriptedProposer } from "@inspo/reflection/testing"
 import { Effect } from "effect"
 

@@ -1,3 +1,4 @@
+import type { Chat } from "@inspo/domain"
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -130,7 +131,7 @@ describe.each(exchanges)("$provider.name", (exchange) => {
         ...(signature === undefined ? {} : { signature })
       }
       const cut = { id: "c2", name: "get-sum", input: '{"a": 2' }
-      const messages: ReadonlyArray<Provider.ChatMessage> = [
+      const messages: ReadonlyArray<Chat.ChatMessage> = [
         { role: "user", text: "U" },
         { role: "assistant", text: "", calls: [sum, cut] },
         {

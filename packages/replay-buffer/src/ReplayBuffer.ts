@@ -1,16 +1,18 @@
 /** The rollouts that a run remembers: failures to reflect on, and questions to verify candidates on. */
 import { Array as Arr, Context, Layer, Option, Order, Schema } from "effect"
-import { Experience } from "@inspo/domain/Experience"
-import { attempt } from "@inspo/domain/Attempt"
-import { assertCount, assertRewards, type InvalidInput, refuse } from "@inspo/domain/InvalidInput"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import type { QuestionId } from "@inspo/domain/Question"
-import * as RandomStream from "@inspo/domain/RandomStream"
-import type { Identity } from "@inspo/domain/Strategy"
+import {
+  Attempt,
+  Experience,
+  type Instruction,
+  InvalidInput,
+  type Question,
+  RandomStream,
+  type Strategy
+} from "@inspo/domain"
 
 /** The remembered experiences, oldest step first, within a step in order of arrival. */
 export const Contents = Schema.Struct({
-  experiences: Schema.Array(Experience).check(
+  experiences: Schema.Array(Experience.Experience).check(
     Schema.makeFilter((all) => all.every(({ step }, place) => step >= (all[place - 1]?.step ?? step)), {
       expected: "experiences in the order of their steps"
     })
@@ -20,16 +22,16 @@ export interface Contents extends Schema.Schema.Type<typeof Contents> {}
 
 /** A memory of experiences, and draws from it. Pure: the same contents, seed and path give the same draw. */
 export interface Interface {
-  readonly identity: Identity
+  readonly identity: Strategy.Identity
   /**
    * Adds the experiences of step `step` and removes those beyond the capacity. Throws `InvalidInput` unless the step is
    * after those remembered, the experiences are of this step, and their rewards are in [0, 1].
    */
-  readonly add: (buffer: Contents, step: number, experiences: ReadonlyArray<Experience>) => Contents
+  readonly add: (buffer: Contents, step: number, experiences: ReadonlyArray<Experience.Experience>) => Contents
   /** Failures for a proposer to reflect on: at most `count`, all distinct; none without failures. */
-  readonly failures: (buffer: Contents, request: FailuresRequest) => ReadonlyArray<Experience>
+  readonly failures: (buffer: Contents, request: FailuresRequest) => ReadonlyArray<Experience.Experience>
   /** D_B: the questions to verify candidates on, at most `samples`. */
-  readonly verificationQuestions: (buffer: Contents, request: VerificationRequest) => ReadonlyArray<QuestionId>
+  readonly verificationQuestions: (buffer: Contents, request: VerificationRequest) => ReadonlyArray<Question.QuestionId>
 }
 
 /** A memory of experiences, and what is drawn from it. */
@@ -37,7 +39,7 @@ export class ReplayBuffer extends Context.Service<ReplayBuffer, Interface>()("@i
 
 /** A reward below `threshold` is a failure. `seed` and `path` name the random stream. */
 export interface FailuresRequest {
-  readonly parent: InstructionId
+  readonly parent: Instruction.InstructionId
   readonly count: number
   readonly threshold: number
   readonly seed: number
@@ -47,7 +49,7 @@ export interface FailuresRequest {
 /** `exclude` are the questions of the reflected failures. `seed` and `path` name the random stream. */
 export interface VerificationRequest {
   readonly samples: number
-  readonly exclude: ReadonlyArray<QuestionId>
+  readonly exclude: ReadonlyArray<Question.QuestionId>
   readonly seed: number
   readonly path: RandomStream.StreamPath
 }
@@ -100,8 +102,8 @@ export const own = (options: OwnOptions): Interface => make({ ...options, failur
 /** Any combination of options; by default as {@link own}, with 5 steps and 10 experiences of a question. */
 export const make = (choices: Partial<Choices> = {}): Interface => {
   const { capacitySteps, failures, perQuestionCap, questions } = { ...defaults, ...choices }
-  assertCount("ReplayBuffer.make", "capacitySteps", capacitySteps, 1)
-  if (perQuestionCap !== null) assertCount("ReplayBuffer.make", "perQuestionCap", perQuestionCap, 1)
+  InvalidInput.assertCount("ReplayBuffer.make", "capacitySteps", capacitySteps, 1)
+  if (perQuestionCap !== null) InvalidInput.assertCount("ReplayBuffer.make", "perQuestionCap", perQuestionCap, 1)
   return {
     identity: { name: "ring", parameters: { capacitySteps, perQuestionCap, failures, questions } },
     add: (buffer, step, experiences) => add({ capacitySteps, perQuestionCap }, buffer, step, experiences),
@@ -113,10 +115,10 @@ export const make = (choices: Partial<Choices> = {}): Interface => {
 const defaults: Choices = { capacitySteps: 5, perQuestionCap: 10, failures: "own", questions: "distinct" }
 
 /** Provides {@link make}. Fails with `InvalidInput` on options out of range. */
-export const layer = (choices: Partial<Choices> = {}): Layer.Layer<ReplayBuffer, InvalidInput> =>
+export const layer = (choices: Partial<Choices> = {}): Layer.Layer<ReplayBuffer, InvalidInput.InvalidInput> =>
   Layer.effect(
     ReplayBuffer,
-    attempt(() => make(choices))
+    Attempt.attempt(() => make(choices))
   )
 
 /** The capacity of a buffer. */
@@ -127,22 +129,32 @@ export const add = (
   { capacitySteps, perQuestionCap }: Capacity,
   buffer: Contents,
   step: number,
-  experiences: ReadonlyArray<Experience>
+  experiences: ReadonlyArray<Experience.Experience>
 ): Contents => {
   assertNew(buffer, step, experiences)
   const recent = within(capacitySteps, step, [...buffer.experiences, ...experiences])
   return perQuestionCap === null ? recent : capped(perQuestionCap, recent)
 }
 
-const assertNew = (buffer: Contents, step: number, experiences: ReadonlyArray<Experience>): void => {
+const assertNew = (buffer: Contents, step: number, experiences: ReadonlyArray<Experience.Experience>): void => {
   const where = "ReplayBuffer.add"
   const latest = buffer.experiences.at(-1)
   if (latest !== undefined && step <= latest.step)
-    refuse({ where, field: "step", value: step, expected: `a step after ${latest.step}, which is remembered` })
+    InvalidInput.refuse({
+      where,
+      field: "step",
+      value: step,
+      expected: `a step after ${latest.step}, which is remembered`
+    })
   for (const experience of experiences)
     if (experience.step !== step)
-      refuse({ where, field: `step of ${experience.trajectoryId}`, value: experience.step, expected: `${step}` })
-  assertRewards(
+      InvalidInput.refuse({
+        where,
+        field: `step of ${experience.trajectoryId}`,
+        value: experience.step,
+        expected: `${step}`
+      })
+  InvalidInput.assertRewards(
     where,
     "rewards",
     experiences.map(({ reward }) => reward)
@@ -155,8 +167,8 @@ const assertNew = (buffer: Contents, step: number, experiences: ReadonlyArray<Ex
  */
 export const storedMean = (
   buffer: Contents,
-  instruction: InstructionId,
-  questions: ReadonlyArray<QuestionId>
+  instruction: Instruction.InstructionId,
+  questions: ReadonlyArray<Question.QuestionId>
 ): Option.Option<number> => {
   const rewards = Arr.groupBy(
     buffer.experiences.filter((experience) => experience.instructionId === instruction),
@@ -206,9 +218,10 @@ const distinctQuestions: Interface["verificationQuestions"] = (buffer, request) 
 
 const drawn = { uniform: uniformQuestions, subset: subsetQuestions, distinct: distinctQuestions } as const
 
-const fails = (experience: Experience, request: FailuresRequest): boolean => experience.reward < request.threshold
+const fails = (experience: Experience.Experience, request: FailuresRequest): boolean =>
+  experience.reward < request.threshold
 
-const within = (steps: number, now: number, experiences: ReadonlyArray<Experience>): Contents => ({
+const within = (steps: number, now: number, experiences: ReadonlyArray<Experience.Experience>): Contents => ({
   experiences: experiences.filter((experience) => experience.step > now - steps)
 })
 
@@ -223,23 +236,26 @@ const capped = (cap: number, buffer: Contents): Contents => {
     : { experiences: buffer.experiences.filter((experience) => !surplus.has(experience)) }
 }
 
-const byRecency: Order.Order<Experience> = Order.flip(Order.mapInput(Order.Number, (experience) => experience.step))
+const byRecency: Order.Order<Experience.Experience> = Order.flip(
+  Order.mapInput(Order.Number, (experience) => experience.step)
+)
 
-const byWorth: Order.Order<Experience> = Order.combine(
+const byWorth: Order.Order<Experience.Experience> = Order.combine(
   byRecency,
   Order.mapInput(Order.Number, (experience) => experience.reward)
 )
 
 /** Latest step first, in random order within a step. */
 const latestFirst = (
-  experiences: ReadonlyArray<Experience>,
+  experiences: ReadonlyArray<Experience.Experience>,
   stream: { readonly seed: number; readonly path: RandomStream.StreamPath }
-): ReadonlyArray<Experience> => RandomStream.make(stream.seed, stream.path).shuffle(experiences).sort(byRecency)
+): ReadonlyArray<Experience.Experience> =>
+  RandomStream.make(stream.seed, stream.path).shuffle(experiences).sort(byRecency)
 
 /** The first experience of each question, and all others, in order. */
 const splitRepeats = (
-  experiences: ReadonlyArray<Experience>
-): readonly [firsts: ReadonlyArray<Experience>, repeats: ReadonlyArray<Experience>] => {
+  experiences: ReadonlyArray<Experience.Experience>
+): readonly [firsts: ReadonlyArray<Experience.Experience>, repeats: ReadonlyArray<Experience.Experience>] => {
   const firsts = new Set(
     new Map(experiences.toReversed().map((experience) => [experience.questionId, experience])).values()
   )

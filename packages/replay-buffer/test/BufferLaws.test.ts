@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { QuestionId } from "@inspo/domain/Question"
+import { Question } from "@inspo/domain"
 import { Law } from "@inspo/domain/testing"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { BufferLaws } from "@inspo/replay-buffer/testing"
@@ -32,7 +32,7 @@ const bugs: Readonly<Record<string, () => Rule>> = {
   }),
   "candidates are tried on questions that are remembered, and no more than asked for": () => ({
     ...right,
-    verificationQuestions: (_, { samples }) => (samples > 0 ? [QuestionId.make("another")] : [])
+    verificationQuestions: (_, { samples }) => (samples > 0 ? [Question.QuestionId.make("another")] : [])
   }),
   "equal buffers are drawn from alike, and stay as they are": () => {
     let turn = 0

@@ -1,10 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Array as Arr, Effect, Option, Result, Schema } from "effect"
 import * as fc from "fast-check"
-import type { Experience } from "@inspo/domain/Experience"
-import { InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
-import { TrajectoryId } from "@inspo/domain/Trajectory"
+import { type Experience, Instruction, Question, Trajectory } from "@inspo/domain"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Buffers } from "@inspo/replay-buffer/testing"
 
@@ -32,12 +29,12 @@ const Draw = Schema.Struct({
   exclude: Schema.Array(Schema.Literals([0, 1, 2])).check(Schema.isMaxLength(2))
 })
 
-const instruction = (index: number) => InstructionId.make(`i${index}`)
-const question = (index: number) => QuestionId.make(`q${index}`)
+const instruction = (index: number) => Instruction.InstructionId.make(`i${index}`)
+const question = (index: number) => Question.QuestionId.make(`q${index}`)
 
-const toExperiences = (step: number, rows: ReadonlyArray<Row>): ReadonlyArray<Experience> =>
+const toExperiences = (step: number, rows: ReadonlyArray<Row>): ReadonlyArray<Experience.Experience> =>
   rows.map((row, index) => ({
-    trajectoryId: TrajectoryId.make(`train/${step}/${index}/0`),
+    trajectoryId: Trajectory.TrajectoryId.make(`train/${step}/${index}/0`),
     instructionId: instruction(row.instruction),
     questionId: question(row.question),
     dataSource: "world",
@@ -63,9 +60,10 @@ const verificationRequest = (draw: typeof Draw.Type): ReplayBuffer.VerificationR
   path: ["verification", 3]
 })
 
-const questions = (experiences: ReadonlyArray<Experience>) => experiences.map((experience) => experience.questionId)
+const questions = (experiences: ReadonlyArray<Experience.Experience>) =>
+  experiences.map((experience) => experience.questionId)
 
-const steps = (experiences: ReadonlyArray<Experience>) => experiences.map((experience) => experience.step)
+const steps = (experiences: ReadonlyArray<Experience.Experience>) => experiences.map((experience) => experience.step)
 
 const descending = (values: ReadonlyArray<number>) => values.toSorted((a, b) => b - a)
 
@@ -410,7 +408,7 @@ interface Model {
   readonly capacitySteps: number
   readonly perQuestionCap: number
   step: number
-  held: ReadonlyArray<Experience>
+  held: ReadonlyArray<Experience.Experience>
 }
 
 interface Real {
@@ -419,7 +417,7 @@ interface Real {
 }
 
 /** The first experience, in order of expendability, of a question that is held too often. */
-const surplus = (model: Model): Experience | undefined =>
+const surplus = (model: Model): Experience.Experience | undefined =>
   model.held
     .filter((one) => model.held.filter((other) => other.questionId === one.questionId).length > model.perQuestionCap)
     .toReversed()

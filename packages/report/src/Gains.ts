@@ -1,13 +1,13 @@
 /** Differences of scores in words: what training, the best instruction and a new instruction each change. */
-import { type Estimated, type MeanDifference, ofDifference } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 import { inPoints, percent, plural } from "./Format.ts"
 
 /** A difference in points with its 95 % interval: `+26.4 points [+21.2, +31.4]`. */
-export const gain = (one: Estimated, other: Estimated): string =>
-  inPoints(one.mean - other.mean, ofDifference(one, other))
+export const gain = (one: Interval.Estimated, other: Interval.Estimated): string =>
+  inPoints(one.mean - other.mean, Interval.ofDifference(one, other))
 
 /** The evaluated cells of the final table; those that are missing were not evaluated. */
-export interface Cells<A extends Estimated> {
+export interface Cells<A extends Interval.Estimated> {
   readonly before: A | undefined
   readonly after: A | undefined
   /** After training, with the best instruction; undefined if that is the seed. */
@@ -15,7 +15,7 @@ export interface Cells<A extends Estimated> {
 }
 
 /** The gain of training under the seed, and that of the best instruction after training: each changes one thing. */
-export const gains = <A extends Estimated>({
+export const gains = <A extends Interval.Estimated>({
   after,
   before,
   best
@@ -25,7 +25,7 @@ export const gains = <A extends Estimated>({
 ]
 
 /** How much better an instruction was than its parent in training: `+3.1 points [+0.4, +5.8] on 48 shared questions`. */
-export const ofTraining = ({ ci95, mean, n }: MeanDifference): string =>
+export const ofTraining = ({ ci95, mean, n }: Interval.MeanDifference): string =>
   `${inPoints(mean, ci95)} on ${plural(n, "shared question")}`
 
 /** How the verification compared a candidate with its parent. */
@@ -33,7 +33,7 @@ export const comparedWithParent = ({
   difference,
   parentMean
 }: {
-  readonly difference: MeanDifference | null
+  readonly difference: Interval.MeanDifference | null
   readonly parentMean: number | null
 }): string => {
   if (difference !== null)

@@ -17,7 +17,7 @@ export interface Named {
  *
  * @example
  * ```ts
- * import { names } from "@inspo/report/Names"
+ * import { names } from "@inspo/report"
  *
  * names([
  *   { id: "i0", text: "Answer.", parent: null },

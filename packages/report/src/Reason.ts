@@ -1,6 +1,5 @@
-/** Why an instruction was added, kept or removed, in words. */
-import * as PlainText from "@inspo/domain/PlainText"
-import * as CandidateLint from "@inspo/reflection/CandidateLint"
+import { PlainText } from "@inspo/domain"
+import { CandidateLint } from "@inspo/reflection"
 
 /** The words for a reason of the journal; an unknown reason is returned unchanged. */
 export const inWords = (reason: string): string => words.get(reason) ?? PlainText.escape(reason)

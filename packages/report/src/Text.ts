@@ -1,6 +1,5 @@
 import { interval as intervalOf, percent } from "./Format.ts"
-import type { Instruction } from "@inspo/domain"
-import * as PlainText from "@inspo/domain/PlainText"
+import { type Instruction, PlainText } from "@inspo/domain"
 
 /** Widest line of any output; narrower terminals get shorter lines, wider ones do not get longer ones. */
 export const maximumColumns = 80

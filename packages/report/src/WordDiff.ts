@@ -14,7 +14,7 @@ export interface Piece {
  *
  * @example
  * ```ts
- * import { wordDiff } from "@inspo/report/WordDiff"
+ * import { wordDiff } from "@inspo/report"
  *
  * wordDiff("Search once. Be brief.", "Search twice. Be brief.")
  * // same "Search ", removed "once", added "twice", same ". Be brief."

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { labels, longest, names, withLabels } from "@inspo/report/Names"
+import { labels, longest, names, withLabels } from "@inspo/report"
 
 const Words = Schema.Array(
   Schema.Literals(["search", "first", "be", "brief", ".", "\n", "🙂", "a considerably longer word", "seed", "(2)", ""])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { distinction, wordDiff } from "@inspo/report/WordDiff"
+import { distinction, wordDiff } from "@inspo/report"
 
 const Words = Schema.Array(Schema.Literals(["search", "first", "be", "brief", ".", " ", "\n", "one", "two"]))
 

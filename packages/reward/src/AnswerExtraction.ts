@@ -1,4 +1,4 @@
-import { strip } from "@inspo/domain/PythonText"
+import { PythonText } from "@inspo/domain"
 
 /**
  * The final answer in what a policy wrote: the content of the last `<answer>…</answer>` pair, without surrounding white
@@ -14,7 +14,7 @@ import { strip } from "@inspo/domain/PythonText"
  */
 export const extractAnswer = (response: string): string | null => {
   const content = ownTexts(response).flatMap(innermostAnswers).at(-1)
-  return content === undefined ? null : strip(content)
+  return content === undefined ? null : PythonText.strip(content)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Array as Arr, Duration, Effect, Exit, Layer, Request, RequestResolver, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import * as PlainText from "@inspo/domain/PlainText"
+import { PlainText } from "@inspo/domain"
 import type { ScoredEpisode } from "./ScoredEpisode.ts"
 import { Reward } from "./Reward.ts"
 import { make, RewardError, type RewardFunction } from "./RewardFunction.ts"

@@ -1,4 +1,4 @@
-import { split } from "@inspo/domain/PythonText"
+import { PythonText } from "@inspo/domain"
 
 /**
  * The answer normalisation of SQuAD as Search-R1 applies it: lower case, ASCII punctuation deleted, the words a, an and
@@ -13,7 +13,7 @@ import { split } from "@inspo/domain/PythonText"
  * ```
  */
 export const normalizeAnswer = (text: string): string =>
-  split(text.toLowerCase().replace(punctuation, "").replace(articles, " ")).join(" ")
+  PythonText.split(text.toLowerCase().replace(punctuation, "").replace(articles, " ")).join(" ")
 
 /** 1 when the prediction equals one of the golden answers after normalisation, else 0; 0 without golden answers. */
 export const exactMatch = (prediction: string, goldenAnswers: ReadonlyArray<string>): 0 | 1 => {
@@ -32,8 +32,11 @@ export const substringExactMatch = (prediction: string, goldenAnswers: ReadonlyA
  * (SQuAD). A side without words, or one that is just yes or no, only matches its equal (SQuAD 2.0, HotpotQA).
  */
 export const f1 = (prediction: string, goldenAnswers: ReadonlyArray<string>): number => {
-  const predicted = split(normalizeAnswer(prediction))
-  return goldenAnswers.reduce((best, golden) => Math.max(best, wordF1(predicted, split(normalizeAnswer(golden)))), 0)
+  const predicted = PythonText.split(normalizeAnswer(prediction))
+  return goldenAnswers.reduce(
+    (best, golden) => Math.max(best, wordF1(predicted, PythonText.split(normalizeAnswer(golden)))),
+    0
+  )
 }
 
 const punctuation = /[!-/:-@[-`{-~]/gu

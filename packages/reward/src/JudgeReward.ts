@@ -1,6 +1,4 @@
-import * as PlainText from "@inspo/domain/PlainText"
-import * as Spent from "@inspo/domain/Spent"
-import * as Thoughts from "@inspo/domain/Thoughts"
+import { PlainText, Spent, Thoughts } from "@inspo/domain"
 import { Effect, Layer, Option, Ref, Result, Semaphore } from "effect"
 import { LanguageModel } from "effect/ai"
 import * as JudgePrompt from "./JudgePrompt.ts"

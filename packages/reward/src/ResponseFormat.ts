@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { strip } from "@inspo/domain/PythonText"
+import { PythonText } from "@inspo/domain"
 
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 
@@ -49,7 +49,7 @@ export const score = ({ isCorrect, isRetrieved, isWellFormed }: Form, scores: Fo
 export const isWellFormed = (response: string): boolean => {
   let state: State = "start"
   for (const part of response.split(tag)) {
-    if (strip(part) === "") continue
+    if (PythonText.strip(part) === "") continue
     const next: State | undefined = isTag(part) ? transitions[state][part] : holdsContent.has(state) ? state : undefined
     if (next === undefined) return false
     state = next

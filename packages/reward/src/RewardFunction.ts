@@ -1,4 +1,4 @@
-import { Spent } from "@inspo/domain/Spent"
+import { Spent } from "@inspo/domain"
 import { Effect, Schema } from "effect"
 import type { ScoredEpisode } from "./ScoredEpisode.ts"
 
@@ -15,7 +15,7 @@ export interface RewardFunction {
 export interface Scored {
   readonly answer: string | null
   readonly reward: number
-  readonly spent?: Spent
+  readonly spent?: Spent.Spent
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Scored {
 export class RewardError extends Schema.TaggedError<RewardError>()("RewardError", {
   reward: Schema.String,
   reason: Schema.String,
-  spent: Schema.optionalKey(Spent),
+  spent: Schema.optionalKey(Spent.Spent),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {

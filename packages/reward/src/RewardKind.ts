@@ -1,4 +1,4 @@
-import type * as Spent from "@inspo/domain/Spent"
+import type { Spent } from "@inspo/domain"
 import { type Duration, type Effect, type Result, Schema } from "effect"
 import type { LanguageModel, Response } from "effect/ai"
 import type { ChildProcessSpawner } from "effect/process"

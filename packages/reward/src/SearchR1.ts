@@ -1,5 +1,5 @@
 import { exactMatch, normalizeAnswer } from "./ExactMatch.ts"
-import { strip } from "@inspo/domain/PythonText"
+import { PythonText } from "@inspo/domain"
 import * as ResponseFormat from "./ResponseFormat.ts"
 
 /**
@@ -51,7 +51,7 @@ const assistantMarker = "<|im_start|>assistant"
 const lastPair = (text: string, minimum: number): string | null => {
   const found = pairs(text, "answer")
   const content = found.length < minimum ? undefined : found.at(-1)
-  return content === undefined ? null : strip(content)
+  return content === undefined ? null : PythonText.strip(content)
 }
 
 /** The contents of `<name>(.*?)</name>`, found in linear time. */

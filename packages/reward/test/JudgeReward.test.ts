@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ScoredEpisode, Reward } from "@inspo/reward"
-import * as JudgePrompt from "@inspo/reward/JudgePrompt"
+import { JudgePrompt, Reward, type ScoredEpisode } from "@inspo/reward"
 import * as JudgeReward from "@inspo/reward/JudgeReward"
 import { Effect, Layer, Option, Ref, Schema, Stream } from "effect"
 import { AiError, LanguageModel } from "effect/ai"

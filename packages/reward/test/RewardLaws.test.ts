@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
-import { defaultConfig, Reward, RewardError, Rewards } from "@inspo/reward"
+import { Reward, RewardError, Rewards, defaultConfig } from "@inspo/reward"
 import * as JudgeReward from "@inspo/reward/JudgeReward"
 import { RewardLaws } from "@inspo/reward/testing"
 import { Effect, Layer, Stream } from "effect"

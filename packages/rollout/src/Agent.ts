@@ -1,6 +1,6 @@
 import type { Question, Trajectory } from "@inspo/domain"
 import type { Message } from "@inspo/engine"
-import type { Scope } from "@inspo/reward/RewardConfig"
+import type { Scope } from "@inspo/reward"
 import type { Grammar } from "./ActionParser.ts"
 import type { Episode, Program } from "./Episode.ts"
 import type { Reply } from "./Tool.ts"

@@ -1,8 +1,5 @@
-import { type ChatMessage, ToolCall, type ToolDefinition, estimateTokens } from "@inspo/domain/Chat"
-import { nothing, Spent } from "@inspo/domain/Spent"
+import { Chat, Spent } from "@inspo/domain"
 import { Context, Effect, Layer, Schema } from "effect"
-
-export { type ChatMessage, ToolCall, type ToolDefinition, type ToolResult } from "@inspo/domain/Chat"
 
 /**
  * A chat model as a frozen policy: it takes messages and gives text. A rollout over it (`@inspo/rollout/ChatRollout`) needs
@@ -16,7 +13,7 @@ export declare namespace ChatPolicy {
     /** Writes the next message of a conversation. */
     readonly write: (request: ChatRequest) => Effect.Effect<ChatAnswer, ChatFailure>
     /** The most that {@link write} can cost; requests whose answers get lost come on top. */
-    readonly atMost: (request: ChatRequest) => Spent
+    readonly atMost: (request: ChatRequest) => Spent.Spent
     /** Tokens of a text, as estimated: limits on texts of the environment are kept by it. */
     readonly countTokens: (text: string) => number
   }
@@ -48,7 +45,7 @@ export interface Options {
  *
  * @example
  * ```ts
- * import * as ChatPolicy from "@inspo/rollout/ChatPolicy"
+ * import { ChatPolicy } from "@inspo/rollout"
  *
  * const layer = ChatPolicy.layer({
  *   model: "echo",
@@ -64,26 +61,26 @@ export const layer = ({
 }: Options): Layer.Layer<ChatPolicy> =>
   Layer.succeed(ChatPolicy, {
     profile: { name: "own", model, fingerprint: `chat:own:${model}`, contextLength, concurrency },
-    countTokens: estimateTokens,
-    atMost: () => nothing,
+    countTokens: Chat.estimateTokens,
+    atMost: () => Spent.nothing,
     write: (request) =>
       Effect.tryPromise({
         try: (signal) => write(request, signal),
         catch: (cause) =>
-          new ChatFailure({ reason: `${model}: ${String(cause)}`, ends: "collection", spent: nothing, cause })
+          new ChatFailure({ reason: `${model}: ${String(cause)}`, ends: "collection", spent: Spent.nothing, cause })
       }).pipe(
         Effect.map((wrote) => {
           const written = typeof wrote === "string" ? { text: wrote } : wrote
-          const input = estimateTokens(JSON.stringify(request.messages))
-          return { ...written, input, output: estimateTokens(written.text), spent: nothing }
+          const input = Chat.estimateTokens(JSON.stringify(request.messages))
+          return { ...written, input, output: Chat.estimateTokens(written.text), spent: Spent.nothing }
         })
       )
   })
 
 /** What a chat model is asked: to continue a conversation, in which it may call these tools. */
 export interface ChatRequest {
-  readonly messages: ReadonlyArray<ChatMessage>
-  readonly tools: ReadonlyArray<ToolDefinition>
+  readonly messages: ReadonlyArray<Chat.ChatMessage>
+  readonly tools: ReadonlyArray<Chat.ToolDefinition>
 }
 
 /**
@@ -92,10 +89,10 @@ export interface ChatRequest {
  */
 export const ChatAnswer = Schema.Struct({
   text: Schema.String,
-  calls: Schema.optionalKey(Schema.Array(ToolCall)),
+  calls: Schema.optionalKey(Schema.Array(Chat.ToolCall)),
   input: Schema.Natural,
   output: Schema.Natural,
-  spent: Spent
+  spent: Spent.Spent
 })
 export interface ChatAnswer extends Schema.Schema.Type<typeof ChatAnswer> {}
 
@@ -106,7 +103,7 @@ export interface ChatAnswer extends Schema.Schema.Type<typeof ChatAnswer> {}
 export class ChatFailure extends Schema.TaggedError<ChatFailure>()("ChatFailure", {
   reason: Schema.String,
   ends: Schema.Literals(["episode", "collection"]),
-  spent: Spent,
+  spent: Spent.Spent,
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
@@ -116,6 +113,6 @@ export class ChatFailure extends Schema.TaggedError<ChatFailure>()("ChatFailure"
 
 /** Makes a call to a chat model, or reads its answer where it is stored. `key` names it within a run. */
 export type MakeChatCall<E> = (
-  call: { readonly key: string; readonly atMost: Spent },
+  call: { readonly key: string; readonly atMost: Spent.Spent },
   writing: Effect.Effect<ChatAnswer, ChatFailure>
 ) => Effect.Effect<ChatAnswer, ChatFailure | E>

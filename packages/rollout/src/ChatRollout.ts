@@ -26,7 +26,7 @@ import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
  *
  * @example
  * ```ts
- * import * as ChatRollout from "@inspo/rollout/ChatRollout"
+ * import { ChatRollout } from "@inspo/rollout"
  *
  * const layer = ChatRollout.layer({ agent: "search-r1", tools: ["calculate"] }) // needs a ChatPolicy
  * ```

@@ -2,8 +2,7 @@
  * One episode, from its question to its end. The program of an agent plays it: it waits for the policy or a tool at each step, and
  * {@link start} and {@link Playing} carry it from one step to the next. Many episodes at once are scheduled in `internal/Lanes.ts`.
  */
-import type { Instruction, Question, Trajectory } from "@inspo/domain"
-import * as Problem from "@inspo/domain/Problem"
+import { type Instruction, Problem, type Question, type Trajectory } from "@inspo/domain"
 import type { SampledSequence, SampleRequest, Tokenizer } from "@inspo/engine"
 import { Schema } from "effect"
 import type { ChatAnswer, ChatRequest } from "./ChatPolicy.ts"

@@ -1,6 +1,5 @@
 /** The text processing of the Search-R1 code, case by case. The agent `search-r1-exact` uses it. */
-import { Question, type Trajectory } from "@inspo/domain"
-import { strip } from "@inspo/domain/PythonText"
+import { PythonText, Question, type Trajectory } from "@inspo/domain"
 
 /**
  * A turn up to its first `</search>`, even after an `</answer>`; without one, up to its first `</answer>`.
@@ -12,7 +11,7 @@ export const parse = (text: string): Trajectory.Action => {
   const [, kind, content] = /<(search|answer)>([^]*?)<\/\1>/.exec(text) ?? []
   return kind === undefined || content === undefined
     ? { kind: "invalid", content: "" }
-    : { kind, content: strip(content) }
+    : { kind, content: PythonText.strip(content) }
 }
 
 /** The passages of one search, best first: numbered, each with its title and text as in its corpus row. */
@@ -25,11 +24,11 @@ export const passagesText = (passages: ReadonlyArray<Question.Passage>): string 
     .join("")
 
 /** A search result as shown to the policy. */
-export const information = (result: string): string => `\n\n<information>${strip(result)}</information>\n\n`
+export const information = (result: string): string => `\n\n<information>${PythonText.strip(result)}</information>\n\n`
 
 /** A question as the data scripts prepare it: without white space around it, and with an ASCII question mark at its end. */
 export const question = (text: string): string => {
-  const stripped = strip(text)
+  const stripped = PythonText.strip(text)
   return stripped.endsWith("?") ? stripped : `${stripped}?`
 }
 

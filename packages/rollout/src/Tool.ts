@@ -1,5 +1,5 @@
+import type { Chat } from "@inspo/domain"
 import { Effect, Predicate, Result, Schema } from "effect"
-import type { ToolDefinition } from "./ChatPolicy.ts"
 
 /**
  * Something the policy can use: it writes an input between the tags of the tool's name, and is shown the reply between
@@ -26,7 +26,7 @@ export interface Tool {
    * How it is offered to a policy with native tool calls, whose arguments are then its input, as JSON. By default it takes one
    * text.
    */
-  readonly native?: Pick<ToolDefinition, "description" | "parameters">
+  readonly native?: Pick<Chat.ToolDefinition, "description" | "parameters">
   /** One reply per input, in their order. Inputs come without surrounding white space. */
   readonly run: (inputs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Reply>, ToolFailure>
 }
@@ -69,7 +69,7 @@ export const each = (
 })
 
 /** The definition of a tool for a policy with native tool calls. */
-export const definition = ({ description, name, native }: Tool): ToolDefinition => {
+export const definition = ({ description, name, native }: Tool): Chat.ToolDefinition => {
   if (native !== undefined) return { name, ...native }
   const [tags = "", example = "text"] = new RegExp(`^<${name}>([^]*?)</${name}>\\s*`, "u").exec(description) ?? []
   return {

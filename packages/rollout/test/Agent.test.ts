@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ActionParser, type Agent, type Program } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ByteTokenizer, ScriptedEngine } from "@inspo/rollout/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { play } from "./support/Play.ts"
 
@@ -61,17 +60,17 @@ describe("An agent's program", () => {
         // A turn is asked for with all that was said before it.
         for (const [turn, { prompt: seen }] of turns.entries())
           assert.strictEqual(
-            tokenizer.decode(seen),
-            tokenizer.decode(prompt) +
+            ByteTokenizer.tokenizer.decode(seen),
+            ByteTokenizer.tokenizer.decode(prompt) +
               transcript
                 .slice(0, turn)
                 .map(({ observation, text }) => text + (observation ?? ""))
                 .join("")
           )
         const said = transcript.map(({ observation, text }) => text + (observation ?? "")).join("")
-        assert.strictEqual(tokenizer.decode(response), said)
+        assert.strictEqual(ByteTokenizer.tokenizer.decode(response), said)
         assert.strictEqual(
-          tokenizer.decode(response.filter((_, i) => mask[i] === 1)),
+          ByteTokenizer.tokenizer.decode(response.filter((_, i) => mask[i] === 1)),
           transcript.map(({ text }) => text).join("")
         )
         assert.deepStrictEqual(

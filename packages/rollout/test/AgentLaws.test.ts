@@ -1,16 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
-import { ActionParser, type Agent, AgentName } from "@inspo/rollout"
-import { fromConfig } from "@inspo/rollout/agents/Agents"
-import * as ToolLoop from "@inspo/rollout/agents/ToolLoop"
+import { ActionParser, type Agent, AgentName, Agents, ToolLoop } from "@inspo/rollout"
 import { AgentLaws } from "@inspo/rollout/testing"
 import { Effect } from "effect"
 
 // An engine has no tool calls; ChatRollout.test.ts compares that agent with the one that calls in tags.
-const onEngines = AgentName.literals.filter((agent) => fromConfig({ agent }).protocol !== "tool-calls")
+const onEngines = AgentName.literals.filter((agent) => Agents.fromConfig({ agent }).protocol !== "tool-calls")
 
 describe.each(onEngines)("the agent %s", (agent) => {
-  for (const { check, name } of AgentLaws.laws(fromConfig({ agent }), { config: { agent } }))
+  for (const { check, name } of AgentLaws.laws(Agents.fromConfig({ agent }), { config: { agent } }))
     it.effect(name, () => check)
 })
 

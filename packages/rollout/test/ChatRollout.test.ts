@@ -1,18 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Spent, Trajectory } from "@inspo/domain"
+import { type Chat, Spent, Trajectory } from "@inspo/domain"
 import { Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
-import { type CollectOptions, Observation, Rollout, type RolloutConfig } from "@inspo/rollout"
-import * as ChatRollout from "@inspo/rollout/ChatRollout"
-import {
-  type ChatAnswer,
-  ChatFailure,
-  type ChatMessage,
-  ChatPolicy,
-  type ChatRequest,
-  type ToolCall
-} from "@inspo/rollout/ChatPolicy"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import { ChatPolicy, ChatRollout, type CollectOptions, Observation, Rollout, type RolloutConfig } from "@inspo/rollout"
+import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Effect, Layer, Schema } from "effect"
 import { cut } from "../src/internal/Cut.ts"
 import { instruction, obliging, play, question } from "./support/Play.ts"
@@ -33,15 +24,15 @@ const turns = Schema.Array(
   ).check(Schema.isMaxLength(4))
 ).check(Schema.isMinLength(1), Schema.isMaxLength(6))
 
-type Written = Pick<ChatAnswer, "calls" | "text">
-type Write = (messages: ReadonlyArray<ChatMessage>) => Effect.Effect<string | Written, ChatFailure>
+type Written = Pick<ChatPolicy.ChatAnswer, "calls" | "text">
+type Write = (messages: ReadonlyArray<Chat.ChatMessage>) => Effect.Effect<string | Written, ChatPolicy.ChatFailure>
 
-const textOf = (message: ChatMessage) =>
+const textOf = (message: Chat.ChatMessage) =>
   message.role === "tool" ? message.results.map(({ text }) => text).join("") : message.text
-const sizeOf = (messages: ReadonlyArray<ChatMessage>) =>
+const sizeOf = (messages: ReadonlyArray<Chat.ChatMessage>) =>
   messages.reduce((sum, message) => sum + textOf(message).length, 0)
 
-const countTokens = (text: string) => tokenizer.encode(text).length
+const countTokens = (text: string) => ByteTokenizer.tokenizer.encode(text).length
 
 /** Plays episodes with a chat model, and gives the conversations that it was asked to continue. */
 const chat = <E = never>(
@@ -49,9 +40,9 @@ const chat = <E = never>(
   setup: { readonly config?: Partial<RolloutConfig>; readonly episodes?: number } = {},
   options: CollectOptions<E> = {}
 ) => {
-  const asked: Array<ReadonlyArray<ChatMessage>> = []
-  const requests: Array<ChatRequest> = []
-  const policy = ChatPolicy.of({
+  const asked: Array<ReadonlyArray<Chat.ChatMessage>> = []
+  const requests: Array<ChatPolicy.ChatRequest> = []
+  const policy = ChatPolicy.ChatPolicy.of({
     profile: { name: "chat", model: "m", fingerprint: "chat:m", contextLength: 4096, concurrency: 3 },
     atMost: () => ({ calls: 1, tokens: 100, usd: 1 }),
     countTokens,
@@ -59,7 +50,7 @@ const chat = <E = never>(
       const { messages } = request
       asked.push(messages)
       requests.push(request)
-      return Effect.map(write(messages), (wrote): ChatAnswer => {
+      return Effect.map(write(messages), (wrote): ChatPolicy.ChatAnswer => {
         const written = typeof wrote === "string" ? { text: wrote } : wrote
         const input = sizeOf(messages)
         const output = written.text.length
@@ -74,7 +65,11 @@ const chat = <E = never>(
     seed: String(i)
   }))
   const services = ChatRollout.layer(setup.config ?? {}).pipe(
-    Layer.provide([Layer.succeed(ChatPolicy, policy), Layer.succeed(Search, { search: obliging }), layerExactMatch])
+    Layer.provide([
+      Layer.succeed(ChatPolicy.ChatPolicy, policy),
+      Layer.succeed(Search, { search: obliging }),
+      layerExactMatch
+    ])
   )
   return Rollout.use(({ collect }) => collect(episodes, options)).pipe(
     Effect.map((trajectories) => ({ trajectories, asked, requests })),
@@ -82,7 +77,8 @@ const chat = <E = never>(
   )
 }
 
-const replies = (messages: ReadonlyArray<ChatMessage>) => messages.filter(({ role }) => role === "assistant").length
+const replies = (messages: ReadonlyArray<Chat.ChatMessage>) =>
+  messages.filter(({ role }) => role === "assistant").length
 
 describe("A rollout of a chat model", () => {
   it.effect.prop(
@@ -135,7 +131,7 @@ describe("A rollout of a chat model", () => {
           )
         const config = { maxTurns: 4 }
         const whole = yield* chat(write, { config, episodes })
-        const stored = new Map<string, ChatAnswer>()
+        const stored = new Map<string, ChatPolicy.ChatAnswer>()
         let made = 0
         const session = (most: number) => {
           let left = most
@@ -162,8 +158,8 @@ describe("A rollout of a chat model", () => {
 
   it.effect("fails an episode whose conversation is not accepted, and ends if no other would be", () =>
     Effect.gen(function* () {
-      const failing = (ends: ChatFailure["ends"]) => () =>
-        Effect.fail(new ChatFailure({ reason: "too long", ends, spent: Spent.nothing }))
+      const failing = (ends: ChatPolicy.ChatFailure["ends"]) => () =>
+        Effect.fail(new ChatPolicy.ChatFailure({ reason: "too long", ends, spent: Spent.nothing }))
       const { trajectories } = yield* chat(failing("episode"), { episodes: 2 })
       assert.deepStrictEqual(
         trajectories.map(({ failure, finishReason }) => [finishReason, failure]),
@@ -195,7 +191,7 @@ const script = Schema.Struct({
   maxTurns: between(0, 6)
 })
 
-const callsOf = (kinds: (typeof script.Type)["messages"][number], message: number): ReadonlyArray<ToolCall> =>
+const callsOf = (kinds: (typeof script.Type)["messages"][number], message: number): ReadonlyArray<Chat.ToolCall> =>
   kinds.map((kind, index) => ({ id: `call-${message}-${index}`, name: steps[kind].name, input: steps[kind].input }))
 
 describe("A policy that thinks aloud", () => {
@@ -361,7 +357,7 @@ describe("A turn of a chat model", () => {
         const shown = Observation.within(countTokens, text, limit)
         if (shown === null) return assert.isBelow(limit, countTokens("<information></information>"))
         assert.isAtMost(countTokens(shown), limit)
-        const whole = Observation.make(tokenizer, text, 10_000).text
+        const whole = Observation.make(ByteTokenizer.tokenizer, text, 10_000).text
         assert.isTrue(whole.startsWith(shown.slice(0, -"</information>".length)))
         return assert.isTrue(shown.endsWith("</information>"))
       })

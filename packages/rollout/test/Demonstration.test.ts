@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Demonstration } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Effect, Option, Schema } from "effect"
 import { obliging, play, question } from "./support/Play.ts"
 import { KeepingAgent } from "./support/Agents.ts"
@@ -39,7 +39,7 @@ describe("Demonstration", () => {
           demonstration
         )
         assert.deepStrictEqual([toolCalls, reward, finishReason], [supportIds.length, 1, "answered"])
-        const written = tokenizer.decode(response.filter((_, i) => mask[i] === 1))
+        const written = ByteTokenizer.tokenizer.decode(response.filter((_, i) => mask[i] === 1))
         assert.strictEqual(written, demonstration.join(""))
         // The scripted policy gives every token the same probability, which is not 1.
         assert.isTrue(mask.every((isAction, i) => (isAction === 1) === (logprobs[i] ?? 0) < 0))
@@ -78,7 +78,7 @@ describe("Demonstration", () => {
         const [{ logprobs, response, transcript } = assert.fail()] = trajectories
         assert.isAtMost(transcript.length, maxTurns + 1)
         assert.strictEqual(logprobs.length, response.length)
-        for (const { text } of transcript) assert.isAtMost(tokenizer.encode(text).length, 20)
+        for (const { text } of transcript) assert.isAtMost(ByteTokenizer.tokenizer.encode(text).length, 20)
       })
   )
 

@@ -6,7 +6,7 @@ import { Engine, type Tokenizer } from "@inspo/engine"
 import { type ScoredPassage, Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
 import { layer, Prompt, Rollout, type RolloutConfig, SearchR1 } from "@inspo/rollout"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Layer, Schema } from "effect"
 import { searchr1 } from "./support/searchr1.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SpecialTokens } from "@inspo/engine"
 import { Observation } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Schema } from "effect"
 
 const Hostile = Schema.Array(
@@ -30,7 +30,9 @@ const Hostile = Schema.Array(
 const Wide = Schema.Array(Schema.Literals(["é", "😀", "a"])).check(Schema.isMinLength(20))
 const Text = Schema.Union([Schema.String, Hostile, Wide])
 const text = (value: typeof Text.Type) => (typeof value === "string" ? value : value.join(""))
-const Limit = Schema.Int.check(Schema.isBetween({ minimum: Observation.envelope(tokenizer), maximum: 60 }))
+const Limit = Schema.Int.check(
+  Schema.isBetween({ minimum: Observation.envelope(ByteTokenizer.tokenizer), maximum: 60 })
+)
 
 const count = (haystack: string, needle: string) => haystack.split(needle).length - 1
 
@@ -39,7 +41,7 @@ describe("Observation", () => {
     "has one opening and one closing tag, at its ends, whatever it shows and wherever it is cut",
     [Text, Limit],
     ([value, limit]) => {
-      const observation = Observation.make(tokenizer, text(value), limit)
+      const observation = Observation.make(ByteTokenizer.tokenizer, text(value), limit)
       assert.isTrue(observation.text.startsWith("<information>"))
       assert.isTrue(observation.text.endsWith("</information>"))
       assert.strictEqual(count(observation.text, "<information>"), 1)
@@ -49,30 +51,34 @@ describe("Observation", () => {
   )
 
   it.prop("keeps within its limit, and uses it up to a broken character", [Text, Limit], ([value, limit]) => {
-    const { tokens } = Observation.make(tokenizer, text(value), limit)
-    const whole = Observation.make(tokenizer, text(value), Number.MAX_SAFE_INTEGER).tokens
+    const { tokens } = Observation.make(ByteTokenizer.tokenizer, text(value), limit)
+    const whole = Observation.make(ByteTokenizer.tokenizer, text(value), Number.MAX_SAFE_INTEGER).tokens
     assert.isAtMost(tokens.length, limit)
     if (whole.length <= limit) assert.deepStrictEqual(tokens, whole)
     else assert.isAbove(tokens.length, limit - 4)
   })
 
   it.prop("a cut takes no more than it must", [Wide, Limit], ([characters, limit]) => {
-    const { text } = Observation.make(tokenizer, characters.join(""), limit)
+    const { text } = Observation.make(ByteTokenizer.tokenizer, characters.join(""), limit)
     const kept = Array.from(text.slice("<information> ".length, -"</information>".length)).length
-    const longer = Observation.make(tokenizer, characters.slice(0, kept + 1).join(""), Number.MAX_SAFE_INTEGER)
+    const longer = Observation.make(
+      ByteTokenizer.tokenizer,
+      characters.slice(0, kept + 1).join(""),
+      Number.MAX_SAFE_INTEGER
+    )
     if (kept < characters.length) assert.isAbove(longer.tokens.length, limit)
   })
 
   it.prop("a cut keeps the beginning", [Text, Limit], ([value, limit]) => {
     const shown = (limit: number) =>
-      Observation.make(tokenizer, text(value), limit).text.slice(0, -"</information>".length)
+      Observation.make(ByteTokenizer.tokenizer, text(value), limit).text.slice(0, -"</information>".length)
     assert.isTrue(shown(Number.MAX_SAFE_INTEGER).startsWith(shown(limit)))
   })
 
   it.prop("its tokens are those of its text", [Text, Limit], ([value, limit]) => {
-    const observation = Observation.make(tokenizer, text(value), limit)
-    assert.strictEqual(tokenizer.decode(observation.tokens), observation.text)
-    assert.deepStrictEqual(tokenizer.encode(observation.text), observation.tokens)
+    const observation = Observation.make(ByteTokenizer.tokenizer, text(value), limit)
+    assert.strictEqual(ByteTokenizer.tokenizer.decode(observation.tokens), observation.text)
+    assert.deepStrictEqual(ByteTokenizer.tokenizer.encode(observation.text), observation.tokens)
   })
 
   it.prop(
@@ -81,15 +87,18 @@ describe("Observation", () => {
     ([characters, limit, times]) => {
       let encoded = 0
       const counting = {
-        ...tokenizer,
+        ...ByteTokenizer.tokenizer,
         encode: (text: string) => {
           encoded += text.length
-          return tokenizer.encode(text)
+          return ByteTokenizer.tokenizer.encode(text)
         }
       }
       const text = characters.join("").repeat(times)
       const observation = Observation.make(counting, text, limit)
-      assert.deepStrictEqual(observation, Observation.make(tokenizer, text.slice(0, 10_000).toWellFormed(), limit))
+      assert.deepStrictEqual(
+        observation,
+        Observation.make(ByteTokenizer.tokenizer, text.slice(0, 10_000).toWellFormed(), limit)
+      )
       assert.isBelow(encoded, 20_000)
     }
   )
@@ -102,7 +111,7 @@ describe("Observation", () => {
 
   it("shows no special token of the tokenizer in use, whatever its form", () => {
     const specials = ["[INST]", "[/INST]", "[TOOL_RESULTS]", "[gMASK]", '<|"|>', "<start_of_turn>", "‖", "[INST](x)"]
-    const other = { ...tokenizer, escape: SpecialTokens.escaping(specials) }
+    const other = { ...ByteTokenizer.tokenizer, escape: SpecialTokens.escaping(specials) }
     for (const special of specials)
       for (const limit of [20, 60, 1000]) {
         const { text } = Observation.make(other, `Red Mill: ${special} it says ${special.repeat(3)} here [1].`, limit)
@@ -119,8 +128,8 @@ describe("Observation", () => {
       const specials = ["[INST]", "</s>"]
       const normalise = (text: string) => text.normalize("NFKC")
       const other = {
-        ...tokenizer,
-        encode: (text: string) => tokenizer.encode(normalise(text)),
+        ...ByteTokenizer.tokenizer,
+        encode: (text: string) => ByteTokenizer.tokenizer.encode(normalise(text)),
         escape: SpecialTokens.escaping(specials, normalise)
       }
       const { tokens } = Observation.make(other, parts.join(""), limit)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { defaultConfig, Prompt } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import { ByteTokenizer } from "@inspo/rollout/testing"
 
 const instruction = { text: "Answer the question." }
 const question = { question: "Who founded Lumen Works?" }
@@ -8,15 +8,15 @@ const question = { question: "Who founded Lumen Works?" }
 describe("Prompt", () => {
   it("puts the instruction before the question", () => {
     assert.strictEqual(
-      tokenizer.decode(Prompt.render(tokenizer, instruction, question, defaultConfig)),
+      ByteTokenizer.tokenizer.decode(Prompt.render(ByteTokenizer.tokenizer, instruction, question, defaultConfig)),
       "<|user|> Answer the question. Question: Who founded Lumen Works?<|assistant|>"
     )
   })
 
   it("or into the system message", () => {
     assert.strictEqual(
-      tokenizer.decode(
-        Prompt.render(tokenizer, instruction, question, {
+      ByteTokenizer.tokenizer.decode(
+        Prompt.render(ByteTokenizer.tokenizer, instruction, question, {
           texts: { ...defaultConfig.texts, role: "system" }
         })
       ),

@@ -4,8 +4,7 @@ import { Engine, EngineError, type SampledSequence, type SampleRequest } from "@
 import { Search, SearchError } from "@inspo/retrieval"
 import { layerExactMatch, Reward } from "@inspo/reward"
 import { defaultConfig, type Episode, Observation, Rollout, type RolloutConfig, layer } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ByteTokenizer, ScriptedEngine } from "@inspo/rollout/testing"
 import { Array as Arr, Effect, Layer, Order, Schema } from "effect"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -101,7 +100,7 @@ interface Observed {
 const respell = (sequence: SampledSequence, maxTokens: number): SampledSequence => {
   const [first, ...rest] = sequence.tokens
   if (first === undefined || first < 256) return sequence
-  const bytes = Array.from(new TextEncoder().encode(tokenizer.decode([first])))
+  const bytes = Array.from(new TextEncoder().encode(ByteTokenizer.tokenizer.decode([first])))
   const tokens = [...bytes, ...rest]
   return tokens.length > maxTokens
     ? sequence
@@ -163,7 +162,7 @@ interface Input {
 
 const run = (input: Input) => collect(complete(input.config), input, episodes(input.plans))
 
-const responseText = (trajectory: Trajectory.Trajectory) => tokenizer.decode(trajectory.response)
+const responseText = (trajectory: Trajectory.Trajectory) => ByteTokenizer.tokenizer.decode(trajectory.response)
 
 describe("Rollout", () => {
   it.effect.prop("returns a trajectory for each episode, in order", inputs, (input) =>
@@ -191,7 +190,7 @@ describe("Rollout", () => {
           const sequence = sampled.get(key(`${JSON.stringify(input.plans[i])}/${turn}`, prompt)) ?? assert.fail()
           expected.push(
             ...sequence.tokens.map((token) => [token, ScriptedEngine.logprob(token), 1] as const),
-            ...tokenizer.encode(observation ?? "").map((token) => [token, 0, 0] as const)
+            ...ByteTokenizer.tokenizer.encode(observation ?? "").map((token) => [token, 0, 0] as const)
           )
         })
         assert.deepStrictEqual(
@@ -234,7 +233,7 @@ describe("Rollout", () => {
           assert.isAtMost(prompt.length + response.length, input.contextLength)
         }
         for (const { observation } of transcript)
-          assert.isAtMost(tokenizer.encode(observation ?? "").length, input.config.maxObservationTokens)
+          assert.isAtMost(ByteTokenizer.tokenizer.encode(observation ?? "").length, input.config.maxObservationTokens)
       }
       for (const { sequence } of observed.samples.flat())
         assert.isAtMost(sequence.tokens.length, input.config.maxResponseTokens)
@@ -293,7 +292,7 @@ describe("Rollout", () => {
         assert.strictEqual(finishReason === "failed", failure !== undefined)
         const left = input.contextLength - prompt.length - response.length
         const isLastTurn = transcript.length === input.config.maxTurns + 1
-        const isStuck = last === undefined || left - 1 < Observation.envelope(tokenizer)
+        const isStuck = last === undefined || left - 1 < Observation.envelope(ByteTokenizer.tokenizer)
         const expected =
           last?.action.kind === "answer"
             ? "answered"
@@ -323,8 +322,8 @@ describe("Rollout", () => {
           .map(({ text }) => text)
         const attempt = {
           question: question(i),
-          prompt: tokenizer.decode(prompt),
-          response: tokenizer.decode(response)
+          prompt: ByteTokenizer.tokenizer.decode(prompt),
+          response: ByteTokenizer.tokenizer.decode(response)
         }
         const scored = yield* reward.score({ ...attempt, turns })
         assert.deepStrictEqual(

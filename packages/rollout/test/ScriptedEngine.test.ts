@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { logprob, make } from "@inspo/rollout/testing/ScriptedEngine"
+import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Schema } from "effect"
 
 const Text = Schema.Array(Schema.Literals(["</search>", "</answer>", "<think>", " Ostrel", "é", "😀", "<"]))
@@ -21,13 +21,13 @@ describe("ScriptedEngine", () => {
     ([fragments, maxTokens]) =>
       Effect.gen(function* () {
         const script = fragments.join("")
-        const { sample, tokenizer } = make(() => script)
+        const { sample, tokenizer } = ScriptedEngine.make(() => script)
         const [result] = yield* sample([{ ...request, maxTokens }])
         const [sequence, second] = result?.sequences ?? []
         assert(sequence !== undefined)
         assert.deepStrictEqual(second, sequence)
         assert.isAtMost(sequence.tokens.length, maxTokens)
-        assert.deepStrictEqual(sequence.logprobs, sequence.tokens.map(logprob))
+        assert.deepStrictEqual(sequence.logprobs, sequence.tokens.map(ScriptedEngine.logprob))
         const at = script.search(/<\/(?:search|answer)>/)
         const whole = at < 0 ? `${script}<|end|>` : script.slice(0, script.indexOf(">", at) + 1)
         assert.deepStrictEqual(sequence.tokens, tokenizer.encode(whole).slice(0, maxTokens))
@@ -37,14 +37,16 @@ describe("ScriptedEngine", () => {
 
   it.effect("refuses a request that could outgrow the context", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(make(() => "", { contextLength: 10 }).sample([{ ...request, maxTokens: 9 }]))
+      const error = yield* Effect.flip(
+        ScriptedEngine.make(() => "", { contextLength: 10 }).sample([{ ...request, maxTokens: 9 }])
+      )
       assert.strictEqual(error.operation, "sample")
     })
   )
 
   it.effect("reports the loss of a policy that has not moved", () =>
     Effect.gen(function* () {
-      const metrics = yield* make(() => "").train({
+      const metrics = yield* ScriptedEngine.make(() => "").train({
         key: "k",
         datums: [{ prompt: [1], response: [2, 3], logprobs: [-1, 0], advantages: [0.5, 0], weights: [0.25, 0] }],
         loss: { clipRatio: 0.2, klCoefficient: 0 },

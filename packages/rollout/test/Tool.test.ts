@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { layer as layerReward, Reward, RewardError, RewardFunction } from "@inspo/reward"
 import { defaultConfig, Tool } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Cause, Effect, Exit, Fiber, Layer, Ref, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { obliging, passage, play } from "./support/Play.ts"
@@ -287,7 +287,7 @@ describe("Tools", () => {
         )
         assert.deepStrictEqual([answer, reward], ["Nobody", 0])
         assert.strictEqual(
-          tokenizer.decode(response.filter((_, i) => mask[i] === 1)),
+          ByteTokenizer.tokenizer.decode(response.filter((_, i) => mask[i] === 1)),
           "<echo> x</echo><answer> Nobody</answer>"
         )
       })
@@ -318,7 +318,9 @@ describe("Tools", () => {
         const stopped = yield* play(script, setup)
         const cut = yield* play(script, { ...setup, singleTokens: true })
         assert.deepStrictEqual(cut.trajectories, stopped.trajectories)
-        assert.isTrue(cut.requests.every(({ stop }) => stop.every((text) => tokenizer.encode(text).length === 1)))
+        assert.isTrue(
+          cut.requests.every(({ stop }) => stop.every((text) => ByteTokenizer.tokenizer.encode(text).length === 1))
+        )
       })
   )
 

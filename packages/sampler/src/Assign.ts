@@ -1,24 +1,21 @@
 /** Assigns instructions to the questions of a step. Pure functions that load neither schemas nor services. */
 import * as Arr from "effect/Array"
 import * as Order from "effect/Order"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import { assertCount, refuse } from "@inspo/domain/InvalidInput"
-import * as RandomStream from "@inspo/domain/RandomStream"
-import type { Identity } from "@inspo/domain/Strategy"
+import { type Instruction, InvalidInput, RandomStream, type Strategy } from "@inspo/domain"
 import type * as Choose from "./Choose.ts"
 import * as Shares from "./Shares.ts"
 import type { Value } from "./Shares.ts"
 
 /** How instructions are drawn. Pure: the same request gives the same assignment. */
 export interface Interface {
-  readonly identity: Identity
+  readonly identity: Strategy.Identity
   /** The share of each instruction in all draws, in the order of `values`. */
   readonly probabilities: (values: ReadonlyArray<Value>) => ReadonlyArray<number>
   /**
    * The draws of each question, in the order of the questions, as many in total as asked for; none for a question that is
    * not asked, and none at all without values. Throws `InvalidInput` on an invalid request.
    */
-  readonly assign: (request: Request) => ReadonlyArray<ReadonlyArray<InstructionId>>
+  readonly assign: (request: Request) => ReadonlyArray<ReadonlyArray<Instruction.InstructionId>>
 }
 
 /** `values` are finite, one for each instruction; their order does not matter. Questions without a data source are of one. */
@@ -67,9 +64,9 @@ export const make = (choices: Partial<Choices> = {}): Interface => {
   const { assignment, rule, sharing, temperature } = { ...defaults, ...choices }
   // Refuses the temperature here rather than at the first draw.
   if (rule === "softmax") Shares.softmax([], temperature)
-  if (sharing?._tag === "Samples") assertCount("Sampler.make", "samples", sharing.samples, 1)
+  if (sharing?._tag === "Samples") InvalidInput.assertCount("Sampler.make", "samples", sharing.samples, 1)
   if (sharing?._tag === "Groups")
-    assertCount("Sampler.make", "instructionsPerQuestion", sharing.instructionsPerQuestion, 1)
+    InvalidInput.assertCount("Sampler.make", "instructionsPerQuestion", sharing.instructionsPerQuestion, 1)
   const sharesOf = (values: ReadonlyArray<Value>): ReadonlyArray<number> =>
     rule === "thompson"
       ? Shares.thompson(values)
@@ -86,7 +83,7 @@ export const make = (choices: Partial<Choices> = {}): Interface => {
     assign: ({ questions, seed, step, values: inAnyOrder }) => {
       const values = inAnyOrder.toSorted(byId)
       if (new Set(values.map(({ id }) => id)).size < values.length)
-        refuse({ where: "Sampler", field: "values", value: values, expected: "one for each instruction" })
+        InvalidInput.refuse({ where: "Sampler", field: "values", value: values, expected: "one for each instruction" })
       const shares = Arr.zipWith(values, sharesOf(values), ({ id }, probability) => ({ id, probability }))
       return assign({ assignment, ...(sharing === undefined ? {} : { sharing }) }, { questions, seed, shares, step })
     }
@@ -104,7 +101,7 @@ export const assign = (
     shares: inAnyOrder,
     step
   }: Omit<Request, "values"> & { readonly shares: ReadonlyArray<Choose.Share> }
-): ReadonlyArray<ReadonlyArray<InstructionId>> => {
+): ReadonlyArray<ReadonlyArray<Instruction.InstructionId>> => {
   const shares = inAnyOrder.toSorted(byId)
   if (shares.length === 0 || questions.length === 0) return questions.map(() => [])
   const stream = RandomStream.make(seed, ["assignment", step])
@@ -146,7 +143,10 @@ export const drawsPerQuestion = (
 export const expectedDraws = (shares: ReadonlyArray<number>, instructionsPerQuestion: number): number =>
   Math.min(instructionsPerQuestion, shares.length, 1 / Math.max(...shares))
 
-const parametersOf = (sharing: Sharing | undefined, assignment: Choices["assignment"]): Identity["parameters"] => {
+const parametersOf = (
+  sharing: Sharing | undefined,
+  assignment: Choices["assignment"]
+): Strategy.Identity["parameters"] => {
   if (sharing?._tag === "Samples") return { samplesPerQuestion: sharing.samples }
   const instructionsPerQuestion = sharing?.instructionsPerQuestion ?? 1
   return instructionsPerQuestion > 1 ? { instructionsPerQuestion } : { assignment }
@@ -163,7 +163,7 @@ const asGroups = (
   shares: ReadonlyArray<Choose.Share>,
   questions: number,
   instructionsPerQuestion: number
-): ReadonlyArray<ReadonlyArray<InstructionId>> => {
+): ReadonlyArray<ReadonlyArray<Instruction.InstructionId>> => {
   const asked = askedOf(
     shares.map(({ probability }) => probability),
     questions,
@@ -182,7 +182,7 @@ const systematic = (
   shares: ReadonlyArray<Choose.Share>,
   questions: number,
   total: number
-): ReadonlyArray<ReadonlyArray<InstructionId>> => {
+): ReadonlyArray<ReadonlyArray<Instruction.InstructionId>> => {
   const offset = stream.next()
   const startOf = (question: number) => (question === questions ? total : (question * total) / questions)
   const pointsBelow = (end: number) => Math.max(0, Math.ceil(end - offset))
@@ -190,7 +190,7 @@ const systematic = (
     const order = stream.shuffle(shares)
     let end = startOf(question)
     let points = pointsBelow(end)
-    const drawn: Array<InstructionId> = []
+    const drawn: Array<Instruction.InstructionId> = []
     for (const [place, { id, probability }] of order.entries()) {
       end = place === order.length - 1 ? startOf(question + 1) : end + (probability * total) / questions
       for (const next = pointsBelow(end); points < next; points++) drawn.push(id)
@@ -200,7 +200,7 @@ const systematic = (
 }
 
 /** Maps a point of [0, 1) to the instruction whose share of the interval contains it. */
-type Quantile = (point: number) => ReadonlyArray<InstructionId>
+type Quantile = (point: number) => ReadonlyArray<Instruction.InstructionId>
 
 const quantile = (shares: ReadonlyArray<Choose.Share>): Quantile => {
   const ends = Arr.scan(shares, 0, (end, { probability }) => end + probability).slice(1)
@@ -215,20 +215,20 @@ const quantile = (shares: ReadonlyArray<Choose.Share>): Quantile => {
   }
 }
 
-const byId: Order.Order<{ readonly id: InstructionId }> = Order.mapInput(Order.String, ({ id }) => id)
+const byId: Order.Order<{ readonly id: Instruction.InstructionId }> = Order.mapInput(Order.String, ({ id }) => id)
 
 type Draw = (
   stream: RandomStream.RandomStream,
   questions: Request["questions"],
   pick: Quantile
-) => ReadonlyArray<ReadonlyArray<InstructionId>>
+) => ReadonlyArray<ReadonlyArray<Instruction.InstructionId>>
 
 const drawEach: Draw = (stream, questions, pick) => questions.map(() => pick(stream.next()))
 
 const drawBySource: Draw = (stream, questions, pick) => {
   const places = questions.map(({ dataSource = "" }, index) => ({ dataSource, index }))
   const strata = Arr.groupBy(places, ({ dataSource }) => dataSource)
-  const assignment = new Map<number, ReadonlyArray<InstructionId>>()
+  const assignment = new Map<number, ReadonlyArray<Instruction.InstructionId>>()
   for (const [, stratum] of Object.entries(strata).sort(bySource)) {
     const indices = stream.shuffle(stratum.map(({ index }) => index))
     const offset = stream.next()

@@ -1,11 +1,9 @@
 /** Draws one instruction for one request, with its probability. Loads no other library, so that it starts at once. */
-import type { InstructionId } from "@inspo/domain/Instruction"
-import { refuse } from "@inspo/domain/InvalidInput"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
 
 /** How likely an instruction is drawn, in [0, 1]. */
 export interface Share {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly probability: number
 }
 
@@ -33,7 +31,12 @@ export const choose = ({ path, seed, shares }: Request): Share => {
   const total = possible.reduce((sum, { probability }) => sum + probability, 0)
   const last = possible.at(-1)
   if (last === undefined || !(Math.abs(total - 1) < 1e-9))
-    return refuse({ where: "Choose", field: "shares", value: shares, expected: "probabilities that sum to 1" })
+    return InvalidInput.refuse({
+      where: "Choose",
+      field: "shares",
+      value: shares,
+      expected: "probabilities that sum to 1"
+    })
   const point = RandomStream.make(seed, path).next() * total
   let end = 0
   for (const share of possible) {

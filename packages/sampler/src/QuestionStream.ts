@@ -1,6 +1,5 @@
 import { Array as Arr } from "effect"
-import { assertCount } from "@inspo/domain/InvalidInput"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { InvalidInput, RandomStream } from "@inspo/domain"
 
 /** `step` counts from 1. `size` is the number of training questions, `batchSize` at least 1. */
 export interface Request {
@@ -26,9 +25,9 @@ export interface Request {
  * ```
  */
 export const batch = (request: Request): ReadonlyArray<number> => {
-  assertCount("QuestionStream.batch", "step", request.step, 1)
-  assertCount("QuestionStream.batch", "batchSize", request.batchSize, 1)
-  assertCount("QuestionStream.batch", "size", request.size, 0)
+  InvalidInput.assertCount("QuestionStream.batch", "step", request.step, 1)
+  InvalidInput.assertCount("QuestionStream.batch", "batchSize", request.batchSize, 1)
+  InvalidInput.assertCount("QuestionStream.batch", "size", request.size, 0)
   if (request.size === 0) return []
   const perEpoch = Math.max(1, Math.floor(request.size / request.batchSize))
   const epoch = Math.floor((request.step - 1) / perEpoch)

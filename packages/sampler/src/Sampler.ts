@@ -1,7 +1,6 @@
 /** The functions of `Assign`, and the service that assigns instructions to questions. */
 import { Context, Layer, Schema } from "effect"
-import { attempt } from "@inspo/domain/Attempt"
-import type { InvalidInput } from "@inspo/domain/InvalidInput"
+import { Attempt, type InvalidInput } from "@inspo/domain"
 import { type Choices, make, type Interface } from "./Assign.ts"
 
 export * from "./Assign.ts"
@@ -10,10 +9,10 @@ export * from "./Assign.ts"
 export class Sampler extends Context.Service<Sampler, Interface>()("@inspo/sampler/Sampler") {}
 
 /** Provides {@link make}. Fails with `InvalidInput` on options out of range. */
-export const layer = (choices: Partial<Choices> = {}): Layer.Layer<Sampler, InvalidInput> =>
+export const layer = (choices: Partial<Choices> = {}): Layer.Layer<Sampler, InvalidInput.InvalidInput> =>
   Layer.effect(
     Sampler,
-    attempt(() => make(choices))
+    Attempt.attempt(() => make(choices))
   )
 
 /** The schema of {@link Assign.Rule}. */

@@ -1,10 +1,9 @@
 /** The share of each instruction in all draws. Pure: loads no schema and no service. */
-import { refuse } from "@inspo/domain/InvalidInput"
-import type { InstructionId } from "@inspo/domain/Instruction"
+import { type Instruction, InvalidInput } from "@inspo/domain"
 
 /** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */
 export interface Value {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly value: number
   readonly chance?: number
 }
@@ -22,10 +21,15 @@ export interface Value {
  */
 export const softmax = (values: ReadonlyArray<number>, temperature: number): ReadonlyArray<number> => {
   if (!(temperature > 0 && temperature < Infinity))
-    refuse({ where: "Shares", field: "temperature", value: temperature, expected: "a finite number above 0" })
+    InvalidInput.refuse({
+      where: "Shares",
+      field: "temperature",
+      value: temperature,
+      expected: "a finite number above 0"
+    })
   for (const [index, value] of values.entries())
     if (!Number.isFinite(value))
-      refuse({ where: "Shares", field: `values[${index}]`, value, expected: "a finite number" })
+      InvalidInput.refuse({ where: "Shares", field: `values[${index}]`, value, expected: "a finite number" })
   const largest = values.reduce((a, b) => Math.max(a, b), -Infinity)
   const scores = values.map((value) => Math.exp((value - largest) / temperature))
   const total = scores.reduce((a, b) => a + b, 0)
@@ -39,7 +43,12 @@ export const softmax = (values: ReadonlyArray<number>, temperature: number): Rea
 export const thompson = (values: ReadonlyArray<Value>): ReadonlyArray<number> => {
   const weights = values.map(({ chance, id }) => {
     if (chance === undefined)
-      return refuse({ where: "Shares", field: `chance of ${id}`, value: chance, expected: "P(best), in [0, 1]" })
+      return InvalidInput.refuse({
+        where: "Shares",
+        field: `chance of ${id}`,
+        value: chance,
+        expected: "P(best), in [0, 1]"
+      })
     return chance + floor
   })
   const total = weights.reduce((a, b) => a + b, 0)

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Choose } from "@inspo/sampler"
 
 const Values = Schema.NonEmptyArray(Schema.Literals([0, 1, 2, 5])).check(Schema.isMaxLength(5))
 
 const sharesOf = (values: ReadonlyArray<number>): ReadonlyArray<Choose.Share> => {
   const total = values.reduce((sum, value) => sum + value, 0)
-  return values.map((value, index) => ({ id: InstructionId.make(`i${index}`), probability: value / total }))
+  return values.map((value, index) => ({ id: Instruction.InstructionId.make(`i${index}`), probability: value / total }))
 }
 
 describe("choose", () => {
@@ -33,7 +33,7 @@ describe("choose", () => {
   it("refuses shares that are not a distribution", () => {
     for (const probability of [0.5, 2, Number.NaN])
       assert.throws(
-        () => Choose.choose({ seed: 1, path: [], shares: [{ id: InstructionId.make("i0"), probability }] }),
+        () => Choose.choose({ seed: 1, path: [], shares: [{ id: Instruction.InstructionId.make("i0"), probability }] }),
         /shares is .*; expected probabilities that sum to 1/u
       )
   })

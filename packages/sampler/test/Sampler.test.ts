@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Schema } from "effect"
-import { InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
+import { Instruction, Question } from "@inspo/domain"
 import { Sampler, Shares } from "@inspo/sampler"
 
 const Values = Schema.NonEmptyArray(Schema.Literals([0, 0.1, 0.3, 0.5, 0.8, 1])).check(Schema.isMaxLength(7))
@@ -17,13 +16,13 @@ const Input = Schema.Struct({
   sources: Sources
 })
 
-const id = (index: number) => InstructionId.make(`i${index}`)
+const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
 
 const toRequest = (input: typeof Input.Type): Sampler.Request => ({
   seed: input.seed,
   step: input.step,
   values: input.values.map((value, index) => ({ id: id(index), value })),
-  questions: input.sources.map((dataSource, index) => ({ id: QuestionId.make(`q${index}`), dataSource }))
+  questions: input.sources.map((dataSource, index) => ({ id: Question.QuestionId.make(`q${index}`), dataSource }))
 })
 
 /** One draw for each question by Eq. 4. */
@@ -35,7 +34,7 @@ const [independent, stratified] = [single("independent"), single("stratified")]
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0)
 
-const count = (assignment: ReadonlyArray<InstructionId>, wanted: InstructionId) =>
+const count = (assignment: ReadonlyArray<Instruction.InstructionId>, wanted: Instruction.InstructionId) =>
   assignment.filter((held) => held === wanted).length
 
 describe("probabilities", () => {
@@ -213,7 +212,7 @@ const sharedRequest = ({ questions, seed, weights }: typeof Shared.Type): Sample
       value: weight / 40,
       chance: total === 0 ? 1 / weights.length : weight / total
     })),
-    questions: Arr.makeBy(questions, (index) => ({ id: QuestionId.make(`q${index}`), dataSource: "one" }))
+    questions: Arr.makeBy(questions, (index) => ({ id: Question.QuestionId.make(`q${index}`), dataSource: "one" }))
   }
 }
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Law } from "@inspo/domain/testing"
 import { Sampler } from "@inspo/sampler"
 import { SamplerLaws } from "@inspo/sampler/testing"
@@ -41,7 +41,9 @@ const bugs: Readonly<Record<string, Strategy>> = {
   "each question has a list of draws from the given instructions, empty without any": {
     ...right,
     assign: (request) =>
-      request.values.length > 0 ? right.assign(request) : request.questions.map(() => [InstructionId.make("i0")])
+      request.values.length > 0
+        ? right.assign(request)
+        : request.questions.map(() => [Instruction.InstructionId.make("i0")])
   },
   "the number of draws depends on the questions alone": {
     ...right,

@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { openAiCompatible } from "@inspo/reflection/OpenAi"
-import * as ModelProposer from "@inspo/reflection/ModelProposer"
-import * as Provider from "@inspo/reflection/Provider"
-import { CurrentProposer } from "@inspo/serve/live/Evolving"
+import { ModelProposer, Provider, openAiCompatible } from "@inspo/reflection/models"
+import { Evolving } from "@inspo/serve"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import * as Populations from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
@@ -38,7 +36,7 @@ const served = Effect.fnUntraced(function* (replies: ReadonlyArray<LocalServer.R
   const app = Server.layer().pipe(
     Layer.provide(Populations.layer),
     Layer.provide(MemoryStore.layer),
-    Layer.provide(Layer.succeed(CurrentProposer, { proposer, budgetUsd: 5 })),
+    Layer.provide(Layer.succeed(Evolving.CurrentProposer, { proposer, budgetUsd: 5 })),
     Layer.provide(HttpServer.layerServices)
   )
   const { handler } = yield* Effect.acquireRelease(

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type PopulationEvent, Settings, type State } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
+import { Evolving } from "@inspo/serve"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as ModelProposer from "@inspo/reflection/ModelProposer"
-import * as Evolving from "@inspo/serve/live/Evolving"
+import { ModelProposer } from "@inspo/reflection/models"
 import * as LivePopulation from "../src/live/LivePopulation.ts"
 import type * as Details from "../src/store/Details.ts"
 import { Context, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
@@ -170,7 +170,7 @@ describe("evolution", () => {
       const live = yield* LivePopulation.open(journal)
       const { proposer } = yield* proposerOf([revisions("one")])
       yield* Effect.forkScoped((yield* Evolving.make(live, proposer)).run)
-      yield* live.submit((now) => ({ _tag: "Retire", now, id: InstructionId.make("i1") }))
+      yield* live.submit((now) => ({ _tag: "Retire", now, id: Instruction.InstructionId.make("i1") }))
       yield* worked(live, [{ value: 0, feedback: "too short" }])
       yield* live.submit(evolve)
       const { learning } = yield* until(live, isWaitingFor("Proposed"))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { State } from "@inspo/cohorts"
 import {
+  type State,
   type Answer,
   type Command,
   create,
@@ -11,7 +11,7 @@ import {
   Strategies,
   type PopulationEvent
 } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "../src/live/LivePopulation.ts"
@@ -147,7 +147,7 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
     case "Evolve":
       return (now) => ({ _tag: "Evolve", now })
     case "Propose": {
-      const [parent = InstructionId.make("i0")] = state.learning.evolution?.parents ?? []
+      const [parent = Instruction.InstructionId.make("i0")] = state.learning.evolution?.parents ?? []
       const candidates = Array.from({ length: op.candidates }, (_, at) => ({
         text: `${state.learning.born} ${at}`,
         rationale: ""
@@ -157,7 +157,7 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
     case "Review":
       return (now) => ({ _tag: "Review", now, place: op.place, isApproved: op.isApproved })
     case "Retire":
-      return (now) => ({ _tag: "Retire", now, id: InstructionId.make(op.id) })
+      return (now) => ({ _tag: "Retire", now, id: Instruction.InstructionId.make(op.id) })
     case "Freeze":
       return (now) => ({ _tag: "Freeze", now, isFrozen: op.isFrozen })
   }

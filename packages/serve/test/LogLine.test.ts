@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PopulationEvent } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
+import { Instruction, Question } from "@inspo/domain"
 import { line } from "../src/live/internal/LogLine.ts"
 
-const [i0, i1] = [InstructionId.make("i0"), InstructionId.make("i1")]
+const [i0, i1] = [Instruction.InstructionId.make("i0"), Instruction.InstructionId.make("i1")]
 
 const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: PopulationEvent, part: string]> = [
   [
@@ -22,7 +21,7 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
           unit: "private",
           isSticky: true,
           stratum: "private",
-          question: QuestionId.make("private")
+          question: Question.QuestionId.make("private")
         }
       ]
     },
@@ -36,7 +35,13 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
       cohort: "c",
       index: 1,
       units: [
-        { instruction: i0, rewards: [1, 0], missing: 3, stratum: "private", question: QuestionId.make("private") }
+        {
+          instruction: i0,
+          rewards: [1, 0],
+          missing: 3,
+          stratum: "private",
+          question: Question.QuestionId.make("private")
+        }
       ]
     },
     '"rewards":2,"missing":3'
@@ -54,7 +59,7 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
       round: 1,
       parent: i0,
       candidates: [{ text: "private", rationale: "private" }],
-      reflected: [QuestionId.make("private")]
+      reflected: [Question.QuestionId.make("private")]
     },
     '"parent":"i0","candidates":1'
   ],

@@ -3,10 +3,9 @@ import { Effect, Equal, Latch, Layer, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpClient, HttpClientRequest, HttpClientResponse, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { Api, type Lease, Limits, type Member, type Population } from "@inspo/serve"
+import { Api, type Lease, Limits, type Member, type Population, PopulationStore } from "@inspo/serve"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import * as Registry from "@inspo/serve/live/Populations"
-import { PopulationStore } from "@inspo/serve/store/PopulationStore"
 import * as Server from "@inspo/serve/http/Server"
 
 interface Told {

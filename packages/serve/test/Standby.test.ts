@@ -3,11 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import * as Invariant from "@inspo/domain/Invariant"
+import { Invariant } from "@inspo/domain"
+import type { Journals, PopulationStore } from "@inspo/serve"
 import { Journal, JournalError } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
-import type { Journals } from "@inspo/serve/store/Journals"
-import type { PopulationStore } from "@inspo/serve/store/PopulationStore"
 import * as SharedStore from "@inspo/serve/store/SharedStore"
 import * as Standby from "@inspo/serve/store/Standby"
 import { Context, Effect, Exit, Layer, Option, Redacted, Schema, Scope } from "effect"
@@ -24,7 +23,7 @@ import { TestClock } from "effect/testing"
 const fenced = new JournalError({ reason: "fenced", file: "database", sequence: null, detail: "another took over" })
 
 /** Journals in files of a folder, of which each can be lost. */
-const inFolder = (folder: string, losing: Set<() => Effect.Effect<void>>): Journals => {
+const inFolder = (folder: string, losing: Set<() => Effect.Effect<void>>): Journals.Journals => {
   const fileOf = (run: string) => join(folder, `${run}.sqlite`)
   return {
     open: Effect.fnUntraced(function* (run, mode, onLost) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Archive, type Command, create, handle, Settings, type State, Strategies } from "@inspo/cohorts"
-import { QuestionId } from "@inspo/domain/Question"
-import * as View from "@inspo/serve/live/View"
+import { Question } from "@inspo/domain"
+import { View } from "@inspo/serve"
 import { Result } from "effect"
 import { inMemory } from "../../cohorts/test/support/Archive.ts"
 import { changed } from "../../cohorts/test/support/Changed.ts"
@@ -19,7 +19,7 @@ const after = (
   isReported: (key: string, instruction: string) => boolean,
   valueOf: (instruction: string, at: number) => number = () => 1,
   units = 20,
-  question: QuestionId | null = null
+  question: Question.QuestionId | null = null
 ): State.State => {
   const settings = changed(base, { sealAfterLeases: units })
   const archive = inMemory()
@@ -104,7 +104,7 @@ describe("what is shown of a population", () => {
     assert.match(apart.next, /compared with their neighbours, which assumes that the policy hardly changes/u)
     const together = shown(after(12, () => true))
     assert.deepStrictEqual([together.acrossCohorts, together.repeatedQuestions], [0, false])
-    const repeated = shown(after(2, () => true, undefined, 20, QuestionId.make("q")))
+    const repeated = shown(after(2, () => true, undefined, 20, Question.QuestionId.make("q")))
     assert.isTrue(repeated.repeatedQuestions)
     assert.include(repeated.next, "the risk is not guaranteed")
   })

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Settings } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "../src/live/LivePopulation.ts"
@@ -43,7 +43,7 @@ it.effect("the newest work is shown if there is enough of it, and older work oth
     const journal = yield* Journal
     yield* LivePopulation.begin(journal, settings, ["Be kind."])
     const live = yield* LivePopulation.open(journal)
-    const work = Effect.flatMap(live.state, (state) => Work.of(journal, state, InstructionId.make("i0")))
+    const work = Effect.flatMap(live.state, (state) => Work.of(journal, state, Instruction.InstructionId.make("i0")))
     assert.deepStrictEqual(yield* work, { records: [], questions: [], commonAnswers: [] })
     yield* told(live, 10, 0)
     yield* TestClock.adjust("5 hours")
@@ -92,9 +92,9 @@ it.effect("labels that the newest work has often are common answers, wherever th
       (now) => ({ _tag: "Reward", now, rewards: leases.map(({ lease }) => ({ lease, sample: null, value: 0 })) }),
       { rewards: answers.map((one, at) => ({ feedback: "wrong", ...(at % 2 === 0 ? {} : { goldenAnswers: [one] }) })) }
     )
-    const { commonAnswers } = yield* Work.of(journal, yield* live.state, InstructionId.make("i0"))
+    const { commonAnswers } = yield* Work.of(journal, yield* live.state, Instruction.InstructionId.make("i0"))
     assert.deepStrictEqual([...commonAnswers].sort(), ["other", "refund", "shipping"])
-    const strict = yield* Work.of(journal, yield* live.state, InstructionId.make("i0"), 0.5)
+    const strict = yield* Work.of(journal, yield* live.state, Instruction.InstructionId.make("i0"), 0.5)
     assert.deepStrictEqual(strict.commonAnswers, [])
   }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
 )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream } from "@inspo/domain"
 import { Schema } from "effect"
 import { differenceInterval, neededFor, upperBound } from "../src/Bounded.ts"
 

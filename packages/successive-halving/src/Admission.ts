@@ -1,6 +1,6 @@
 /** The functions of `Replacement`, the schema of newcomers, and the service of a rule of admission. */
 import { Context, Layer, Schema } from "effect"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import * as EvidencePruning from "./EvidencePruning.ts"
 import type * as Replacement from "./Replacement.ts"
 
@@ -18,6 +18,6 @@ export const layer = (rule: Replacement.Interface = EvidencePruning.admission())
 /** The schema of {@link Replacement.Entrants}. */
 export const Entrants = Schema.Struct({
   places: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  ids: Schema.Array(InstructionId)
+  ids: Schema.Array(Instruction.InstructionId)
 })
 export type Entrants = Replacement.Entrants

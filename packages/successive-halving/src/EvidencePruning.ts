@@ -1,7 +1,6 @@
 /** Removes members by paired evidence, and makes room for as many newcomers as the last ones earned. */
-import { assertCount, refuse } from "@inspo/domain/InvalidInput"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as Comparison from "@inspo/population/Comparison"
+import { type Instruction, InvalidInput } from "@inspo/domain"
+import { Comparison } from "@inspo/population"
 import { ids, incumbent, type Member, type Population } from "@inspo/population/Members"
 import * as Order from "effect/Order"
 import { type Interface as Removal, recordWith } from "./Halving.ts"
@@ -29,7 +28,7 @@ export interface Options {
  * ```
  */
 export const removal = ({ delta = defaultRisk, parents: least = 1 }: Options = {}): Removal => {
-  assertCount(where, "parents", least, 1)
+  InvalidInput.assertCount(where, "parents", least, 1)
   assertRisk(delta)
   return {
     identity: { name: "evidence", parameters: { parents: least, delta } },
@@ -89,7 +88,7 @@ export const admission = ({ delta = defaultRisk }: Pick<Options, "delta"> = {}):
 }
 
 /** The p-value of "this member is the best of those present", valid over all looks, entries and departures; at most 1. */
-export const doubtsOf = (population: Population): ReadonlyMap<InstructionId, number> => {
+export const doubtsOf = (population: Population): ReadonlyMap<Instruction.InstructionId, number> => {
   const against = Comparison.evidenceAgainst(population.comparison)
   return new Map(ids(population).map((id, place) => [id, Math.min(1, 1 / (against[place] ?? 0))]))
 }
@@ -112,12 +111,13 @@ const mostNewcomers = (population: Population, latest: Entrants | null): number 
 }
 
 const assertRisk = (delta: number): void => {
-  if (!(delta > 0 && delta < 1)) refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
+  if (!(delta > 0 && delta < 1))
+    InvalidInput.refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
 }
 
 const where = "EvidencePruning"
 const defaultRisk = 0.05
 
-const none: ReadonlySet<InstructionId> = new Set()
+const none: ReadonlySet<Instruction.InstructionId> = new Set()
 /** Newcomers of the first evolution, and of those before the first reward. */
 const firstNewcomers = 4

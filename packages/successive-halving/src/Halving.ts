@@ -1,10 +1,7 @@
 /** Removal by halves: who is pruned, and who are parents. Pure functions that load neither schemas nor services. */
-import { assertCount } from "@inspo/domain/InvalidInput"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import type { Identity } from "@inspo/domain/Strategy"
+import { type Instruction, InvalidInput, Invariant, type Strategy } from "@inspo/domain"
+import { Ranking } from "@inspo/population"
 import type { Member, Population, Value } from "@inspo/population/Members"
-import * as Ranking from "@inspo/population/Ranking"
 
 /**
  * Why an instruction was removed.
@@ -20,7 +17,7 @@ export type PruneReason = "bottom-half" | "worse" | "forced"
  * of the population"; absent if the rule computes none.
  */
 export interface Pruned {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly value: number
   readonly reason: PruneReason
   readonly certainty?: number
@@ -31,9 +28,9 @@ export interface Pruned {
  * have pruned them, but they are protected, or as many members are to stay.
  */
 export interface Pruning {
-  readonly kept: ReadonlyArray<InstructionId>
+  readonly kept: ReadonlyArray<Instruction.InstructionId>
   readonly pruned: ReadonlyArray<Pruned>
-  readonly spared: ReadonlyArray<InstructionId>
+  readonly spared: ReadonlyArray<Instruction.InstructionId>
 }
 
 /**
@@ -41,11 +38,11 @@ export interface Pruning {
  * is never pruned. Options out of range throw `InvalidInput`.
  */
 export interface Interface {
-  readonly identity: Identity
+  readonly identity: Strategy.Identity
   readonly prune: (
     population: Population,
     values: ReadonlyArray<Value>,
-    protectedIds?: ReadonlySet<InstructionId>
+    protectedIds?: ReadonlySet<Instruction.InstructionId>
   ) => Pruning
   /** The top N_parent, best first: the parents of the next generation. */
   readonly parents: (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
@@ -76,7 +73,7 @@ export const bottomHalf = (options: BottomHalfOptions = {}): Interface =>
  * ⌊N / 2⌋, never below N_parent (7 → 4 → 1). `size` is N, at least 1. Ties keep the order of the population.
  */
 export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly size: number }): Interface => {
-  assertCount(where, "size", size, 1)
+  InvalidInput.assertCount(where, "size", size, 1)
   return halving(options, {
     name: "fixed-half",
     parameters: { size },
@@ -87,7 +84,7 @@ export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly s
 /** Records removed members, each with the value it was ranked by, and its certainty if the rule computes one. */
 export const recordWith = (values: ReadonlyArray<Value>) => {
   const valueOf = new Map(values.map(({ id, value }) => [id, value]))
-  return (id: InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
+  return (id: Instruction.InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
     id,
     value: Invariant.get(valueOf, id, "value"),
     reason,
@@ -95,14 +92,14 @@ export const recordWith = (values: ReadonlyArray<Value>) => {
   })
 }
 
-interface Rule extends Identity {
+interface Rule extends Strategy.Identity {
   /** The most members to prune; by default half of those present. */
   readonly quota?: number
 }
 
 const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOptions, rule: Rule): Interface => {
-  assertCount(where, "parents", least, 1)
-  assertCount(where, "floor", floor, 0)
+  InvalidInput.assertCount(where, "parents", least, 1)
+  InvalidInput.assertCount(where, "floor", floor, 0)
   const rank = Ranking.byTies[ties]
   return {
     identity: { name: rule.name, parameters: { parents: least, floor, ties, ...rule.parameters } },
@@ -127,4 +124,4 @@ const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOp
 
 const where = "Halving"
 
-const none: ReadonlySet<InstructionId> = new Set()
+const none: ReadonlySet<Instruction.InstructionId> = new Set()

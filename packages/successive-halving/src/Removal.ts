@@ -1,6 +1,6 @@
 /** The functions of `Halving`, the schemas of what they compute, and the service of a rule of removal. */
 import { Context, Layer, Schema } from "effect"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import * as EvidencePruning from "./EvidencePruning.ts"
 import type * as Halving from "./Halving.ts"
 
@@ -19,7 +19,7 @@ export type PruneReason = Halving.PruneReason
 
 /** The schema of {@link Halving.Pruned}. */
 export const Pruned = Schema.Struct({
-  id: InstructionId,
+  id: Instruction.InstructionId,
   value: Schema.Finite,
   reason: PruneReason,
   certainty: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
@@ -28,8 +28,8 @@ export type Pruned = Halving.Pruned
 
 /** The schema of {@link Halving.Pruning}. */
 export const Pruning = Schema.Struct({
-  kept: Schema.Array(InstructionId),
+  kept: Schema.Array(Instruction.InstructionId),
   pruned: Schema.Array(Pruned),
-  spared: Schema.Array(InstructionId)
+  spared: Schema.Array(Instruction.InstructionId)
 })
 export type Pruning = Halving.Pruning

@@ -1,35 +1,33 @@
 /** How newcomers get their places. Pure functions that load neither schemas nor services. */
-import { refuse } from "@inspo/domain/InvalidInput"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import type { Identity } from "@inspo/domain/Strategy"
+import { type Instruction, InvalidInput, type Strategy } from "@inspo/domain"
+import { Ranking } from "@inspo/population"
 import { ids, type Population, type Value } from "@inspo/population/Members"
-import * as Ranking from "@inspo/population/Ranking"
 import { type Pruned, recordWith } from "./Halving.ts"
 
 /** A rule of admission. Pure; `values` ranks the members, with one for each. */
 export interface Interface {
-  readonly identity: Identity
+  readonly identity: Strategy.Identity
   /** What bounds an evolution, after the `latest` one; absent if only the places do. */
   readonly bounds?: (population: Population, latest: Entrants | null) => Bounds
   /** The members that newcomers replace, worst first: none of `staying`, and at least as many as leave `size` members. */
   readonly replaced: (
     population: Population,
     values: ReadonlyArray<Value>,
-    staying: ReadonlySet<InstructionId>,
+    staying: ReadonlySet<Instruction.InstructionId>,
     size: number
   ) => ReadonlyArray<Pruned>
 }
 
 /** Members that make no room, besides parents, and the most newcomers. */
 export interface Bounds {
-  readonly kept: ReadonlyArray<InstructionId>
+  readonly kept: ReadonlyArray<Instruction.InstructionId>
   readonly newcomers: number
 }
 
 /** The newcomers of an evolution, for so many places. */
 export interface Entrants {
   readonly places: number
-  readonly ids: ReadonlyArray<InstructionId>
+  readonly ids: ReadonlyArray<Instruction.InstructionId>
 }
 
 /** As in the paper: newcomers replace all members but those who stay. */
@@ -39,7 +37,7 @@ export const allOthers = ({ ties = "order" }: { readonly ties?: Ranking.Ties } =
     const present = new Set(ids(population))
     for (const id of staying)
       if (!present.has(id))
-        refuse({ where: "Replacement", field: "staying", value: id, expected: "the id of a member" })
+        InvalidInput.refuse({ where: "Replacement", field: "staying", value: id, expected: "the id of a member" })
     const record = recordWith(values)
     return Ranking.byTies[ties](population, values)
       .map(({ instruction }) => instruction.id)

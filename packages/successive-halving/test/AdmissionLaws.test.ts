@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Admission, EvidencePruning } from "@inspo/successive-halving"
 import { AdmissionLaws } from "@inspo/successive-halving/testing"
 import { Effect } from "effect"
@@ -28,7 +28,7 @@ const bugs: Readonly<Record<string, () => Rule>> = {
   }),
   "members that make no room are members, and the newcomers a count": () => ({
     ...right,
-    bounds: () => ({ kept: [InstructionId.make("i99")], newcomers: 1 })
+    bounds: () => ({ kept: [Instruction.InstructionId.make("i99")], newcomers: 1 })
   }),
   "equal populations are decided on alike, and stay as they are": () => {
     let turn = 0

@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { Instruction, RandomStream } from "@inspo/domain"
 import { Comparison, InstructionValue, Population } from "@inspo/population"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Schema } from "effect"
 
-const id = (index: number) => InstructionId.make(`i${index}`)
-const instruction = (index: number): Instruction => ({
+const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
+const instruction = (index: number): Instruction.Instruction => ({
   id: id(index),
   text: `instruction ${index}`,
   generation: 0,

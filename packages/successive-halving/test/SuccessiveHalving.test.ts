@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
-import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { InstructionValue, Population, Ranking } from "@inspo/population"
 import { Admission, Removal } from "@inspo/successive-halving"
 
@@ -24,9 +24,9 @@ const Options = Schema.Struct({
   steps: Schema.Literals([0, 3, 12, 40])
 })
 
-const id = (index: number) => InstructionId.make(`i${index}`)
+const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
 
-const instruction = (index: number, bornAt: number): Instruction => ({
+const instruction = (index: number, bornAt: number): Instruction.Instruction => ({
   id: id(index),
   text: `instruction ${index}`,
   generation: 0,
@@ -65,7 +65,7 @@ const prune = (rule: Removal.Interface, entries: Entries, steps = 0) => {
   return rule.prune(population, values)
 }
 
-const find = (entries: Entries, wanted: InstructionId) => entries.find((_, index) => id(index) === wanted)
+const find = (entries: Entries, wanted: Instruction.InstructionId) => entries.find((_, index) => id(index) === wanted)
 
 const rules = (options: typeof Options.Type) => [Removal.bottomHalf(options), Removal.fixedHalf(options)]
 
@@ -133,7 +133,8 @@ describe("prune", () => {
         )
       for (const rule of rules(options)) {
         const { kept, pruned, spared } = prune(rule, entries, options.steps)
-        const values = (ids: ReadonlyArray<InstructionId>) => ids.map((one) => find(entries, one)?.value ?? NaN)
+        const values = (ids: ReadonlyArray<Instruction.InstructionId>) =>
+          ids.map((one) => find(entries, one)?.value ?? NaN)
         ascending(pruned.map(({ value }) => value))
         ascending(values(kept.slice(0, kept.length - spared.length)).toReversed())
         ascending(values(spared).toReversed())
@@ -153,7 +154,7 @@ describe("prune", () => {
     [Entries, Options],
     ([entries, options]) => {
       const { kept, pruned } = prune(Removal.bottomHalf({ ...options, ties: "order" }), entries)
-      const place = (wanted: InstructionId) => entries.findIndex((_, index) => id(index) === wanted)
+      const place = (wanted: Instruction.InstructionId) => entries.findIndex((_, index) => id(index) === wanted)
       for (const out of pruned)
         for (const stays of kept)
           if (find(entries, stays)?.value === out.value) assert.isBelow(place(stays), place(out.id))

@@ -1,6 +1,5 @@
-import { apply, type Folding, type RunEvent, RunState as State } from "@inspo/coevolution"
-import type { Amounts } from "@inspo/ledger/Ledger"
-import type { RunState } from "@inspo/coevolution/RunState"
+import type { Ledger } from "@inspo/ledger"
+import { type Folding, type RunEvent, type RunState, RunState as State, apply } from "@inspo/coevolution"
 import { Group, Trajectory } from "@inspo/domain"
 import { Option, Schema, Struct } from "effect"
 import { catalogue, type MetricName } from "./Catalogue.ts"
@@ -33,7 +32,7 @@ export type Naming = "inspo" | "verl"
  * // { step: 5, samples: [{ name: "inspo/pruned", label: null, value: 0 }] }
  * ```
  */
-export const ofEvent = (event: RunEvent, state: RunState): Point | null => {
+export const ofEvent = (event: RunEvent, state: RunState.RunState): Point | null => {
   switch (event._tag) {
     case "StepPlanned":
       return {
@@ -124,7 +123,7 @@ export const ofTrajectories = (step: number, records: Iterable<unknown>): Point 
 }
 
 /** What the ledger reports to trackers after a step. */
-export const ofSpending = (step: number, { calls, rollouts, seconds, tokens, usd }: Amounts): Point => ({
+export const ofSpending = (step: number, { calls, rollouts, seconds, tokens, usd }: Ledger.Amounts): Point => ({
   step,
   samples: [
     one("budget/rollouts", rollouts),
@@ -181,7 +180,7 @@ const ofGroups = (groups: ReadonlyArray<Group.Group>): ReadonlyArray<Sample> => 
   ]
 }
 
-const ofState = (state: RunState): ReadonlyArray<Sample> => [
+const ofState = (state: RunState.RunState): ReadonlyArray<Sample> => [
   one("rollouts/train", state.spent.rollouts.train),
   one("rollouts/verification", state.spent.rollouts.verification),
   one("tokens/train", state.spent.tokens.train),

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { withoutCredentials } from "@inspo/tracking/Credentials"
+import { Credentials } from "@inspo/tracking"
 
 describe("withoutCredentials", () => {
   it("cuts names, passwords and keys out of addresses, wherever they stand", () => {
@@ -11,11 +11,11 @@ describe("withoutCredentials", () => {
       ["api_key=pw&n=1", "api_key=REDACTED&n=1"],
       ["postgres://me:p%40w@host/db", "postgres://host/db"]
     ] as const)
-      assert.strictEqual(withoutCredentials(text), expected)
+      assert.strictEqual(Credentials.withoutCredentials(text), expected)
   })
 
   it("leaves other texts alone", () => {
     for (const text of ["", "mail me@host", "http://host/@me", "Answer the question. a=b", "monkey = 3"])
-      assert.strictEqual(withoutCredentials(text), text)
+      assert.strictEqual(Credentials.withoutCredentials(text), text)
   })
 })

@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
-import * as Gauges from "@inspo/tracking/Gauges"
+import { Gauges } from "@inspo/tracking"
 import * as OpenTelemetry from "@inspo/tracking/OpenTelemetry"
 import { ConfigProvider, Effect, Layer, Logger, Metric, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"

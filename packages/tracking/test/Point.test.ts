@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type RunEvent, RunState } from "@inspo/coevolution"
-import * as Ledger from "@inspo/ledger/Ledger"
+import { Ledger } from "@inspo/ledger"
 import { type Group, Instruction, Question, Trajectory } from "@inspo/domain"
 import { catalogue, Point } from "@inspo/tracking"
 import { Schema } from "effect"

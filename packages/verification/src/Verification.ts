@@ -1,8 +1,6 @@
 /** Which candidates may join the population. */
 import { Array as Arr, Context, Layer, Order, Schema } from "effect"
-import { assertRewards, refuse } from "@inspo/domain/InvalidInput"
-import * as Invariant from "@inspo/domain/Invariant"
-import type { Identity } from "@inspo/domain/Strategy"
+import { InvalidInput, Invariant, type Strategy } from "@inspo/domain"
 
 /**
  * The verdict on a candidate, with its reason.
@@ -35,7 +33,7 @@ export interface Verdict extends Schema.Schema.Type<typeof Verdict> {}
 
 /** A verification rule. Pure. Throws `InvalidInput` on scores outside [0, 1], and on more scores than the parent has. */
 export interface Interface {
-  readonly identity: Identity
+  readonly identity: Strategy.Identity
   /** The rollouts needed to judge this many candidates on this many questions. */
   readonly plan: (request: { readonly candidates: number; readonly questions: number }) => Plan
   /** One verdict for each candidate, in their order. */
@@ -174,11 +172,11 @@ const common = (
 })
 
 const assertScores = ({ candidates, parent }: Scores): void => {
-  if (parent !== null) assertRewards(where, "parent", parent)
+  if (parent !== null) InvalidInput.assertRewards(where, "parent", parent)
   for (const [place, scores] of candidates.entries()) {
-    assertRewards(where, `candidates[${place}]`, scores)
+    InvalidInput.assertRewards(where, `candidates[${place}]`, scores)
     if (parent !== null && scores.length > parent.length)
-      refuse({
+      InvalidInput.refuse({
         where,
         field: `scores of candidate ${place}`,
         value: scores.length,
@@ -189,7 +187,8 @@ const assertScores = ({ candidates, parent }: Scores): void => {
 
 const assertEvidence = (evidence: Evidence): void => {
   assertScores(evidence)
-  if (evidence.storedParentMean !== null) assertRewards(where, "storedParentMean", [evidence.storedParentMean])
+  if (evidence.storedParentMean !== null)
+    InvalidInput.assertRewards(where, "storedParentMean", [evidence.storedParentMean])
 }
 
 const where = "Verification"

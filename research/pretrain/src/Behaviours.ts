@@ -1,15 +1,15 @@
-import { type Behaviour, clausesIn } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 import { Effect, Random, Record } from "effect"
 
 /** The behaviours of a demonstrator in one trajectory. */
-export type Behaviours = Readonly<Record<Behaviour, boolean>>
+export type Behaviours = Readonly<Record<ClauseBank.Behaviour, boolean>>
 
 /**
  * The rates of behaviours. `base` is the rate of each behaviour without a clause about it; `follow` is the rate with a clause
  * that requests it. With `obedient` false, clauses are ignored and the base rates always apply.
  */
 export interface Rates {
-  readonly base: Readonly<Record<Behaviour, number>>
+  readonly base: Readonly<Record<ClauseBank.Behaviour, number>>
   readonly follow: number
   readonly obedient: boolean
 }
@@ -25,8 +25,8 @@ export const defaultRates: Rates = {
  * The rate of each behaviour with an instruction: `follow` if a clause requests it, `base · (1 - follow)` if a clause requests
  * the opposite, one half with both, `base` with neither.
  */
-export const ratesUnder = (instruction: string, rates: Rates): Readonly<Record<Behaviour, number>> => {
-  const clauses = rates.obedient ? clausesIn(instruction) : []
+export const ratesUnder = (instruction: string, rates: Rates): Readonly<Record<ClauseBank.Behaviour, number>> => {
+  const clauses = rates.obedient ? ClauseBank.clausesIn(instruction) : []
   return Record.map(rates.base, (base, behaviour) => {
     const concerning = clauses.filter((clause) => clause.behaviour === behaviour)
     const asked = concerning.some((clause) => clause.direction === 1)

@@ -1,4 +1,4 @@
-import { type Clause, clauses, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 import { Array, Effect, Random } from "effect"
 
 /**
@@ -14,7 +14,7 @@ export interface Options {
   readonly otherRate: number
   readonly clauseRate: number
   /** The clauses of instructions. */
-  readonly clauses: ReadonlyArray<Clause>
+  readonly clauses: ReadonlyArray<ClauseBank.Clause>
 }
 
 export const defaultOptions: Options = {
@@ -23,19 +23,19 @@ export const defaultOptions: Options = {
   adviceRate: 0.7,
   otherRate: 0.08,
   clauseRate: 0.2,
-  clauses
+  clauses: ClauseBank.clauses
 }
 
 /** Draws an instruction: the seed instruction and clauses after it, in any wording and any order. */
 export const draw = Effect.fnUntraced(function* (options: Options) {
   const kind = yield* Random.next
-  if (kind < options.seedOnly) return seedInstruction
+  if (kind < options.seedOnly) return ClauseBank.seedInstruction
   const isAdvised = kind < options.seedOnly + options.advised
-  const rate = (clause: Clause): number =>
+  const rate = (clause: ClauseBank.Clause): number =>
     isAdvised ? (clause.direction === 1 ? options.adviceRate : options.otherRate) : options.clauseRate
   const present = yield* Effect.filter(options.clauses, (clause) =>
     Effect.map(Random.next, (uniform) => uniform < rate(clause))
   )
   const texts = yield* Effect.forEach(yield* Random.shuffle(present), (clause) => Random.choice(clause.texts))
-  return Array.join([seedInstruction, ...texts], " ")
+  return Array.join([ClauseBank.seedInstruction, ...texts], " ")
 })

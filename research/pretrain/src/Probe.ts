@@ -1,7 +1,7 @@
 import type { WorldQuestion } from "@inspo/datasets"
 import { Instruction, Trajectory } from "@inspo/domain"
 import type { EngineError } from "@inspo/engine"
-import { type Clause, clauses, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 import { Rollout, type RolloutError } from "@inspo/rollout"
 import { Array, Effect, Number, Record } from "effect"
 
@@ -32,11 +32,11 @@ export interface Row {
 
 /** The seed instruction alone, with each clause, and with the first wording of all clauses that request a behaviour. */
 export const subjects: ReadonlyArray<Subject> = [
-  { name: "seed", instruction: seedInstruction },
-  ...clauses.map((clause) => subject(clause.id, [clause])),
+  { name: "seed", instruction: ClauseBank.seedInstruction },
+  ...ClauseBank.clauses.map((clause) => subject(clause.id, [clause])),
   subject(
     "all useful",
-    clauses.filter((clause) => clause.direction === 1)
+    ClauseBank.clauses.filter((clause) => clause.direction === 1)
   )
 ]
 
@@ -118,8 +118,8 @@ export const table = (rows: ReadonlyArray<Row>): string => {
     .join("\n")
 }
 
-function subject(name: string, clauses: ReadonlyArray<Clause>): Subject {
-  return { name, instruction: [seedInstruction, ...clauses.map((clause) => clause.texts[0])].join(" ") }
+function subject(name: string, clauses: ReadonlyArray<ClauseBank.Clause>): Subject {
+  return { name, instruction: [ClauseBank.seedInstruction, ...clauses.map((clause) => clause.texts[0])].join(" ") }
 }
 
 const mean = <A>(items: ReadonlyArray<A>, value: (item: A) => number): number =>

@@ -1,5 +1,5 @@
 import type { EngineError } from "@inspo/engine"
-import type { SupervisedTrainer } from "@inspo/engine-local/Supervised"
+import type { Supervised } from "@inspo/engine-local"
 import type { SearchError } from "@inspo/retrieval"
 import { Clock, Effect } from "effect"
 import type { Examples } from "./Examples.ts"
@@ -48,7 +48,7 @@ export const learningRateAt = (step: number, options: Options): number =>
 
 /** Trains the parameters in place. The next batch is drawn while the workers compute. */
 export const train = Effect.fn("Training.train")(function* (
-  trainer: SupervisedTrainer,
+  trainer: Supervised.SupervisedTrainer,
   examples: Examples,
   options: Options,
   onStep: (progress: Progress) => Effect.Effect<void>

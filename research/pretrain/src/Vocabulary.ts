@@ -1,5 +1,5 @@
 import { World } from "@inspo/datasets"
-import { clauses, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 import { Observation } from "@inspo/rollout"
 import { Array } from "effect"
 
@@ -11,8 +11,8 @@ import { Array } from "effect"
 export const vocabulary: ReadonlyArray<string> = Array.dedupe([
   ...World.vocabulary,
   ...[
-    seedInstruction,
-    ...clauses.flatMap((clause) => clause.texts),
+    ClauseBank.seedInstruction,
+    ...ClauseBank.clauses.flatMap((clause) => clause.texts),
     Observation.invalidAction,
     Observation.nothingFound,
     Observation.rejected("search", ""),

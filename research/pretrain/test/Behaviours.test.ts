@@ -1,20 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
-import { clauses, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 import { Effect, Record, Schema } from "effect"
 import * as Behaviours from "../src/Behaviours.ts"
 
 const { defaultRates } = Behaviours
-const ClauseIndexes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: clauses.length - 1 })))
+const ClauseIndexes = Schema.Array(
+  Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: ClauseBank.clauses.length - 1 }))
+)
 
 const instructionOf = (indexes: ReadonlyArray<number>) =>
-  [seedInstruction, ...indexes.map((index) => clauses[index]?.texts.at(-1) ?? "")].join(" ")
+  [ClauseBank.seedInstruction, ...indexes.map((index) => ClauseBank.clauses[index]?.texts.at(-1) ?? "")].join(" ")
 
 describe("ratesUnder", () => {
   it.prop("changes a behaviour only by clauses about it", [ClauseIndexes], ([indexes]) => {
     const rates = Behaviours.ratesUnder(instructionOf(indexes), defaultRates)
     for (const [behaviour, rate] of Object.entries(rates)) {
       const directions = new Set(
-        indexes.flatMap((index) => (clauses[index]?.behaviour === behaviour ? [clauses[index].direction] : []))
+        indexes.flatMap((index) =>
+          ClauseBank.clauses[index]?.behaviour === behaviour ? [ClauseBank.clauses[index].direction] : []
+        )
       )
       const base = new Map(Object.entries(defaultRates.base)).get(behaviour) ?? NaN
       const expected = new Map([

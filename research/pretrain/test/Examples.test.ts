@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
-import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
-import { clausesIn, parted, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { TokenizerFiles } from "@inspo/engine-local"
+import { ClauseBank } from "@inspo/reflection"
 import { Effect } from "effect"
 import * as Examples from "../src/Examples.ts"
 import * as Instructions from "../src/Instructions.ts"
 import { learningRateAt, defaultOptions as trainingOptions } from "../src/Training.ts"
 import { vocabulary } from "../src/Vocabulary.ts"
 
-const tokenizer = fromFiles(makeTokenizerFiles(vocabulary))
+const tokenizer = fromFiles(TokenizerFiles.makeTokenizerFiles(vocabulary))
 const options = { ...Examples.defaultOptions, seed: 1, worlds: 2, readingShare: 0 }
 
 describe("batch", () => {
@@ -63,11 +63,11 @@ describe("draw", () => {
     Effect.gen(function* () {
       const drawn = yield* Effect.all(Array.from({ length: 500 }, () => Instructions.draw(Instructions.defaultOptions)))
       for (const instruction of drawn) {
-        assert.isTrue(instruction.startsWith(seedInstruction))
-        const added = instruction.slice(seedInstruction.length).match(/\./gu)?.length ?? 0
-        assert.lengthOf(clausesIn(instruction), added, instruction)
+        assert.isTrue(instruction.startsWith(ClauseBank.seedInstruction))
+        const added = instruction.slice(ClauseBank.seedInstruction.length).match(/\./gu)?.length ?? 0
+        assert.lengthOf(ClauseBank.clausesIn(instruction), added, instruction)
       }
-      const bare = drawn.filter((instruction) => instruction === seedInstruction).length / drawn.length
+      const bare = drawn.filter((instruction) => instruction === ClauseBank.seedInstruction).length / drawn.length
       assert.approximately(bare, Instructions.defaultOptions.seedOnly + 0.03, 0.06)
     })
   )
@@ -76,10 +76,10 @@ describe("draw", () => {
 describe("draw from a part of the bank", () => {
   it.effect("leaves the last wording of every clause out, and uses every other", () =>
     Effect.gen(function* () {
-      const options = { ...Instructions.defaultOptions, clauses: parted.learned }
+      const options = { ...Instructions.defaultOptions, clauses: ClauseBank.parted.learned }
       const drawn = (yield* Effect.all(Array.from({ length: 500 }, () => Instructions.draw(options)))).join("\n")
-      for (const text of parted.heldOut.flatMap((clause) => clause.texts)) assert.notInclude(drawn, text)
-      for (const text of parted.learned.flatMap((clause) => clause.texts)) assert.include(drawn, text)
+      for (const text of ClauseBank.parted.heldOut.flatMap((clause) => clause.texts)) assert.notInclude(drawn, text)
+      for (const text of ClauseBank.parted.learned.flatMap((clause) => clause.texts)) assert.include(drawn, text)
     })
   )
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { WorldQuestion } from "@inspo/datasets"
 import { Instruction, Trajectory } from "@inspo/domain"
-import { clausesIn } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 import { ActionParser } from "@inspo/rollout"
 import { Effect } from "effect"
 import { subjects, summarize, table } from "../src/Probe.ts"
@@ -85,7 +85,7 @@ describe("summarize", () => {
 describe("subjects", () => {
   it("are the seed instruction, each clause alone, and all useful clauses", () => {
     assert.deepStrictEqual(
-      subjects.map(({ instruction }) => clausesIn(instruction).length),
+      subjects.map(({ instruction }) => ClauseBank.clausesIn(instruction).length),
       [0, ...Array.from({ length: subjects.length - 2 }, () => 1), 4]
     )
   })

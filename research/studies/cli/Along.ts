@@ -6,7 +6,7 @@ import { loadData } from "../../../apps/cli/src/config/Data.ts"
 import { CommandFailure } from "../../../apps/cli/src/Failure.ts"
 import { readRun } from "../../../apps/cli/src/runDirectory/Read.ts"
 import type { Reporter } from "../../../apps/cli/src/terminal/Reporter.ts"
-import { meanOf } from "@inspo/statistics/Bootstrap"
+import { Bootstrap } from "@inspo/statistics"
 import { valid } from "../../../apps/cli/src/eval/Outcome.ts"
 import { answer, given } from "../../../apps/cli/src/eval/EvalArm.ts"
 
@@ -27,7 +27,7 @@ export const test = Effect.fn("Along.test")(function* (runDir: string, count: nu
         seed: config.randomSeed,
         reporter
       })
-      const em = meanOf(valid(outcomes).map((one) => one.em))
+      const em = Bootstrap.meanOf(valid(outcomes).map((one) => one.em))
       if (em === null)
         return yield* new CommandFailure({
           problem: `All test questions to the checkpoint of step ${step} of ${runDir} failed: a tool or the reward returned no answer.`

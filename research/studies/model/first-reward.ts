@@ -6,7 +6,7 @@
  * Chances are those of research/docs/real-model-details.md: the gate's, and for pairs of sentences that it has not, in proportion to those of the
  * probes. Each further sentence is assumed to leave three quarters of a chance, a harmful one three tenths.
  */
-import { proportion } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { Array as Arr, Console, Effect } from "effect"
 import { interval, points } from "../src/Format.ts"
 import { letter } from "../src/gate/Tasks.ts"
@@ -35,7 +35,7 @@ const row = Effect.fnUntraced(function* (searchEvery: number) {
   const by = (last: number) => outcomes.filter(({ step }) => step !== null && step <= last).length
   const instructions = outcomes.reduce((sum, one) => sum + one.instructions, 0) / simulations
   const shares = [15, 30, 45, 60].map((last) => points(by(last) / simulations))
-  return `| ${[searchEvery, ...shares].join(" | ")} ${interval(proportion(by(60), simulations))} | ${instructions.toFixed(0)} |`
+  return `| ${[searchEvery, ...shares].join(" | ")} ${interval(Exact.proportion(by(60), simulations))} | ${instructions.toFixed(0)} |`
 })
 
 Effect.runFork(

@@ -12,8 +12,8 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { table } from "@inspo/report/Markdown"
-import { estimate } from "@inspo/statistics/Exact"
+import { Markdown } from "@inspo/report"
+import { Exact } from "@inspo/statistics"
 import { Array as Arr, Console, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { interval, points } from "../src/Format.ts"
@@ -64,7 +64,7 @@ const one = Effect.fn("Internalize.one")(function* (seed: number, { out, runs, s
 })
 
 const spread = (values: ReadonlyArray<number>): string => {
-  const found = estimate(values)
+  const found = Exact.estimate(values)
   if (found === null) return "–"
   return found.ci95 === null ? points(found.mean) : `${points(found.mean)} ${interval(found)}`
 }
@@ -85,7 +85,7 @@ Command.make(
     const column = (place: number) => found.map(({ values }) => values[place] ?? NaN)
     const difference = (a: number, b: number) =>
       spread(Arr.zipWith(column(a), column(b), (left, right) => left - right))
-    const lines = table([
+    const lines = Markdown.table([
       [
         "seed",
         "best instruction",

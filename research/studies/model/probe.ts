@@ -13,7 +13,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { fileURLToPath } from "node:url"
 import { Presets, RunConfig } from "@inspo/config"
-import { ofSentences } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 import { Schema } from "effect"
 import { configure, tasks } from "../src/gate/Tasks.ts"
 import { setFlags } from "./Programs.ts"
@@ -66,7 +66,7 @@ writeFileSync(
       seedInstruction: plain,
       variants,
       population: { ...base.population, size: 1 + (flags.clauses ? task.sentences.length : variants.length) },
-      control: { ...base.control, clauses: ofSentences(task.sentences) },
+      control: { ...base.control, clauses: ClauseBank.ofSentences(task.sentences) },
       schedule: { ...base.schedule, steps: Math.floor(Number(rollouts) / groupSize / batchSize) },
       rollout: { ...base.rollout, groupSize },
       train: { ...base.train, batchSize, miniBatchSize: batchSize },

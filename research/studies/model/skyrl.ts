@@ -10,8 +10,8 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Presets from "@inspo/config/Presets"
-import { ofSentences } from "@inspo/reflection/ClauseBank"
+import { Presets } from "@inspo/config"
+import { ClauseBank } from "@inspo/reflection"
 import { Console, Effect, FileSystem, Path } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
@@ -34,7 +34,7 @@ const config = (steps: number) => ({
   engine: { profile: "skyrl-jax", tokenizer: "weights", contextLength: 512, loraRank: 8 },
   data: { questions: "questions.jsonl" },
   seedInstruction: format.instructions[3],
-  control: { clauses: ofSentences(format.sentences) },
+  control: { clauses: ClauseBank.ofSentences(format.sentences) },
   rollout: { ...task.rollout, groupSize: 4, maxPromptTokens: 256 },
   // At the sampling temperature 1 of training, parts are too seldom at the right position to learn from in so few steps.
   reward: { ...task.reward, command: scoring("words") },

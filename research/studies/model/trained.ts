@@ -10,8 +10,8 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { RandomStream } from "@inspo/domain"
-import { table as markdownTable } from "@inspo/report/Markdown"
-import { estimate } from "@inspo/statistics/Exact"
+import { Markdown } from "@inspo/report"
+import { Exact } from "@inspo/statistics"
 import { Array as Arr, Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
@@ -151,7 +151,7 @@ const summarize = Effect.fn("Trained.summarize")(function* (out: string, task: s
     Effect.all({ static: read("static", seed), evolved: read("evolved", seed) })
   )
   const cells = (rewards: ReadonlyArray<number>) => {
-    const found = estimate(rewards)
+    const found = Exact.estimate(rewards)
     return found === null ? ["–", "–"] : [points(found.mean), interval(found)]
   }
   const rewards = (answers: typeof Answers.Type) => answers.map(({ reward }) => reward)
@@ -168,7 +168,7 @@ const summarize = Effect.fn("Trained.summarize")(function* (out: string, task: s
     "Rewards in points on 100 held-out questions, answered without sampling; intervals are 95 % over questions. The leading instruction is the one with " +
       "the largest share in the end.",
     "",
-    ...markdownTable([
+    ...Markdown.table([
       [
         "arm",
         "under the plain instruction",
@@ -187,7 +187,7 @@ const summarize = Effect.fn("Trained.summarize")(function* (out: string, task: s
       )
     ]),
     "",
-    ...markdownTable([
+    ...Markdown.table([
       ["difference from static, paired by question", "seed", "points", "95 % interval"],
       ...differences.flatMap(({ bySeed, instruction }) => [
         ...bySeed.map((difference, index) => [

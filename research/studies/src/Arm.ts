@@ -1,4 +1,4 @@
-import type { RunState, Spent } from "@inspo/coevolution/RunState"
+import type { RunState } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 
 /** One way to spend the budget. `needs` are the arms of the same seed whose results its config depends on. */
@@ -16,8 +16,8 @@ export interface Arm {
 export interface StageContext {
   /** The study's config with the seed of this run. */
   readonly config: RunConfig
-  readonly results: (arm: string) => RunState
-  readonly earlier: ReadonlyArray<RunState>
+  readonly results: (arm: string) => RunState.RunState
+  readonly earlier: ReadonlyArray<RunState.RunState>
 }
 
 /** An arm of one run that depends on no other. */
@@ -42,8 +42,8 @@ export const withBudgetOf = (
 })
 
 /** The budget: training and verification together. */
-export const budget = (spent: Spent[keyof Spent]): number => spent.train + spent.verification
+export const budget = (spent: RunState.Spent[keyof RunState.Spent]): number => spent.train + spent.verification
 
 /** The text of the best instruction of a finished run. */
-export const bestText = ({ instructions, phase }: RunState): string | undefined =>
+export const bestText = ({ instructions, phase }: RunState.RunState): string | undefined =>
   phase._tag === "Finished" ? instructions.find(({ id }) => id === phase.best)?.text : undefined

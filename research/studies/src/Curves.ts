@@ -1,6 +1,6 @@
 import { Figure } from "@inspo/dashboard"
 import { Effect, FileSystem, Schema } from "effect"
-import { type Estimate, estimate } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { type Host, StudyFailure, type TestPoint } from "./Host.ts"
 
 /** A metric of every step of one run: the value of step i + 1 at index i; null if the step has none. */
@@ -37,7 +37,7 @@ export const figure = (
     return line(
       arm,
       index,
-      Array.from({ length: steps }, (_, step) => estimate(courses.flatMap((course) => course[step] ?? [])))
+      Array.from({ length: steps }, (_, step) => Exact.estimate(courses.flatMap((course) => course[step] ?? [])))
     )
   })
   const steps = Math.max(0, ...drawn.map(({ values }) => values.length))
@@ -57,14 +57,14 @@ export const testFigure = (
       index,
       steps.map((step) => {
         const found = courses.flatMap((course) => course.find((point) => point.step === step)?.em ?? [])
-        return found.length === courses.length ? estimate(found) : null
+        return found.length === courses.length ? Exact.estimate(found) : null
       })
     )
   )
   return Figure.svg({ title: "EM on test questions", steps, curves })
 }
 
-const line = (label: string, index: number, estimates: ReadonlyArray<Estimate | null>) => ({
+const line = (label: string, index: number, estimates: ReadonlyArray<Exact.Estimate | null>) => ({
   label,
   values: estimates.map((found) => found?.mean ?? null),
   band: estimates.map((found) => found?.ci95 ?? null),

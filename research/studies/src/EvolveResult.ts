@@ -1,6 +1,5 @@
-import { count } from "@inspo/report/Format"
-import { table } from "@inspo/report/Markdown"
-import { type Estimate, estimate, type Proportion, proportion } from "@inspo/statistics/Exact"
+import { Markdown, count } from "@inspo/report"
+import { Exact } from "@inspo/statistics"
 import { mean } from "simple-statistics"
 import type { Claims } from "./evolve/Claims.ts"
 import { type Optimizer, optimizers, type Outcome } from "./evolve/Outcome.ts"
@@ -24,11 +23,11 @@ export interface Row {
   readonly optimizer: Optimizer
   /** The largest gain that there is. */
   readonly available: number
-  readonly gain: Estimate | null
+  readonly gain: Exact.Estimate | null
   /** The mean gain as a share of the available one; null without headroom. */
   readonly share: number | null
   /** Runs that return a prompt which is truly worse. */
-  readonly worse: Proportion
+  readonly worse: Exact.Proportion
   /** Null for optimizers without verdicts. */
   readonly verdicts: { readonly better: number; readonly undecided: number; readonly noHeadroom: number } | null
   readonly calls: number
@@ -37,11 +36,11 @@ export interface Row {
 /** All runs of an optimizer. */
 export interface Summary {
   readonly optimizer: Optimizer
-  readonly worse: Proportion
+  readonly worse: Exact.Proportion
   /** Of the runs with headroom, those that end with `no-headroom`; null for optimizers without verdicts. */
-  readonly missed: Proportion | null
+  readonly missed: Exact.Proportion | null
   /** The share of the available gain in runs with headroom, on average over the kinds, with its interval over seeds. */
-  readonly share: Estimate | null
+  readonly share: Exact.Estimate | null
   /** The same for runs that claim a better prompt; null for optimizers without verdicts. */
   readonly shareIfBetter: number | null
   /** Means over the runs: requests to the proposer, and the prompts that it wrote. */
@@ -83,8 +82,8 @@ export const summaryOf = (found: ReadonlyArray<Found>): ReadonlyArray<Summary> =
       {
         optimizer,
         worse: worseOf(own),
-        missed: hasVerdicts && hopeful.length > 0 ? proportion(missed, hopeful.length) : null,
-        share: estimate(shares),
+        missed: hasVerdicts && hopeful.length > 0 ? Exact.proportion(missed, hopeful.length) : null,
+        share: Exact.estimate(shares),
         shareIfBetter: better.length === 0 ? null : mean(better.map(shareOf)),
         requests: mean(own.map(({ outcome }) => outcome.requests)),
         candidates: mean(own.map(({ outcome }) => outcome.candidates))
@@ -101,7 +100,7 @@ const rowOf = (optimizer: Optimizer, world: World, own: ReadonlyArray<Found>): R
     headroom: world.headroom,
     optimizer,
     available: most,
-    gain: estimate(gains),
+    gain: Exact.estimate(gains),
     share: world.headroom ? mean(gains) / most : null,
     worse: worseOf(own),
     verdicts:
@@ -112,8 +111,8 @@ const rowOf = (optimizer: Optimizer, world: World, own: ReadonlyArray<Found>): R
   }
 }
 
-const worseOf = (own: ReadonlyArray<Found>): Proportion =>
-  proportion(own.filter(({ outcome }) => outcome.gain < 0).length, own.length)
+const worseOf = (own: ReadonlyArray<Found>): Exact.Proportion =>
+  Exact.proportion(own.filter(({ outcome }) => outcome.gain < 0).length, own.length)
 
 /** The result as a Markdown page. */
 export const markdown = ({ calls, cases, claims, rows, shown, summary }: EvolveResult): string =>
@@ -138,7 +137,7 @@ export const markdown = ({ calls, cases, claims, rows, shown, summary }: EvolveR
     "`missed`: runs with headroom that end with `no-headroom`. `share if better`: the share of the runs that claim a better prompt. " +
       "`requests` to the proposer and `candidates` that it wrote are means over runs; the interval of the share is over seeds.",
     "",
-    ...table([
+    ...Markdown.table([
       [
         "optimizer",
         "runs",
@@ -172,7 +171,7 @@ export const markdown = ({ calls, cases, claims, rows, shown, summary }: EvolveR
     "An agent that is right in four of ten cases, and one sentence that is worth a gain. The share of searches that find it and show that it " +
       "is better, with its 95 % interval.",
     "",
-    ...table([
+    ...Markdown.table([
       ["cases", "calls", "searches", ...Power.gains.map((gain) => `${count(100 * gain)} points`)],
       ...Power.budgets.map((budget) => {
         const own = shown.filter((one) => one.cases === budget.cases)
@@ -196,7 +195,7 @@ const claimed = (claims: EvolveResult["claims"]): ReadonlyArray<string> => [
   "`denied`: of the searches that tried a prompt which is truly better by ten points, those that end with `no-headroom`. `covered`: of the " +
     "prompts that were tested, those whose true gain is in the 90 % interval of the test.",
   "",
-  ...table([
+  ...Markdown.table([
     ["agent", "headroom", "cases", "calls", "searches", "no headroom", "tried", "denied", "tested", "covered"],
     ...claims.map((one) => [
       one.kind,
@@ -213,13 +212,14 @@ const claimed = (claims: EvolveResult["claims"]): ReadonlyArray<string> => [
   ])
 ]
 
-const shareOf = (one: Proportion | null): string => (one === null ? "–" : `${percent(one.share)} ${interval(one)}`)
+const shareOf = (one: Exact.Proportion | null): string =>
+  one === null ? "–" : `${percent(one.share)} ${interval(one)}`
 
 const section = (title: string, rows: ReadonlyArray<Row>): ReadonlyArray<string> => [
   "",
   `## ${title}`,
   "",
-  ...table([
+  ...Markdown.table([
     [
       "agent",
       "optimizer",

@@ -1,4 +1,4 @@
-import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunState } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import type { Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type Effect, Schema } from "effect"
@@ -8,7 +8,7 @@ export interface Host<E, R> {
   /** The config of a preset with settings of the form `KEY=VALUE`. */
   readonly config: (preset: string, set: ReadonlyArray<string>) => Effect.Effect<RunConfig, E, R>
   /** The finished run of a config in its own directory: read, resumed or started. */
-  readonly run: (directory: string, config: RunConfig) => Effect.Effect<RunState, E, R>
+  readonly run: (directory: string, config: RunConfig) => Effect.Effect<RunState.RunState, E, R>
   /**
    * The EM of each kept checkpoint of a finished run on the first test questions, with the best instruction at that step.
    * Evaluated after the run, so that it cannot influence the run.

@@ -1,5 +1,5 @@
 import { Array as Arr, Effect, Struct } from "effect"
-import { estimate, proportion } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { median, sum } from "simple-statistics"
 import type { MissingRewards } from "@inspo/population"
 import type { Host } from "./Host.ts"
@@ -48,7 +48,7 @@ export const bench = Effect.fn("Pruning.bench")(function* <E, R>(host: Host<E, R
     const best = {
       name: null,
       rule: oracle,
-      lost: proportion(Oracle.lost(world, rolloutsOf(budget), count, seed), count)
+      lost: Exact.proportion(Oracle.lost(world, rolloutsOf(budget), count, seed), count)
     }
     contests.push({ title, budget, rows: isPlain(world) ? [...rows, { ...unknown, ...best }] : rows })
   }
@@ -167,7 +167,7 @@ const oracle = "static allocation that knows all values"
 const unknown = { lostAfter: null, removed: null, regret: null, left: null, sure: null }
 
 const countIf = (outcomes: ReadonlyArray<Loop.Outcome>, holds: (outcome: Loop.Outcome) => boolean) =>
-  proportion(outcomes.filter(holds).length, outcomes.length)
+  Exact.proportion(outcomes.filter(holds).length, outcomes.length)
 
 const chosen = (name: Name, rule: string, outcomes: ReadonlyArray<Loop.Outcome>): Chosen => {
   const sure = outcomes.filter((outcome) => outcome.sure !== null)
@@ -179,7 +179,7 @@ const chosen = (name: Name, rule: string, outcomes: ReadonlyArray<Loop.Outcome>)
       countIf(outcomes, ({ lostAfter }) => lostAfter[step] === true)
     ),
     removed: countIf(outcomes, ({ removed }) => removed),
-    regret: estimate(outcomes.map(({ regret }) => regret)),
+    regret: Exact.estimate(outcomes.map(({ regret }) => regret)),
     left: median(outcomes.map(({ left }) => left)),
     sure: sure.length === 0 ? null : countIf(sure, (outcome) => outcome.sure === true)
   }
@@ -192,7 +192,10 @@ const calibrations = (contests: ReadonlyArray<Contest>): ReadonlyArray<Calibrate
     const n = sum(sure.map((one) => one.n))
     if (n === 0) return []
     return [
-      { rule: rulesFor(paperBudget)[name].name, right: proportion(sum(sure.map(({ successes }) => successes)), n) }
+      {
+        rule: rulesFor(paperBudget)[name].name,
+        right: Exact.proportion(sum(sure.map(({ successes }) => successes)), n)
+      }
     ]
   })
 }
@@ -278,7 +281,7 @@ const separate = Effect.fnUntraced(function* ({ design, gap }: (typeof pairs)[nu
     simulations: count,
     shown: Pair.looks[shown] ?? null,
     removed: Number.isFinite(removed) ? removed : null,
-    wrong: proportion(outcomes.filter(({ wrong }) => wrong).length, count)
+    wrong: Exact.proportion(outcomes.filter(({ wrong }) => wrong).length, count)
   }
   return separated
 })
@@ -297,7 +300,7 @@ const drift = Effect.fnUntraced(function* (name: Name, title: string, count: num
     estimate: title,
     biases: Drift.looks.map((steps, place) => ({
       steps,
-      bias: estimate(biases.flatMap((own) => own.slice(place, place + 1)))
+      bias: Exact.estimate(biases.flatMap((own) => own.slice(place, place + 1)))
     }))
   }
   return drifted
@@ -329,11 +332,11 @@ const evolve = Effect.fnUntraced(function* ({ entry, name, questions, title }: R
   const rule = rulesFor(budget)[name]
   const outcomes = yield* simulateAll(count, seed, (each) => Evolving.simulate(rule, entry, budget, each))
   const above = (value: (outcome: Evolving.Outcome) => number) =>
-    estimate(outcomes.map((outcome) => value(outcome) - Evolving.spread.members[0]))
+    Exact.estimate(outcomes.map((outcome) => value(outcome) - Evolving.spread.members[0]))
   const evolved: Evolved = {
     rule: title,
     rollouts: rolloutsOf(budget),
-    verification: estimate(outcomes.map(({ verification }) => verification)),
+    verification: Exact.estimate(outcomes.map(({ verification }) => verification)),
     training: above(({ training }) => training),
     returned: above(({ returned }) => returned),
     best: above(({ best }) => best)

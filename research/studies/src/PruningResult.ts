@@ -1,8 +1,7 @@
 import { Figure } from "@inspo/dashboard"
-import { count } from "@inspo/report/Format"
+import { Markdown, count } from "@inspo/report"
+import type { Exact } from "@inspo/statistics"
 import { Array as Arr } from "effect"
-import { table } from "@inspo/report/Markdown"
-import type { Estimate, Proportion } from "@inspo/statistics/Exact"
 import { interval, percent, points } from "./Format.ts"
 import * as Pair from "./simulation/Pair.ts"
 import type { Budget, Name } from "./simulation/Rules.ts"
@@ -12,17 +11,17 @@ export interface Chosen {
   readonly name: Name | null
   readonly rule: string
   /** Simulations that return another instruction than the best. */
-  readonly lost: Proportion
+  readonly lost: Exact.Proportion
   /** The same after each step: another instruction leads. */
-  readonly lostAfter: ReadonlyArray<Proportion> | null
+  readonly lostAfter: ReadonlyArray<Exact.Proportion> | null
   /** Simulations in which a pruning removed the best. */
-  readonly removed: Proportion | null
+  readonly removed: Exact.Proportion | null
   /** How much worse than the best the instructions of the rollouts were. */
-  readonly regret: Estimate | null
+  readonly regret: Exact.Estimate | null
   /** Median number of instructions left. */
   readonly left: number | null
   /** Of the simulations that end with a P(best) of at least 0.9, those where it is the best. */
-  readonly sure: Proportion | null
+  readonly sure: Exact.Proportion | null
 }
 
 /** The rules in a world at the same budget. */
@@ -35,14 +34,14 @@ export interface Contest {
 /** Of all simulations that end with a P(best) of at least 0.9, those where it is the best. */
 export interface Calibrated {
   readonly rule: string
-  readonly right: Proportion
+  readonly right: Exact.Proportion
 }
 
 /** The rollouts until the best is lost in 5 % of the simulations; null if that takes more than were tried. */
 export interface Needed {
   readonly rule: string
   readonly rollouts: number | null
-  readonly points: ReadonlyArray<{ readonly rollouts: number; readonly lost: Proportion }>
+  readonly points: ReadonlyArray<{ readonly rollouts: number; readonly lost: Exact.Proportion }>
 }
 
 /** The median rollouts until one instruction is left, of at most `limit`; null if less than half of the simulations decide. */
@@ -51,8 +50,8 @@ export interface Decided {
   readonly rule: string
   readonly limit: number
   readonly rollouts: number | null
-  readonly decided: Proportion
-  readonly removed: Proportion
+  readonly decided: Exact.Proportion
+  readonly removed: Exact.Proportion
 }
 
 /**
@@ -66,23 +65,23 @@ export interface Separated {
   readonly shown: number | null
   readonly removed: number | null
   /** Simulations that removed the better one. */
-  readonly wrong: Proportion
+  readonly wrong: Exact.Proportion
 }
 
 /** How much an estimate favours newcomers, so many steps after they entered. */
 export interface Drifted {
   readonly estimate: string
-  readonly biases: ReadonlyArray<{ readonly steps: number; readonly bias: Estimate | null }>
+  readonly biases: ReadonlyArray<{ readonly steps: number; readonly bias: Exact.Estimate | null }>
 }
 
 /** A run with evolution: rollouts for training and for verification, and values above the mean of the first members. */
 export interface Evolved {
   readonly rule: string
   readonly rollouts: number
-  readonly verification: Estimate | null
-  readonly training: Estimate | null
-  readonly returned: Estimate | null
-  readonly best: Estimate | null
+  readonly verification: Exact.Estimate | null
+  readonly training: Exact.Estimate | null
+  readonly returned: Exact.Estimate | null
+  readonly best: Exact.Estimate | null
 }
 
 export interface PruningResult {
@@ -142,7 +141,7 @@ const section = (title: string, rows: Rows, note?: string): ReadonlyArray<string
   `## ${title}`,
   "",
   ...(note === undefined ? [] : [note, ""]),
-  ...table(rows)
+  ...Markdown.table(rows)
 ]
 
 const contest = ({ budget: { groupSize, questions, steps }, rows, title }: Contest) =>
@@ -235,5 +234,5 @@ export const figure = ({ budget, rows, title }: Contest, names: ReadonlyArray<Na
   })
 
 /** Points with so many digits. */
-const mean = (estimate: Estimate | null, digits: number): string =>
+const mean = (estimate: Exact.Estimate | null, digits: number): string =>
   estimate === null ? "–" : (100 * estimate.mean).toFixed(digits)

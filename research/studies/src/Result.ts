@@ -1,13 +1,11 @@
-import { Group } from "@inspo/domain"
-import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunState } from "@inspo/coevolution"
+import { Markdown, count, duration } from "@inspo/report"
+import { Group, MarkdownText } from "@inspo/domain"
+import { Exact } from "@inspo/statistics"
 import { share } from "@inspo/dashboard"
-import { count, duration } from "@inspo/report/Format"
-import { table as markdownTable } from "@inspo/report/Markdown"
-import { inline } from "@inspo/domain/MarkdownText"
 import { type Arm, bestText, budget } from "./Arm.ts"
 import * as Curves from "./Curves.ts"
 import { interval, points } from "./Format.ts"
-import { type Estimate, estimate, judge, type Judged, paired } from "@inspo/statistics/Exact"
 import type { Study } from "./Study.ts"
 import { type TakeOff, takeOffTable } from "./TakeOff.ts"
 
@@ -30,8 +28,8 @@ export interface SeedResult {
 export interface ArmResult {
   readonly arm: string
   readonly description: string
-  readonly em: Estimate
-  readonly bySource: Readonly<Record<string, Estimate | null>>
+  readonly em: Exact.Estimate
+  readonly bySource: Readonly<Record<string, Exact.Estimate | null>>
   readonly seeds: ReadonlyArray<SeedResult>
 }
 
@@ -39,11 +37,11 @@ export interface Comparison {
   readonly left: string
   readonly right: string
   /** EM of left minus EM of right, with the paired t-interval over seeds. */
-  readonly difference: Estimate
+  readonly difference: Exact.Estimate
 }
 
 /** The result of a study for a claim of the paper. */
-export interface Claim extends Judged {
+export interface Claim extends Exact.Judged {
   readonly higher: string
   readonly lower: string
 }
@@ -71,7 +69,7 @@ export interface StudyResult extends Provenance {
 }
 
 /** The stages of an arm as one result: the evaluation of the last one, the cost of all of them. */
-export const seedResult = (seed: number, stages: ReadonlyArray<RunState>): SeedResult | null => {
+export const seedResult = (seed: number, stages: ReadonlyArray<RunState.RunState>): SeedResult | null => {
   const last = stages.at(-1)
   if (last === undefined || last.phase._tag !== "Finished") return null
   const { best } = last.phase
@@ -98,7 +96,7 @@ export const seedResult = (seed: number, stages: ReadonlyArray<RunState>): SeedR
 }
 
 /** The score of the trained policy under the first instruction of the last stage; null if it was not evaluated. */
-export const underFirst = (stages: ReadonlyArray<RunState>): number | null => {
+export const underFirst = (stages: ReadonlyArray<RunState.RunState>): number | null => {
   const last = stages.at(-1)
   const first = last?.instructions[0]?.id
   const cell = last?.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === first)
@@ -106,7 +104,7 @@ export const underFirst = (stages: ReadonlyArray<RunState>): number | null => {
 }
 
 const armResult = ({ description, name }: Arm, seeds: ReadonlyArray<SeedResult>): ArmResult | null => {
-  const em = estimate(seeds.map(({ em }) => em))
+  const em = Exact.estimate(seeds.map(({ em }) => em))
   if (em === null) return null
   const sources = new Set(seeds.flatMap(({ bySource }) => Object.keys(bySource)))
   return {
@@ -114,7 +112,7 @@ const armResult = ({ description, name }: Arm, seeds: ReadonlyArray<SeedResult>)
     description,
     em,
     bySource: Object.fromEntries(
-      [...sources].map((source) => [source, estimate(seeds.flatMap(({ bySource }) => bySource[source] ?? []))])
+      [...sources].map((source) => [source, Exact.estimate(seeds.flatMap(({ bySource }) => bySource[source] ?? []))])
     ),
     seeds
   }
@@ -134,7 +132,7 @@ export const studyResult = (
     questions: results.flatMap(({ seeds }) => seeds)[0]?.questions ?? 0,
     arms: results.flatMap(({ arm, seeds }) => armResult(arm, seeds) ?? []),
     comparisons: study.comparisons.flatMap(([left, right]) => {
-      const difference = paired(emOf(left), emOf(right))
+      const difference = Exact.paired(emOf(left), emOf(right))
       return difference === null ? [] : [{ left, right, difference }]
     }),
     paper: claims(study, emOf)
@@ -144,7 +142,7 @@ export const studyResult = (
 /** Tests the paper's claims on the arms that were run. */
 const claims = ({ paper = [] }: Study, emOf: (arm: string) => ReadonlyMap<number, number>): ReadonlyArray<Claim> => {
   const ran = paper.filter((sides) => sides.every((arm) => emOf(arm).size > 0))
-  const judged = judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
+  const judged = Exact.judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
   return ran.flatMap(([higher, lower], index) => {
     const found = judged[index] ?? null
     return found === null ? [] : [{ higher, lower, ...found }]
@@ -154,7 +152,7 @@ const claims = ({ paper = [] }: Study, emOf: (arm: string) => ReadonlyMap<number
 const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
   "Each claim with the difference in this study. With a probability of 95 %, all intervals contain their true differences.",
   "",
-  ...markdownTable([
+  ...Markdown.table([
     ["claim of the paper", "seeds", "EM points", "interval", "result"],
     ...claims.map(({ higher, interval: ci95, lower, mean, n, verdict }) => [
       `${higher} above ${lower}`,
@@ -186,7 +184,7 @@ export const rewardFigure = ({ arms }: Pick<StudyResult, "arms">): string =>
 
 /** Every run of a study of take-offs. */
 const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> =>
-  markdownTable([
+  Markdown.table([
     [
       "arm",
       "seed",
@@ -212,7 +210,7 @@ const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArr
                 takeOff.underFirst === null ? "–" : points(takeOff.underFirst),
                 duration(takeOff.seconds),
                 takeOff.weights.slice(0, 16),
-                inline(run.instruction)
+                MarkdownText.inline(run.instruction)
               ]
             ]
       )
@@ -232,7 +230,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
       (result.scale === "smoke" ? " Smoke scale: too short for conclusions." : ""),
     ...study.notes.flatMap((note) => ["", note]),
     "",
-    ...markdownTable([
+    ...Markdown.table([
       ["arm", "seeds", measured, "95 % interval", "tool calls", "rollouts", "tokens", "steps"],
       ...result.arms.map(({ arm, em, seeds }) => [
         arm,
@@ -265,7 +263,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
     "",
     "## Differences, paired by seed",
     "",
-    ...markdownTable([
+    ...Markdown.table([
       ["difference", "seeds", `${measured} points`, "95 % interval"],
       ...result.comparisons.map(({ difference, left, right }) => [
         `${left} − ${right}`,
@@ -278,7 +276,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
     ...(result.paper.length === 0 ? [] : ["## Claims of the paper", "", ...claimTable(result.paper), ""]),
     `## ${measured} by kind of question`,
     "",
-    ...markdownTable([
+    ...Markdown.table([
       ["arm", ...sources],
       ...result.arms.map(({ arm, bySource }) => [
         arm,

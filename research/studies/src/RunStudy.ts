@@ -1,8 +1,8 @@
 import { cpus, totalmem } from "node:os"
-import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunState } from "@inspo/coevolution"
+import { duration, percent } from "@inspo/report"
 import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Clock, Effect, Option } from "effect"
-import { duration, percent } from "@inspo/report/Format"
 import type { Arm } from "./Arm.ts"
 import { commandLine, named, type SharedFlags } from "./CommandLine.ts"
 import * as Curves from "./Curves.ts"
@@ -66,10 +66,10 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   )
   for (const [index, seed] of seeds.entries()) {
     const config: RunConfig = { ...base, randomSeed: seed }
-    const finished = new Map<string, RunState>()
+    const finished = new Map<string, RunState.RunState>()
     for (const arm of chosen.filter((arm) => study.main.includes(arm.name) || furtherSeeds.has(seed))) {
       yield* host.print([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
-      const stages: Array<RunState> = []
+      const stages: Array<RunState.RunState> = []
       const directories = arm.stages.map((_, stage) => directoryOf(out, arm, seed, stage))
       for (const [stage, configure] of arm.stages.entries()) {
         const stageConfig = configure({
@@ -124,7 +124,7 @@ const resultOf = Effect.fnUntraced(function* <E, R>(
   host: Host<E, R>,
   { takesOff }: Study,
   seed: number,
-  stages: ReadonlyArray<RunState>,
+  stages: ReadonlyArray<RunState.RunState>,
   directories: ReadonlyArray<string>
 ) {
   const result = seedResult(seed, stages)

@@ -1,6 +1,6 @@
 import { points } from "./Format.ts"
-import { table } from "@inspo/report/Markdown"
-import { proportion, signTest } from "@inspo/statistics/Exact"
+import { Markdown } from "@inspo/report"
+import { Exact } from "@inspo/statistics"
 
 /** Steps whose mean training reward decides. */
 const window = 5
@@ -45,7 +45,7 @@ export const takeOffTable = (arms: ReadonlyArray<ArmTakeOffs>): ReadonlyArray<st
   "A run takes off at the first step at which the mean training reward of five steps is at least 50 %. Both p are exact, two-sided " +
     "and paired by seed: of taking off, and of an earlier first reward.",
   "",
-  ...table([
+  ...Markdown.table([
     [
       "arm",
       "take off",
@@ -59,7 +59,7 @@ export const takeOffTable = (arms: ReadonlyArray<ArmTakeOffs>): ReadonlyArray<st
     ...arms.map(({ arm, runs }, index) => {
       const all = [...runs.values()]
       const steps = all.flatMap(({ step }) => step ?? [])
-      const { ci95 } = proportion(steps.length, all.length)
+      const { ci95 } = Exact.proportion(steps.length, all.length)
       const first = all.map(({ rewards }) => firstReward(rewards)).toSorted((a, b) => a - b)
       const under = all.flatMap(({ underFirst }) => underFirst ?? [])
       return [
@@ -98,5 +98,5 @@ const compared = (left: ArmTakeOffs["runs"], right: ArmTakeOffs["runs"], differe
     const other = right.get(seed)
     return other === undefined ? [] : [difference(one, other)]
   })
-  return signTest(pairs.filter((sign) => sign > 0).length, pairs.filter((sign) => sign < 0).length)
+  return Exact.signTest(pairs.filter((sign) => sign > 0).length, pairs.filter((sign) => sign < 0).length)
 }

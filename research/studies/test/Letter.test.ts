@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Presets from "@inspo/config/Presets"
-import { type RunState, unstarted } from "@inspo/coevolution/RunState"
-import type { RunConfig } from "@inspo/config"
+import { Presets, type RunConfig } from "@inspo/config"
+import { RunState } from "@inspo/coevolution"
 import * as fc from "fast-check"
 import { letter } from "../src/gate/Tasks.ts"
 import { rolloutsOf, trainedLetter } from "../src/studies/Letter.ts"
 
-const spending = (config: RunConfig): RunState => ({
-  ...unstarted,
-  spent: { ...unstarted.spent, rollouts: { ...unstarted.spent.rollouts, train: rolloutsOf(config) } }
+const spending = (config: RunConfig): RunState.RunState => ({
+  ...RunState.unstarted,
+  spent: { ...RunState.unstarted.spent, rollouts: { ...RunState.unstarted.spent.rollouts, train: rolloutsOf(config) } }
 })
 
 /** The configs of the stages of each arm, if every stage spends what its steps take. */
@@ -16,7 +15,7 @@ const configs = (config: RunConfig) =>
   trainedLetter.arms.map(({ name, stages }) => {
     const made = stages.reduce<ReadonlyArray<RunConfig>>(
       (earlier, configure) =>
-        earlier.concat(configure({ config, earlier: earlier.map(spending), results: () => unstarted })),
+        earlier.concat(configure({ config, earlier: earlier.map(spending), results: () => RunState.unstarted })),
       []
     )
     return { name, stages: made }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { estimate, proportion } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import * as Pair from "../src/simulation/Pair.ts"
 import { Struct } from "effect"
 import { markdown, type PruningResult } from "../src/PruningResult.ts"
@@ -16,17 +16,17 @@ const result: PruningResult = {
         {
           name: "paper",
           rule: "halving",
-          lost: proportion(25, 100),
-          lostAfter: [proportion(30, 100), proportion(25, 100)],
-          removed: proportion(20, 100),
-          regret: estimate([0.01, 0.03]),
+          lost: Exact.proportion(25, 100),
+          lostAfter: [Exact.proportion(30, 100), Exact.proportion(25, 100)],
+          removed: Exact.proportion(20, 100),
+          regret: Exact.estimate([0.01, 0.03]),
           left: 1,
           sure: null
         },
         {
           name: null,
           rule: "knows",
-          lost: proportion(5, 100),
+          lost: Exact.proportion(5, 100),
           lostAfter: null,
           removed: null,
           regret: null,
@@ -36,16 +36,16 @@ const result: PruningResult = {
       ]
     }
   ],
-  calibrated: [{ rule: "evidence", right: proportion(19, 20) }],
-  needed: [{ rule: "halving", rollouts: null, points: [{ rollouts: 4800, lost: proportion(25, 100) }] }],
+  calibrated: [{ rule: "evidence", right: Exact.proportion(19, 20) }],
+  needed: [{ rule: "halving", rollouts: null, points: [{ rollouts: 4800, lost: Exact.proportion(25, 100) }] }],
   decided: [
     {
       world: "+5",
       rule: "evidence",
       limit: 9600,
       rollouts: 4800,
-      decided: proportion(40, 40),
-      removed: proportion(0, 40)
+      decided: Exact.proportion(40, 40),
+      removed: Exact.proportion(0, 40)
     }
   ],
   separated: Struct.keys(Pair.designs).map((design) => ({
@@ -54,17 +54,17 @@ const result: PruningResult = {
     simulations: 100,
     shown: 2700,
     removed: null,
-    wrong: proportion(1, 100)
+    wrong: Exact.proportion(1, 100)
   })),
-  drifted: [{ estimate: "lifetime", biases: [{ steps: 1, bias: estimate([0.08, 0.06]) }] }],
+  drifted: [{ estimate: "lifetime", biases: [{ steps: 1, bias: Exact.estimate([0.08, 0.06]) }] }],
   evolved: [
     {
       rule: "evidence",
       rollouts: 19_200,
-      verification: estimate([0, 0]),
-      training: estimate([0.04, 0.06]),
-      returned: estimate([0.1, 0.1]),
-      best: estimate([0.12, 0.12])
+      verification: Exact.estimate([0, 0]),
+      training: Exact.estimate([0.04, 0.06]),
+      returned: Exact.estimate([0.1, 0.1]),
+      best: Exact.estimate([0.12, 0.12])
     }
   ]
 }

@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { inconsistency } from "@inspo/coevolution"
-import * as Presets from "@inspo/config/Presets"
-import { type RunState, unstarted } from "@inspo/coevolution/RunState"
-import type { RunConfig } from "@inspo/config"
-import { type Clause, Clauses, clauses, clausesIn, parted } from "@inspo/reflection/ClauseBank"
+import { Presets, type RunConfig } from "@inspo/config"
+import { RunState, inconsistency } from "@inspo/coevolution"
+import { ClauseBank } from "@inspo/reflection"
 import { Schema } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Arm } from "../src/Arm.ts"
@@ -26,11 +24,11 @@ const Record = Schema.Struct({
 })
 
 /** A run that has spent what a quick run spends, whatever its arm. */
-const spent: RunState = {
-  ...unstarted,
+const spent: RunState.RunState = {
+  ...RunState.unstarted,
   spent: {
-    rollouts: { ...unstarted.spent.rollouts, train: 4800, verification: 500 },
-    tokens: { ...unstarted.spent.tokens, train: 1_000_000, verification: 100_000 }
+    rollouts: { ...RunState.unstarted.spent.rollouts, train: 4800, verification: 500 },
+    tokens: { ...RunState.unstarted.spent.tokens, train: 1_000_000, verification: 100_000 }
   }
 }
 
@@ -122,28 +120,34 @@ describe("arms at their best", () => {
 })
 
 describe("the banks", () => {
-  const isUseful = ({ direction }: Clause) => direction === 1
+  const isUseful = ({ direction }: ClauseBank.Clause) => direction === 1
 
   it("can be distinguished in an instruction", () => {
-    for (const bank of [clauses, parted.learned, parted.heldOut, Banks.unseen, Banks.noisy])
-      assert.deepStrictEqual(Schema.decodeSync(Clauses)(bank), bank)
+    for (const bank of [
+      ClauseBank.clauses,
+      ClauseBank.parted.learned,
+      ClauseBank.parted.heldOut,
+      Banks.unseen,
+      Banks.noisy
+    ])
+      assert.deepStrictEqual(Schema.decodeSync(ClauseBank.Clauses)(bank), bank)
   })
 
   it("split the wordings: each is in exactly one part", () => {
-    const texts = [...parted.learned, ...parted.heldOut].flatMap((clause) => clause.texts)
+    const texts = [...ClauseBank.parted.learned, ...ClauseBank.parted.heldOut].flatMap((clause) => clause.texts)
     assert.lengthOf(new Set(texts), texts.length)
-    assert.deepStrictEqual(new Set(texts), new Set(clauses.flatMap((clause) => clause.texts)))
+    assert.deepStrictEqual(new Set(texts), new Set(ClauseBank.clauses.flatMap((clause) => clause.texts)))
   })
 
   it("have no wording of the shipped bank if they are unseen", () => {
-    for (const text of Banks.unseen.flatMap((clause) => clause.texts)) assert.isEmpty(clausesIn(text), text)
-    assert.lengthOf(Banks.unseen.filter(isUseful), clauses.filter(isUseful).length)
+    for (const text of Banks.unseen.flatMap((clause) => clause.texts)) assert.isEmpty(ClauseBank.clausesIn(text), text)
+    assert.lengthOf(Banks.unseen.filter(isUseful), ClauseBank.clauses.filter(isUseful).length)
   })
 
   it("have five times as many useless and harmful clauses as the shipped bank if they are noisy", () => {
-    const others = (bank: ReadonlyArray<Clause>) => bank.filter((clause) => !isUseful(clause))
-    assert.lengthOf(others(Banks.noisy), 5 * others(clauses).length)
-    assert.deepStrictEqual(Banks.noisy.filter(isUseful), clauses.filter(isUseful))
+    const others = (bank: ReadonlyArray<ClauseBank.Clause>) => bank.filter((clause) => !isUseful(clause))
+    assert.lengthOf(others(Banks.noisy), 5 * others(ClauseBank.clauses).length)
+    assert.deepStrictEqual(Banks.noisy.filter(isUseful), ClauseBank.clauses.filter(isUseful))
   })
 })
 

@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { join } from "node:path"
 import { Inspo } from "@inspo/client"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { LivePopulation, PopulationStore } from "@inspo/serve"
 import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -73,7 +73,7 @@ export const propose = (directory: string, name: string, texts: ReadonlyArray<st
       const store = yield* PopulationStore
       const live = yield* LivePopulation.open(yield* store.open(name))
       if ((yield* live.state).learning.evolution === null) yield* live.submit((now) => ({ _tag: "Evolve", now }))
-      const [parent = InstructionId.make("i0")] = (yield* live.state).learning.evolution?.parents ?? []
+      const [parent = Instruction.InstructionId.make("i0")] = (yield* live.state).learning.evolution?.parents ?? []
       const candidates = texts.map((text) => ({
         text,
         rationale: "Customers asked twice where their parcel was."

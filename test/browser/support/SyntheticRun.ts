@@ -1,8 +1,6 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises"
-import type { RunEvent } from "@inspo/coevolution"
+import { RunEvent as RunEventSchema, type RunEvent, RunEvents, RunState } from "@inspo/coevolution"
 import { Presets, RunConfig } from "@inspo/config"
-import * as RunState from "@inspo/coevolution/RunState"
-import { RunEvent as RunEventSchema, versions } from "@inspo/coevolution/RunEvent"
 import { type Group, Question, Trajectory } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layer } from "@inspo/journal/sqlite"
@@ -59,7 +57,7 @@ export const syntheticRun = async (directory: string, shape: Shape): Promise<Syn
           const step = "step" in event ? event.step : shape.steps
           yield* journal.putRecords("trajectory", step, rows)
           yield* journal.append([
-            { type: event._tag, step, payload: { ...encode(event), version: versions[event._tag] } }
+            { type: event._tag, step, payload: { ...encode(event), version: RunEvents.versions[event._tag] } }
           ])
           timings.push(timing(event._tag, step, (written += 1)))
         }

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import { ModelFolder } from "@inspo/engine-local"
 import * as Foreign from "./Foreign.ts"
 
 const local = (name: string) => fileURLToPath(new URL(name, import.meta.url))

@@ -1,4 +1,4 @@
-import { estimateTokens } from "@inspo/domain/Chat"
+import { Chat } from "@inspo/domain"
 import { Effect, Random, Schema } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 
@@ -50,14 +50,14 @@ export const make = (options: {
     const client = HttpClient.make((request) =>
       Effect.gen(function* () {
         const { messages } = yield* bodyOf(request)
-        const estimated = messages.reduce((total, { content }) => total + estimateTokens(content), 0)
+        const estimated = messages.reduce((total, { content }) => total + Chat.estimateTokens(content), 0)
         const fault = draw()
         if (fault === "429" || fault === "500") {
           asked.push({ outcome: "refused", estimated, input: 0, output: 0 })
           return reply(request, Number(fault), '{"error":{"message":"not now"}}')
         }
         const text = fault === "reset before" ? "" : options.write(messages.map(({ content }) => content))
-        const usage = { input: Math.floor(0.9 * estimated), output: estimateTokens(text) }
+        const usage = { input: Math.floor(0.9 * estimated), output: Chat.estimateTokens(text) }
         const place = asked.push({ outcome: "lost", estimated, ...(text === "" ? { input: 0, output: 0 } : usage) }) - 1
         yield* Effect.sleep(`${options.seconds} seconds`)
         if (fault === "silent") return yield* Effect.never

@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import * as Protobuf from "@inspo/engine-tinker/Protobuf"
-import type { LossInput } from "@inspo/engine-tinker/Wire"
+import type { Wire } from "@inspo/engine-tinker"
 
 /** A request before it is written: references such as `@session/3` stand for what the server gave out before. */
 export interface Message {
@@ -21,7 +21,7 @@ export type Body =
       readonly _tag: "Protobuf"
       readonly model: string
       readonly sequence: number
-      readonly input: LossInput
+      readonly input: Wire.LossInput
       readonly forwardOnly: boolean
       readonly flips: ReadonlyArray<readonly [at: number, byte: number]>
       readonly cut: number | null

@@ -23,22 +23,6 @@ export const exportsOf = (one: Package): Exports => {
   return { exports: map("src", "ts"), publishConfig: { exports: map("dist", "js") } }
 }
 
-/** Exported so that TypeScript can name the types that programs infer from documented modules. */
-const forTypes = [
-  "@inspo/cohorts/State",
-  "@inspo/domain/testing/Law",
-  "@inspo/http/server/Guard",
-  "@inspo/policy-gradient/Estimator",
-  "@inspo/replay-buffer/ReplayBuffer",
-  "@inspo/reward/RewardFunction",
-  "@inspo/reward/RewardKind",
-  "@inspo/reward/ScoredEpisode",
-  "@inspo/rollout/ActionParser",
-  "@inspo/rollout/Tool",
-  "@inspo/successive-halving/Replacement",
-  "@inspo/tracking/Tracker"
-]
-
 const files = globSync(
   ["{packages,apps,research}/*/{src,cli,page,test,bench,rivals,model}/**/*.{ts,tsx}", "{examples,test,tools}/**/*.ts"],
   { cwd: root, exclude: (name) => name === "node_modules" }
@@ -50,4 +34,4 @@ const importsIn = (source: string): ReadonlyArray<string> =>
     ([, specifier = ""]) => specifier
   )
 
-const asked = new Set([...forTypes, ...files.flatMap((file) => importsIn(readFileSync(join(root, file), "utf8")))])
+const asked = new Set(files.flatMap((file) => importsIn(readFileSync(join(root, file), "utf8"))))

@@ -1,6 +1,5 @@
 /** A step of the loop without a model: rollouts of episodes, converted to training data. */
-import type { TrainConfig } from "@inspo/policy-gradient"
-import { trainRequests } from "@inspo/policy-gradient/GrpoBatch"
+import { GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
 import { type Episode, Rollout } from "@inspo/rollout"
 import { Effect } from "effect"
 
@@ -9,7 +8,7 @@ export const play = Effect.fnUntraced(function* (episodes: ReadonlyArray<Episode
   const { collect } = yield* Rollout
   const trajectories = yield* collect(episodes)
   return {
-    requests: trainRequests(trajectories, trainConfig, { key: "train/1", learningRate: 1e-6 }),
+    requests: GrpoBatch.trainRequests(trajectories, trainConfig, { key: "train/1", learningRate: 1e-6 }),
     samples: trajectories.reduce((total, { turns }) => total + turns, 0)
   }
 })

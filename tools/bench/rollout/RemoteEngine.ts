@@ -1,5 +1,5 @@
 import type { Tokenizer } from "@inspo/engine"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import * as TinkerEngine from "@inspo/engine-tinker"
 import { Layer } from "effect"
 import * as PooledHttpClient from "../../../apps/cli/src/engine/PooledHttpClient.ts"
 import { shape } from "./Shape.ts"

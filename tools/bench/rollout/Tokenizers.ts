@@ -1,6 +1,6 @@
 import type { Tokenizer } from "@inspo/engine"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
-import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+import { TokenizerFiles } from "@inspo/engine-local"
 import { Array as Arr, Schema } from "effect"
 import { shape } from "./Shape.ts"
 
@@ -18,7 +18,7 @@ export const none: Tokenizer = {
  * syllables. Also returns the words that are one token.
  */
 export const bpe = (entries: number): { readonly tokenizer: Tokenizer; readonly words: ReadonlyArray<string> } => {
-  const base = makeTokenizerFiles([])
+  const base = TokenizerFiles.makeTokenizerFiles([])
   const { model } = decodeModel(base.tokenizer)
   const pieces = new Set(Object.keys(model.vocab))
   const merges: Array<readonly [string, string]> = []

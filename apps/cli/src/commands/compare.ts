@@ -1,7 +1,6 @@
 /** The verbs that evaluate agents and score answers. */
-import { Rewards } from "@inspo/reward"
-import { defaultConfig, Scope } from "@inspo/reward/RewardConfig"
-import { AgentName } from "@inspo/rollout/RolloutConfig"
+import { Rewards, Scope, defaultConfig } from "@inspo/reward"
+import { AgentName } from "@inspo/rollout"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler, reader, trusting } from "./handler.ts"

@@ -1,4 +1,4 @@
-import { defaultShares } from "@inspo/datasets/Shares"
+import * as Shares from "@inspo/datasets/Shares"
 import { Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler, reader } from "./handler.ts"
@@ -45,10 +45,10 @@ const convert = Command.make(
   })
 )
 
-const share = (name: keyof typeof defaultShares) =>
+const share = (name: keyof typeof Shares.defaultShares) =>
   flags
     .number(name, `Share of the part ${name}, relative to the sum of all`)
-    .pipe(Flag.withDefault(defaultShares[name]))
+    .pipe(Flag.withDefault(Shares.defaultShares[name]))
 
 const split = Command.make(
   "split",

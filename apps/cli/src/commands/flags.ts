@@ -1,4 +1,4 @@
-import { partNames } from "@inspo/coevolution/Ablations"
+import * as Ablations from "@inspo/coevolution/Ablations"
 import { flow } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
@@ -72,7 +72,7 @@ export const set = Flag.atLeast(
 )
 
 /** Parts of co-evolution that are left out. */
-export const ablate = Flag.Literals("ablate", partNames).pipe(
+export const ablate = Flag.Literals("ablate", Ablations.partNames).pipe(
   Flag.withDescription("Leave a part of co-evolution out, to learn what it is worth; may be repeated"),
   Flag.atLeast(0)
 )

@@ -1,5 +1,4 @@
-/** The verbs that begin and continue runs. */
-import { Method } from "@inspo/coevolution/Method"
+import * as Method from "@inspo/coevolution/Method"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
@@ -86,7 +85,7 @@ export const run = Command.make(
     method: flags
       .choice(
         "method",
-        Method.literals,
+        Method.Method.literals,
         "Co-evolution, GRPO under one instruction with tools (grpo-static) or without (grpo), rejection sampling, or " +
           "supervised learning without tools (sft) or with them (sft-tool)"
       )

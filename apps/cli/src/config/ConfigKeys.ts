@@ -1,5 +1,5 @@
 /** All keys of a config with their types and meanings, from its Schema. */
-import { RunConfig } from "@inspo/config/RunConfig"
+import { RunConfig } from "@inspo/config"
 import { Record, Schema, Struct } from "effect"
 
 /** A key by its dotted path; a section has further keys and no value. */

@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, type YAMLMap } from "yaml"
-import { wrap } from "@inspo/report/Text"
+import { Text } from "@inspo/report"
 import { configKeys } from "./ConfigKeys.ts"
 
 /**
@@ -31,4 +31,4 @@ const explain = (mapping: YAMLMap, path: ReadonlyArray<string>): void => {
 const columns = 100
 
 const comment = (text: string, depth: number): ReadonlyArray<string> =>
-  wrap(text, columns - 2 - 2 * depth).map((line) => ` ${line}`)
+  Text.wrap(text, columns - 2 - 2 * depth).map((line) => ` ${line}`)

@@ -1,4 +1,4 @@
-import { plural } from "@inspo/report/Format"
+import { plural } from "@inspo/report"
 import { createHash } from "node:crypto"
 import type { RunData } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"

@@ -1,5 +1,5 @@
-import { ConfigError } from "@inspo/coevolution/ConfigError"
-import { RunConfig } from "@inspo/config/RunConfig"
+import { ConfigError } from "@inspo/coevolution"
+import { RunConfig } from "@inspo/config"
 import { FirstIssue, PlainText } from "@inspo/domain"
 import { Result, Schema } from "effect"
 

@@ -1,4 +1,4 @@
-import { Texts } from "@inspo/rollout/RolloutConfig"
+import { Texts } from "@inspo/rollout"
 import { Effect, Predicate, Result, Schema, Struct } from "effect"
 import { UsageError } from "../Failure.ts"
 import { type Override, valueAt } from "./Resolve.ts"

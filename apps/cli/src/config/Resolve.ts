@@ -1,8 +1,5 @@
-import { inconsistency } from "@inspo/config/Inconsistency"
-import { ConfigError } from "@inspo/coevolution/ConfigError"
-import * as Ablations from "@inspo/coevolution/Ablations"
-import { selections } from "@inspo/coevolution/Presets"
-import { type RunConfig, merge, withAlgorithm } from "@inspo/config/RunConfig"
+import { type RunConfig, inconsistency, merge, withAlgorithm } from "@inspo/config"
+import { Ablations, ConfigError, Presets } from "@inspo/coevolution"
 import { Array as Arr, Option, Predicate, Result } from "effect"
 import { decode, show } from "./Decode.ts"
 import { nearest } from "./Suggestion.ts"
@@ -35,7 +32,7 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
 /** A set of rules by its name, as choices that later overrides change one by one. */
 const spelled = (override: Override): Override => {
   const { selection } = override
-  const named = typeof selection === "string" ? selections[selection] : undefined
+  const named = typeof selection === "string" ? Presets.selections[selection] : undefined
   return named === undefined ? override : { ...override, selection: named }
 }
 

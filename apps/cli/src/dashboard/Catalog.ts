@@ -1,6 +1,6 @@
 import { RunCatalog, CatalogError, type RunPlace, type RunSource, type Written } from "@inspo/dashboard/RunCatalog"
 import { SearchCatalog, type SearchPlace } from "@inspo/dashboard"
-import * as Viewing from "@inspo/evolve/Viewing"
+import { Viewing } from "@inspo/evolve/parts"
 import { Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { loadData } from "../config/Data.ts"
 import { filesOf } from "../runDirectory/Files.ts"

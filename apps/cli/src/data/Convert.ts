@@ -1,4 +1,4 @@
-import { plural } from "@inspo/report/Format"
+import { plural } from "@inspo/report"
 import { SearchR1 } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"
 import { Effect, Option, Ref, Stream } from "effect"

@@ -1,8 +1,7 @@
-import { plural } from "@inspo/report/Format"
+import { Text, plural } from "@inspo/report"
 import { type DatasetError, SearchR1 } from "@inspo/datasets"
 import { Array as Arr, Effect, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
-import { paragraph } from "@inspo/report/Text"
 import * as Reporter from "../terminal/Reporter.ts"
 import { type Inspection, inspection } from "./Inspection.ts"
 
@@ -56,7 +55,7 @@ const page = (
   "",
   "sources",
   ...Object.entries(found.sources).flatMap(([source, parts]) =>
-    paragraph(
+    Text.paragraph(
       `${source}: ${Object.entries(parts)
         .map(([part, count]) => `${count} ${part}`)
         .join(", ")}`,
@@ -65,7 +64,7 @@ const page = (
     )
   ),
   "columns",
-  ...paragraph(found.columns.join(", "), "  ", columns),
+  ...Text.paragraph(found.columns.join(", "), "  ", columns),
   "words (shortest, median, longest)",
   ...(["question", "answer"] as const).map((text) => {
     const { longest, median, shortest } = found.lengths[text]
@@ -73,12 +72,14 @@ const page = (
   }),
   "examples",
   ...found.examples.flatMap(({ goldenAnswers, id, question }) =>
-    paragraph(`${id}: ${question} ${goldenAnswers.join(" | ")}`, "  ", columns)
+    Text.paragraph(`${id}: ${question} ${goldenAnswers.join(" | ")}`, "  ", columns)
   ),
   "problems",
   ...(found.problems.length === 0
     ? ["  none"]
-    : found.problems.flatMap(({ problem, questions }) => paragraph(`${questions} with ${problem}`, "  ", columns))),
+    : found.problems.flatMap(({ problem, questions }) =>
+        Text.paragraph(`${questions} with ${problem}`, "  ", columns)
+      )),
   ...(malformed.length === 0 ? [] : ["rows that cannot be read"]),
-  ...faultLines(malformed).flatMap((line) => paragraph(line, "  ", columns))
+  ...faultLines(malformed).flatMap((line) => Text.paragraph(line, "  ", columns))
 ]

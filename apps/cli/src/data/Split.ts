@@ -1,13 +1,12 @@
-import { plural } from "@inspo/report/Format"
-import { Sample, SearchR1 } from "@inspo/datasets"
-import type { Shares } from "@inspo/datasets/Shares"
+import { plural } from "@inspo/report"
+import { Sample, SearchR1, type Shares } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"
 import { Effect, Path, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { refuseExisting, replace } from "./Output.ts"
 
-export interface SplitInput extends Shares {
+export interface SplitInput extends Shares.Shares {
   readonly file: string
   readonly out: string
   readonly seed: number

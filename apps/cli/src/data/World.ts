@@ -1,4 +1,4 @@
-import { plural } from "@inspo/report/Format"
+import { plural } from "@inspo/report"
 import { SearchR1, WorldQuestion } from "@inspo/datasets"
 import { Effect, Option, Path } from "effect"
 import { worldCounts } from "../config/Data.ts"

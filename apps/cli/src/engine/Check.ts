@@ -1,6 +1,6 @@
-import { isChatAddress, noChatPolicy } from "@inspo/config/Inconsistency"
+import { isChatAddress, noChatPolicy } from "@inspo/config"
+import { EngineLaws } from "@inspo/engine/testing"
 import { Engine, type EngineProfile } from "@inspo/engine"
-import { laws } from "@inspo/engine/testing/EngineLaws"
 import { DateTime, Effect, Option, Path } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -89,7 +89,7 @@ const flags: Remote.Names = {
 
 const examine = Effect.fnUntraced(function* (tolerance: number) {
   const { profile } = yield* Engine
-  const findings = yield* Effect.forEach(laws({ tolerance }), ({ check, name, skipped }) => {
+  const findings = yield* Effect.forEach(EngineLaws.laws({ tolerance }), ({ check, name, skipped }) => {
     const reason = skipped(profile)
     return Effect.match(check, {
       onSuccess: (): Finding => ({ law: name, holds: true, skipped: reason !== null, reason }),

@@ -1,15 +1,13 @@
 import { EngineError } from "@inspo/engine"
-import type { ModelNotes } from "@inspo/engine-tinker/ModelNotes"
+import type { ModelNotes } from "@inspo/engine-tinker"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Effect } from "effect"
-
-export type { ModelNotes }
 
 /** The kinds of records for the models that the engine of a run created and released. They are not part of a branch. */
 export const kinds = { took: "engine-model", gaveBack: "engine-model-released" } as const
 
 /** The models of a run on its server, recorded in its journal: a resume releases what a killed session held. */
-export const ofJournal = (journal: Journal["Service"]): ModelNotes => {
+export const ofJournal = (journal: Journal["Service"]): ModelNotes.ModelNotes => {
   const note = (kind: string) => (model: string) =>
     Effect.mapError(journal.putRecords(kind, 0, [{ key: model, value: null }]), unnoted)
   return {

@@ -1,10 +1,10 @@
 import type { RunConfig } from "@inspo/config"
 import { Engine, EngineError } from "@inspo/engine"
-import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import * as CompletionsEngine from "@inspo/engine-completions"
+import { ModelFolder } from "@inspo/engine-local"
+import type { ModelNotes } from "@inspo/engine-tinker"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
-import type { ModelNotes } from "@inspo/engine-tinker/ModelNotes"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import * as TinkerEngine from "@inspo/engine-tinker"
 import { Effect, Layer } from "effect"
 import * as Secret from "../config/Secret.ts"
 import * as PooledHttpClient from "./PooledHttpClient.ts"
@@ -34,7 +34,7 @@ export interface RemoteOptions {
   readonly names: Names
   readonly encoding?: Encoding
   /** Where the models that are held on a server are recorded. */
-  readonly notes?: ModelNotes | undefined
+  readonly notes?: ModelNotes.ModelNotes | undefined
 }
 
 /** Where an engine is served, and what its server cannot report. */

@@ -1,5 +1,5 @@
-import * as LocalEngine from "@inspo/engine-local/LocalEngine"
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import * as LocalEngine from "@inspo/engine-local"
+import { ModelFolder } from "@inspo/engine-local"
 import * as CompletionsServer from "@inspo/engine-completions/server"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"

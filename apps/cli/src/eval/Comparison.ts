@@ -1,6 +1,4 @@
-import { bootstrap, meanOf, type Options } from "@inspo/statistics/Bootstrap"
-import { signTest } from "@inspo/statistics/Exact"
-import { Interval } from "@inspo/statistics/Interval"
+import { Bootstrap, Exact, Interval } from "@inspo/statistics"
 import { Schema } from "effect"
 import { bySource, type Outcome, valid } from "./Outcome.ts"
 
@@ -11,9 +9,9 @@ import { bySource, type Outcome, valid } from "./Outcome.ts"
  */
 export const Difference = Schema.Struct({
   mean: Schema.Finite,
-  ci95: Schema.NullOr(Interval),
+  ci95: Schema.NullOr(Interval.Interval),
   macro: Schema.Finite,
-  macroCi95: Schema.NullOr(Interval),
+  macroCi95: Schema.NullOr(Interval.Interval),
   better: Schema.Int,
   worse: Schema.Int,
   p: Schema.Finite
@@ -28,7 +26,7 @@ export interface Comparison extends Schema.Schema.Type<typeof Comparison> {}
 export const compare = (
   left: ReadonlyArray<Outcome>,
   right: ReadonlyArray<Outcome>,
-  options: Options
+  options: Bootstrap.Options
 ): Comparison | null => {
   const others = new Map(valid(right).map((one) => [one.questionId, one]))
   const shared = valid(left).filter(({ questionId }) => others.has(questionId))
@@ -42,17 +40,17 @@ export const compare = (
       })
     )
     const all = differences.flat()
-    const intervals = bootstrap(differences, options)
+    const intervals = Bootstrap.bootstrap(differences, options)
     const better = all.filter((value) => value > 0).length
     const worse = all.filter((value) => value < 0).length
     return {
-      mean: meanOf(all) ?? 0,
+      mean: Bootstrap.meanOf(all) ?? 0,
       ci95: intervals.overall,
-      macro: meanOf(differences.flatMap((values) => meanOf(values) ?? [])) ?? 0,
+      macro: Bootstrap.meanOf(differences.flatMap((values) => Bootstrap.meanOf(values) ?? [])) ?? 0,
       macroCi95: intervals.macro,
       better,
       worse,
-      p: signTest(better, worse)
+      p: Exact.signTest(better, worse)
     }
   }
   return { n: shared.length, em: difference((one) => one.em), f1: difference((one) => one.f1) }

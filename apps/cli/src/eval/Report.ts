@@ -1,7 +1,6 @@
 import { Trajectory } from "@inspo/domain"
 import { Schema } from "effect"
-import { percent, points } from "@inspo/report/Format"
-import { decimal, interval, table, paragraph, wrap } from "@inspo/report/Text"
+import { Text, percent, points } from "@inspo/report"
 import { Comparison, type Difference } from "./Comparison.ts"
 import { type Cell, Results } from "./Results.ts"
 
@@ -44,13 +43,13 @@ export const text = (report: Report, columns: number): ReadonlyArray<string> => 
 }
 
 const answered = (one: Answerer & Results, columns: number): ReadonlyArray<string> => [
-  ...wrap(
+  ...Text.wrap(
     `${one.runDir ?? "the shipped policy"}, ${one.policy} training (step ${one.step}), agent ${one.agent}`,
     columns
   ),
-  ...paragraph(one.instruction, "  ", columns),
+  ...Text.paragraph(one.instruction, "  ", columns),
   "",
-  ...table([
+  ...Text.table([
     ["source", "n", "EM", "95 % interval", "F1", "95 % interval", "tool calls"],
     ...one.bySource.map((cell) => row(cell.source, cell)),
     ...(one.bySource.length === 1 ? [] : [row("all questions", one)]),
@@ -61,15 +60,15 @@ const answered = (one: Answerer & Results, columns: number): ReadonlyArray<strin
             "mean of sources",
             "",
             percent(one.macro.em),
-            interval(one.macro.ci95),
+            Text.interval(one.macro.ci95),
             percent(one.macro.f1),
-            interval(one.macro.f1Ci95)
+            Text.interval(one.macro.f1Ci95)
           ]
         ])
   ]),
   "",
-  ...wrap(
-    `${decimal(one.turns)} turns and ${decimal(one.responseTokens, 1)} response tokens per question; ended as ` +
+  ...Text.wrap(
+    `${Text.decimal(one.turns)} turns and ${Text.decimal(one.responseTokens, 1)} response tokens per question; ended as ` +
       Trajectory.FinishReason.literals
         .filter((reason) => one.finishReasons[reason] > 0)
         .map((reason) => `${reason} ${one.finishReasons[reason]}`)
@@ -83,10 +82,10 @@ const row = (name: string, cell: Cell): ReadonlyArray<string> => [
   name,
   String(cell.n),
   percent(cell.em),
-  interval(cell.ci95),
+  Text.interval(cell.ci95),
   percent(cell.f1),
-  interval(cell.f1Ci95),
-  decimal(cell.toolCalls)
+  Text.interval(cell.f1Ci95),
+  Text.decimal(cell.toolCalls)
 ]
 
 const compared = (comparison: Comparison | null, columns: number): ReadonlyArray<string> =>
@@ -95,13 +94,13 @@ const compared = (comparison: Comparison | null, columns: number): ReadonlyArray
     : [
         `first minus second in points, on the same ${comparison.n} questions`,
         "",
-        ...table([
+        ...Text.table([
           ["", "difference", "95 % interval", "mean of sources", "95 % interval", "better", "worse", "p"],
           difference("EM", comparison.em),
           difference("F1", comparison.f1)
         ]),
         "",
-        ...wrap(
+        ...Text.wrap(
           "Intervals are paired bootstraps over questions; p is the exact sign test of better against worse " +
             "(for EM: McNemar's).",
           columns

@@ -1,11 +1,10 @@
 import { Trajectory } from "@inspo/domain"
-import { bootstrap, meanOf, type Options } from "@inspo/statistics/Bootstrap"
-import { Interval, wilson } from "@inspo/statistics/Interval"
+import { Bootstrap, Interval } from "@inspo/statistics"
 import { Schema, Struct } from "effect"
 import { bySource, type Outcome, valid } from "./Outcome.ts"
 
 const Mean = Schema.NullOr(Schema.Finite)
-const MeanInterval = Schema.NullOr(Interval)
+const MeanInterval = Schema.NullOr(Interval.Interval)
 
 /**
  * Means over `n` questions, without the `failed` ones; null where `n` is 0. `em`, `f1` and `reward` are in [0, 1].
@@ -41,18 +40,19 @@ export const Results = Schema.Struct({
 export interface Results extends Schema.Schema.Type<typeof Results> {}
 
 /** Summarizes outcomes. */
-export const results = (outcomes: ReadonlyArray<Outcome>, options: Options): Results => {
+export const results = (outcomes: ReadonlyArray<Outcome>, options: Bootstrap.Options): Results => {
   const sources = bySource(outcomes)
   const strata = sources.map(([, members]) => valid(members))
   const intervals = (of: (one: Outcome) => number) =>
-    bootstrap(
+    Bootstrap.bootstrap(
       strata.map((members) => members.map(of)),
       options
     )
   const em = intervals((one) => one.em)
   const f1 = intervals((one) => one.f1)
   const known = strata.filter((members) => members.length > 0)
-  const macro = (of: (one: Outcome) => number) => meanOf(known.flatMap((members) => meanOf(members.map(of)) ?? []))
+  const macro = (of: (one: Outcome) => number) =>
+    Bootstrap.meanOf(known.flatMap((members) => Bootstrap.meanOf(members.map(of)) ?? []))
   return {
     ...cell(outcomes, em.overall, f1.overall),
     macro: {
@@ -72,13 +72,13 @@ export const results = (outcomes: ReadonlyArray<Outcome>, options: Options): Res
 const cell = (outcomes: ReadonlyArray<Outcome>, emInterval: Cell["ci95"], f1Interval: Cell["f1Ci95"]): Cell => {
   const members = valid(outcomes)
   const n = members.length
-  const average = (of: (one: Outcome) => number) => meanOf(members.map(of))
+  const average = (of: (one: Outcome) => number) => Bootstrap.meanOf(members.map(of))
   const em = average((one) => one.em)
   return {
     n,
     failed: outcomes.length - n,
     em,
-    ci95: emInterval ?? (em === null ? null : wilson(em * n, n)),
+    ci95: emInterval ?? (em === null ? null : Interval.wilson(em * n, n)),
     f1: average((one) => one.f1),
     f1Ci95: f1Interval,
     reward: average((one) => one.reward),

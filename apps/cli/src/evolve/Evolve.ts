@@ -1,8 +1,8 @@
 /** The verb `evolve`: a better prompt for a chat model, from test cases. */
-import { plural } from "@inspo/report/Format"
-import * as Prices from "@inspo/reflection/Prices"
-import { ProposerError } from "@inspo/reflection/Proposer"
-import type { Message } from "@inspo/reflection/Provider"
+import { Text, plural } from "@inspo/report"
+import { Prices, ProposerError } from "@inspo/reflection"
+import type { Provider } from "@inspo/reflection/models"
+import { Invariant } from "@inspo/domain"
 import {
   type CallContext,
   type Complete,
@@ -11,7 +11,6 @@ import {
   FileFailed,
   type Progress as SearchProgress
 } from "@inspo/evolve"
-import * as Invariant from "@inspo/domain/Invariant"
 import { Effect, FileSystem, Queue, Ref } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -20,7 +19,6 @@ import { makeDirectories } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { lost } from "@inspo/evolve/SearchView"
-import { clip } from "@inspo/report/Text"
 import { isJudged, type Job, messages } from "./Job.ts"
 import * as Model from "./Model.ts"
 import * as Plan from "./Plan.ts"
@@ -192,7 +190,7 @@ const proposalTokens = (writer: Model.Model, request: string, left: number | nul
   return [Plan.proposalOutput, 8192, 4096].find(pays) ?? 2048
 }
 
-const asked = (request: string): ReadonlyArray<Message> => [{ role: "user", text: request }]
+const asked = (request: string): ReadonlyArray<Provider.Message> => [{ role: "user", text: request }]
 
 /** Shows progress from a callback: one line that is renewed on a terminal, else a line now and then. */
 const following = Effect.fnUntraced(function* (reporter: Reporter.Reporter, isPriced: boolean) {
@@ -202,7 +200,7 @@ const following = Effect.fnUntraced(function* (reporter: Reporter.Reporter, isPr
     const before = yield* Ref.getAndSet(last, progress)
     if (before === null && progress.lost.calls > 0) yield* reporter.lines([lost(progress.lost)])
     const line = Progress.line(progress, isPriced)
-    if (reporter.live) yield* reporter.block([clip(line, reporter.columns)])
+    if (reporter.live) yield* reporter.block([Text.clip(line, reporter.columns)])
     else if (Progress.isDue(before, progress)) yield* reporter.lines([line])
   })
   yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(queue), show)))

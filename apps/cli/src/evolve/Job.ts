@@ -1,6 +1,5 @@
-/** A test case, and what is done with it. */
-import * as Scorers from "@inspo/evolve/Scorers"
-import type { Message } from "@inspo/reflection/Provider"
+import { Scorers } from "@inspo/evolve/parts"
+import type { Provider } from "@inspo/reflection/models"
 import type * as PromptfooScore from "./PromptfooScore.ts"
 import * as Template from "./Template.ts"
 
@@ -22,12 +21,12 @@ export interface Job {
   /** What is filled in or follows: the values of the prompt's placeholders, or the messages after the prompt as a system message. */
   readonly asked:
     | { readonly variables: Readonly<Record<string, string>> }
-    | { readonly messages: ReadonlyArray<Message> }
+    | { readonly messages: ReadonlyArray<Provider.Message> }
   readonly checks: ReadonlyArray<Check>
 }
 
 /** The conversation in which a model answers a case under a prompt. */
-export const messages = (prompt: string, { asked }: Job): ReadonlyArray<Message> =>
+export const messages = (prompt: string, { asked }: Job): ReadonlyArray<Provider.Message> =>
   "messages" in asked
     ? [{ role: "system", text: prompt }, ...asked.messages]
     : [{ role: "user", text: Template.fill(prompt, asked.variables) }]

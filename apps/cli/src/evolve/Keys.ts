@@ -1,15 +1,19 @@
 /** Which server gets which key, by `--api-key-env [URL=]NAME`. */
 import { UsageError } from "../Failure.ts"
-import type { ModelName } from "@inspo/reflection/ModelName"
+import type { ModelName } from "@inspo/reflection"
 
 /** The environment variable with the key of a model; null for that of its provider, if any. */
-export type KeyOf = (name: ModelName) => string | null
+export type KeyOf = (name: ModelName.ModelName) => string | null
 
 /**
  * `NAME` is for the server of `--model`, `URL=NAME` for the server with that scheme, host and port. No other server gets the key. Throws
  * a `UsageError` on a key that is for none of the models.
  */
-export const read = (given: ReadonlyArray<string>, model: ModelName, proposer: ModelName): KeyOf => {
+export const read = (
+  given: ReadonlyArray<string>,
+  model: ModelName.ModelName,
+  proposer: ModelName.ModelName
+): KeyOf => {
   const variables = new Map<string, string>()
   for (const text of given) {
     const [, url = null, variable = ""] = /^(?:(.*)=)?([^=]+)$/su.exec(text) ?? []
@@ -25,10 +29,10 @@ export const read = (given: ReadonlyArray<string>, model: ModelName, proposer: M
 export const originOf = (url: string | null): string | null =>
   url !== null && URL.canParse(url) ? new URL(url).origin : null
 
-const withoutServer = (text: string, model: ModelName): string =>
+const withoutServer = (text: string, model: ModelName.ModelName): string =>
   `--api-key-env is ${text}, and --model is ${model.text}, whose provider has its own variable; expected URL=NAME, with the address of the server that gets the key.`
 
-const unknown = (text: string, models: ReadonlyArray<ModelName>): string => {
+const unknown = (text: string, models: ReadonlyArray<ModelName.ModelName>): string => {
   const servers = [...new Set(models.flatMap(({ url }) => originOf(url) ?? []))]
   return (
     `--api-key-env is ${text}, whose address is not that of a model; ` +

@@ -1,16 +1,11 @@
-/** A chat model as the agent, the proposer or the judge: one request at a time, with what it cost. */
-import * as Thoughts from "@inspo/domain/Thoughts"
-import * as Metering from "@inspo/reflection/Metering"
-import { isPermanent } from "@inspo/reflection/Proposer"
-import type { ModelPrice } from "@inspo/reflection/ProposerModel"
-import * as Provider from "@inspo/reflection/Provider"
-import { providers } from "@inspo/reflection/Providers"
+import { Thoughts } from "@inspo/domain"
+import { type ModelName, type ProposerModel, isPermanent } from "@inspo/reflection"
+import { Metering, Provider, providers } from "@inspo/reflection/models"
 import { Effect, Result, Schema } from "effect"
 import type { AiError, Response } from "effect/ai"
 import { HttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { UsageError } from "../Failure.ts"
-import type { ModelName } from "@inspo/reflection/ModelName"
 import * as Keys from "./Keys.ts"
 
 export interface Answer {
@@ -20,8 +15,8 @@ export interface Answer {
 }
 
 export interface Model {
-  readonly name: ModelName
-  readonly price: ModelPrice | null
+  readonly name: ModelName.ModelName
+  readonly price: ProposerModel.ModelPrice | null
   /** Asks for an answer; `spend` gets its price in US dollars, also where it fails. */
   readonly ask: (
     conversation: ReadonlyArray<Provider.Message>,
@@ -47,8 +42,8 @@ export class ModelFailed extends Schema.TaggedError<ModelFailed>()("ModelFailed"
 /** A model by its name. `flag` names it in messages; `keyVariable` holds its key, by default the variable of its provider. */
 export const connect = Effect.fnUntraced(function* (
   flag: string,
-  name: ModelName,
-  price: ModelPrice | null,
+  name: ModelName.ModelName,
+  price: ProposerModel.ModelPrice | null,
   keyVariable: string | null
 ): Effect.fn.Return<Model, UsageError, HttpClient.HttpClient> {
   const client = yield* HttpClient.HttpClient

@@ -1,11 +1,9 @@
 /** How a search divides its budget, and what it can cost, before anything is spent. */
 import { dollars } from "@inspo/evolve/SearchView"
-import { every, mostRescores, type Setup } from "@inspo/evolve/Setup"
-import { count } from "@inspo/report/Format"
-import type { ModelPrice } from "@inspo/reflection/ProposerModel"
-import * as Prices from "@inspo/reflection/Prices"
-import { estimateTokens } from "@inspo/domain/Chat"
-import { rows } from "@inspo/report/Text"
+import { Setup } from "@inspo/evolve/parts"
+import { Text, count } from "@inspo/report"
+import { Prices, type ProposerModel } from "@inspo/reflection"
+import { Chat } from "@inspo/domain"
 import { isJudged, type Job, messages } from "./Job.ts"
 import { maxVerdictTokens } from "./Scoring.ts"
 
@@ -30,13 +28,13 @@ export interface Plan {
 }
 
 export interface PlanInput {
-  readonly setup: Setup
+  readonly setup: Setup.Setup
   readonly prompt: string
   readonly jobs: ReadonlyArray<Job>
   readonly repeated: number
   readonly maxTokens: number
-  readonly agent: { readonly model: string; readonly price: ModelPrice | null }
-  readonly proposer: { readonly model: string; readonly price: ModelPrice | null }
+  readonly agent: { readonly model: string; readonly price: ProposerModel.ModelPrice | null }
+  readonly proposer: { readonly model: string; readonly price: ProposerModel.ModelPrice | null }
   readonly isProposing: boolean
 }
 
@@ -45,8 +43,8 @@ export const make = (input: PlanInput): Plan => {
   const { calls, opening, search, test } = setup
   const tested = 2 * test.length
   const mean = (sizes: ReadonlyArray<number>) => sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length)
-  const size = mean(jobs.map((job) => estimateTokens(textOf(prompt, job))))
-  const proposals = 2 * (1 + Math.ceil((calls - tested) / every(calls - tested)))
+  const size = mean(jobs.map((job) => Chat.estimateTokens(textOf(prompt, job))))
+  const proposals = 2 * (1 + Math.ceil((calls - tested) / Setup.every(calls - tested)))
   const judged = jobs.filter(isJudged).length / jobs.length
   const share = (
     { model, price }: PlanInput["agent"],
@@ -72,7 +70,7 @@ export const make = (input: PlanInput): Plan => {
     judge:
       judged === 0
         ? null
-        : share(proposer, Math.ceil(judged * (calls + mostRescores(setup))), size + judgeInput, maxVerdictTokens),
+        : share(proposer, Math.ceil(judged * (calls + Setup.mostRescores(setup))), size + judgeInput, maxVerdictTokens),
     budget: setup.usd
   }
 }
@@ -82,7 +80,7 @@ export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
   const { agent, budget, calls, cases, judge, proposer } = plan
   const all = [agent, proposer, judge].filter((one) => one !== null)
   const usd = all.map((one) => one.usd).reduce(added, [0, 0])
-  return rows(
+  return Text.rows(
     [
       [
         "cases",

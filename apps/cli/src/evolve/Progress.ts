@@ -1,7 +1,7 @@
 /** The progress of a search in one line. */
 import type { Progress } from "@inspo/evolve"
 import { dollars } from "@inspo/evolve/SearchView"
-import { count, plural, points } from "@inspo/report/Format"
+import { count, plural, points } from "@inspo/report"
 
 /** `isPriced` says whether the prices are known. */
 export const line = (

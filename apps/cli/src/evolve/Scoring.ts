@@ -1,7 +1,6 @@
-/** Scores an output by the checks of its job: built in, by a judge, or by a program. */
-import * as Scorers from "@inspo/evolve/Scorers"
 import type { Scored } from "@inspo/evolve"
-import * as PlainText from "@inspo/domain/PlainText"
+import { Scorers } from "@inspo/evolve/parts"
+import { PlainText } from "@inspo/domain"
 import { Effect, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { Check, Job } from "./Job.ts"

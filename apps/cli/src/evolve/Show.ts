@@ -1,19 +1,27 @@
 /** Shows a search for a better prompt in a terminal. */
-import { count, dollars, duration, percent, inPoints, plural, points } from "@inspo/report/Format"
-import { inWords } from "@inspo/report/Reason"
+import {
+  Text,
+  count,
+  dollars,
+  duration,
+  inPoints,
+  inTreeOrder,
+  inWords,
+  percent,
+  plural,
+  points,
+  wordDiff
+} from "@inspo/report"
+import { PlainText } from "@inspo/domain"
 import { statusOf } from "@inspo/dashboard/projection/Search"
-import { inTreeOrder } from "@inspo/report/Tree"
-import { wordDiff } from "@inspo/report/WordDiff"
 import * as Conclusion from "@inspo/evolve/SearchView"
 import type { SearchView, Tried } from "@inspo/evolve/SearchView"
-import * as PlainText from "@inspo/domain/PlainText"
-import * as Viewing from "@inspo/evolve/Viewing"
+import { Viewing } from "@inspo/evolve/parts"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { CommandFailure, oneLine } from "../Failure.ts"
 import { changeLines } from "../report/DiffReport.ts"
 import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { clip, paragraph, said, table } from "@inspo/report/Text"
 import * as Progress from "./Progress.ts"
 
 /** Shows what a search found, or how far it is. */
@@ -42,7 +50,7 @@ const headLines = (
   const { budgetUsd, cases, identity, tried, usd, verdict } = view
   const gain = find(view, view.leader)?.gain?.mean ?? null
   return [
-    ...paragraph(
+    ...Text.paragraph(
       verdict === null
         ? `${directory}: ${
             status === "running"
@@ -53,7 +61,7 @@ const headLines = (
       "",
       columns
     ),
-    ...paragraph(
+    ...Text.paragraph(
       [
         Progress.line({ ...view, prompts: tried.length, gain }, false),
         ...(usd === 0 && budgetUsd === null
@@ -64,7 +72,7 @@ const headLines = (
       "",
       columns
     ),
-    ...paragraph(
+    ...Text.paragraph(
       // A digest of texts says nothing to a reader.
       Object.entries(identity)
         .filter(([, value]) => value.length < 64)
@@ -85,14 +93,18 @@ const promptLines = (view: SearchView, style: Reporter.Style): ReadonlyArray<str
   const other = find(view, test?.finalist ?? leader)
   return [
     "",
-    ...paragraph(`Prompt in use: ${prompt}${prompt === given.id ? ", the one that was given" : ""}`, "", style.columns),
+    ...Text.paragraph(
+      `Prompt in use: ${prompt}${prompt === given.id ? ", the one that was given" : ""}`,
+      "",
+      style.columns
+    ),
     ...(other === undefined || other.id === given.id
-      ? paragraph(said(given.content), "    ", style.columns)
+      ? Text.paragraph(Text.said(given.content), "    ", style.columns)
       : [
           ...(other.id === prompt
             ? []
-            : paragraph(`${test === null ? "In the lead" : "Tested"}: ${other.id}`, "", style.columns)),
-          ...changeLines(wordDiff(said(given.content), said(other.content)), style, "    ")
+            : Text.paragraph(`${test === null ? "In the lead" : "Tested"}: ${other.id}`, "", style.columns)),
+          ...changeLines(wordDiff(Text.said(given.content), Text.said(other.content)), style, "    ")
         ])
   ]
 }
@@ -101,7 +113,7 @@ const memberLines = ({ prompt, tried }: SearchView): ReadonlyArray<string> => {
   const members = tried.filter(({ left }) => left === null)
   const removed = tried.length - members.length
   return [
-    ...table([
+    ...Text.table([
       ["prompt", "cases", "score", "P(best)", "gain, points", "low", "high"],
       ...members.map(({ cases, chance, gain, id, score }, place) => [
         `${id}${place === 0 ? ", given" : ""}${id === prompt ? ", in use" : ""}`,
@@ -124,9 +136,11 @@ const rejectedLines = ({ failures, rejected }: SearchView, columns: number): Rea
   const repeated = Map.groupBy(failures, (failure) => failure)
   return [
     ...(rejected.length === 0 ? [] : ["", `${plural(rejected.length, "proposal")} broke a rule:`]),
-    ...[...reasons].flatMap(([reason, own]) => paragraph(`${own.length} × ${inWords(reason)}`, "  ", columns)),
+    ...[...reasons].flatMap(([reason, own]) => Text.paragraph(`${own.length} × ${inWords(reason)}`, "  ", columns)),
     ...(failures.length === 0 ? [] : ["", `${plural(failures.length, "request")} failed:`]),
-    ...[...repeated].slice(0, most).flatMap(([failure, own]) => paragraph(`${own.length} × ${failure}`, "  ", columns))
+    ...[...repeated]
+      .slice(0, most)
+      .flatMap(([failure, own]) => Text.paragraph(`${own.length} × ${failure}`, "  ", columns))
   ]
 }
 
@@ -136,7 +150,7 @@ const failingLines = ({ failing, leader, prompt, verdict }: SearchView, columns:
     ? []
     : [
         "",
-        ...paragraph(
+        ...Text.paragraph(
           `${plural(failing.length, "answer")} under ${verdict === null ? leader : prompt} scored below 100 %:`,
           "",
           columns
@@ -145,7 +159,7 @@ const failingLines = ({ failing, leader, prompt, verdict }: SearchView, columns:
           .toSorted((one, other) => one.score - other.score)
           .slice(0, most)
           .map(({ case: one, output, score }) =>
-            clip(`  ${percent(score, 0)}  ${inline(one)} → ${inline(output)}`, columns)
+            Text.clip(`  ${percent(score, 0)}  ${inline(one)} → ${inline(output)}`, columns)
           ),
         ...(failing.length > most ? [`  and ${failing.length - most} more`] : [])
       ]
@@ -167,7 +181,7 @@ export const lineage = Effect.fn("Search.lineage")(function* (directory: string,
       ...nodeLines(
         {
           title: `${one.id}${one.id === view.prompt ? ", in use" : ""}: ${fate(one)}`,
-          text: said(one.content),
+          text: Text.said(one.content),
           from: parentOf(tried, one)
         },
         style,
@@ -176,15 +190,15 @@ export const lineage = Effect.fn("Search.lineage")(function* (directory: string,
     ]),
     ...[...Map.groupBy(rejected, ({ reason }) => reason)].flatMap(([reason, own]) => [
       "",
-      ...paragraph(`rejected, ${own.length} ×: ${inWords(reason)}`, "", style.columns),
-      ...[...new Set(own.map(({ text }) => text))].flatMap((text) => paragraph(text, "    ", style.columns))
+      ...Text.paragraph(`rejected, ${own.length} ×: ${inWords(reason)}`, "", style.columns),
+      ...[...new Set(own.map(({ text }) => text))].flatMap((text) => Text.paragraph(text, "    ", style.columns))
     ])
   ])
 })
 
 const parentOf = (tried: SearchView["tried"], { parent }: Tried): string | null => {
   const found = tried.find(({ id }) => id === parent)
-  return found === undefined ? null : said(found.content)
+  return found === undefined ? null : Text.said(found.content)
 }
 
 const deepest = 8

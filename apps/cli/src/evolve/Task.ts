@@ -1,17 +1,13 @@
 /** What `inspo evolve` is asked for: read from flags and files, and checked, without a request to any server. */
 import { createHash } from "node:crypto"
 import { parse as parsePath } from "node:path"
-import { InvalidInput, sentence } from "@inspo/domain/InvalidInput"
-import * as Invariant from "@inspo/domain/Invariant"
-import * as Cases from "@inspo/evolve/Cases"
-import * as Setup from "@inspo/evolve/Setup"
-import * as Prices from "@inspo/reflection/Prices"
-import type { ModelPrice } from "@inspo/reflection/ProposerModel"
+import { InvalidInput, Invariant } from "@inspo/domain"
+import { Cases, Setup } from "@inspo/evolve/parts"
+import { ModelName, Prices, type ProposerModel } from "@inspo/reflection"
 import { Effect, Option } from "effect"
 import { readText } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { isJudged, type Job } from "./Job.ts"
-import * as ModelName from "@inspo/reflection/ModelName"
 import * as Keys from "./Keys.ts"
 import * as Promptfoo from "./Promptfoo.ts"
 import * as Rows from "./Rows.ts"
@@ -54,7 +50,7 @@ export interface Task {
   readonly proposer: ModelName.ModelName
   /** What may be added to the prompt; null if a model writes prompts. */
   readonly sentences: ReadonlyArray<string> | null
-  readonly priceOf: (model: ModelName.ModelName) => ModelPrice | null
+  readonly priceOf: (model: ModelName.ModelName) => ProposerModel.ModelPrice | null
   readonly keyOf: Keys.KeyOf
   readonly setup: Setup.Setup
   /** What the answers and scores depend on besides prompt and cases. */
@@ -240,9 +236,12 @@ const checked = <A>(check: () => A): Effect.Effect<A, UsageError> =>
     try: check,
     catch: (cause) => {
       if (cause instanceof UsageError) return cause
-      if (!(cause instanceof InvalidInput)) return new UsageError({ problem: messageOf(cause), cause })
+      if (!(cause instanceof InvalidInput.InvalidInput)) return new UsageError({ problem: messageOf(cause), cause })
       const { expected, field, value } = cause
-      return new UsageError({ problem: `${sentence({ field: flags[field] ?? field, value, expected })}.`, cause })
+      return new UsageError({
+        problem: `${InvalidInput.sentence({ field: flags[field] ?? field, value, expected })}.`,
+        cause
+      })
     }
   })
 
@@ -259,7 +258,7 @@ const parseRows = (file: string, text: string): ReadonlyArray<Rows.Row> => {
   try {
     return Cases.parseFile(file, text)
   } catch (cause) {
-    if (cause instanceof InvalidInput) throw cause
+    if (cause instanceof InvalidInput.InvalidInput) throw cause
     throw new UsageError({ problem: `${file}: ${messageOf(cause)}`, cause })
   }
 }

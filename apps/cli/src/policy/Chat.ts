@@ -1,16 +1,11 @@
 /** The chat model of `policy.provider` as the policy of a run. */
 import { ConfigError } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import * as Metering from "@inspo/reflection/Metering"
-import * as ModelName from "@inspo/reflection/ModelName"
-import * as Prices from "@inspo/reflection/Prices"
-import type { ProposerErrorKind } from "@inspo/reflection/Proposer"
-import * as Provider from "@inspo/reflection/Provider"
-import { estimateTokens } from "@inspo/domain/Chat"
-import type { LayerOptions, RolloutConfig } from "@inspo/rollout"
+import { ModelName, Prices, type ProposerErrorKind } from "@inspo/reflection"
+import { Metering, Provider } from "@inspo/reflection/models"
+import { Chat } from "@inspo/domain"
+import { ChatPolicy, ChatRollout, type LayerOptions, type RolloutConfig } from "@inspo/rollout"
 import * as ChatEngine from "@inspo/rollout/ChatEngine"
-import { type ChatAnswer, ChatFailure, ChatPolicy, type ChatRequest } from "@inspo/rollout/ChatPolicy"
-import * as ChatRollout from "@inspo/rollout/ChatRollout"
 import { Effect, Layer, Ref, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as LanguageModelLayer from "../proposer/LanguageModelLayer.ts"
@@ -24,7 +19,7 @@ type Settings = Pick<RunConfig, "budget" | "engine" | "keys" | "policy" | "reque
 
 /** The chat model itself. Its errors name the settings, and never hold the key. */
 export const layer = (config: Settings) =>
-  Layer.effect(ChatPolicy, make(config)).pipe(Layer.provide(FetchHttpClient.layer))
+  Layer.effect(ChatPolicy.ChatPolicy, make(config)).pipe(Layer.provide(FetchHttpClient.layer))
 
 const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, requests, rollout }: Settings) {
   const name = ModelName.parse(policy.provider ?? "")
@@ -47,7 +42,7 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
   }).pipe(Effect.mapError((error) => LanguageModelLayer.unusable("policy", variable, error)))
 
   const said = yield* Ref.make<ReadonlySet<string>>(new Set())
-  const write: ChatPolicy.Interface["write"] = Effect.fn("Chat.write")(function* (request) {
+  const write: ChatPolicy.ChatPolicy.Interface["write"] = Effect.fn("Chat.write")(function* (request) {
     const texts = textsOf(request)
     const [result, spent] = yield* Metering.measure(metering)(texts, served(request))
     if (Result.isSuccess(result)) {
@@ -59,17 +54,17 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
       // A server that counts nothing says 0 or nothing.
       const input = usage.inputTokens.total || tokensOf(texts)
       const output = usage.outputTokens.total || tokensOf([text, ...calls.map((call) => JSON.stringify(call))])
-      return { text, input, output, spent, ...(calls.length === 0 ? {} : { calls }) } satisfies ChatAnswer
+      return { text, input, output, spent, ...(calls.length === 0 ? {} : { calls }) } satisfies ChatPolicy.ChatAnswer
     }
     const kind = Provider.kindOf(result.failure)
-    return yield* new ChatFailure({
+    return yield* new ChatPolicy.ChatFailure({
       reason: withSettings("policy", kind, Provider.explain(result.failure)),
       ends: ofEpisode.has(kind) ? "episode" : "collection",
       spent
     })
   })
 
-  return ChatPolicy.of({
+  return ChatPolicy.ChatPolicy.of({
     profile: {
       name: name.provider,
       model: name.model,
@@ -80,7 +75,7 @@ const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, reques
     },
     write,
     atMost: (request) => Metering.atMost(metering, textsOf(request)),
-    countTokens: estimateTokens
+    countTokens: Chat.estimateTokens
   })
 })
 
@@ -103,7 +98,7 @@ const temperatureOf = ({ provider }: ModelName.ModelName, temperature: number): 
   temperature === 1 && provider !== "openai-compatible" ? null : temperature
 
 /** All texts of a request that its provider counts. */
-const textsOf = ({ messages, tools }: ChatRequest): ReadonlyArray<string> => [
+const textsOf = ({ messages, tools }: ChatPolicy.ChatRequest): ReadonlyArray<string> => [
   ...tools.map((tool) => JSON.stringify(tool)),
   ...messages.flatMap((message) =>
     message.role === "tool"
@@ -112,4 +107,5 @@ const textsOf = ({ messages, tools }: ChatRequest): ReadonlyArray<string> => [
   )
 ]
 
-const tokensOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+const tokensOf = (texts: ReadonlyArray<string>): number =>
+  texts.reduce((sum, text) => sum + Chat.estimateTokens(text), 0)

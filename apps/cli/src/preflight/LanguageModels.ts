@@ -1,6 +1,6 @@
 import type { RunConfig } from "@inspo/config"
-import { isPermanent, type ProposerErrorKind } from "@inspo/reflection/Proposer"
-import * as Provider from "@inspo/reflection/Provider"
+import { type ProposerErrorKind, isPermanent } from "@inspo/reflection"
+import { Provider } from "@inspo/reflection/models"
 import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { type LanguageModelConfig, type Section, timeoutOf, wayTo } from "../proposer/LanguageModelLayer.ts"

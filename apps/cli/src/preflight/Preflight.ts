@@ -1,8 +1,8 @@
 /** Whether every server that a run needs is available, before anything is started or paid for. */
 import { asksModel } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import * as ModelName from "@inspo/reflection/ModelName"
-import { kindOf } from "@inspo/reward/RewardConfig"
+import { ModelName } from "@inspo/reflection"
+import { kindOf } from "@inspo/reward"
 import { Effect } from "effect"
 import { UsageError } from "../Failure.ts"
 import type { LanguageModelConfig, Section } from "../proposer/LanguageModelLayer.ts"

@@ -1,7 +1,6 @@
 import { ConfigError } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import * as Provider from "@inspo/reflection/Provider"
-import { providers } from "@inspo/reflection/Providers"
+import { Provider, providers } from "@inspo/reflection/models"
 import { Effect, Layer } from "effect"
 import { type AiError, LanguageModel } from "effect/ai"
 import { FetchHttpClient } from "effect/http"

@@ -1,8 +1,7 @@
 import { ConfigError } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import { Prices, PromptTemplate, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
-import * as ModelProposer from "@inspo/reflection/ModelProposer"
-import type { ProposerModel } from "@inspo/reflection/ProposerModel"
+import { Prices, PromptTemplate, type Proposal, Proposer, ProposerError, type ProposerModel } from "@inspo/reflection"
+import { ModelProposer } from "@inspo/reflection/models"
 import { Effect, Layer } from "effect"
 import { LanguageModel } from "effect/ai"
 import { readText } from "../config/TextFile.ts"
@@ -12,7 +11,7 @@ import { withSettings } from "./Settings.ts"
 /** A language model that proposes, and its settings. */
 export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
   readonly kind: PromptTemplate.PromptKind
-  readonly model: Omit<ProposerModel, "provider"> & {
+  readonly model: Omit<ProposerModel.ProposerModel, "provider"> & {
     readonly provider: LanguageModelLayer.LanguageModelConfig["provider"]
   }
 }

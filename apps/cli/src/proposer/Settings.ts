@@ -1,4 +1,4 @@
-import type { ProposerErrorKind } from "@inspo/reflection/Proposer"
+import type { ProposerErrorKind } from "@inspo/reflection"
 
 /** A problem of the language model of a config section, with the settings that it depends on. */
 export const withSettings = (section: string, kind: ProposerErrorKind, problem: string): string => {

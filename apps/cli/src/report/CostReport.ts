@@ -1,6 +1,5 @@
-import type * as Ledger from "@inspo/ledger/Ledger"
-import { count, duration } from "@inspo/report/Format"
-import { table } from "@inspo/report/Text"
+import type { Ledger } from "@inspo/ledger"
+import { Text, count, duration } from "@inspo/report"
 
 /** What a run spent, a line per phase; nothing where nothing was spent. */
 export const costLines = ({ open, phases, redone, total }: Ledger.Summary): ReadonlyArray<string> =>
@@ -8,7 +7,7 @@ export const costLines = ({ open, phases, redone, total }: Ledger.Summary): Read
     ? []
     : [
         "Cost by phase",
-        ...table([
+        ...Text.table([
           ["  phase", "rollouts", "tokens", "calls", "USD", "time"],
           ...phases.map((phase) => row(`  ${phase.phase}`, phase)),
           row("  total", total),

@@ -1,8 +1,6 @@
 import { stripVTControlCharacters, styleText } from "node:util"
-import * as PlainText from "@inspo/domain/PlainText"
-import { abridged, type Piece, wordDiff } from "@inspo/report/WordDiff"
-import { percent } from "@inspo/report/Format"
-import { interval, table } from "@inspo/report/Text"
+import { PlainText } from "@inspo/domain"
+import { type Piece, Text, abridged, percent, wordDiff } from "@inspo/report"
 import type { Style } from "../terminal/Reporter.ts"
 import type { Cell } from "./Summary.ts"
 
@@ -90,13 +88,13 @@ export const runLines = (difference: RunDifference, style: Style): ReadonlyArray
       ? []
       : [
           "",
-          ...table([
+          ...Text.table([
             [`held-out ${difference.measure}`, "from", "to", "95 % intervals"],
             ...results.map((row) => [
               `${row.policy} training, ${row.instruction}`,
               percent(row.from.em),
               percent(row.to.em),
-              `${interval(row.from.ci95)} ${interval(row.to.ci95)}`
+              `${Text.interval(row.from.ci95)} ${Text.interval(row.to.ci95)}`
             ])
           ])
         ])

@@ -1,11 +1,9 @@
-import type { RunConfig } from "@inspo/config"
-import { paidModels } from "@inspo/config/Inconsistency"
+import { type RunConfig, paidModels } from "@inspo/config"
+import { Text, count, plural } from "@inspo/report"
+import { Prices } from "@inspo/reflection"
 import type { EngineProfile } from "@inspo/engine"
-import { count, plural } from "@inspo/report/Format"
-import * as Prices from "@inspo/reflection/Prices"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"
-import { wrap } from "@inspo/report/Text"
 
 /** What a run is about to do: model, world, schedule and the number of rollouts. */
 export const introduction = (
@@ -70,7 +68,7 @@ export const introduction = (
   ]
   return [
     ...entries.flatMap(([name, text]) =>
-      wrap(text, columns - 11).map((line, index) => `${(index === 0 ? name : "").padEnd(11)}${line}`)
+      Text.wrap(text, columns - 11).map((line, index) => `${(index === 0 ? name : "").padEnd(11)}${line}`)
     ),
     ""
   ]

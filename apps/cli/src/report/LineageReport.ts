@@ -1,7 +1,6 @@
 import { basename } from "node:path"
 import type { Projection } from "@inspo/analysis"
-import { wordDiff } from "@inspo/report/WordDiff"
-import { paragraph, wrap } from "@inspo/report/Text"
+import { Text, wordDiff } from "@inspo/report"
 import type { Style } from "../terminal/Reporter.ts"
 import { changeLines } from "./DiffReport.ts"
 
@@ -35,7 +34,7 @@ export const lineageLines = (
   roots: ReadonlyArray<Node>,
   style: Style
 ): ReadonlyArray<string> => {
-  const lines = branches.flatMap((branch) => wrap(described(branch), style.columns))
+  const lines = branches.flatMap((branch) => Text.wrap(described(branch), style.columns))
   const open: Array<{ readonly node: Node; readonly parent: Node | null; readonly depth: number }> = roots
     .map((node) => ({ node, parent: null, depth: 0 }))
     .toReversed()
@@ -65,9 +64,9 @@ export const nodeLines = (
   style: Style,
   indent = ""
 ): ReadonlyArray<string> => [
-  ...paragraph(title, indent, style.columns),
+  ...Text.paragraph(title, indent, style.columns),
   ...(from === null
-    ? paragraph(text, `${indent}    `, style.columns)
+    ? Text.paragraph(text, `${indent}    `, style.columns)
     : changeLines(wordDiff(from, text), style, `${indent}    `))
 ]
 

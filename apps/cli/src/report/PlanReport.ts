@@ -1,9 +1,8 @@
 import type { Plan } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
-import { count, percent, plural } from "@inspo/report/Format"
+import { Text, count, percent, plural } from "@inspo/report"
 import type { Check } from "../preflight/Check.ts"
 import type { PolicyPlan } from "./PolicyPlan.ts"
-import { paragraph, table, wrap } from "@inspo/report/Text"
 
 /** The plan of a run as plain lines of at most `columns` characters. */
 export const planLines = (
@@ -15,7 +14,7 @@ export const planLines = (
 ): ReadonlyArray<string> => {
   const { bounds, evolutions, prunes, rollouts } = forecast
   return [
-    ...wrap(
+    ...Text.wrap(
       `${plural(forecast.steps, "step")} of ${config.train.batchSize} questions × ${config.rollout.groupSize} rollouts, ` +
         plural(config.population.size, "instruction"),
       columns
@@ -33,7 +32,7 @@ export const planLines = (
       columns
     ),
     "",
-    ...table([
+    ...Text.table([
       ["", "at least", "expected", "at most"],
       ["training rollouts", ...same(rollouts.train)],
       ["verification rollouts", ...row(bounds.verification)],
@@ -42,14 +41,14 @@ export const planLines = (
       ...(policy === null ? [["tokens", "", "", count(forecast.maximumTokens)]] : policyRows(policy))
     ]),
     "",
-    ...wrap(
+    ...Text.wrap(
       "At least: no evolution finds failures to learn from. Expected: every candidate passes. At most: none does, and nothing " +
         "is ever rewarded; tokens if every rollout uses up its limits. Evaluation assumes that the best instruction in the end is " +
         "not the seed. The static baseline, unless it is skipped, trains on the same number of rollouts.",
       columns
     ),
     "",
-    ...wrap(
+    ...Text.wrap(
       `Values are known to ± ${percent(forecast.valueHalfWidth)} (95 %) after ${config.selection.window} steps of ` +
         `${config.population.size} instructions that share the batch, if a group's mean varies as much as it can (1/4).`,
       columns
@@ -59,9 +58,9 @@ export const planLines = (
       : [
           "",
           "Checked:",
-          ...checks.flatMap(({ detail, part, status }) => paragraph(`${part} ${status}: ${detail}`, "  ", columns))
+          ...checks.flatMap(({ detail, part, status }) => Text.paragraph(`${part} ${status}: ${detail}`, "  ", columns))
         ]),
-    ...forecast.warnings.flatMap((warning) => ["", ...wrap(`Warning: ${warning}`, columns)])
+    ...forecast.warnings.flatMap((warning) => ["", ...Text.wrap(`Warning: ${warning}`, columns)])
   ]
 }
 
@@ -90,7 +89,7 @@ const strip = (population: ReadonlyArray<number>, size: number, columns: number)
 const indent = " ".repeat(14)
 
 const entry = (name: string, steps: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
-  const [first = "", ...rest] = paragraph(
+  const [first = "", ...rest] = Text.paragraph(
     steps.length === 0 ? "none" : `${steps.length}, after step ${steps.join(", ")}`,
     indent,
     columns

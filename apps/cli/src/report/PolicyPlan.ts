@@ -1,12 +1,9 @@
 /** What the calls of a chat model as the policy can cost, before anything is spent. */
 import type { Plan } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
-import type { Question } from "@inspo/domain"
-import * as ModelName from "@inspo/reflection/ModelName"
-import * as Prices from "@inspo/reflection/Prices"
-import { estimateTokens } from "@inspo/domain/Chat"
-import { Prompt } from "@inspo/rollout"
-import * as Agents from "@inspo/rollout/agents/Agents"
+import { ModelName, Prices } from "@inspo/reflection"
+import { Chat, type Question } from "@inspo/domain"
+import { Agents, Prompt } from "@inspo/rollout"
 import { Array as Arr, Number, Schema } from "effect"
 
 const bounds = <S extends Schema.Schema<number>>(value: S) => Schema.Struct({ min: value, max: value })
@@ -54,7 +51,7 @@ export const make = (
 const meanPrompt = ({ rollout, seedInstruction }: RunConfig, questions: ReadonlyArray<Question.Question>): number => {
   const sizes = questions.map((question) =>
     Number.sumAll(
-      Prompt.messages({ text: seedInstruction }, question, rollout).map(({ content }) => estimateTokens(content))
+      Prompt.messages({ text: seedInstruction }, question, rollout).map(({ content }) => Chat.estimateTokens(content))
     )
   )
   return Math.round(Number.sumAll(sizes) / Math.max(1, sizes.length))

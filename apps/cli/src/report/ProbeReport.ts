@@ -1,12 +1,11 @@
 /** What a probe found, as a document and as lines. */
 import { Probe as Rule, type Plan, type ProbeRollouts } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
-import { count, interval, percent, plural, points } from "@inspo/report/Format"
+import { Text, count, interval, percent, plural, points } from "@inspo/report"
 import { Group, Invariant } from "@inspo/domain"
 import { Bootstrap, Exact, Interval, Spread } from "@inspo/statistics"
 import { type Effect, Schema } from "effect"
 import { sumAll } from "effect/Number"
-import { paragraph, table, wrap } from "@inspo/report/Text"
 
 const Share = Schema.Struct({ share: Schema.Finite, ci95: Interval.Interval })
 
@@ -153,7 +152,7 @@ const root = (variance: number): number => Math.sqrt(Math.max(0, variance))
 /** The probe as plain lines of at most `columns` characters. */
 export const lines = (probe: Probe, columns: number): ReadonlyArray<string> => [
   "",
-  ...table([
+  ...Text.table([
     ["instruction", "groups", "reached", "95 % interval", "reward", "gain, 95 % interval"],
     ...probe.instructions.map(({ gain, groups, reached, reward }, place) => [
       place === 0 ? "seed" : String(place),
@@ -166,13 +165,13 @@ export const lines = (probe: Probe, columns: number): ReadonlyArray<string> => [
   ]),
   "",
   ...probe.instructions.flatMap(({ text }, place) =>
-    paragraph(`${place === 0 ? "seed" : place}: ${text}`, "  ", columns)
+    Text.paragraph(`${place === 0 ? "seed" : place}: ${text}`, "  ", columns)
   ),
   "",
-  ...wrap(figures(probe), columns),
-  ...wrap(differences(probe), columns),
+  ...Text.wrap(figures(probe), columns),
+  ...Text.wrap(differences(probe), columns),
   "",
-  ...wrap(conclusion(probe), columns)
+  ...Text.wrap(conclusion(probe), columns)
 ]
 
 const figures = ({ failed, instructions: [seed], proposerFailure, rollouts, startShare, tokens }: Probe): string =>

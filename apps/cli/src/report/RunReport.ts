@@ -1,18 +1,21 @@
-import * as Collapse from "@inspo/coevolution/Collapse"
-import * as Degradation from "@inspo/coevolution/Degradation"
-import type { RunState } from "@inspo/coevolution/RunState"
-import * as Strategies from "@inspo/coevolution/Strategies"
+import { Collapse, Degradation, type RunState, Strategies } from "@inspo/coevolution"
+import {
+  Markdown as MarkdownText,
+  Text,
+  count,
+  duration,
+  gain,
+  inPoints,
+  labels,
+  names,
+  percent,
+  plural
+} from "@inspo/report"
+import { MarkdownText as DomainMarkdownText, Strategy } from "@inspo/domain"
+import { measure } from "@inspo/reward"
 import type { RunConfig } from "@inspo/config"
-import { count, duration, percent, inPoints, plural } from "@inspo/report/Format"
-import { gain } from "@inspo/report/Gains"
-import { labels, names } from "@inspo/report/Names"
-import * as MarkdownText from "@inspo/report/Markdown"
-import { fenced, inline } from "@inspo/domain/MarkdownText"
-import { Strategy } from "@inspo/domain"
-import { measure } from "@inspo/reward/RewardConfig"
 import { identity } from "effect"
 import { stringify } from "yaml"
-import { interval, table, wrap } from "@inspo/report/Text"
 import { change } from "./Change.ts"
 import { type Cell, cell, type Summary } from "./Summary.ts"
 import { explain, type UnknownWords } from "./UnknownWords.ts"
@@ -21,7 +24,7 @@ import { explain, type UnknownWords } from "./UnknownWords.ts"
 export interface RunReport {
   readonly summary: Summary
   readonly config: RunConfig
-  readonly instructions: RunState["instructions"]
+  readonly instructions: RunState.RunState["instructions"]
   readonly unknownWords: UnknownWords | null
   readonly program: string
 }
@@ -30,7 +33,7 @@ export interface RunReport {
 export const text = (report: RunReport, columns: number): ReadonlyArray<string> => {
   const { summary } = report
   const { bestInstruction, seedInstruction } = summary
-  const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => ["", ...wrap(one, columns)])
+  const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => ["", ...Text.wrap(one, columns)])
   return [
     "",
     ...sideBySide(
@@ -40,8 +43,8 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
     ),
     ...spaced(degraded(summary.degradations)),
     "",
-    ...changes(report, identity).flatMap((line) => wrap(line, columns)),
-    ...(summary.evaluation.length === 0 ? [] : ["", resultTitle(summary), ...table(resultRows(report))]),
+    ...changes(report, identity).flatMap((line) => Text.wrap(line, columns)),
+    ...(summary.evaluation.length === 0 ? [] : ["", resultTitle(summary), ...Text.table(resultRows(report))]),
     ...spaced(notes(report)),
     ...spaced(ownStrategies(report.config, summary.strategies)),
     ...spaced([`${budget(summary)} in ${duration(summary.wallSeconds)}.`]),
@@ -76,15 +79,15 @@ export const markdown = (report: RunReport, sections: Sections): string => {
   return [
     ...sections.head,
     "",
-    ...spaced(degraded(summary.degradations).map(inline)),
+    ...spaced(degraded(summary.degradations).map(DomainMarkdownText.inline)),
     ...titled("What got better, and what got worse", sections.changed),
-    ...titled(`Best instruction: ${inline(label(summary.bestInstruction.id))}`, sections.best),
-    ...spaced(changes(report, inline)),
+    ...titled(`Best instruction: ${DomainMarkdownText.inline(label(summary.bestInstruction.id))}`, sections.best),
+    ...spaced(changes(report, DomainMarkdownText.inline)),
     ...titled(resultTitle(summary), summary.evaluation.length === 0 ? [] : table(resultRows(report))),
     ...spaced(notes(report)),
     `${budget(summary)}. To reproduce it:`,
     "",
-    ...fenced("", [`${program} run ${runDir}/config.json --out ${runDir}-again`]),
+    ...DomainMarkdownText.fenced("", [`${program} run ${runDir}/config.json --out ${runDir}-again`]),
     "",
     ...folded("From the seed to the best instruction", sections.lineage),
     ...folded("How the instructions compare", sections.compared),
@@ -93,17 +96,26 @@ export const markdown = (report: RunReport, sections: Sections): string => {
       `All ${plural(instructions.length, "instruction")}`,
       table([
         ["id", "born at step", "generation", "parent", "text"],
-        ...instructions.map((one) => [one.id, `${one.bornAt}`, `${one.generation}`, one.parent ?? "", inline(one.text)])
+        ...instructions.map((one) => [
+          one.id,
+          `${one.bornAt}`,
+          `${one.generation}`,
+          one.parent ?? "",
+          DomainMarkdownText.inline(one.text)
+        ])
       ])
     ),
     ...folded("Strategies and settings", [
       ...table([
         ["part", "decided by"],
-        ...Object.entries(summary.strategies).map(([part, strategy]) => [part, inline(Strategy.describe(strategy))])
+        ...Object.entries(summary.strategies).map(([part, strategy]) => [
+          part,
+          DomainMarkdownText.inline(Strategy.describe(strategy))
+        ])
       ]),
       "",
-      ...spaced(ownStrategies(config, summary.strategies).map(inline)),
-      ...fenced("yaml", stringify(config).trimEnd().split("\n"))
+      ...spaced(ownStrategies(config, summary.strategies).map(DomainMarkdownText.inline)),
+      ...DomainMarkdownText.fenced("yaml", stringify(config).trimEnd().split("\n"))
     ])
   ].join("\n")
 }
@@ -204,12 +216,12 @@ const resultRows = ({ config, summary }: RunReport): ReadonlyArray<ReadonlyArray
   ...summary.evaluation.map((entry) => [
     `${entry.policy} training, ${entry.instruction}`,
     percent(entry.em),
-    interval(entry.ci95),
+    Text.interval(entry.ci95),
     entry.toolCalls.toFixed(2)
   ]),
   ...(summary.baseline === null
     ? []
-    : [["static baseline, seed", percent(summary.baseline.em), interval(summary.baseline.ci95), ""]])
+    : [["static baseline, seed", percent(summary.baseline.em), Text.interval(summary.baseline.ci95), ""]])
 ]
 
 const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<string> => {
@@ -279,7 +291,11 @@ const sideBySide = (
   columns: number
 ): ReadonlyArray<string> => {
   const width = Math.floor((columns - 3) / 2)
-  const column = (title: string, body: string) => [...wrap(title, width), "─".repeat(width), ...wrap(body, width)]
+  const column = (title: string, body: string) => [
+    ...Text.wrap(title, width),
+    "─".repeat(width),
+    ...Text.wrap(body, width)
+  ]
   const lefts = column(leftTitle, left)
   const rights = column(rightTitle, right)
   return Array.from({ length: Math.max(lefts.length, rights.length) }, (_, index) =>

@@ -1,10 +1,7 @@
-import { Degradation } from "@inspo/coevolution/Degradation"
-import { Evidence, instruction, type RunState } from "@inspo/coevolution/RunState"
-import * as Selection from "@inspo/coevolution/Selection"
-import { Identities } from "@inspo/coevolution/Strategies"
+import { Degradation, RunState, Selection, Strategies } from "@inspo/coevolution"
+import { Interval } from "@inspo/statistics"
 import type { RunConfig } from "@inspo/config"
 import { Group, Instruction } from "@inspo/domain"
-import { Interval, wilson } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
 import { sumAll } from "effect/Number"
 
@@ -18,7 +15,7 @@ export const Cell = Schema.Struct({
   n: Count,
   em: Share,
   /** Wilson interval with the question as its unit. */
-  ci95: Interval,
+  ci95: Interval.Interval,
   toolCalls: Schema.Finite
 })
 export interface Cell extends Schema.Schema.Type<typeof Cell> {}
@@ -32,7 +29,7 @@ export const Baseline = Schema.Struct({
   source: Schema.Literals(["run", "cache"]),
   rollouts: Count,
   em: Share,
-  ci95: Interval
+  ci95: Interval.Interval
 })
 export interface Baseline extends Schema.Schema.Type<typeof Baseline> {}
 
@@ -44,7 +41,7 @@ export const Summary = Schema.Struct({
   runDir: Schema.String,
   randomSeed: Count,
   /** Which strategies decided. */
-  strategies: Identities,
+  strategies: Strategies.Identities,
   steps: Count,
   rollouts: Schema.Struct({ train: Count, verification: Count, evaluation: Count }),
   /** Rollouts that a tool or the reward failed, left out of training, credit and every mean; absent when there are none. */
@@ -54,7 +51,7 @@ export const Summary = Schema.Struct({
   /** Whether the instruction to use from now on is shown to be better than the seed. */
   learned: Schema.Boolean,
   /** What shows that the best instruction is better than the seed; null where nothing does. */
-  evidence: Schema.NullOr(Evidence),
+  evidence: Schema.NullOr(RunState.Evidence),
   /** The instruction of highest value, where nothing shows that it is better than the seed; else null. */
   unproven: Schema.NullOr(Instruction.InstructionId),
   /** The reward that `em` is the mean of: exact match (`em`) unless `reward.kind` names another. */
@@ -71,7 +68,7 @@ export const Summary = Schema.Struct({
   baseline: Schema.NullOr(Baseline),
   /** Whether something failed without ending the run, and what, one entry for each part. */
   degraded: Schema.Boolean,
-  degradations: Schema.Array(Degradation),
+  degradations: Schema.Array(Degradation.Degradation),
   wallSeconds: Schema.Finite
 })
 export interface Summary extends Schema.Schema.Type<typeof Summary> {}
@@ -82,8 +79,8 @@ export const encodeJson = Schema.encodeSync(Schema.fromJsonString(Summary))
 export const summarize = (run: {
   readonly runDir: string
   readonly config: RunConfig
-  readonly state: RunState
-  readonly outcome: { readonly baseline: Baseline | null; readonly degraded: ReadonlyArray<Degradation> }
+  readonly state: RunState.RunState
+  readonly outcome: { readonly baseline: Baseline | null; readonly degraded: ReadonlyArray<Degradation.Degradation> }
   readonly wallSeconds: number
 }): Summary | null => {
   const { config, state } = run
@@ -91,7 +88,7 @@ export const summarize = (run: {
   const { phase } = state
   if (seed === undefined || state.strategies === null || phase._tag !== "Finished") return null
   const { best: peak, collapse } = state.rewardTrend
-  const best = instruction(state, phase.best)
+  const best = RunState.instruction(state, phase.best)
   const evidence = phase.unproven === null && best.id !== seed.id ? state.evidence : null
   return {
     runDir: run.runDir,
@@ -128,8 +125,8 @@ export const summarize = (run: {
 
 /** What failed in a run without ending it, and beside it. */
 export const degraded = (
-  state: Pick<RunState, "degraded">,
-  beside: ReadonlyArray<Degradation>
+  state: Pick<RunState.RunState, "degraded">,
+  beside: ReadonlyArray<Degradation.Degradation>
 ): Pick<Summary, "degraded" | "degradations"> => {
   const degradations = [...state.degraded, ...beside]
   return { degraded: degradations.length > 0, degradations }
@@ -142,7 +139,7 @@ export const score = (groups: ReadonlyArray<Group.Group>): Pick<Cell, "n" | "em"
   return {
     n,
     em: n === 0 ? 0 : correct / n,
-    ci95: wilson(correct, n),
+    ci95: Interval.wilson(correct, n),
     toolCalls: n === 0 ? 0 : sumAll(groups.map(({ toolCalls }) => sumAll(toolCalls) / toolCalls.length)) / n
   }
 }

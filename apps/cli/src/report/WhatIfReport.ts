@@ -1,7 +1,6 @@
 import type { WhatIf } from "@inspo/analysis"
 import { Equal, Result } from "effect"
-import { percent } from "@inspo/report/Format"
-import { clip, table, wrap } from "@inspo/report/Text"
+import { Text, percent } from "@inspo/report"
 
 /** Settings by dotted name, and the answer of the log. */
 export interface Asked {
@@ -21,7 +20,7 @@ export const answerLines = (
     groups: ({ effectiveGroups }) => (effectiveGroups === null ? "-" : effectiveGroups.toFixed(0))
   }),
   "",
-  ...wrap(
+  ...Text.wrap(
     `Best instruction: ${best.logged} logged, ${best.replayed} what if. Mean training reward: ` +
       `${percent(reward.logged)} logged, ${percent(reward.replayed)} what if.`,
     columns
@@ -43,13 +42,16 @@ export const decisionLines = <D extends Compared>(
 ): ReadonlyArray<string> => {
   const changed = decisions.filter(differs)
   return [
-    ...wrap(fixed, columns),
+    ...Text.wrap(fixed, columns),
     "",
-    ...wrap(`Settings: ${words(settings)}`, columns),
-    ...wrap(`${changed.length} of ${decisions.length} decisions differ.`, columns),
+    ...Text.wrap(`Settings: ${words(settings)}`, columns),
+    ...Text.wrap(`${changed.length} of ${decisions.length} decisions differ.`, columns),
     ...(changed.length === 0
       ? []
-      : ["", ...table([Object.keys(cells), ...changed.map((one) => Object.values(cells).map((cell) => cell(one)))])])
+      : [
+          "",
+          ...Text.table([Object.keys(cells), ...changed.map((one) => Object.values(cells).map((cell) => cell(one)))])
+        ])
   ]
 }
 
@@ -62,12 +64,12 @@ export const shown = {
 
 /** One line for each point of a grid, and the reasons of those that the log does not answer. */
 export const gridLines = (asked: ReadonlyArray<Asked>, columns: number): ReadonlyArray<string> => [
-  ...wrap(fixedPath, columns),
+  ...Text.wrap(fixedPath, columns),
   "",
-  ...table([
+  ...Text.table([
     ["settings", "differ", "best", "reward"],
     ...asked.map(({ answer, settings }) => [
-      clip(words(settings), columns - 26),
+      Text.clip(words(settings), columns - 26),
       ...Result.match(answer, {
         onSuccess: ({ best, decisions, reward }) => [
           `${decisions.filter(differs).length}/${decisions.length}`,
@@ -79,7 +81,7 @@ export const gridLines = (asked: ReadonlyArray<Asked>, columns: number): Readonl
     ])
   ]),
   ...asked.flatMap(({ answer, settings }) =>
-    Result.isFailure(answer) ? ["", ...wrap(`${words(settings)}: ${answer.failure.message}.`, columns)] : []
+    Result.isFailure(answer) ? ["", ...Text.wrap(`${words(settings)}: ${answer.failure.message}.`, columns)] : []
   )
 ]
 
@@ -102,4 +104,4 @@ const words = (settings: Asked["settings"]): string => {
 }
 
 const ids = (names: ReadonlyArray<string> | null): string =>
-  names === null ? "not due" : names.length === 0 ? "none" : clip(names.join(" "), 24)
+  names === null ? "not due" : names.length === 0 ? "none" : Text.clip(names.join(" "), 24)

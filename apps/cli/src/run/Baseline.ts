@@ -1,11 +1,8 @@
-import { plural } from "@inspo/report/Format"
+import { plural } from "@inspo/report"
+import type { Degradation, RunEvent, RunState } from "@inspo/coevolution"
+import { type RunConfig, staticConfig } from "@inspo/config"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import type { RunEvent } from "@inspo/coevolution"
-import type { Degradation } from "@inspo/coevolution/Degradation"
-import type { RunState } from "@inspo/coevolution/RunState"
-import type { RunConfig } from "@inspo/config"
-import { staticConfig } from "@inspo/config/StaticArm"
 import { Effect, Schema, Struct } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { Baseline, score } from "../report/Summary.ts"
@@ -58,10 +55,10 @@ export const cacheKey = (
 /** The static arm of a finished run: from a results file when one holds it, else trained in `baseline/` now. */
 export const baseline = Effect.fn("Baseline.baseline")(function* (
   options: FindOrExecuteOptions & {
-    readonly state: RunState
+    readonly state: RunState.RunState
     readonly events: ReadonlyArray<RunEvent>
     /** Notes what failed in the training of the arm. */
-    readonly note: (facts: ReadonlyArray<Degradation>) => Effect.Effect<void>
+    readonly note: (facts: ReadonlyArray<Degradation.Degradation>) => Effect.Effect<void>
   }
 ) {
   const { code, directory, loaded, reporter, state } = options

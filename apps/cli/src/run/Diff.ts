@@ -1,8 +1,9 @@
 import { Projection } from "@inspo/analysis"
 import type { RunEvent } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import * as PlainText from "@inspo/domain/PlainText"
-import { measure } from "@inspo/reward/RewardConfig"
+import { PlainText } from "@inspo/domain"
+import { measure } from "@inspo/reward"
+import { Text } from "@inspo/report"
 import { Effect, FileSystem } from "effect"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
 import { readText } from "../config/TextFile.ts"
@@ -12,7 +13,6 @@ import { score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph } from "@inspo/report/Text"
 
 export interface DiffInput {
   readonly from: string
@@ -37,7 +37,7 @@ export const instruction = Effect.fn("Diff.instruction")(function* (name: string
   if (named === null) return false
   yield* Reporter.print({ kind: "instruction", ...named }, (columns) => [
     PlainText.escape(named.name),
-    ...paragraph(named.text, "  ", columns)
+    ...Text.paragraph(named.text, "  ", columns)
   ])
   return true
 })

@@ -1,8 +1,6 @@
 import { Projection } from "@inspo/analysis"
-import { EventLog, foldStored, run, type RunEvent, StateHash, type Strategies } from "@inspo/coevolution"
-import type { RunState } from "@inspo/coevolution/RunState"
-import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
-import * as JudgeCost from "@inspo/config/JudgeCost"
+import { EventLog, type RunEvent, type RunState, StateHash, type Strategies, foldStored, run } from "@inspo/coevolution"
+import { JudgeCost, type RunConfig, algorithmOf } from "@inspo/config"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { Cause, Clock, DateTime, Effect, FileSystem, Layer, type Path, Ref, Schedule, type Scope } from "effect"
@@ -40,10 +38,10 @@ export interface ExecuteOptions {
 type FollowServices = Journal | FileSystem.FileSystem | Path.Path | Scope.Scope | Strategies.Services
 
 /** Called with an event after it was committed, and the state it led to. */
-export type OnEvent = (event: RunEvent, state: RunState) => Effect.Effect<void>
+export type OnEvent = (event: RunEvent, state: RunState.RunState) => Effect.Effect<void>
 
 export interface ExecuteResult {
-  readonly state: RunState
+  readonly state: RunState.RunState
   readonly events: ReadonlyArray<RunEvent>
   readonly unknownWords: UnknownWords | null
 }
@@ -63,7 +61,7 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
     const engine = yield* Engine
     const { appendMetrics, current, journal, onEvent } = yield* begin(options, engine.profile)
 
-    const record = Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+    const record = Effect.fnUntraced(function* (event: RunEvent, state: RunState.RunState) {
       // The other events stay in the journal: a session may be of any length.
       const { step: sampled } = yield* Ref.updateAndGet(current, (before) => Projection.sampledAfter(before, event))
       if (event._tag === "StepTrained" && sampled !== null)
@@ -139,7 +137,7 @@ const keep = Effect.fnUntraced(function* (file: string, cause: Cause.Cause<unkno
 })
 
 /** A run continues only from the state that was committed, never from one that a changed program derives from its events. */
-const assertSameState = Effect.fnUntraced(function* (state: RunState, committed: string | null) {
+const assertSameState = Effect.fnUntraced(function* (state: RunState.RunState, committed: string | null) {
   const found = yield* StateHash.of(state)
   if (committed !== null && StateHash.differ(committed, found))
     return yield* new CommandFailure({

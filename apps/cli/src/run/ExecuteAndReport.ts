@@ -1,5 +1,4 @@
-import { Degradation, type RunEvent } from "@inspo/coevolution"
-import type { RunState } from "@inspo/coevolution/RunState"
+import { Degradation, type RunEvent, type RunState } from "@inspo/coevolution"
 import type { EngineProfile } from "@inspo/engine"
 import { Cause, Clock, Console, Effect, Ref } from "effect"
 import { CommandFailure } from "../Failure.ts"
@@ -115,7 +114,7 @@ const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
 /** Records the end of this session and adds up the seconds of all sessions. */
 const elapsed = Effect.fnUntraced(function* (
   { directory, launchedAt }: ExecuteAndReportOptions,
-  { spent, step }: RunState
+  { spent, step }: RunState.RunState
 ) {
   const seconds = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
   yield* appendTiming(directory, timing("Reported", { launchedAt, seconds, step, rollouts: spent.rollouts }))

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { foldStored, type RunState, Selection } from "@inspo/coevolution"
-import { isEmbedded, type RunConfig } from "@inspo/config/RunConfig"
+import { type RunConfig, isEmbedded } from "@inspo/config"
 import { Invariant } from "@inspo/domain"
 import { Effect, FileSystem, Option, type PlatformError, Result } from "effect"
 import { orUsage } from "../config/Input.ts"
@@ -116,9 +116,7 @@ const writeModel = Effect.fnUntraced(function* (
   { checkpoint, folder, hash }: { readonly checkpoint: string; readonly hash: string; readonly folder: string }
 ) {
   const fs = yield* FileSystem.FileSystem
-  const [ModelFolder, Checkpoint] = yield* Effect.promise(() =>
-    Promise.all([import("@inspo/engine-local/ModelFolder"), import("@inspo/engine-local/Checkpoint")])
-  )
+  const { Checkpoint, ModelFolder } = yield* Effect.promise(() => import("@inspo/engine-local"))
   const source = engine.model ?? ModelFolder.shipped
   const { model } = yield* ModelFolder.read(source)
   const { parameters } = yield* Checkpoint.read(checkpoint, model, hash)

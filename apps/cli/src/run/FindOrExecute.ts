@@ -1,6 +1,5 @@
-import { AlgorithmDiff, foldStored } from "@inspo/coevolution"
-import type { RunState } from "@inspo/coevolution/RunState"
-import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
+import { AlgorithmDiff, type RunState, foldStored } from "@inspo/coevolution"
+import { type RunConfig, algorithmOf } from "@inspo/config"
 import { Effect, FileSystem } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { writeConfig } from "../runDirectory/ConfigFile.ts"
@@ -53,7 +52,7 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
     lost: null,
     follow: (_, past) => watch(reporter, config, past)
   })
-  return state satisfies RunState
+  return state satisfies RunState.RunState
 })
 
 /** A run that exists: it may name what the wanted config names, which the user allowed; `--trust` covers no more. */

@@ -9,7 +9,7 @@ import {
   RunState,
   Strategies
 } from "@inspo/coevolution"
-import { type RunConfig, algorithmOf, isEmbedded } from "@inspo/config/RunConfig"
+import { type RunConfig, algorithmOf, isEmbedded } from "@inspo/config"
 import { Journal } from "@inspo/journal"
 import { Array as Arr, Effect, FileSystem, Result } from "effect"
 import { Digest } from "effect/crypto"

@@ -7,7 +7,7 @@ import { presetByName } from "../config/Input.ts"
 import { UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
-import { rows } from "@inspo/report/Text"
+import { Text } from "@inspo/report"
 import { programName } from "./ProgramName.ts"
 
 export interface InitInput {
@@ -58,10 +58,10 @@ const listPresets = () => {
   const parts = Ablations.partNames.map((part) => ({ part, remains: Ablations.parts[part].remains }))
   return Reporter.print({ presets, parts }, (columns) => [
     "Settings to start from, with --preset NAME",
-    ...rows(Object.entries(Presets.purposes), columns),
+    ...Text.rows(Object.entries(Presets.purposes), columns),
     "",
     "What a run can leave out, with --ablate PART, and what remains",
-    ...rows(
+    ...Text.rows(
       parts.map(({ part, remains }) => [part, remains]),
       columns
     )

@@ -1,12 +1,11 @@
-import type { RunEvent, RunState } from "@inspo/coevolution"
-import * as Internalizing from "@inspo/coevolution/Internalizing"
-import { algorithmOf, isEmbedded, type RunConfig } from "@inspo/config/RunConfig"
-import { interval, percent, plural } from "@inspo/report/Format"
+import { Internalizing, type RunEvent, type RunState } from "@inspo/coevolution"
+import { type RunConfig, algorithmOf, isEmbedded } from "@inspo/config"
+import { Text, interval, percent, plural } from "@inspo/report"
+import { Interval } from "@inspo/statistics"
 import { type Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type CheckpointRef, Engine } from "@inspo/engine"
 import { Records } from "@inspo/journal"
 import { Rollout } from "@inspo/rollout"
-import { wilson } from "@inspo/statistics/Interval"
 import { Array as Arr, Effect, FileSystem, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -14,7 +13,6 @@ import { layerRollout } from "../layers.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { withJournal } from "../runDirectory/Read.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { paragraph, table } from "@inspo/report/Text"
 
 /** A finished run with its best instruction and the checkpoint of its policy. */
 export interface Finished {
@@ -97,14 +95,14 @@ export const lines = (
   { cells, instruction, rollouts, updates }: Internalized,
   columns: number
 ): ReadonlyArray<string> => [
-  ...paragraph(
+  ...Text.paragraph(
     `Trained with ${plural(updates, "update")} on ${plural(rollouts, "rewarded rollout")} under ${instruction.id} to act under the seed ` +
       "instruction alone. Mean reward on the test questions:",
     "",
     columns
   ),
   "",
-  ...table([
+  ...Text.table([
     ["instruction", "before", "95 % interval", "after", "95 % interval"],
     ...Array.from(
       Map.groupBy(cells, (one) => one.instruction),
@@ -185,6 +183,6 @@ const cell = Effect.fnUntraced(function* (
     instruction: instruction.id,
     n: rewards.length,
     mean: rewards.length === 0 ? 0 : sum / rewards.length,
-    ci95: wilson(sum, rewards.length)
+    ci95: Interval.wilson(sum, rewards.length)
   } satisfies Cell
 })

@@ -1,5 +1,5 @@
 import { Plan } from "@inspo/analysis"
-import * as Strategies from "@inspo/coevolution/Strategies"
+import { Strategies } from "@inspo/coevolution"
 import { Effect, Option, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"

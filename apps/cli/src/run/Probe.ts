@@ -1,10 +1,9 @@
 import { asksModel } from "@inspo/coevolution"
 import { ProbeRollouts, type Plan } from "@inspo/analysis"
-import { algorithmOf, type RunConfig } from "@inspo/config/RunConfig"
-import * as JudgeCost from "@inspo/config/JudgeCost"
-import { count, plural } from "@inspo/report/Format"
+import { JudgeCost, type RunConfig, algorithmOf } from "@inspo/config"
+import { Text, count, plural } from "@inspo/report"
+import { Agents } from "@inspo/rollout"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { maximumTokens } from "@inspo/rollout/agents/Agents"
 import { Effect, FileSystem, Layer } from "effect"
 import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -12,7 +11,6 @@ import { agentOf, layerServices } from "../layers.ts"
 import * as PolicyPlan from "../report/PolicyPlan.ts"
 import * as ProbeReport from "../report/ProbeReport.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { wrap } from "@inspo/report/Text"
 
 export interface ProbeInput {
   readonly config: RunConfig
@@ -27,7 +25,7 @@ export interface ProbeInput {
 export const probe = Effect.fn("Probe.probe")(function* (input: ProbeInput) {
   const { config, forecast, loaded, reporter } = input
   const groups = yield* checked(input)
-  yield* reporter.lines(["", ...wrap(cost(input, groups), reporter.columns)])
+  yield* reporter.lines(["", ...Text.wrap(cost(input, groups), reporter.columns)])
   const planned = ProbeReport.plannedOf(config, forecast)
   const fs = yield* FileSystem.FileSystem
   const checkpoints = yield* fs.makeTempDirectoryScoped()
@@ -106,7 +104,7 @@ const cost = ({ config, forecast, loaded }: ProbeInput, groups: number): string 
   )
   const tokens =
     policy === null
-      ? `${count(rollouts * maximumTokens(agentOf(config), config.rollout))} tokens`
+      ? `${count(rollouts * Agents.maximumTokens(agentOf(config), config.rollout))} tokens`
       : `${count(policy.calls.max)} calls of ${policy.model}` +
         (policy.usd === null ? "" : ` for ${policy.usd.max.toFixed(2)} US dollars`)
   const proposer = asksModel(config) && instructions > 1 + config.variants.length ? ", and a proposer call" : ""

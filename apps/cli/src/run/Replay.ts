@@ -1,6 +1,6 @@
-import { plural } from "@inspo/report/Format"
+import { Text, plural } from "@inspo/report"
+import { algorithmOf } from "@inspo/config"
 import { EventLog, Replay, Strategies } from "@inspo/coevolution"
-import { algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
 import { Clock, Effect, Layer } from "effect"
 import { loadData } from "../config/Data.ts"
@@ -8,7 +8,6 @@ import { CommandFailure } from "../Failure.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import { layerReading } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { wrap } from "@inspo/report/Text"
 
 export interface ReplayInput {
   readonly directory: string
@@ -43,7 +42,7 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory }: Repla
   yield* Reporter.print(document, (columns) => {
     const unchecked = hashes.other === 0 ? "" : `, ${hashes.other} have no state hash of this version`
     return [
-      ...wrap(
+      ...Text.wrap(
         `${plural(events, "event")} of ${plural(state.step, "step")} match the committed ones, replayed in ${seconds.toFixed(1)} s: ` +
           `${hashes.equal} state hashes are equal${unchecked}.`,
         columns

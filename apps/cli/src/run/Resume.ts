@@ -1,5 +1,6 @@
 import { AlgorithmDiff } from "@inspo/coevolution"
-import { type RunConfig, algorithmOf, deploymentOf } from "@inspo/config/RunConfig"
+import { type RunConfig, algorithmOf, deploymentOf } from "@inspo/config"
+import { Text } from "@inspo/report"
 import { Clock, Effect, FileSystem, Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
@@ -14,7 +15,6 @@ import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readEvents, readLedger } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { wrap } from "@inspo/report/Text"
 import * as Trackers from "../tracking/Trackers.ts"
 import { isCompared } from "./Baseline.ts"
 import { executeAndReport } from "./ExecuteAndReport.ts"
@@ -54,7 +54,7 @@ export const continueRun = Effect.fn("Resume.continueRun")(function* ({ at, out,
   })
   const reporter = yield* Reporter.make(input)
   yield* reporter.lines(
-    wrap(
+    Text.wrap(
       `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.` +
         (trainedFrom === at.value
           ? ""

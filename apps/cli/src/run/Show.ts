@@ -1,5 +1,5 @@
-import { labels, names } from "@inspo/report/Names"
-import * as Ledger from "@inspo/ledger/Ledger"
+import { Text, labels, names } from "@inspo/report"
+import { Ledger } from "@inspo/ledger"
 import { Console, Effect, Schema, Struct } from "effect"
 import { costLines } from "../report/CostReport.ts"
 import * as RunReport from "../report/RunReport.ts"
@@ -10,7 +10,6 @@ import { readLedger } from "../runDirectory/Read.ts"
 import { verdict } from "@inspo/analysis"
 import { announceAll } from "../terminal/Announcement.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { wrap } from "@inspo/report/Text"
 import { programName } from "./ProgramName.ts"
 
 /** Shows what happened in a run and what it cost: the report of a finished one, else how far it is. */
@@ -48,7 +47,7 @@ export const show = Effect.fn("Show.show")(function* (directory: string) {
               verdict(state, labels(names(state.instructions))),
               ...RunReport.ownStrategies(config, strategies),
               ...RunReport.degraded(failed.degradations)
-            ].flatMap((line) => wrap(line, columns)),
+            ].flatMap((line) => Text.wrap(line, columns)),
             `Continue with: ${program} resume ${directory}`,
             ...cost
           ]

@@ -1,16 +1,14 @@
 import { Projection } from "@inspo/analysis"
-import { type RunEvent, Strategies } from "@inspo/coevolution"
-import type { RunState } from "@inspo/coevolution/RunState"
+import { type RunEvent, type RunState, Strategies } from "@inspo/coevolution"
+import { measure } from "@inspo/reward"
+import { Text, percent, plural } from "@inspo/report"
 import type { RunConfig } from "@inspo/config"
-import { measure } from "@inspo/reward/RewardConfig"
 import { Clock, Effect, Option, Ref, Schedule, type Scope } from "effect"
-import { percent, plural } from "@inspo/report/Format"
 import { degraded } from "../report/RunReport.ts"
 import { score } from "../report/Summary.ts"
 import { announce } from "../terminal/Announcement.ts"
 import * as Progress from "../terminal/Progress.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { interval, wrap } from "@inspo/report/Text"
 import { plain, view } from "../terminal/View.ts"
 import type { OnEvent } from "./Execute.ts"
 
@@ -33,7 +31,7 @@ export const watch = Effect.fnUntraced(function* (
     yield* Effect.addFinalizer(() => reporter.block([]))
   }
 
-  return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+  return Effect.fnUntraced(function* (event: RunEvent, state: RunState.RunState) {
     const leader = leaderOf(valuation, state)
     const before = yield* Ref.getAndSet(parts, new Set(state.degraded.map(({ part }) => part)))
     const tried = yield* Ref.getAndUpdate(candidates, (before) => Projection.tried(before, event))
@@ -51,7 +49,7 @@ export const watch = Effect.fnUntraced(function* (
       ...(event._tag === "StepTrained" && !reporter.live ? [plain(latest)] : []),
       // Each failure of the proposer has its own line.
       ...degraded(state.degraded.filter(({ part }) => part !== "proposer" && !before.has(part))).flatMap((line) =>
-        wrap(line, columns)
+        Text.wrap(line, columns)
       ),
       ...announce(event, { leader, tried }, columns),
       ...(event._tag === "Evaluated" ? evaluated(event, measure(config.reward), columns) : [])
@@ -60,7 +58,10 @@ export const watch = Effect.fnUntraced(function* (
   })
 })
 
-const leaderOf = (valuation: Strategies.Strategies["valuation"], { population }: RunState): Progress.Leader | null =>
+const leaderOf = (
+  valuation: Strategies.Strategies["valuation"],
+  { population }: RunState.RunState
+): Progress.Leader | null =>
   Option.match(valuation.best(population), {
     onNone: () => null,
     onSome: ({ instruction, window }) => ({
@@ -89,8 +90,8 @@ const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
 
 const evaluated = (event: Extract<RunEvent, { readonly _tag: "Evaluated" }>, name: string, columns: number) => {
   const { ci95, em, n, toolCalls } = score(event.groups)
-  return wrap(
-    `evaluated ${event.policy} training with ${event.instruction}: ${name} ${percent(em)} ${interval(ci95)} ` +
+  return Text.wrap(
+    `evaluated ${event.policy} training with ${event.instruction}: ${name} ${percent(em)} ${Text.interval(ci95)} ` +
       `on ${plural(n, "question")}, ${toolCalls.toFixed(2)} tool calls each`,
     columns
   )

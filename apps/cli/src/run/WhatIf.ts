@@ -1,4 +1,4 @@
-import * as Strategies from "@inspo/coevolution/Strategies"
+import { Strategies } from "@inspo/coevolution"
 import { WhatIf } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Effect, Result } from "effect"

@@ -1,5 +1,5 @@
 /** `config.json` of a run directory: every setting of the run. */
-import { RunConfig } from "@inspo/config/RunConfig"
+import { RunConfig } from "@inspo/config"
 import { Effect, Schema } from "effect"
 import { decode } from "../config/Decode.ts"
 import { CommandFailure, oneLine, systemWords } from "../Failure.ts"

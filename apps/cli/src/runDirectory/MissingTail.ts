@@ -1,5 +1,5 @@
 /** Work that the files of a run directory show and its journal does not: the end of the journal is lost. */
-import { plural } from "@inspo/report/Format"
+import { plural } from "@inspo/report"
 import type { RunEvent } from "@inspo/coevolution"
 import type { LedgerEntry, LedgerTotal } from "@inspo/journal"
 import { Effect, Equal, FileSystem, Schema } from "effect"

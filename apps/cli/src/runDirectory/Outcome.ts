@@ -1,5 +1,4 @@
-import { foldStored } from "@inspo/coevolution"
-import { Degradation } from "@inspo/coevolution/Degradation"
+import { Degradation, foldStored } from "@inspo/coevolution"
 import type { RunNotes } from "@inspo/dashboard/RunCatalog"
 import { Effect, Schema } from "effect"
 import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
@@ -16,7 +15,7 @@ export const Outcome = Schema.Struct({
   baseline: Schema.NullOr(Baseline),
   unknownWords: Schema.NullOr(UnknownWords),
   /** What failed beside the run without ending it: trackers, the baseline. */
-  degraded: Schema.Array(Degradation).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+  degraded: Schema.Array(Degradation.Degradation).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 

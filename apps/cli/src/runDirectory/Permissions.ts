@@ -1,9 +1,8 @@
 /** What the config of a run directory names outside the directory: servers, programs and environment variables. */
 import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
-import * as ModelName from "@inspo/reflection/ModelName"
-import type { ModelProvider } from "@inspo/reflection/ProposerModel"
-import { withoutCredentials } from "@inspo/tracking/Credentials"
+import { ModelName, type ProposerModel } from "@inspo/reflection"
+import { Credentials } from "@inspo/tracking"
 
 /**
  * One thing that a directory may make a command do; `id` identifies it, and `says` shows it, an address without its
@@ -82,7 +81,7 @@ const model = (
 }
 
 /** The variables that providers' keys are in by default; known here so that reading a directory loads no provider. */
-export const usualKeys: Readonly<Record<Exclude<ModelProvider, "offline">, string | null>> = {
+export const usualKeys: Readonly<Record<Exclude<ProposerModel.ModelProvider, "offline">, string | null>> = {
   "openai-compatible": null,
   openai: "OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",
@@ -91,7 +90,7 @@ export const usualKeys: Readonly<Record<Exclude<ModelProvider, "offline">, strin
 
 const connection = (setting: string, url: string, variable: string | null): Permission =>
   permission(
-    `connect to ${withoutCredentials(url)}${variable === null ? "" : ` and send it the variable ${variable}`} (${setting})`,
+    `connect to ${Credentials.withoutCredentials(url)}${variable === null ? "" : ` and send it the variable ${variable}`} (${setting})`,
     setting,
     url,
     variable

@@ -1,6 +1,5 @@
-import * as EventLog from "@inspo/coevolution/EventLog"
-import type { RunEvent } from "@inspo/coevolution/RunEvent"
-import type { RunConfig } from "@inspo/config/RunConfig"
+import { EventLog, type RunEvent } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Journal } from "@inspo/journal"
 import { Effect, Layer, Predicate } from "effect"
 import { readConfig } from "./ConfigFile.ts"

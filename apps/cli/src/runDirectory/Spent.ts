@@ -1,6 +1,6 @@
 /** What a run had committed and spent by its last commit, in a file beside the journal that outlives it. */
 import { type Expense, type Journal, JournalError, type LedgerEntry, type LedgerTotal } from "@inspo/journal"
-import * as Ledger from "@inspo/ledger/Ledger"
+import { Ledger } from "@inspo/ledger"
 import { Array as Arr, Effect, FileSystem, Ref, Schema, Semaphore } from "effect"
 import { CommandFailure, fileFailure, systemWords } from "../Failure.ts"
 import { filesOf } from "./Files.ts"

@@ -1,4 +1,4 @@
-import type { Spent } from "@inspo/coevolution/RunState"
+import type { RunState } from "@inspo/coevolution"
 import { Array as Arr, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { filesOf } from "./Files.ts"
 import * as Regular from "./Regular.ts"
@@ -29,7 +29,7 @@ export const timing = (
     readonly launchedAt: number
     readonly seconds: number
     readonly step: number
-    readonly rollouts: Spent["rollouts"]
+    readonly rollouts: RunState.Spent["rollouts"]
   }
 ): Timing => {
   const rollouts = at.rollouts.train + at.rollouts.verification + at.rollouts.evaluation

@@ -1,4 +1,4 @@
-import * as PlainText from "@inspo/domain/PlainText"
+import { PlainText } from "@inspo/domain"
 import { Array as Arr, Effect, FileSystem, type PlatformError, Schema } from "effect"
 import { fileFailure } from "../Failure.ts"
 import * as Regular from "./Regular.ts"

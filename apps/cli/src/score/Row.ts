@@ -1,4 +1,4 @@
-import { DatasetError } from "@inspo/datasets/DatasetError"
+import { DatasetError } from "@inspo/datasets"
 import { FirstIssue, JsonText, PlainText, Trajectory } from "@inspo/domain"
 import type { ScoredEpisode } from "@inspo/reward"
 import { Predicate, Result, Schema } from "effect"

@@ -9,7 +9,7 @@ import {
   type Scope
 } from "@inspo/reward"
 import { Console, Effect, FileSystem, type PlatformError, Predicate, Ref, Result, Schema, Stdio, Stream } from "effect"
-import { count, percent } from "@inspo/report/Format"
+import { count, percent } from "@inspo/report"
 import { notUtf8 } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { isClosed } from "../StandardStreams.ts"

@@ -1,9 +1,8 @@
 /** Populations that the command line and its config file declare. */
-import { words } from "@inspo/domain/Problem"
+import { Problem as DomainProblem } from "@inspo/domain"
+import { Settings } from "@inspo/cohorts"
+import { Errors, Population, type Populations } from "@inspo/serve"
 import { Malformed } from "@inspo/http/server"
-import * as Settings from "@inspo/cohorts/Settings"
-import { Population, type Populations } from "@inspo/serve"
-import { type Conflict, InvalidRequest } from "@inspo/serve/wire/Errors"
 import { Effect, Option, Path, Schema, Struct } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
@@ -86,7 +85,7 @@ export const ensure = Effect.fnUntraced(function* (
 const keep = Effect.fnUntraced(function* (
   populations: Populations["Service"],
   { made: { settings = {} }, name }: Declared,
-  differences: Conflict["differences"]
+  differences: Errors.Conflict["differences"]
 ) {
   const fixed = differences.filter(({ field }) => !isFree(field))
   if (fixed.length > 0)
@@ -98,13 +97,13 @@ const keep = Effect.fnUntraced(function* (
   yield* populations.change(name, decodeFree(settings))
 })
 
-const differing = ({ current, field, given }: Conflict["differences"][number]): string =>
+const differing = ({ current, field, given }: Errors.Conflict["differences"][number]): string =>
   `${field} is ${shown(current)}, declared as ${shown(given)}`
 
 const unusable = (name: string, problem: Problem): CommandFailure | UsageError =>
-  problem instanceof InvalidRequest
+  problem instanceof Errors.InvalidRequest
     ? new UsageError({
-        problem: `The population ${name}: ${words(problem)}.`,
+        problem: `The population ${name}: ${DomainProblem.words(problem)}.`,
         cause: problem
       })
     : new CommandFailure({
@@ -157,7 +156,7 @@ const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
     onNone: () => "Correct it in the file; docs/reference/instruction-server.md lists the fields.",
     onSome: (name) => `Did you mean ${name}?`
   })
-  return words({ field, value: shown(Malformed.valueAt(file, path)), expected, remedy })
+  return DomainProblem.words({ field, value: shown(Malformed.valueAt(file, path)), expected, remedy })
 }
 
 const nameExpected = "letters, digits, ., _ and -, beginning with a letter or digit"

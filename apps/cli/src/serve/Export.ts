@@ -1,10 +1,10 @@
 import { join } from "node:path"
-import * as View from "@inspo/serve/live/View"
+import { View } from "@inspo/serve"
+import { Text } from "@inspo/report"
 import { Effect } from "effect"
 import { chooseAnother, claim } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { wrap } from "@inspo/report/Text"
 import { type Place, read } from "./StoredPopulations.ts"
 
 /** Writes the instruction to use outside learning, as text or, if it has several texts, as JSON, and why it was chosen. */
@@ -22,6 +22,6 @@ export const exportPopulation = Effect.fn("Served.export")(function* (place: Pla
     yield* replaceFile(join(directory, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   }).pipe(Effect.onError(() => discard))
   yield* Reporter.print({ directory, ...manifest }, (columns) =>
-    wrap(`${directory} contains ${instruction.id}. ${why}`, columns)
+    Text.wrap(`${directory} contains ${instruction.id}. ${why}`, columns)
   )
 })

@@ -1,8 +1,7 @@
 /** The proposer of served populations in the config file: a language model, or a bank of sentences. */
-import { local } from "@inspo/config/Deployment"
-import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
-import { defaultConfig, ModelPrice, ProposerModel, ModelProvider } from "@inspo/reflection/ProposerModel"
-import type * as Evolving from "@inspo/serve/live/Evolving"
+import { local } from "@inspo/config"
+import { ClauseBank, Proposer, ProposerModel, layerRandom } from "@inspo/reflection"
+import type { Evolving } from "@inspo/serve"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 
 /** The share of the newest work from which a golden answer counts as common, such as a label; candidates may contain it. */
@@ -13,13 +12,13 @@ const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: Cl
 
 /** `keyEnv` names the variable with the model's key, by default that of its provider; `budgetUsd` is for each population. */
 const Model = Schema.Struct({
-  provider: ModelProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
+  provider: ProposerModel.ModelProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
   model: Schema.NonEmptyString,
-  url: Schema.optionalKey(ProposerModel.fields.url),
+  url: Schema.optionalKey(ProposerModel.ProposerModel.fields.url),
   keyEnv: Schema.optionalKey(Schema.NonEmptyString),
-  maxOutputTokens: Schema.optionalKey(ProposerModel.fields.maxOutputTokens),
-  prompt: Schema.optionalKey(ProposerModel.fields.prompt),
-  prices: Schema.optionalKey(Schema.Array(ModelPrice)),
+  maxOutputTokens: Schema.optionalKey(ProposerModel.ProposerModel.fields.maxOutputTokens),
+  prompt: Schema.optionalKey(ProposerModel.ProposerModel.fields.prompt),
+  prices: Schema.optionalKey(Schema.Array(ProposerModel.ModelPrice)),
   commonAnswers,
   budgetUsd: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
 })
@@ -45,7 +44,7 @@ export const make = Effect.fnUntraced(function* (config: Config | null) {
   const context = yield* Layer.build(
     layer({
       kind: "reflection",
-      model: { ...defaultConfig, ...others, provider },
+      model: { ...ProposerModel.defaultConfig, ...others, provider },
       budget: { ...budget, prices },
       keys: { ...keys, proposer: keyEnv },
       requests

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { clip, wrap } from "@inspo/report/Text"
+import { Text } from "@inspo/report"
 import { type Place, read } from "./StoredPopulations.ts"
 import { JsonFlag } from "../commands/CommonFlags.ts"
 
@@ -31,7 +31,7 @@ const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: 
   const document = { directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id }
   if ((yield* JsonFlag) || difference === null)
     yield* Reporter.print(document, (columns) =>
-      wrap(
+      Text.wrap(
         `${decisions} decisions of ${population.step} cohorts equal the logged ones, in ${events} events. The incumbent is ${incumbent.id}.`,
         columns
       )
@@ -39,8 +39,8 @@ const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: 
   if (difference !== null)
     return yield* new CommandFailure({
       problem:
-        `Event ${difference.index} (${difference.event}) differs: logged ${clip(difference.logged, 200)}, ` +
-        `replayed ${clip(difference.replayed, 200)}. Restore the journal from a backup, or find out what changed it.`
+        `Event ${difference.index} (${difference.event}) differs: logged ${Text.clip(difference.logged, 200)}, ` +
+        `replayed ${Text.clip(difference.replayed, 200)}. Restore the journal from a backup, or find out what changed it.`
     })
 })
 

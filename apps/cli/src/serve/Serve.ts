@@ -1,10 +1,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Assets, Server as Dashboard } from "@inspo/dashboard"
 import type { JournalError } from "@inspo/journal"
-import { Limits } from "@inspo/serve"
-import { CurrentProposer, type ServerProposer } from "@inspo/serve/live/Evolving"
-import * as Journals from "@inspo/serve/store/Journals"
-import { PopulationStore } from "@inspo/serve/store/PopulationStore"
+import { Evolving, Journals, Limits, PopulationStore } from "@inspo/serve"
 import * as Proxy from "@inspo/serve/http/Proxy"
 import * as Registry from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
@@ -66,7 +63,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
 
 /** The declarations of the command line and the config file. */
 interface Start {
-  readonly proposer: ServerProposer | null
+  readonly proposer: Evolving.ServerProposer | null
   readonly declared: ReadonlyArray<Declared.Declared>
 }
 
@@ -96,7 +93,7 @@ const begin = Effect.fnUntraced(function* <E, R>(
   store: Layer.Layer<PopulationStore, E, R>,
   isEnding?: Effect.Effect<boolean>
 ) {
-  const writer = Layer.succeed(CurrentProposer, proposer)
+  const writer = Layer.succeed(Evolving.CurrentProposer, proposer)
   const populations = yield* Layer.build(Layer.provide(Registry.layer, [store, writer])).pipe(
     Effect.map(Context.get(Registry.Populations))
   )

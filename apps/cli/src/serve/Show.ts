@@ -1,13 +1,11 @@
 /** Shows served populations in a terminal. */
 import { Summary } from "@inspo/cohorts"
-import { count, duration, percent, plural } from "@inspo/report/Format"
+import { Text, count, duration, percent, plural } from "@inspo/report"
+import { type Population, View } from "@inspo/serve"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
-import type { Population } from "@inspo/serve"
-import * as View from "@inspo/serve/live/View"
 import { Effect } from "effect"
 import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph, said, table } from "@inspo/report/Text"
 import { type Place, read } from "./StoredPopulations.ts"
 
 /** Shows the status of populations, as the server's API does. */
@@ -32,7 +30,7 @@ const statusLines = (
   incumbent: Population.Incumbent,
   columns: number
 ): ReadonlyArray<string> => [
-  ...paragraph(
+  ...Text.paragraph(
     `${name}: ${state.replace("-", " ")}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
       `${plural(leases.given, "lease")}, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
@@ -41,10 +39,10 @@ const statusLines = (
     "",
     columns
   ),
-  ...paragraph(`Incumbent ${incumbent.instruction.id}: ${incumbent.why}`, "", columns),
-  ...paragraph(`Next: ${next}.`, "", columns),
+  ...Text.paragraph(`Incumbent ${incumbent.instruction.id}: ${incumbent.why}`, "", columns),
+  ...Text.paragraph(`Next: ${next}.`, "", columns),
   "",
-  ...table([
+  ...Text.table([
     ["instruction", "standing", "share", "best", "mean", "low", "high", "to seed", "low", "high", "rewards", "missing"],
     ...members.map(({ chance, estimate, id, probability, standing, toSeed }) => [
       id,
@@ -92,8 +90,8 @@ const lineageLines = (
       ...nodeLines(
         {
           title: `${member.id}${member.id === incumbent ? ", the incumbent" : ""}: ${fate(member)}`,
-          text: said(member.content),
-          from: parent === undefined ? null : said(parent.content)
+          text: Text.said(member.content),
+          from: parent === undefined ? null : Text.said(parent.content)
         },
         style
       )

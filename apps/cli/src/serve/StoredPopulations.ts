@@ -1,8 +1,7 @@
 /** Reads served populations, from the directory of their server or their own. */
 import { Journal } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
-import * as EvolutionStatus from "@inspo/serve/live/EvolutionStatus"
-import * as Loading from "@inspo/serve/store/Loading"
+import { EvolutionStatus, Loading } from "@inspo/serve"
 import { Array as Arr, Effect, FileSystem, Order, Path } from "effect"
 import { CommandFailure, fileFailure, UsageError } from "../Failure.ts"
 

@@ -1,15 +1,11 @@
-import { repetitions } from "@inspo/coevolution/Degradation"
+import { Degradation, type RunEvent } from "@inspo/coevolution"
+import { type Instruction, PlainText } from "@inspo/domain"
+import { CandidateLint, type ProposerFailure } from "@inspo/reflection"
+import { Bootstrap } from "@inspo/statistics"
+import { Text, percent, plural } from "@inspo/report"
 import { Projection } from "@inspo/analysis"
-import type { RunEvent } from "@inspo/coevolution/RunEvent"
-import type { Instruction } from "@inspo/domain"
-import * as PlainText from "@inspo/domain/PlainText"
-import * as CandidateLint from "@inspo/reflection/CandidateLint"
-import type { ProposerFailure } from "@inspo/reflection/Proposer"
-import { meanOf } from "@inspo/statistics/Bootstrap"
 import { Array as Arr, Schema } from "effect"
-import { percent, plural } from "@inspo/report/Format"
 import type { Leader } from "./Progress.ts"
-import { paragraph, wrap } from "@inspo/report/Text"
 
 /**
  * The lines worth keeping about an event: each prune, each evolution with the text that won, the failures of the proposer, and
@@ -29,7 +25,7 @@ export const announce = (
       return event.pruned.length === 0
         ? []
         : [
-            ...wrap(
+            ...Text.wrap(
               `step ${event.step}: pruned ${event.pruned.map(({ id, value }) => `${id} (${percent(value)})`).join(", ")}; ` +
                 `${event.kept.length} left`,
               columns
@@ -44,7 +40,7 @@ export const announce = (
           ]
     case "PopulationRefilled":
       return [
-        ...wrap(
+        ...Text.wrap(
           event.accepted.length === 0
             ? `step ${event.step}: ${
                 tried === 0
@@ -68,33 +64,33 @@ export const announce = (
           )
       ]
     case "Validated":
-      return wrap(
-        `step ${event.step}: ${percent(meanOf(event.groups.flatMap(({ rewards }) => rewards)))} on ${event.groups.length} ` +
+      return Text.wrap(
+        `step ${event.step}: ${percent(Bootstrap.meanOf(event.groups.flatMap(({ rewards }) => rewards)))} on ${event.groups.length} ` +
           `validation questions with ${event.instruction}`,
         columns
       )
     case "EvolutionSkipped":
-      return wrap(`step ${event.step}: no evolution, ${event.reason}`, columns)
+      return Text.wrap(`step ${event.step}: no evolution, ${event.reason}`, columns)
     default:
       return []
   }
 }
 
 const failed = (step: number, { failure }: { readonly failure?: ProposerFailure }, columns: number) =>
-  failure === undefined ? [] : wrap(`step ${step}: the proposer failed: ${failure.message}`, columns)
+  failure === undefined ? [] : Text.wrap(`step ${step}: the proposer failed: ${failure.message}`, columns)
 
 /** Candidates that broke a rule; repetitions do not. */
 const rejected = (
   { candidates, rejected: all, step }: Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>,
   columns: number
 ): ReadonlyArray<string> => {
-  const faults = all.filter(({ reason }) => !repetitions.has(reason))
+  const faults = all.filter(({ reason }) => !Degradation.repetitions.has(reason))
   if (faults.length === 0) return []
   const why = Object.entries(Arr.groupBy(faults, ({ reason }) => reason)).map(
     ([reason, some]) =>
       `${some.length} because each ${isReason(reason) ? CandidateLint.description[reason] : PlainText.escape(reason)}`
   )
-  return wrap(
+  return Text.wrap(
     `step ${step}: ${faults.length} of ${plural(candidates.length + all.length, "candidate")} rejected without a trial, ${why.join("; ")}`,
     columns
   )
@@ -114,7 +110,7 @@ export const announceAll = (events: ReadonlyArray<RunEvent>, columns: number): R
 
 const textOf = (instruction: Instruction.Instruction, why: string, columns: number): ReadonlyArray<string> => [
   `  ${instruction.id} ${why}:`,
-  ...paragraph(instruction.text, "    ", columns)
+  ...Text.paragraph(instruction.text, "    ", columns)
 ]
 
 /** How many candidates entered: untried ones, or those that passed their verification. */

@@ -2,7 +2,7 @@ import { styleText } from "node:util"
 import { Option } from "effect"
 import type { HelpDoc } from "effect/cli"
 import type { Style } from "./Reporter.ts"
-import { rows, wrap } from "@inspo/report/Text"
+import { Text } from "@inspo/report"
 
 /**
  * The help of a verb as lines of at most `columns` characters, except its examples, which are to be copied. The flags of
@@ -21,7 +21,7 @@ export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): R
     ...subcommands.flatMap(({ commands, group }) =>
       section(
         group ?? "Verbs",
-        rows(
+        Text.rows(
           commands.map((one) => [one.name.padEnd(widestVerb), one.shortDescription ?? one.description]),
           columns
         )
@@ -29,7 +29,7 @@ export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): R
     ),
     ...section(
       "Arguments",
-      rows(
+      Text.rows(
         args.map((one) => [
           `${one.name}${one.variadic ? "…" : ""}`,
           `${described(one)}${one.required ? "" : " (optional)"}`
@@ -37,8 +37,8 @@ export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): R
         columns
       )
     ),
-    ...section("Flags", rows(flags.map(flagRow), columns)),
-    ...(isRoot ? section("Flags of every verb", rows(globalFlags.map(flagRow), columns)) : []),
+    ...section("Flags", Text.rows(flags.map(flagRow), columns)),
+    ...(isRoot ? section("Flags of every verb", Text.rows(globalFlags.map(flagRow), columns)) : []),
     ...section(
       "Examples",
       examples.flatMap(({ command, description }) => [`  # ${description ?? ""}`, `  ${command}`])
@@ -53,7 +53,7 @@ export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): R
 /** A description as paragraphs; what is indented in it keeps its lines. */
 const description = (text: string, columns: number): ReadonlyArray<string> =>
   [...text.matchAll(/^ .*$|^$|^\S.*(?:\n\S.*)*$/gmu)].flatMap(([block]) =>
-    /^\S/u.test(block) ? wrap(block, columns) : [block]
+    /^\S/u.test(block) ? Text.wrap(block, columns) : [block]
   )
 
 const described = ({ description }: { readonly description: Option.Option<string> }): string =>

@@ -1,11 +1,9 @@
-import { plural } from "@inspo/report/Format"
-import type { Degradation } from "@inspo/coevolution/Degradation"
-import type { RunEvent } from "@inspo/coevolution/RunEvent"
-import * as Schedule from "@inspo/coevolution/Schedule"
+import { plural } from "@inspo/report"
+import { type Degradation, type RunEvent, Schedule } from "@inspo/coevolution"
+import { measure } from "@inspo/reward"
+import { Bootstrap } from "@inspo/statistics"
 import type { RunConfig } from "@inspo/config"
 import type { Instruction } from "@inspo/domain"
-import { measure } from "@inspo/reward/RewardConfig"
-import { meanOf } from "@inspo/statistics/Bootstrap"
 
 /** The progress of a run. Rewards, values and shares are in [0, 1]; times are in milliseconds. */
 export interface Progress {
@@ -20,7 +18,7 @@ export interface Progress {
   readonly leader: Leader | null
   readonly activity: string
   /** The parts that failed so far, with how often. */
-  readonly degraded: ReadonlyArray<Pick<Degradation, "part" | "count">>
+  readonly degraded: ReadonlyArray<Pick<Degradation.Degradation, "part" | "count">>
   /** Rollouts of the whole run as planned, those done, and those done before this session. */
   readonly planned: number
   readonly done: number
@@ -64,9 +62,9 @@ export const observe = (
   step: event._tag === "StepTrained" ? event.step : progress.step,
   ...(event._tag === "RolloutsCollected"
     ? {
-        reward: meanOf(event.groups.flatMap(({ rewards }) => rewards)),
+        reward: Bootstrap.meanOf(event.groups.flatMap(({ rewards }) => rewards)),
         answers: event.groups.reduce((sum, { rewards }) => sum + rewards.length, 0),
-        toolCalls: meanOf(event.groups.flatMap(({ toolCalls }) => toolCalls))
+        toolCalls: Bootstrap.meanOf(event.groups.flatMap(({ toolCalls }) => toolCalls))
       }
     : {}),
   leader: facts.leader ?? progress.leader,

@@ -1,7 +1,7 @@
-import * as PlainText from "@inspo/domain/PlainText"
+import { PlainText } from "@inspo/domain"
+import { Text } from "@inspo/report"
 import { Console, Effect, Ref, Terminal } from "effect"
 import { TerminalCapabilities } from "effect/cli"
-import { maximumColumns } from "@inspo/report/Text"
 import { JsonFlag } from "../commands/CommonFlags.ts"
 
 /** Where a command writes what people read, and the block at the bottom that is redrawn in place. */
@@ -36,7 +36,7 @@ export const printStyled = (document: unknown, lines: (style: Style) => Readonly
 export const styleOf = Effect.gen(function* () {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   const width = yield* (yield* Terminal.Terminal).columns
-  return { columns: width > 0 ? Math.min(maximumColumns, width) : maximumColumns, canColor }
+  return { columns: width > 0 ? Math.min(Text.maximumColumns, width) : Text.maximumColumns, canColor }
 })
 
 /**

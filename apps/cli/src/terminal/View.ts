@@ -1,6 +1,5 @@
-import { duration, percent } from "@inspo/report/Format"
+import { Text, duration, percent } from "@inspo/report"
 import { type Leader, timeLeft, type Progress } from "./Progress.ts"
-import { clip, decimal, paragraph } from "@inspo/report/Text"
 
 /** The live view: a few lines of at most `columns` characters that are redrawn in place. */
 export const view = (progress: Progress, columns: number): ReadonlyArray<string> => {
@@ -11,17 +10,17 @@ export const view = (progress: Progress, columns: number): ReadonlyArray<string>
   const room = Math.max(0, Math.min(40, columns - head.length - tail.length - 4))
   return [
     [head, bar(progress.done / Math.max(1, progress.planned), room), tail].filter((part) => part !== "").join("  "),
-    `${training(progress)}   tool calls per question ${decimal(progress.toolCalls)}` +
+    `${training(progress)}   tool calls per question ${Text.decimal(progress.toolCalls)}` +
       (leader === null ? "" : `   population ${leader.population}`),
     ...(leader === null
       ? []
       : [
           `best ${leader.best.id}, ${value(leader)}, generation ${leader.best.generation}`,
-          ...paragraph(leader.best.text, "  ", columns).slice(0, 4)
+          ...Text.paragraph(leader.best.text, "  ", columns).slice(0, 4)
         ]),
     ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
     progress.activity
-  ].map((line) => clip(line, columns))
+  ].map((line) => Text.clip(line, columns))
 }
 
 /** One step as a plain line, for output that is not a live terminal. */
@@ -32,7 +31,7 @@ export const plain = (progress: Progress): string => {
     `step ${progress.step}/${progress.steps}`,
     training(progress),
     ...(leader === null ? [] : [`best ${leader.best.id} ${percent(leader.value)}`, `population ${leader.population}`]),
-    `tool calls ${decimal(progress.toolCalls)}`,
+    `tool calls ${Text.decimal(progress.toolCalls)}`,
     ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
     ...(left === null ? [] : [`left ${duration(left / 1000)}`])
   ].join("  ")

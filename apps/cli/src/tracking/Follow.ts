@@ -1,13 +1,9 @@
 import { basename, resolve } from "node:path"
-import type { RunEvent } from "@inspo/coevolution"
-import type { Degradation } from "@inspo/coevolution/Degradation"
-import * as Ledger from "@inspo/ledger/Ledger"
-import type { RunState } from "@inspo/coevolution/RunState"
+import type { Degradation, RunEvent, RunState } from "@inspo/coevolution"
+import { Ledger } from "@inspo/ledger"
+import { Attach, Credentials, Gauges, Point, Tracker } from "@inspo/tracking"
 import type { RunConfig } from "@inspo/config"
 import { Journal, type JournalError } from "@inspo/journal"
-import { withoutCredentials } from "@inspo/tracking/Credentials"
-import { Attach, Point, Tracker } from "@inspo/tracking"
-import * as Gauges from "@inspo/tracking/Gauges"
 import * as Mlflow from "@inspo/tracking/Mlflow"
 import * as Prometheus from "@inspo/tracking/Prometheus"
 import * as TensorBoard from "@inspo/tracking/TensorBoard"
@@ -27,7 +23,7 @@ export interface FollowOptions {
   readonly tracking: Tracking
   readonly reporter: Reporter
   /** Notes what a tracker missed. */
-  readonly note: (facts: ReadonlyArray<Degradation>) => Effect.Effect<void>
+  readonly note: (facts: ReadonlyArray<Degradation.Degradation>) => Effect.Effect<void>
 }
 
 /** Passes events to trackers while the scope lives. No tracker can fail or delay the run. */
@@ -42,7 +38,7 @@ export const follow = Effect.fn("Tracking.follow")(function* (
   const sendStored = <A>(stored: Effect.Effect<A, JournalError>, toPoint: (stored: A) => Point.Point) =>
     Effect.matchEffect(stored, { onSuccess: (found) => send(toPoint(found)), onFailure: () => Effect.void })
 
-  return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+  return Effect.fnUntraced(function* (event: RunEvent, state: RunState.RunState) {
     yield* Ref.set(step, state.step)
     const point = Point.ofEvent(event, state)
     if (point !== null) yield* send(point)
@@ -63,7 +59,7 @@ export const settingsOf = (config: RunConfig): Readonly<Record<string, string>> 
   Object.fromEntries(
     leafPaths(config).map((name) => {
       const value = valueAt(config, name)
-      return [name, withoutCredentials(typeof value === "string" ? value : JSON.stringify(value))]
+      return [name, Credentials.withoutCredentials(typeof value === "string" ? value : JSON.stringify(value))]
     })
   )
 

@@ -1,5 +1,4 @@
-import type { Point } from "@inspo/tracking"
-import { withoutCredentials } from "@inspo/tracking/Credentials"
+import { Credentials, type Point } from "@inspo/tracking"
 import { Config, Effect, Option, type Redacted } from "effect"
 import { nearest } from "../config/Suggestion.ts"
 import { UsageError } from "../Failure.ts"
@@ -93,6 +92,6 @@ const names = ["tensorboard", "mlflow", "prometheus"]
 const refuse = (value: string, expected: string, remedy: string): Effect.Effect<never, UsageError> =>
   Effect.fail(
     new UsageError({
-      problem: `--track is ${withoutCredentials(value)}, expected ${expected}. ${remedy}`
+      problem: `--track is ${Credentials.withoutCredentials(value)}, expected ${expected}. ${remedy}`
     })
   )

@@ -1,7 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/config"
-import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+import { TokenizerFiles } from "@inspo/engine-local"
 import { Effect, FileSystem, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { fromInput } from "../../src/config/Input.ts"
@@ -11,7 +11,7 @@ const dayOf = (template: string, ...set: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
-    const { config, tokenizer } = makeTokenizerFiles(["Who"])
+    const { config, tokenizer } = TokenizerFiles.makeTokenizerFiles(["Who"])
     yield* fs.writeFileString(`${folder}/tokenizer.json`, JSON.stringify(tokenizer))
     yield* fs.writeFileString(`${folder}/tokenizer_config.json`, JSON.stringify({ ...config, chat_template: template }))
     yield* TestClock.setTime(Date.UTC(2024, 6, 4, 23, 59))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Keys from "../../src/evolve/Keys.ts"
-import * as ModelName from "@inspo/reflection/ModelName"
+import { ModelName } from "@inspo/reflection"
 
 const named = (text: string): ModelName.ModelName => {
   const name = ModelName.parse(text)

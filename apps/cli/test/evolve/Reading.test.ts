@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { type Job, messages } from "../../src/evolve/Job.ts"
-import * as ModelName from "@inspo/reflection/ModelName"
+import { ModelName } from "@inspo/reflection"
 import * as Promptfoo from "../../src/evolve/Promptfoo.ts"
 import * as Rows from "../../src/evolve/Rows.ts"
 import * as Template from "../../src/evolve/Template.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Progress as SearchProgress } from "@inspo/evolve"
-import * as Setup from "@inspo/evolve/Setup"
+import { Setup } from "@inspo/evolve/parts"
 import * as fc from "fast-check"
 import type { Check, Job } from "../../src/evolve/Job.ts"
 import * as Plan from "../../src/evolve/Plan.ts"

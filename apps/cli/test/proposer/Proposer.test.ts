@@ -1,12 +1,11 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import * as Presets from "@inspo/config/Presets"
-import { Proposer } from "@inspo/reflection"
-import { type Clause, clauses } from "@inspo/reflection/ClauseBank"
+import { Presets } from "@inspo/config"
+import { ClauseBank, Proposer } from "@inspo/reflection"
 import { Effect } from "effect"
 import { layerProposer } from "../../src/proposer/Proposer.ts"
 
-const own: Clause = { id: "own", behaviour: null, direction: 0, texts: ["Walk on.", "Go ahead."] }
+const own: ClauseBank.Clause = { id: "own", behaviour: null, direction: 0, texts: ["Walk on.", "Go ahead."] }
 
 const first = (kind: typeof Presets.quick.proposer.kind, control: typeof Presets.quick.control) =>
   Proposer.use((proposer) =>
@@ -26,7 +25,7 @@ describe.each(["reflection", "random", "paraphrase", "history"] as const)("the o
       ])
       assert.deepStrictEqual(
         yield* first(kind, Presets.quick.control),
-        clauses.flatMap(({ texts }) => texts.map((text) => `Do. ${text}`)).toSorted()
+        ClauseBank.clauses.flatMap(({ texts }) => texts.map((text) => `Do. ${text}`)).toSorted()
       )
     })
   )

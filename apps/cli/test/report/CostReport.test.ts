@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Ledger from "@inspo/ledger/Ledger"
+import { Ledger } from "@inspo/ledger"
 import { costLines } from "../../src/report/CostReport.ts"
 
 const phase = (name: string, amounts: Partial<Ledger.Amounts>, redone: Partial<Ledger.Amounts> = {}) => ({

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/config"
-import { staticConfig } from "@inspo/config/StaticArm"
+import { Presets, staticConfig } from "@inspo/config"
 import { cacheKey } from "../../src/run/Baseline.ts"
 
 const identity = { engine: "e", data: "d", code: "c" }

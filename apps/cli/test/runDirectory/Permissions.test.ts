@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
-import { providers } from "@inspo/reflection/Providers"
+import { providers } from "@inspo/reflection/models"
 import { Schema } from "effect"
 import { permissionsOf, usualKeys } from "../../src/runDirectory/Permissions.ts"
 

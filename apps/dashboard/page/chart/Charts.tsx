@@ -14,7 +14,7 @@ import {
   writeState,
   zoomed
 } from "../../src/Chart.ts"
-import { plural } from "@inspo/report/Format"
+import { plural } from "@inspo/report"
 import { metric } from "../../src/Metrics.ts"
 import type { Figure } from "../../src/report/FigureData.ts"
 import { XAxis } from "../../src/view/SeriesView.ts"

@@ -1,4 +1,4 @@
-import { points } from "@inspo/report/Format"
+import { points } from "@inspo/report"
 import { ticks } from "../../src/Axis.ts"
 import type { Life, SearchCourse } from "../../src/view/SearchCourse.ts"
 import { instructionStyle } from "../../src/Colour.ts"

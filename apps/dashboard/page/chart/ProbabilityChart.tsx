@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react"
-import { percent } from "@inspo/report/Format"
+import { percent } from "@inspo/report"
 import type { LifeView, PopulationView } from "../../src/view/PopulationView.ts"
 import { instructionStyle } from "../../src/Colour.ts"
 import { useLabels } from "../part/Names.tsx"

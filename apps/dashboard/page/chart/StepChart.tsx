@@ -1,5 +1,5 @@
 import type { PointerEvent, ReactNode } from "react"
-import { percent } from "@inspo/report/Format"
+import { percent } from "@inspo/report"
 import { stepTicks } from "../../src/Axis.ts"
 import { useWidth } from "./useWidth.ts"
 

@@ -1,5 +1,5 @@
 /** Actions of an admin. */
-import type { MemberAction } from "@inspo/serve/wire/Member"
+import type { Member } from "@inspo/serve"
 import type { Effect } from "effect"
 import { type ReactNode, useState } from "react"
 import { FormEnd } from "./Parts.tsx"
@@ -32,7 +32,7 @@ export const useAction = (): Action => {
 }
 
 /** The request for an action on a member of a population. */
-export const onMember = (name: string, payload: MemberAction) => (client: Client) =>
+export const onMember = (name: string, payload: Member.MemberAction) => (client: Client) =>
   client.populations.member({ params: { name }, payload })
 
 /** A button that opens a form with its effect and a second button, which acts. */

@@ -1,13 +1,13 @@
-import type { Population } from "@inspo/serve/wire/Population"
+import type { Population } from "@inspo/serve"
+import { Text } from "@inspo/report"
 import { useState } from "react"
-import { textsOf } from "@inspo/report/Text"
 import { Wording } from "./Wording.tsx"
 import { ActionForm, onMember } from "./Action.tsx"
 import type { Node } from "../source/InstructionTree.ts"
 
 /** Adds an edited copy of an instruction as a new member. */
-export const AddForm = ({ from, population }: { readonly population: Population; readonly from: Node }) => {
-  const [texts, setTexts] = useState(() => textsOf(from.wording))
+export const AddForm = ({ from, population }: { readonly population: Population.Population; readonly from: Node }) => {
+  const [texts, setTexts] = useState(() => Text.textsOf(from.wording))
   const only = texts.find(([name]) => name === null)?.[1]
   const wording = only ?? Object.fromEntries(texts.map(([name, text]) => [name ?? "", text]))
   const isUnchanged = JSON.stringify(wording) === JSON.stringify(from.wording)

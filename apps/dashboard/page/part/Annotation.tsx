@@ -1,4 +1,4 @@
-import * as PlainText from "@inspo/domain/PlainText"
+import { PlainText } from "@inspo/domain"
 import { useEffect, useRef, useState } from "react"
 import { type AnnotationView, longestNote, problemOf, tagsIn } from "../../src/view/Annotation.ts"
 import { ask } from "../source/RunClient.ts"

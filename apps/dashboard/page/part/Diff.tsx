@@ -1,5 +1,5 @@
 import { useMemo } from "react"
-import { wordDiff } from "@inspo/report/WordDiff"
+import { wordDiff } from "@inspo/report"
 
 /** The added and removed words of a text, compared with another one. */
 export const Diff = ({ from, to }: { readonly from: string; readonly to: string }) => {

@@ -1,11 +1,10 @@
 /** Small components that the views of populations use. */
-import type { Estimate, Member } from "@inspo/serve/wire/Member"
-import type { Population, PopulationSummary } from "@inspo/serve/wire/Population"
-import { axis, interval } from "@inspo/report/Format"
+import type { Member, Population } from "@inspo/serve"
+import { axis, interval } from "@inspo/report"
 import { IntervalBar } from "./Parts.tsx"
 
 /** The state of a population, with the dot of a run's status. */
-export const State = ({ state }: Pick<PopulationSummary, "state">) => (
+export const State = ({ state }: Pick<Population.PopulationSummary, "state">) => (
   <span className={`status status-${statusOf[state]}`}>
     <i aria-hidden="true" />
     {state.replace("-", " ")}
@@ -19,7 +18,7 @@ const statusOf = {
   degraded: "unreadable"
 } as const
 
-const tones: Readonly<Record<Member["standing"], string>> = {
+const tones: Readonly<Record<Member.Member["standing"], string>> = {
   waiting: "mode",
   approved: "mode",
   member: "fate-alive",
@@ -28,7 +27,7 @@ const tones: Readonly<Record<Member["standing"], string>> = {
   retired: "fate-replaced"
 }
 
-export const StandingBadge = ({ standing }: Pick<Member, "standing">) => (
+export const StandingBadge = ({ standing }: Pick<Member.Member, "standing">) => (
   <span className={`badge ${tones[standing]}`}>{standing === "waiting" ? "waiting for approval" : standing}</span>
 )
 
@@ -38,8 +37,8 @@ export const MeanReward = ({
   range: [low, high],
   tone = "plain"
 }: {
-  readonly estimate: Pick<Estimate, "high" | "low" | "mean">
-  readonly range: Population["settings"]["rewardRange"]
+  readonly estimate: Pick<Member.Estimate, "high" | "low" | "mean">
+  readonly range: Population.Population["settings"]["rewardRange"]
   readonly tone?: "accent" | "plain"
 }) => {
   const position = (value: number) => Math.min(1, Math.max(0, (value - low) / (high - low)))
@@ -60,7 +59,7 @@ export const MeanReward = ({
 }
 
 /** By how much a member is better than the seed, with the interval. */
-export const ToSeed = ({ toSeed }: Pick<Member, "toSeed">) =>
+export const ToSeed = ({ toSeed }: Pick<Member.Member, "toSeed">) =>
   toSeed === null ? (
     <span className="muted">–</span>
   ) : (
@@ -70,5 +69,5 @@ export const ToSeed = ({ toSeed }: Pick<Member, "toSeed">) =>
   )
 
 /** `[0.41, 0.63]`; empty without an interval. */
-export const intervalOf = ({ high, low }: Pick<Estimate, "high" | "low">): string =>
+export const intervalOf = ({ high, low }: Pick<Member.Estimate, "high" | "low">): string =>
   low === null || high === null ? "" : interval([low, high], axis)

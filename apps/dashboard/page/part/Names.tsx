@@ -1,5 +1,5 @@
 import { createContext, useContext, useMemo } from "react"
-import { labels } from "@inspo/report/Names"
+import { labels } from "@inspo/report"
 import type { Names as NamesView } from "../../src/view/OverviewView.ts"
 
 /** The names of the instructions that the content shows. */

@@ -1,9 +1,9 @@
 /** Small components that several views use. */
 import { type ReactNode, useState } from "react"
-import type { Interval } from "@inspo/statistics/Interval"
+import type { Interval } from "@inspo/statistics"
+import { percent } from "@inspo/report"
 import { colourOf } from "../../src/Curves.ts"
 import type { Line } from "../../src/report/FigureData.ts"
-import { percent } from "@inspo/report/Format"
 import type { Fate } from "../../src/view/PopulationView.ts"
 import type { RunStatus } from "../../src/view/RunView.ts"
 import { instructionStyle } from "../../src/Colour.ts"
@@ -275,7 +275,7 @@ export const IntervalBar = ({
   tone = "accent"
 }: {
   readonly mean: number
-  readonly ci95: Interval
+  readonly ci95: Interval.Interval
   readonly show?: (position: number) => string
   readonly tone?: "accent" | "plain"
 }) => (

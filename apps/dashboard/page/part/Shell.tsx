@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from "react"
-import { capital } from "@inspo/report/Format"
+import { capital } from "@inspo/report"
 import { go, type Route, type Routes } from "../Routing.ts"
 import { toggleTheme, useTheme } from "../Theme.ts"
 import { useKeys } from "./useKeys.ts"

@@ -1,9 +1,9 @@
-import { description } from "@inspo/reflection/FailureMode"
+import { FailureMode } from "@inspo/reflection"
+import { count, percent, plural } from "@inspo/report"
 import { useState } from "react"
 import type { RunView } from "../../src/view/RunView.ts"
 import type { TrajectoryView } from "../../src/view/TrajectoryView.ts"
 import { type Segment, segments } from "../../src/Segments.ts"
-import { count, percent, plural } from "@inspo/report/Format"
 import { makeQuery } from "../source/RunClient.ts"
 import { Fact, InstructionName, Pending, Problem } from "./Parts.tsx"
 
@@ -40,7 +40,7 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
         <p className="modes">
           {data.modes.map((mode) => (
             <span key={mode} className="badge mode" title={mode}>
-              {description[mode]}
+              {FailureMode.description[mode]}
             </span>
           ))}
         </p>

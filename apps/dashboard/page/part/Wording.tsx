@@ -1,6 +1,6 @@
 import { useState } from "react"
 import type { Instruction } from "@inspo/domain"
-import { textsOf } from "@inspo/report/Text"
+import { Text } from "@inspo/report"
 import { Diff } from "./Diff.tsx"
 import { useLabels } from "./Names.tsx"
 
@@ -12,8 +12,8 @@ export const Wording = ({
   readonly from?: Instruction.Content | undefined
   readonly to: Instruction.Content
 }) => {
-  const earlier = new Map(from === undefined ? [] : textsOf(from))
-  return textsOf(to).map(([name, text]) => (
+  const earlier = new Map(from === undefined ? [] : Text.textsOf(from))
+  return Text.textsOf(to).map(([name, text]) => (
     <div key={name ?? ""} className="wording">
       {name !== null && (
         <h3 dir="auto" className="mono">

@@ -1,23 +1,22 @@
 /** Every present and former instruction of a population, from the server's response and from the log. */
-import type { Wording } from "@inspo/serve/wire/Instruction"
-import type { Member } from "@inspo/serve/wire/Member"
+import type { Instruction, Member } from "@inspo/serve"
+import { inTreeOrder } from "@inspo/report"
 import { membersOf, type MemberHistory, type PopulationLog } from "../../src/served/PopulationLog.ts"
-import { inTreeOrder } from "@inspo/report/Tree"
 
 export interface Node {
   readonly key: string
   readonly id: string
-  readonly wording: Wording
+  readonly wording: Instruction.Wording
   readonly parent: string | null
-  readonly origin: Member["origin"]
-  readonly standing: Member["standing"]
-  readonly member: Member | null
+  readonly origin: Member.Member["origin"]
+  readonly standing: Member.Member["standing"]
+  readonly member: Member.Member | null
   readonly history: MemberHistory | null
 }
 
 /** The members that the server returns and those that only the log has, in the order of the tree. */
 export const nodesOf = (
-  members: ReadonlyArray<Member>,
+  members: ReadonlyArray<Member.Member>,
   log: PopulationLog
 ): ReadonlyArray<Node & { readonly depth: number }> => {
   const histories = membersOf(log)

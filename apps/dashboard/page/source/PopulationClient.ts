@@ -1,8 +1,8 @@
 /** The client of the instruction server, derived from the same API definition as the server. */
-import { Api } from "@inspo/serve/wire/Api"
+import { Api } from "@inspo/serve"
+import { capital } from "@inspo/report"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { capital } from "@inspo/report/Format"
 import { connect } from "../Query.ts"
 import * as Access from "./Access.ts"
 

@@ -1,5 +1,5 @@
 /** The log of a population: loaded once, then continued. */
-import { SummaryEvent } from "@inspo/cohorts/Summary"
+import { Summary } from "@inspo/cohorts"
 import { Effect, Option, Schema } from "effect"
 import { append, empty, type PopulationLog } from "../../src/served/PopulationLog.ts"
 import { type Client, makeQuery } from "./PopulationClient.ts"
@@ -30,4 +30,4 @@ const load = Effect.fnUntraced(function* (client: Client, name: string) {
   }
 })
 
-const decode = Schema.decodeUnknownOption(SummaryEvent)
+const decode = Schema.decodeUnknownOption(Summary.SummaryEvent)

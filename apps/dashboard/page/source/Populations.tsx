@@ -1,4 +1,4 @@
-import type { PopulationSummary } from "@inspo/serve/wire/Population"
+import type { Population } from "@inspo/serve"
 import { Empty, Pending } from "../part/Parts.tsx"
 import { Shell } from "../part/Shell.tsx"
 import * as Access from "./Access.ts"
@@ -10,7 +10,9 @@ import { populationRoutes } from "../Route.ts"
 import { PopulationList } from "../view/PopulationList.tsx"
 import { PopulationPage } from "../view/PopulationPage.tsx"
 
-const usePopulations = makeQuery<null, ReadonlyArray<PopulationSummary>, unknown>((client) => client.populations.list())
+const usePopulations = makeQuery<null, ReadonlyArray<Population.PopulationSummary>, unknown>((client) =>
+  client.populations.list()
+)
 
 /** The populations of an instruction server, and the views of one of them. */
 export const Populations = () => {

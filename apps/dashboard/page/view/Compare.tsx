@@ -1,5 +1,5 @@
 import { look, mostCompared } from "../../src/Curves.ts"
-import { compact, interval, percent, points } from "@inspo/report/Format"
+import { compact, interval, percent, points } from "@inspo/report"
 import type { ComparedRunView, ComparisonView } from "../../src/view/ComparisonView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { Curves } from "../chart/Curves.tsx"

@@ -1,5 +1,5 @@
 import { useMemo } from "react"
-import { compact, count, dollars, duration, percent, plural } from "@inspo/report/Format"
+import { compact, count, dollars, duration, percent, plural } from "@inspo/report"
 import type { Figure } from "../../src/report/FigureData.ts"
 import type { Amounts, CostView, PhaseView } from "../../src/view/CostView.ts"
 import type { RunView } from "../../src/view/RunView.ts"

@@ -1,5 +1,5 @@
 import { look, mostCompared } from "../../src/Curves.ts"
-import { interval, percent, plural, points } from "@inspo/report/Format"
+import { interval, percent, plural, points } from "@inspo/report"
 import type { Estimate, SeedGroup } from "../../src/RunRows.ts"
 import { Curves } from "../chart/Curves.tsx"
 import { versionOf } from "../source/LiveRuns.ts"

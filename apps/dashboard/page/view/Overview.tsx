@@ -1,6 +1,5 @@
 import { useMemo } from "react"
-import { capital, compact, count, duration, percent, plural, points, quantity } from "@inspo/report/Format"
-import { gain, gains } from "@inspo/report/Gains"
+import { capital, compact, count, duration, gain, gains, percent, plural, points, quantity } from "@inspo/report"
 import { movingSteps } from "../../src/Means.ts"
 import { metric, type Metric } from "../../src/Metrics.ts"
 import { finalCells, lastCell, type OverviewView } from "../../src/view/OverviewView.ts"

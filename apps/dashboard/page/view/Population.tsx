@@ -1,5 +1,5 @@
 import { useState } from "react"
-import { count, percent, points } from "@inspo/report/Format"
+import { count, percent, points } from "@inspo/report"
 import type { LifeView } from "../../src/view/PopulationView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"

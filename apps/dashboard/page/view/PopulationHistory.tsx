@@ -1,6 +1,6 @@
-import type { Population } from "@inspo/serve/wire/Population"
+import type { Population } from "@inspo/serve"
+import { plural } from "@inspo/report"
 import { useState } from "react"
-import { plural } from "@inspo/report/Format"
 import type { Line } from "../../src/served/PopulationLog.ts"
 import { Card, Empty, Pending } from "../part/Parts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
@@ -10,7 +10,7 @@ export const History = ({
   population: { name },
   version
 }: {
-  readonly population: Population
+  readonly population: Population.Population
   readonly version: string
 }) => {
   const { data, problem } = usePopulationLog(name, version)

@@ -1,5 +1,5 @@
-import type { Population } from "@inspo/serve/wire/Population"
-import { count, percent, plural } from "@inspo/report/Format"
+import type { Population } from "@inspo/serve"
+import { count, percent, plural } from "@inspo/report"
 import { useLabels } from "../part/Names.tsx"
 import { Card, Fact, InstructionName, Pending } from "../part/Parts.tsx"
 import { Tree } from "../part/Tree.tsx"
@@ -18,7 +18,7 @@ export const Lineage = ({
   selected,
   version
 }: {
-  readonly population: Population
+  readonly population: Population.Population
   readonly selected: string | undefined
   readonly version: string
 }) => {
@@ -50,7 +50,7 @@ export const Lineage = ({
 
 interface NodeProps {
   readonly node: Node
-  readonly population: Population
+  readonly population: Population.Population
 }
 
 const Detail = ({ node, nodes, population }: NodeProps & { readonly nodes: ReadonlyArray<Node> }) => (

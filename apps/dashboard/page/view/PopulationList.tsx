@@ -1,11 +1,15 @@
-import type { PopulationSummary } from "@inspo/serve/wire/Population"
+import type { Population } from "@inspo/serve"
 import { Empty, InstructionName } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { State } from "../part/MemberParts.tsx"
 import { populationRoutes } from "../Route.ts"
 
 /** All populations. */
-export const PopulationList = ({ populations }: { readonly populations: ReadonlyArray<PopulationSummary> }) =>
+export const PopulationList = ({
+  populations
+}: {
+  readonly populations: ReadonlyArray<Population.PopulationSummary>
+}) =>
   populations.length === 0 ? (
     <Empty isPage title="No populations yet">
       Create one from a prompt: <code>PUT /v1/populations/NAME</code> with <code>{'{"seed": "Be brief."}'}</code>.
@@ -17,7 +21,7 @@ export const PopulationList = ({ populations }: { readonly populations: Readonly
     </>
   )
 
-const columns: ReadonlyArray<Column<PopulationSummary>> = [
+const columns: ReadonlyArray<Column<Population.PopulationSummary>> = [
   ["Population", "", ({ name }) => <a href={populationRoutes.href(name)}>{name}</a>],
   ["State", "", ({ state }) => <State state={state} />],
   ["Profile", "wide-only", ({ profile }) => profile],

@@ -1,11 +1,9 @@
-import type { Member } from "@inspo/serve/wire/Member"
-import type { Population } from "@inspo/serve/wire/Population"
-import { count, percent, plural } from "@inspo/report/Format"
+import type { Member, Population } from "@inspo/serve"
+import { Text, count, percent, plural } from "@inspo/report"
 import { fromNow } from "../Ago.ts"
 import { useLabels } from "../part/Names.tsx"
 import { Card, Empty, InstructionLink, InstructionName, Problem, Settings, Share } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { oneText } from "@inspo/report/Text"
 import { Rationale, Wording } from "../part/Wording.tsx"
 import { onMember, useAction } from "../part/Action.tsx"
 import { MeanReward, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
@@ -14,7 +12,13 @@ import { populationRoutes } from "../Route.ts"
 import { RewardChart } from "../chart/RewardChart.tsx"
 
 /** The members with their shares and rewards, the candidates that wait for approval, and the open cohorts. */
-export const Members = ({ population, version }: { readonly population: Population; readonly version: string }) => {
+export const Members = ({
+  population,
+  version
+}: {
+  readonly population: Population.Population
+  readonly version: string
+}) => {
   const alive = population.members.filter(({ standing }) => standing === "member")
   const waiting = population.members.filter(({ standing }) => standing === "waiting")
   return (
@@ -46,7 +50,11 @@ export const Members = ({ population, version }: { readonly population: Populati
   )
 }
 
-const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Population): ReadonlyArray<Column<Member>> => [
+const memberColumns = ({
+  incumbent,
+  name,
+  settings: { rewardRange }
+}: Population.Population): ReadonlyArray<Column<Member.Member>> => [
   [
     "Instruction",
     "",
@@ -56,7 +64,7 @@ const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Populatio
         {id === incumbent && <span className="badge best">incumbent</span>}{" "}
         {pinned && <span className="badge">pinned</span>}
         <div className="said" dir="auto">
-          {oneText(wording)}
+          {Text.oneText(wording)}
         </div>
       </>
     )
@@ -86,8 +94,8 @@ const Newcomer = ({
   population,
   version
 }: {
-  readonly population: Population
-  readonly member: Member
+  readonly population: Population.Population
+  readonly member: Member.Member
   readonly version: string
 }) => {
   const { act, busy, problem } = useAction()
@@ -121,7 +129,7 @@ const Newcomer = ({
   )
 }
 
-type Cohort = Population["cohorts"][number]
+type Cohort = Population.Population["cohorts"][number]
 
 const missing = ({ leases, reported }: Cohort): number => (leases === null || reported === null ? 0 : leases - reported)
 

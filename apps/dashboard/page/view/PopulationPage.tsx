@@ -1,8 +1,7 @@
-import type { Population } from "@inspo/serve/wire/Population"
+import type { Population } from "@inspo/serve"
+import { axis, count, dollars, duration, plural, withLabels } from "@inspo/report"
 import type { Effect } from "effect"
 import { useMemo } from "react"
-import { axis, count, dollars, duration, plural } from "@inspo/report/Format"
-import { withLabels } from "@inspo/report/Names"
 import { Names, useLabels } from "../part/Names.tsx"
 import { InstructionName, Pending, Problem, Tile } from "../part/Parts.tsx"
 import * as Access from "../source/Access.ts"
@@ -48,7 +47,7 @@ export const PopulationPage = ({ name, route }: { readonly name: string; readonl
   )
 }
 
-const Tiles = ({ population, why }: { readonly population: Population; readonly why: string | null }) => {
+const Tiles = ({ population, why }: { readonly population: Population.Population; readonly why: string | null }) => {
   const { budgetUsd, generation, horizonSeconds, incumbent, leases, spentUsd, toSeed } = population
   return (
     <div className="tiles">
@@ -80,7 +79,7 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
   )
 }
 
-const Controls = ({ population: { name, next, state } }: { readonly population: Population }) => {
+const Controls = ({ population: { name, next, state } }: { readonly population: Population.Population }) => {
   const { act, busy, problem } = useAction()
   const label = useLabels()
   const params = { params: { name } }

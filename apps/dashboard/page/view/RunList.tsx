@@ -1,6 +1,6 @@
 import type { RunView } from "../../src/view/RunView.ts"
 import type { SearchView } from "../../src/view/SearchView.ts"
-import { count, dollars, interval, points } from "@inspo/report/Format"
+import { count, dollars, interval, points } from "@inspo/report"
 import { ago } from "../Ago.ts"
 import { Empty, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"

@@ -1,5 +1,5 @@
 import { useMemo } from "react"
-import { compact, count, percent, plural } from "@inspo/report/Format"
+import { compact, count, percent, plural } from "@inspo/report"
 import { differing, filtered, grouped, type Row, rows, sorted, unfolded } from "../../src/RunRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { ago } from "../Ago.ts"

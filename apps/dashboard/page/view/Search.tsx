@@ -1,12 +1,9 @@
 import * as Conclusion from "@inspo/evolve/SearchView"
 import type { Tried } from "@inspo/evolve/SearchView"
 import { type ReactNode, useMemo, useState } from "react"
-import { count, dollars, percent, plural, points } from "@inspo/report/Format"
-import { names } from "@inspo/report/Names"
+import { Text, count, distinction, dollars, inWords, names, percent, plural, points } from "@inspo/report"
 import { courseOf } from "../../src/view/SearchCourse.ts"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
-import { distinction } from "@inspo/report/WordDiff"
-import { inWords } from "@inspo/report/Reason"
 import { GainChart } from "../chart/GainChart.tsx"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
 import { makeQuery } from "../source/RunClient.ts"
@@ -26,7 +23,6 @@ import {
   Tile
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
-import { oneText } from "@inspo/report/Text"
 import { Wording } from "../part/Wording.tsx"
 import { type SearchRoute, searchRoutes } from "../Route.ts"
 import { Case, SearchCases } from "./SearchCases.tsx"
@@ -56,7 +52,7 @@ export const Search = ({ route, search }: { readonly search: SearchView; readonl
 
 /** What distinguishes each prompt from its parent. */
 const namesOf = (tried: ReadonlyArray<Tried>): Readonly<Record<string, string>> => {
-  const named = names(tried.map(({ content, id, parent }) => ({ id, parent, text: oneText(content) })))
+  const named = names(tried.map(({ content, id, parent }) => ({ id, parent, text: Text.oneText(content) })))
   return Object.fromEntries([...named].map(([id, name]) => [id, id === tried[0]?.id ? "given" : name]))
 }
 
@@ -221,7 +217,7 @@ const memberColumns = (
         {id === prompt && <span className="badge best">in use</span>}{" "}
         {id === leader && id !== prompt && <span className="badge mode">leader</span>}
         <div className="said" dir="auto">
-          {distinction(id === tried[0].id ? null : oneText(tried[0].content), oneText(content), 120)}
+          {distinction(id === tried[0].id ? null : Text.oneText(tried[0].content), Text.oneText(content), 120)}
         </div>
       </>
     )

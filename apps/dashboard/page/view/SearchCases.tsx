@@ -1,4 +1,4 @@
-import { count, percent } from "@inspo/report/Format"
+import { count, percent } from "@inspo/report"
 import type { SearchDetail } from "../../src/view/SearchView.ts"
 import { Card, Empty, InstructionName } from "../part/Parts.tsx"
 

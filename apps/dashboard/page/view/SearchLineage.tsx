@@ -1,7 +1,5 @@
-import type { Tried } from "@inspo/evolve/SearchView"
-import { count, percent, plural } from "@inspo/report/Format"
-import { inWords } from "@inspo/report/Reason"
-import { inTreeOrder } from "@inspo/report/Tree"
+import type * as EvolveSearchView from "@inspo/evolve/SearchView"
+import { count, inTreeOrder, inWords, percent, plural } from "@inspo/report"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
 import { Card, Fact, InstructionName } from "../part/Parts.tsx"
 import { Tree } from "../part/Tree.tsx"
@@ -56,15 +54,19 @@ export const SearchLineage = ({
   )
 }
 
-const parentOf = (tried: SearchDetail["tried"], { parent }: Tried) => {
+const parentOf = (tried: SearchDetail["tried"], { parent }: EvolveSearchView.Tried) => {
   const found = tried.find(({ id }) => id === parent)
   return found && { id: found.id, wording: found.content }
 }
 
-const Standing = ({ left }: Pick<Tried, "left">) =>
+const Standing = ({ left }: Pick<EvolveSearchView.Tried, "left">) =>
   left === null ? <span className="badge fate-alive">member</span> : <span className="badge fate-pruned">left</span>
 
-const Facts = ({ one: { cases, chance, enteredAfter, gain, left, parent, score } }: { readonly one: Tried }) => (
+const Facts = ({
+  one: { cases, chance, enteredAfter, gain, left, parent, score }
+}: {
+  readonly one: EvolveSearchView.Tried
+}) => (
   <dl className="facts">
     <Fact name="Added">
       {parent === null ? "as the prompt to improve" : `from ${parent}, after round ${enteredAfter}`}

@@ -1,6 +1,6 @@
 /** Small components that the views of searches use. */
-import type { Tried } from "@inspo/evolve/SearchView"
-import { points } from "@inspo/report/Format"
+import type * as EvolveSearchView from "@inspo/evolve/SearchView"
+import { points } from "@inspo/report"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
 import { ago } from "../Ago.ts"
 import { Progress, Status } from "../part/Parts.tsx"
@@ -25,7 +25,7 @@ export const Verdict = ({ verdict }: { readonly verdict: SearchDetail["verdict"]
   )
 
 /** A difference in points with its interval. */
-export const Gain = ({ gain }: Pick<Tried, "gain">) =>
+export const Gain = ({ gain }: Pick<EvolveSearchView.Tried, "gain">) =>
   gain === null ? (
     <span className="muted">–</span>
   ) : (

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react"
-import { count, percent, plural, points } from "@inspo/report/Format"
+import { count, percent, plural, points } from "@inspo/report"
 import type { RunView } from "../../src/view/RunView.ts"
 import { causes, sentence, type StepChangeView } from "../../src/view/StepChangeView.ts"
 import { makeQuery } from "../source/RunClient.ts"

@@ -1,6 +1,6 @@
-import { description, FailureMode } from "@inspo/reflection/FailureMode"
+import { FailureMode } from "@inspo/reflection"
+import { count, percent, plural } from "@inspo/report"
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react"
-import { count, percent, plural } from "@inspo/report/Format"
 import type { RunView } from "../../src/view/RunView.ts"
 import {
   Order,
@@ -266,7 +266,10 @@ const Filters = ({
       {choice(
         "Failure mode",
         "mode",
-        FailureMode.literals.map((mode) => [mode, `${description[mode]}${counts.get(mode) ?? ""}`])
+        FailureMode.FailureMode.literals.map((mode) => [
+          mode,
+          `${FailureMode.description[mode]}${counts.get(mode) ?? ""}`
+        ])
       )}
       {choice(
         "Purpose",
@@ -348,7 +351,7 @@ const queryOf = (route: Route): TrajectoryQuery => {
     toStep: wholeOf(route, "toStep"),
     outcome: one("outcome", Outcome.literals),
     purpose: one("purpose", Purpose.literals),
-    mode: one("mode", FailureMode.literals),
+    mode: one("mode", FailureMode.FailureMode.literals),
     order: one("order", Order.literals),
     instruction: text("instruction"),
     source: text("source"),

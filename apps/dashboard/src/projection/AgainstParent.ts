@@ -1,7 +1,6 @@
 /** What a new instruction was worth: its training rewards compared with those of its parent. */
-import type { Instruction } from "@inspo/domain"
-import { Group } from "@inspo/domain"
-import { type MeanDifference, meanDifference } from "@inspo/statistics/Interval"
+import { type Instruction, Group } from "@inspo/domain"
+import { Interval } from "@inspo/statistics"
 import { type RunRecord, trainingBatches } from "../RunRecord.ts"
 
 /**
@@ -10,7 +9,7 @@ import { type RunRecord, trainingBatches } from "../RunRecord.ts"
  */
 export const againstParent = (
   record: Pick<RunRecord, "batches" | "state">
-): ReadonlyMap<Instruction.InstructionId, MeanDifference> => {
+): ReadonlyMap<Instruction.InstructionId, Interval.MeanDifference> => {
   const parents = new Map(
     record.state.instructions.flatMap(({ id, parent }) => (parent === null ? [] : [[id, parent] as const]))
   )
@@ -29,7 +28,7 @@ export const againstParent = (
   )
   return new Map(
     [...differences].flatMap(([id, own]) => {
-      const difference = meanDifference(own.map(({ difference }) => difference))
+      const difference = Interval.meanDifference(own.map(({ difference }) => difference))
       return difference === null ? [] : [[id, difference] as const]
     })
   )

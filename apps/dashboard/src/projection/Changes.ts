@@ -1,8 +1,7 @@
 /** What got better and what got worse from the policy before training under the seed to the final policy under the best instruction. */
-import { type Estimated, ofDifference } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
+import { decimals, gain, percent } from "@inspo/report"
 import { Group } from "@inspo/domain"
-import { decimals, percent } from "@inspo/report/Format"
-import { gain } from "@inspo/report/Gains"
 import type { RunRecord } from "../RunRecord.ts"
 import { cellOf, lastCell, type OverviewView } from "../view/OverviewView.ts"
 import { bestInstruction, ends } from "./Overview.ts"
@@ -73,8 +72,8 @@ export const turned = (
       }
 }
 
-const scored = (name: string, before: Estimated, after: Estimated): Change => {
-  const bounds = ofDifference(after, before)
+const scored = (name: string, before: Interval.Estimated, after: Interval.Estimated): Change => {
+  const bounds = Interval.ofDifference(after, before)
   return {
     name,
     before: percent(before.mean),

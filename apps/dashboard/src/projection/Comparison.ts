@@ -1,6 +1,5 @@
-import { Group } from "@inspo/domain"
-import * as PlainText from "@inspo/domain/PlainText"
-import { type MeanDifference, meanDifference } from "@inspo/statistics/Interval"
+import { Group, PlainText } from "@inspo/domain"
+import { Interval } from "@inspo/statistics"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { ComparisonView } from "../view/ComparisonView.ts"
@@ -36,7 +35,7 @@ const shownBest = (record: RunRecord): string | null => {
 }
 
 /** Paired by question; null if the questions differ. */
-const difference = (from: RunRecord, to: RunRecord): MeanDifference | null => {
+const difference = (from: RunRecord, to: RunRecord): Interval.MeanDifference | null => {
   const before = finalScores(from)
   const after = finalScores(to)
   if (before.size !== after.size) return null
@@ -44,7 +43,7 @@ const difference = (from: RunRecord, to: RunRecord): MeanDifference | null => {
     const other = before.get(question)
     return other === undefined ? [] : [score - other]
   })
-  return differences.length === after.size ? meanDifference(differences) : null
+  return differences.length === after.size ? Interval.meanDifference(differences) : null
 }
 
 /** Mean reward by question after training, under the best instruction. */

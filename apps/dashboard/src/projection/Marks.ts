@@ -1,5 +1,5 @@
 import { Projection } from "@inspo/analysis"
-import { labels } from "@inspo/report/Names"
+import { labels } from "@inspo/report"
 import type { RunRecord } from "../RunRecord.ts"
 import type { Mark } from "../view/OverviewView.ts"
 

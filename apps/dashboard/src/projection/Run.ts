@@ -1,4 +1,4 @@
-import { measure } from "@inspo/reward/RewardConfig"
+import { measure } from "@inspo/reward"
 import { Array as Arr } from "effect"
 import { mean } from "../Means.ts"
 import type { RunPlace, Written } from "../RunCatalog.ts"

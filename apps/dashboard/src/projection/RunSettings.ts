@@ -1,6 +1,6 @@
-import type { Identities } from "@inspo/coevolution/Strategies"
+import type { Strategies } from "@inspo/coevolution"
+import { Exact } from "@inspo/statistics"
 import { algorithmOf, Presets, type RunConfig } from "@inspo/config"
-import { tQuantile } from "@inspo/statistics/Exact"
 import { Array as Arr, Order } from "effect"
 import type { SettingsView } from "../view/SettingsView.ts"
 import { differing, settings } from "./Settings.ts"
@@ -9,7 +9,7 @@ import { differing, settings } from "./Settings.ts"
 export interface Configured {
   readonly id: string
   readonly config: RunConfig
-  readonly strategies: Identities | null
+  readonly strategies: Strategies.Identities | null
 }
 
 /** The settings in which runs differ, and the groups of runs that differ in their random seed alone. */
@@ -23,12 +23,12 @@ export const runSettings = (runs: ReadonlyArray<Configured>): SettingsView => {
     settings: differing(described.map((one) => one.settings)),
     presets: described.map(({ preset }) => preset),
     groups: groups.map((group) => numbers.get(group) ?? 0),
-    quantiles: Array.from({ length: Math.max(1, ...sizes) - 1 }, (_, place) => tQuantile(0.95, place + 1))
+    quantiles: Array.from({ length: Math.max(1, ...sizes) - 1 }, (_, place) => Exact.tQuantile(0.95, place + 1))
   }
 }
 
 interface Described {
-  readonly strategies: Identities | null
+  readonly strategies: Strategies.Identities | null
   readonly settings: Readonly<Record<string, string>>
   readonly preset: string
   readonly group: string

@@ -1,11 +1,15 @@
 import { Group } from "@inspo/domain"
-import { wilson } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 import type { Share } from "../view/OverviewView.ts"
 
 /** The mean reward over questions. */
 export const share = (groups: ReadonlyArray<Group.Group>): Share => {
   const total = groups.reduce((sum, group) => sum + Group.meanReward(group), 0)
-  return { n: groups.length, mean: groups.length === 0 ? 0 : total / groups.length, ci95: wilson(total, groups.length) }
+  return {
+    n: groups.length,
+    mean: groups.length === 0 ? 0 : total / groups.length,
+    ci95: Interval.wilson(total, groups.length)
+  }
 }
 
 /** The mean reward by data source, sorted by name. */

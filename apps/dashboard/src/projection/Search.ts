@@ -1,4 +1,3 @@
-/** The views of a search for a better prompt. */
 import type * as Evolve from "@inspo/evolve/SearchView"
 import { Struct } from "effect"
 import type { SearchDetail, SearchView } from "../view/SearchView.ts"

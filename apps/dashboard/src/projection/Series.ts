@@ -1,4 +1,4 @@
-import { estimate } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { metric, namesIn } from "../Metrics.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { Series, XAxis } from "../view/SeriesView.ts"
@@ -70,7 +70,7 @@ export const meanSeries = (id: string, all: ReadonlyArray<Series>): Series => {
   /** The estimate of what the runs have at a step; null if one of them has nothing. */
   const at = (step: number, of: (series: Series, index: number) => number | null) => {
     const values = all.flatMap((series, place) => of(series, indices[place]?.get(step) ?? -1) ?? [])
-    return values.length < all.length ? null : estimate(values)
+    return values.length < all.length ? null : Exact.estimate(values)
   }
   const estimates = metrics.map((name) => ({
     name,

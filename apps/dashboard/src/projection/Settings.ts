@@ -1,7 +1,6 @@
-import * as Strategies from "@inspo/coevolution/Strategies"
+import { Strategies } from "@inspo/coevolution"
+import { PlainText, Strategy } from "@inspo/domain"
 import type { RunConfig } from "@inspo/config"
-import * as PlainText from "@inspo/domain/PlainText"
-import * as Strategy from "@inspo/domain/Strategy"
 import { Predicate } from "effect"
 
 /**

@@ -1,6 +1,6 @@
 /** Why the training reward changed at a step: which instructions came, went, or got other rewards. */
 import type { Group, Instruction } from "@inspo/domain"
-import { tInterval } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { Record } from "effect"
 import { movingSteps } from "../Means.ts"
 import { type Groups, type RunRecord, trainingBatches } from "../RunRecord.ts"
@@ -78,7 +78,7 @@ const stretch = (trained: ReadonlyArray<Groups>, from: number, to: number) => {
   const questions = [...Map.groupBy(groups, ({ question }) => question).values()].map((same) =>
     meanOf(sum(same.map(({ group }) => group)))
   )
-  const bounds = questions.length < 2 ? null : tInterval(questions, 0.95)
+  const bounds = questions.length < 2 ? null : Exact.tInterval(questions, 0.95)
   return {
     from: own[0]?.step ?? from,
     to: own.at(-1)?.step ?? to,

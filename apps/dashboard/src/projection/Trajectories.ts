@@ -1,6 +1,6 @@
-import * as RunState from "@inspo/coevolution/RunState"
+import { RunState } from "@inspo/coevolution"
+import type { FailureMode } from "@inspo/reflection"
 import { type Instruction, type Question, Trajectory } from "@inspo/domain"
-import type { FailureMode } from "@inspo/reflection/FailureMode"
 import { Array as Arr, Order } from "effect"
 import type { Batch, Groups, LifeEvent, Verified } from "../RunRecord.ts"
 import type { Outcome, TrajectoryQuery, TrajectoryRow } from "../view/TrajectoryView.ts"
@@ -58,7 +58,7 @@ export const instructionText = (
 
 /** The data of a transcript that the events do not have. */
 export interface Diagnosis {
-  readonly modes: ReadonlyArray<FailureMode>
+  readonly modes: ReadonlyArray<FailureMode.FailureMode>
   readonly toolCalls: number
   readonly responseTokens: number
 }
@@ -107,8 +107,8 @@ export const select = (
 export const countModes = (
   rows: ReadonlyArray<TrajectoryRow>,
   diagnoses: Known["diagnoses"]
-): ReadonlyArray<{ readonly mode: FailureMode; readonly count: number }> => {
-  const counts = new Map<FailureMode, number>()
+): ReadonlyArray<{ readonly mode: FailureMode.FailureMode; readonly count: number }> => {
+  const counts = new Map<FailureMode.FailureMode, number>()
   for (const { id } of rows)
     for (const mode of diagnoses.get(id)?.modes ?? []) counts.set(mode, (counts.get(mode) ?? 0) + 1)
   return [...counts].map(([mode, count]) => ({ mode, count })).sort((a, b) => b.count - a.count)

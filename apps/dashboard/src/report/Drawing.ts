@@ -2,7 +2,7 @@
 import { createElement as h, Fragment, type ReactElement } from "react"
 import { ends, logEnds, logTicks, ticks } from "../Axis.ts"
 import { instructionStyle } from "../Colour.ts"
-import { axis as axisText, percent } from "@inspo/report/Format"
+import { axis as axisText, percent } from "@inspo/report"
 import type { PopulationView } from "../view/PopulationView.ts"
 import type { Figure, Line } from "./FigureData.ts"
 

@@ -1,17 +1,24 @@
 /** Parts of a report as Markdown: its head, what changed, the data of its figures, and the changes of the instruction. */
-import { inline } from "@inspo/domain/MarkdownText"
+import { MarkdownText } from "@inspo/domain"
+import {
+  Markdown,
+  type Piece,
+  abridged,
+  ancestors,
+  count,
+  labels,
+  percent,
+  points,
+  quantity,
+  wordDiff
+} from "@inspo/report"
 import { Array as Arr } from "effect"
-import { count, percent, points, quantity } from "@inspo/report/Format"
 import { mean } from "../Means.ts"
-import { labels } from "@inspo/report/Names"
 import { changes, turned } from "../projection/Changes.ts"
 import { lineage } from "../projection/Lineage.ts"
 import { population } from "../projection/Population.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { OverviewView } from "../view/OverviewView.ts"
-import { ancestors } from "@inspo/report/Tree"
-import { abridged, type Piece, wordDiff } from "@inspo/report/WordDiff"
-import { table } from "@inspo/report/Markdown"
 import { summary, task, turnedWords } from "./Sentences.ts"
 
 /** The title of the report with the date and the task, and the result in a few sentences. */
@@ -27,11 +34,11 @@ export const head = ({
   readonly record: RunRecord
   readonly view: OverviewView
 }): ReadonlyArray<string> => [
-  `# Report of the run ${inline(name)}`,
+  `# Report of the run ${MarkdownText.inline(name)}`,
   "",
-  inline([...(date === null ? [] : [date]), task(record)].join(" · ")),
+  MarkdownText.inline([...(date === null ? [] : [date]), task(record)].join(" · ")),
   "",
-  inline(summary(view, labels(record.names)))
+  MarkdownText.inline(summary(view, labels(record.names)))
 ]
 
 /** What got better and what got worse; empty if the run was not evaluated. */
@@ -40,9 +47,15 @@ export const changed = (record: RunRecord, view: OverviewView): ReadonlyArray<st
   const questions = turned(record)
   if (all.length === 0) return []
   return [
-    ...table([
+    ...Markdown.table([
       ["", "before training, seed", "after training, best", "difference", "result"],
-      ...all.map(({ after, before, difference, name, result }) => [inline(name), before, after, difference, result])
+      ...all.map(({ after, before, difference, name, result }) => [
+        MarkdownText.inline(name),
+        before,
+        after,
+        difference,
+        result
+      ])
     ]),
     ...(questions === null ? [] : ["", turnedWords(questions)])
   ]
@@ -78,7 +91,7 @@ export const compared = (record: RunRecord): ReadonlyArray<string> => {
   const label = labels(record.names)
   if (verdict === "") return []
   return [
-    inline(verdict),
+    MarkdownText.inline(verdict),
     "",
     "| instruction | groups | P(best) | against the seed, points |",
     "|---|---:|---:|---:|",
@@ -86,7 +99,7 @@ export const compared = (record: RunRecord): ReadonlyArray<string> => {
       chance === null
         ? []
         : [
-            `| ${inline(label(id))} | ${count(groups)} | ${percent(chance, 0)} | ` +
+            `| ${MarkdownText.inline(label(id))} | ${count(groups)} | ${percent(chance, 0)} | ` +
               `${difference === null ? "–" : `${points(difference.mean)} [${points(difference.lower)}, ${points(difference.upper)}]`} |`
           ]
     )
@@ -97,7 +110,7 @@ export const compared = (record: RunRecord): ReadonlyArray<string> => {
 export const lineageOfBest = (record: RunRecord): ReadonlyArray<string> => {
   const { best, evolutions, nodes } = lineage(record)
   const line = ancestors(nodes, best)
-  const label = (id: string | null | undefined) => inline(labels(record.names)(id ?? ""))
+  const label = (id: string | null | undefined) => MarkdownText.inline(labels(record.names)(id ?? ""))
   if (line.length < 2) return []
   return line.slice(1).flatMap((node, index) => {
     const parent = line[index]
@@ -105,7 +118,7 @@ export const lineageOfBest = (record: RunRecord): ReadonlyArray<string> => {
     return [
       `### ${label(parent?.id)} → ${label(node.id)}, after step ${node.step}`,
       "",
-      ...(critique === "" ? [] : [`> ${inline(critique)}`, ""]),
+      ...(critique === "" ? [] : [`> ${MarkdownText.inline(critique)}`, ""]),
       diff(abridged(wordDiff(parent?.text ?? "", node.text))),
       ""
     ]
@@ -119,7 +132,7 @@ const diff = (pieces: ReadonlyArray<Piece>): string =>
   pieces
     .map(({ kind, text }) => {
       const [, before = "", inner = "", after = ""] = /^(\s*)(.*?)(\s*)$/su.exec(text) ?? []
-      const shown = inline(inner)
+      const shown = MarkdownText.inline(inner)
       if (kind === "same" || shown === "") return `${before}${shown}${after}`
       return kind === "added" ? `${before}**${shown}**${after}` : `${before}~~${shown}~~${after}`
     })

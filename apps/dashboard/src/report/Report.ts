@@ -1,10 +1,23 @@
-/** A run as one HTML document: no script, no network, every text escaped. */
-import * as PlainText from "@inspo/domain/PlainText"
+import { PlainText } from "@inspo/domain"
+import {
+  type Piece,
+  abridged,
+  ancestors,
+  capital,
+  compact,
+  comparedWithParent,
+  count,
+  dollars,
+  duration,
+  interval,
+  labels,
+  ofTraining,
+  percent,
+  plural,
+  wordDiff
+} from "@inspo/report"
 import { createElement as h, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
-import { capital, compact, count, dollars, duration, interval, percent, plural } from "@inspo/report/Format"
-import { comparedWithParent, ofTraining } from "@inspo/report/Gains"
-import { labels } from "@inspo/report/Names"
 import { movingMean, movingSteps } from "../Means.ts"
 import { type Change, changes, turned } from "../projection/Changes.ts"
 import { cost } from "../projection/Cost.ts"
@@ -14,14 +27,12 @@ import { population } from "../projection/Population.ts"
 import * as Run from "../projection/Run.ts"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
-import { ancestors } from "@inspo/report/Tree"
 import type { CostView } from "../view/CostView.ts"
 import type { LineageView, VerificationView } from "../view/LineageView.ts"
 import type { OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import { resultRows } from "../view/ResultRows.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../view/Titles.ts"
-import { abridged, type Piece, wordDiff } from "@inspo/report/WordDiff"
 import * as Drawing from "./Drawing.ts"
 import { summary, task, turnedWords } from "./Sentences.ts"
 import { style } from "./Style.ts"

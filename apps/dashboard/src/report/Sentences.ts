@@ -1,7 +1,6 @@
 /** What the head of a report says, in HTML and in Markdown. */
-import { measure } from "@inspo/reward/RewardConfig"
-import { capital, percent, plural } from "@inspo/report/Format"
-import { gain, gains } from "@inspo/report/Gains"
+import { measure } from "@inspo/reward"
+import { capital, gain, gains, percent, plural } from "@inspo/report"
 import type { RunRecord } from "../RunRecord.ts"
 import type { turned } from "../projection/Changes.ts"
 import { cellOf, finalCells, lastCell, type OverviewView } from "../view/OverviewView.ts"

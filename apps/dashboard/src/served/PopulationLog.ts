@@ -1,13 +1,17 @@
 /** The log of a population in words, and the history of each member: its origin, and why it was removed. */
-import type { EventOf } from "@inspo/cohorts"
-import * as History from "@inspo/cohorts/History"
-import { onScale, type Settings } from "@inspo/cohorts/Settings"
-import type { SummaryEvent } from "@inspo/cohorts/Summary"
-import { plural, percent, quantity } from "@inspo/report/Format"
-import { labels, type Naming, unnamed, withNames } from "@inspo/report/Names"
-import { inWords } from "@inspo/report/Reason"
-import { oneText } from "@inspo/report/Text"
-import { shortened } from "@inspo/report/WordDiff"
+import { type EventOf, History, Settings, type Summary } from "@inspo/cohorts"
+import {
+  type Naming,
+  Text,
+  inWords,
+  labels,
+  percent,
+  plural,
+  quantity,
+  shortened,
+  unnamed,
+  withNames
+} from "@inspo/report"
 import * as Rewards from "./Rewards.ts"
 
 /** A present or former member, with its removal in words. */
@@ -29,7 +33,7 @@ export interface Line {
 export interface PopulationLog {
   readonly history: History.History
   readonly naming: Naming
-  readonly scale: Pick<Settings, "rewardRange">
+  readonly scale: Pick<Settings.Settings, "rewardRange">
   /** Whether the decisions after a cohort are being made. */
   readonly isDeciding: boolean
   readonly rewards: Rewards.Rewards
@@ -46,7 +50,7 @@ export const empty: PopulationLog = {
 }
 
 /** The log after one more event, which happened `at` a time, as ISO 8601. */
-export const append = (before: PopulationLog, event: SummaryEvent, at: string): PopulationLog => {
+export const append = (before: PopulationLog, event: Summary.SummaryEvent, at: string): PopulationLog => {
   const history = History.after(before.history, event)
   const log: PopulationLog = {
     ...before,
@@ -75,7 +79,7 @@ const named = ({ history: { known }, naming }: PopulationLog, after: History.His
     ? naming
     : withNames(
         naming,
-        added.map(({ content, id, parent }) => ({ id, parent, text: oneText(content) }))
+        added.map(({ content, id, parent }) => ({ id, parent, text: Text.oneText(content) }))
       )
 }
 
@@ -90,7 +94,7 @@ const whyOf = (log: PopulationLog, left: History.Departure): string => {
   return left.how === "retired" ? "retired by hand" : `removed when the population returned to ${left.to}`
 }
 
-const valueOf = ({ scale }: PopulationLog, value: number): string => quantity(onScale(scale, value))
+const valueOf = ({ scale }: PopulationLog, value: number): string => quantity(Settings.onScale(scale, value))
 
 const labelOf = ({ naming }: PopulationLog) => labels(naming.names)
 
@@ -106,10 +110,10 @@ const inFigures = (log: PopulationLog, { best, leaving: { certainty, reason, val
     `value ${valueOf(log, value)}${best === null ? "" : `, against ${valueOf(log, best.value)} of ${labelOf(log)(best.id)}`}`
   ].join("; ")
 
-const toneOf = ({ _tag }: SummaryEvent): Line["tone"] =>
+const toneOf = ({ _tag }: Summary.SummaryEvent): Line["tone"] =>
   _tag === "Pruned" || _tag === "MemberRetired" ? "prune" : evolving.has(_tag) ? "evolve" : "plain"
 
-const evolving: ReadonlySet<SummaryEvent["_tag"]> = new Set([
+const evolving: ReadonlySet<Summary.SummaryEvent["_tag"]> = new Set([
   "ParentsChosen",
   "CandidatesProposed",
   "VerificationBegun",
@@ -123,7 +127,7 @@ const hand = (text: string, why: string | null = null): Said => ({ text, why, by
 const rule = (text: string, why: string | null = null): Said => ({ text, why, by: "rule" })
 
 /** An event in words; nothing if nothing changed, as for a cohort that opens or a decision without effect. */
-const linesOf = (before: PopulationLog, log: PopulationLog, event: SummaryEvent): ReadonlyArray<Said> => {
+const linesOf = (before: PopulationLog, log: PopulationLog, event: Summary.SummaryEvent): ReadonlyArray<Said> => {
   const label = labelOf(log)
   switch (event._tag) {
     case "Created":

@@ -1,7 +1,6 @@
-import { onScale } from "@inspo/cohorts/Settings"
+import { Settings } from "@inspo/cohorts"
+import { axis, labels, plural } from "@inspo/report"
 import { look } from "../Curves.ts"
-import { axis, plural } from "@inspo/report/Format"
-import { labels } from "@inspo/report/Names"
 import type { Figure } from "../report/FigureData.ts"
 import type { PopulationLog } from "./PopulationLog.ts"
 import { series } from "./Rewards.ts"
@@ -13,7 +12,7 @@ export const rewardFigure = (log: PopulationLog, instructions: ReadonlyArray<str
   if (rewarded.length === 0) return null
   const drawn = rewarded.slice(0, mostDrawn)
   const label = labels(log.naming.names)
-  const scaled = (value: number) => onScale(log.scale, value)
+  const scaled = (value: number) => Settings.onScale(log.scale, value)
   return {
     title: "Mean reward",
     steps: cohorts,

@@ -1,6 +1,5 @@
-/** The rewards of each instruction in each closed cohort, from the log of a population. */
-import * as Summary from "@inspo/cohorts/Summary"
-import * as Interval from "@inspo/statistics/Interval"
+import { Summary } from "@inspo/cohorts"
+import { Interval } from "@inspo/statistics"
 
 /** A closed cohort by its index. */
 export interface CohortRewards {

@@ -1,5 +1,4 @@
-/** What users note about a run: tags, to find it by, and a text. */
-import * as PlainText from "@inspo/domain/PlainText"
+import { PlainText } from "@inspo/domain"
 import { Schema } from "effect"
 
 export const mostTags = 20

@@ -1,5 +1,5 @@
 /** Runs side by side. */
-import { MeanDifference } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 import { Schema } from "effect"
 import { BaselineView, CellView } from "./OverviewView.ts"
 import { RunView } from "./RunView.ts"
@@ -12,7 +12,7 @@ export const ComparedRunView = Schema.Struct({
    * Its mean reward after training with the best instruction minus that of the first run, paired by question; null for the
    * first run, and if the questions differ.
    */
-  difference: Schema.NullOr(MeanDifference),
+  difference: Schema.NullOr(Interval.MeanDifference),
   best: Schema.NullOr(Schema.String)
 })
 export interface ComparedRunView extends Schema.Schema.Type<typeof ComparedRunView> {}

@@ -1,6 +1,6 @@
 /** Every instruction and candidate, its parent, and its rewards. */
 import { Instruction, Trajectory } from "@inspo/domain"
-import { MeanDifference } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 import { Schema } from "effect"
 import { Names } from "./OverviewView.ts"
 import { Fate } from "./PopulationView.ts"
@@ -11,7 +11,7 @@ export const VerificationView = Schema.Struct({
   parentMean: Schema.NullOr(Schema.Finite),
   questions: Schema.Int,
   /** Its reward minus that of its parent by question; null unless the parent was run again. */
-  difference: Schema.NullOr(MeanDifference)
+  difference: Schema.NullOr(Interval.MeanDifference)
 })
 export interface VerificationView extends Schema.Schema.Type<typeof VerificationView> {}
 
@@ -36,7 +36,7 @@ export const NodeView = Schema.Struct({
   groups: Schema.Int,
   mean: Schema.NullOr(Schema.Finite),
   /** Its mean training reward minus that of its parent on the same questions; null if they shared fewer than two. */
-  difference: Schema.NullOr(MeanDifference),
+  difference: Schema.NullOr(Interval.MeanDifference),
   evolution: Schema.NullOr(Schema.Int)
 })
 export interface NodeView extends Schema.Schema.Type<typeof NodeView> {}

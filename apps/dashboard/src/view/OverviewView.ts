@@ -1,12 +1,12 @@
 /** The progress and the results of a run: the curves of the paper's Figure 2 and the final table. */
 import { Instruction } from "@inspo/domain"
-import { Interval } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
+import type { Cells } from "@inspo/report"
 import { Schema } from "effect"
-import type { Cells } from "@inspo/report/Gains"
 import { RunView } from "./RunView.ts"
 
 /** A mean over questions, in [0, 1], with its 95 % interval. */
-export const Share = Schema.Struct({ n: Schema.Int, mean: Schema.Finite, ci95: Interval })
+export const Share = Schema.Struct({ n: Schema.Int, mean: Schema.Finite, ci95: Interval.Interval })
 export interface Share extends Schema.Schema.Type<typeof Share> {}
 
 /** A decision, drawn over the curves. */
@@ -58,7 +58,7 @@ export const Names = Schema.Record(Schema.String, Schema.String)
 export type Names = typeof Names.Type
 
 /** The static-instruction arm at the same budget. */
-export const BaselineView = Schema.Struct({ em: Schema.Finite, ci95: Interval, rollouts: Schema.Int })
+export const BaselineView = Schema.Struct({ em: Schema.Finite, ci95: Interval.Interval, rollouts: Schema.Int })
 export interface BaselineView extends Schema.Schema.Type<typeof BaselineView> {}
 
 export const InstructionView = Schema.Struct({

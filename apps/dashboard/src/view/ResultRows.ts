@@ -1,5 +1,5 @@
 /** The rows of the table of results. */
-import { plural } from "@inspo/report/Format"
+import { plural } from "@inspo/report"
 import type { CellView, OverviewView } from "./OverviewView.ts"
 
 /** A cell, or the static baseline, which has no instruction of the run. */

@@ -1,8 +1,8 @@
 /** The rounds of a search as charts show them. */
-import type { Round, SearchView } from "@inspo/evolve/SearchView"
+import type * as SearchView from "@inspo/evolve/SearchView"
 import type { Mark } from "./OverviewView.ts"
 
-type Member = Round["members"][number]
+type Member = SearchView.Round["members"][number]
 
 /** A prompt in the rounds in which it was a member: `members[k]` is that of the round at the position `from + k`. */
 export interface Life {
@@ -20,7 +20,7 @@ export interface SearchCourse {
 }
 
 /** The probabilities and gains of all members over the rounds, and where some entered or left. */
-export const courseOf = ({ rounds, tried }: Pick<SearchView, "rounds" | "tried">): SearchCourse => {
+export const courseOf = ({ rounds, tried }: Pick<SearchView.SearchView, "rounds" | "tried">): SearchCourse => {
   const steps = rounds.map(({ round }) => round)
   const lives = tried.flatMap(({ id }): ReadonlyArray<Life> => {
     const own = rounds.flatMap(({ members }, place) => {
@@ -42,7 +42,7 @@ export const courseOf = ({ rounds, tried }: Pick<SearchView, "rounds" | "tried">
   return { steps, lives, marks: marksOf(tried) }
 }
 
-const marksOf = (tried: SearchView["tried"]): ReadonlyArray<Mark> => {
+const marksOf = (tried: SearchView.SearchView["tried"]): ReadonlyArray<Mark> => {
   const [, ...others] = tried
   const entered = Map.groupBy(others, ({ enteredAfter }) => enteredAfter)
   const left = Map.groupBy(

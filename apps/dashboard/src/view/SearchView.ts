@@ -1,4 +1,3 @@
-/** A search for a better prompt. */
 import * as Evolve from "@inspo/evolve/SearchView"
 import { Schema, Struct } from "effect"
 import { RunId } from "./RunView.ts"

@@ -1,5 +1,5 @@
 /** Metrics over the steps of runs, or of groups of runs that differ in their random seed alone. */
-import { Interval } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 import { Schema } from "effect"
 import { RunId } from "./RunView.ts"
 
@@ -20,7 +20,7 @@ export const Series = Schema.Struct({
   steps: Schema.Array(Schema.Int),
   x: Schema.Array(Schema.NullOr(Schema.Finite)),
   values: Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite))),
-  bands: Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Interval)))
+  bands: Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Interval.Interval)))
 })
 export interface Series extends Schema.Schema.Type<typeof Series> {}
 

@@ -1,8 +1,8 @@
 /** Why the training reward changed at a step. */
 import { Instruction } from "@inspo/domain"
-import { Interval } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
+import { inPoints, percent } from "@inspo/report"
 import { Schema } from "effect"
-import { inPoints, percent } from "@inspo/report/Format"
 import { Mark, Names } from "./OverviewView.ts"
 
 /** The training answers of some steps and their mean reward. */
@@ -27,7 +27,7 @@ export const StepChangeView = Schema.Struct({
   step: Schema.Int,
   before: Stretch,
   after: Stretch,
-  difference: Schema.Struct({ mean: Schema.Finite, ci95: Schema.NullOr(Interval) }),
+  difference: Schema.Struct({ mean: Schema.Finite, ci95: Schema.NullOr(Interval.Interval) }),
   parts: Schema.Record(Schema.Literals(causes), Schema.Finite),
   instructions: Schema.Array(
     Schema.Struct({ id: Instruction.InstructionId, before: Answers, after: Answers, part: Schema.Finite })

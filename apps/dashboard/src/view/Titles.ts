@@ -1,5 +1,5 @@
 /** Titles of curves of training: the reward, the questions, and the number of answers. */
-import { count } from "@inspo/report/Format"
+import { count } from "@inspo/report"
 import type { TrainedView } from "./OverviewView.ts"
 
 export const trainingTitle = ({ measure, perStep }: TrainedView): string =>

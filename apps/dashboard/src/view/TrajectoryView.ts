@@ -1,6 +1,6 @@
 /** Trajectories as a paged list, and one of them in full. */
 import { Instruction, Question, Trajectory } from "@inspo/domain"
-import { FailureMode } from "@inspo/reflection/FailureMode"
+import { FailureMode } from "@inspo/reflection"
 import { Schema } from "effect"
 import { Names } from "./OverviewView.ts"
 
@@ -23,7 +23,7 @@ export const TrajectoryQuery = Schema.Struct({
   instruction: Schema.optional(Schema.String),
   source: Schema.optional(Schema.String),
   outcome: Schema.optional(Outcome),
-  mode: Schema.optional(FailureMode),
+  mode: Schema.optional(FailureMode.FailureMode),
   fromStep: Schema.optional(Schema.Int),
   toStep: Schema.optional(Schema.Int),
   text: Schema.optional(Schema.String),
@@ -55,7 +55,7 @@ export const TrajectoryLine = Schema.Struct({
   ...TrajectoryRow.fields,
   text: Schema.NullOr(Schema.String),
   answer: Schema.NullOr(Schema.String),
-  modes: Schema.NullOr(Schema.Array(FailureMode))
+  modes: Schema.NullOr(Schema.Array(FailureMode.FailureMode))
 })
 export interface TrajectoryLine extends Schema.Schema.Type<typeof TrajectoryLine> {}
 
@@ -71,7 +71,7 @@ export const TrajectoryPage = Schema.Struct({
   /** The number of wrong trajectories whose failure modes are known, and of all wrong ones. */
   diagnosed: Schema.Struct({ done: Schema.Int, of: Schema.Int }),
   /** The number of matching trajectories with each failure mode. */
-  modes: Schema.Array(Schema.Struct({ mode: FailureMode, count: Schema.Int }))
+  modes: Schema.Array(Schema.Struct({ mode: FailureMode.FailureMode, count: Schema.Int }))
 })
 export interface TrajectoryPage extends Schema.Schema.Type<typeof TrajectoryPage> {}
 
@@ -85,6 +85,6 @@ export const TrajectoryView = Schema.Struct({
   instruction: Schema.NullOr(Schema.String),
   transcript: Schema.Array(Trajectory.Turn),
   failure: Schema.NullOr(Schema.String),
-  modes: Schema.Array(FailureMode)
+  modes: Schema.Array(FailureMode.FailureMode)
 })
 export interface TrajectoryView extends Schema.Schema.Type<typeof TrajectoryView> {}

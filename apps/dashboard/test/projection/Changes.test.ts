@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { wilson } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 import { changes, turned } from "../../src/projection/Changes.ts"
 import { cells, overview } from "../../src/projection/Overview.ts"
 import * as Run from "../../src/projection/Run.ts"
@@ -18,7 +18,7 @@ const scored = (before: number, after: number) => ({
   ...view,
   cells: view.cells.map((cell) => {
     const right = cell.policy === "before" ? before : after
-    return { ...cell, n: 100, mean: right / 100, ci95: wilson(right, 100), sources: {} }
+    return { ...cell, n: 100, mean: right / 100, ci95: Interval.wilson(right, 100), sources: {} }
   })
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { estimate } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { Schema } from "effect"
 import { meanSeries, recorded, seriesOf } from "../../src/projection/Series.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
@@ -69,7 +69,7 @@ describe("the mean of a group", () => {
     assert.deepStrictEqual([mean.id, mean.runs, mean.steps.length], ["group", 3, shortest])
     for (const step of mean.steps) {
       const values = all.flatMap((one) => one[step] ?? [])
-      const expected = values.length < 3 ? null : estimate(values)
+      const expected = values.length < 3 ? null : Exact.estimate(values)
       assert.strictEqual(mean.values["loss"]?.[step], expected?.mean ?? null)
       assert.deepStrictEqual(mean.bands["loss"]?.[step], expected?.ci95 ?? null)
       assert.closeTo(mean.x[step] ?? -1, (step * all.flat().length) / 3, 1e-9)

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog } from "@inspo/coevolution"
-import type { Algorithm } from "@inspo/coevolution"
+import { EventLog, type Algorithm } from "@inspo/coevolution"
 import { join, local } from "@inspo/config"
 import { Trajectory } from "@inspo/domain"
 import { Journal } from "@inspo/journal"

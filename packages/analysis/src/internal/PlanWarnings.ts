@@ -2,7 +2,7 @@ import { Array as Arr, Option } from "effect"
 import { sumAll } from "effect/Number"
 import type { Algorithm } from "@inspo/coevolution"
 import type { Move } from "../DryRun.ts"
-import { halfWidth } from "@inspo/statistics/Interval"
+import { Interval } from "@inspo/statistics"
 
 /** The result of a dry run: prunes, verifications and refills in order, and the learning rate of each step. */
 export interface Played {
@@ -38,7 +38,7 @@ const belowResolution = (moves: ReadonlyArray<Move>): string | null => {
   const { members } = first.value.before.population
   const groups = sumAll(members.flatMap(({ window }) => window.map((entry) => entry.groups))) / members.length
   // The difference of two independent means has the variances of both.
-  const gap = Math.SQRT2 * halfWidth(groups)
+  const gap = Math.SQRT2 * Interval.halfWidth(groups)
   const needed = Math.ceil(groups * (gap / typicalGap) ** 2)
   return gap > typicalGap
     ? `Pruning is below its resolution: at step ${first.value.before.step} each of ${members.length} instructions has ` +

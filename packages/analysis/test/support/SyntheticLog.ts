@@ -1,5 +1,4 @@
-import type { Algorithm, RunEvent } from "@inspo/coevolution"
-import * as Strategies from "@inspo/coevolution/Strategies"
+import { type Algorithm, type RunEvent, Strategies } from "@inspo/coevolution"
 import { Question, Trajectory } from "@inspo/domain"
 import { Array as Arr, Hash } from "effect"
 import { DryRun } from "@inspo/analysis"

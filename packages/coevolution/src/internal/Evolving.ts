@@ -1,8 +1,7 @@
 /** Evolution in a run: its next decision, or the event that it waits for. */
-import { RandomStream } from "@inspo/domain"
-import type { InstructionId } from "@inspo/domain/Instruction"
+import { type Instruction, RandomStream } from "@inspo/domain"
+import { type EvolutionIn, isIn } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
-import { type EvolutionIn, isIn } from "@inspo/evolution/State"
 import type { Population } from "@inspo/population"
 import type { Command } from "../Command.ts"
 import type { DecisionContext } from "../DecisionContext.ts"
@@ -79,7 +78,7 @@ const skipped = ({ algorithm }: DecisionContext, { parents, step }: EvolutionIn<
 const parentsOfRound = (
   { randomSeed, selection }: DecisionContext["algorithm"],
   { parents, round, step }: EvolutionIn<"Proposing">
-): ReadonlyArray<InstructionId> => {
+): ReadonlyArray<Instruction.InstructionId> => {
   if (selection.parent === "random") return RandomStream.make(randomSeed, ["parent", step, round]).shuffle(parents)
   const turn = (round - 1) % parents.length
   return [...parents.slice(turn), ...parents.slice(0, turn)]

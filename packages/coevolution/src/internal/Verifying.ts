@@ -1,7 +1,6 @@
 /** How a run verifies candidates: on which questions, and by which scores. */
 import { type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
-import type { VerificationContext } from "@inspo/evolution"
-import { type EvolutionIn, isIn, type Scores } from "@inspo/evolution/State"
+import { type EvolutionIn, type Scores, type VerificationContext, isIn } from "@inspo/evolution"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import type { Verification } from "@inspo/verification"
 import { Option } from "effect"

@@ -1,7 +1,6 @@
 /** Processes that crash at named points, in a world that remembers what reached it. */
 import { EventLog, run, type Algorithm, type RunEvent, Strategies } from "@inspo/coevolution"
-import type { CheckpointRef, Engine } from "@inspo/engine"
-import { EngineError } from "@inspo/engine"
+import { type CheckpointRef, type Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { type InitialRequest, type ModelAnswer, type Proposal, Proposer, ProposerError } from "@inspo/reflection"

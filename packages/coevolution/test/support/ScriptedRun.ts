@@ -18,7 +18,7 @@ import { Search } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { layerExactMatch, type Reward } from "@inspo/reward"
 import { type LayerOptions, layer as layerRollout } from "@inspo/rollout"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Hash, identity, Layer } from "effect"
 
 /** A run small enough to be repeated hundreds of times: 9 steps of 4 questions × 2, with averages, halving and verification. */

@@ -1,11 +1,9 @@
 /** The decisions between two cohorts: those of evolution, and then the incumbent. */
-import type { InstructionId } from "@inspo/domain/Instruction"
+import type { Instruction } from "@inspo/domain"
+import { isAlive } from "@inspo/evolution"
+import { Comparison, Difference, Population } from "@inspo/population"
+import { EvidencePruning } from "@inspo/successive-halving"
 import * as Evolution from "@inspo/evolution"
-import { isAlive } from "@inspo/evolution/State"
-import * as Difference from "@inspo/population/Difference"
-import * as Comparison from "@inspo/population/Comparison"
-import { ids, incumbent as bestOf, type Population } from "@inspo/population/Population"
-import { doubtsOf } from "@inspo/successive-halving/EvidencePruning"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import { contentOfMember, type Incumbent, instructionOf, statsOf } from "../Learning.ts"
 import type { State } from "../State.ts"
@@ -25,7 +23,7 @@ export const decide = (strategies: Strategies, state: State): PopulationEvent | 
  * The population with the evidence that decides: none while the environment fails more often under some members than under others. The
  * samples that are left of these may be the easier ones.
  */
-const decisive = (state: State): Population => {
+const decisive = (state: State): Population.Population => {
   const { population } = state.learning
   return Losses.ofFailures(state) === null
     ? population
@@ -55,7 +53,7 @@ export const schedule = ({ isFrozen, settings }: State): Evolution.Schedule.Sche
 })
 
 /** Members that no rule may drop: pinned ones, and online the seed, which is the control. */
-const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId> =>
+const protectedIds = ({ learning, settings }: State): ReadonlySet<Instruction.InstructionId> =>
   new Set([
     ...learning.population.members
       .map(({ instruction }) => instruction.id)
@@ -80,22 +78,22 @@ const conclude = (state: State): EventOf<"Concluded"> => {
  * The members that were ever better than the seed while it was certainly not the best, and once it has left, those better than an incumbent
  * that was.
  */
-const provenOf = (state: State): ReadonlyArray<InstructionId> => {
+const provenOf = (state: State): ReadonlyArray<Instruction.InstructionId> => {
   const { incumbent, proven, seed } = state.learning
   const population = decisive(state)
   const control = incumbent.why === "better than the seed" && !isAlive(population, seed) ? incumbent.id : seed
   const better = betterThan(population, control, state.settings.risk)
-  return ids(population).filter((id) => proven.includes(id) || better.includes(id))
+  return Population.ids(population).filter((id) => proven.includes(id) || better.includes(id))
 }
 
 /**
  * The seed until a member is better; then the best of the members that are. It does not change while the environment fails more often under
  * some members than under others.
  */
-const incumbentOf = (state: State, proven: ReadonlyArray<InstructionId>): Incumbent => {
+const incumbentOf = (state: State, proven: ReadonlyArray<Instruction.InstructionId>): Incumbent => {
   const { learning } = state
   const { incumbent, population, seed } = learning
-  const known = (id: InstructionId, why: Incumbent["why"]): Incumbent => ({
+  const known = (id: Instruction.InstructionId, why: Incumbent["why"]): Incumbent => ({
     id,
     content: contentOfMember(learning, id),
     why
@@ -109,23 +107,30 @@ const incumbentOf = (state: State, proven: ReadonlyArray<InstructionId>): Incumb
       : isProven
         ? incumbent
         : known(seed, "nothing separates")
-  const best = isProven && next !== undefined ? next : bestOf(population)?.instruction.id
+  const best = isProven && next !== undefined ? next : Population.incumbent(population)?.instruction.id
   return best === undefined || (!isProven && incumbent.why !== "the seed was pruned as worse")
     ? { ...incumbent, why: "the seed left" }
     : known(best, incumbent.why)
 }
 
 /** The members that are better than this one, which is certainly not the best; none before. */
-const betterThan = (population: Population, id: InstructionId, risk: number): ReadonlyArray<InstructionId> =>
-  (doubtsOf(population).get(id) ?? 1) <= risk
-    ? ids(population).filter((one) => (Difference.between(population, one, id)?.lower ?? -1) > 0)
+const betterThan = (
+  population: Population.Population,
+  id: Instruction.InstructionId,
+  risk: number
+): ReadonlyArray<Instruction.InstructionId> =>
+  (EvidencePruning.doubtsOf(population).get(id) ?? 1) <= risk
+    ? Population.ids(population).filter((one) => (Difference.between(population, one, id)?.lower ?? -1) > 0)
     : []
 
 /** The one with the largest expected reward; among equals the oldest. */
-const bestAmong = (population: Population, some: ReadonlyArray<InstructionId>): InstructionId | undefined => {
-  const all = ids(population)
+const bestAmong = (
+  population: Population.Population,
+  some: ReadonlyArray<Instruction.InstructionId>
+): Instruction.InstructionId | undefined => {
+  const all = Population.ids(population)
   const { means } = Comparison.posterior(population.comparison)
-  const meanOf = (id: InstructionId) => means[all.indexOf(id)] ?? -Infinity
+  const meanOf = (id: Instruction.InstructionId) => means[all.indexOf(id)] ?? -Infinity
   const most = Math.max(...some.map(meanOf))
   return all.find((id) => some.includes(id) && meanOf(id) === most)
 }

@@ -1,9 +1,6 @@
-/** The leases of each kind: of a unit that was leased before, drawn for one request, or assigned to a whole cohort together. */
-import * as Invariant from "@inspo/domain/Invariant"
-import { QuestionId } from "@inspo/domain/Question"
-import { isAlive } from "@inspo/evolution/State"
-import * as Choose from "@inspo/sampler/Choose"
-import * as Sampler from "@inspo/sampler/Sampler"
+import { Invariant, Question } from "@inspo/domain"
+import { isAlive } from "@inspo/evolution"
+import { Choose, Sampler } from "@inspo/sampler"
 import { Array as Arr, HashMap, Option, Struct } from "effect"
 import type { Archive } from "../Archive.ts"
 import type { LeaseCommand, LeaseRequest } from "../Command.ts"
@@ -122,7 +119,7 @@ const lease = (
 
 /** A question without an id is unknown in other cohorts. */
 const questionOf = (cohort: string, { key, question, stratum }: LeaseRequest) => ({
-  id: question ?? QuestionId.make(`${cohort}/${key}`),
+  id: question ?? Question.QuestionId.make(`${cohort}/${key}`),
   dataSource: stratum
 })
 

@@ -1,5 +1,4 @@
-/** Answers requests for leases: with the earlier lease of a key, or a new one. */
-import * as Invariant from "@inspo/domain/Invariant"
+import { Invariant } from "@inspo/domain"
 import { HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"

@@ -1,6 +1,6 @@
 /** Samples that some members lose more often than others, which can make the rewards that are left look better than all. */
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as MeanInterval from "@inspo/population/MeanInterval"
+import type { Instruction } from "@inspo/domain"
+import { MeanInterval } from "@inspo/population"
 import { total } from "../Evidence.ts"
 import { statsOf, type Tally } from "../Learning.ts"
 import type { State } from "../State.ts"
@@ -12,7 +12,7 @@ export interface Difference {
 }
 
 interface Share {
-  readonly id: InstructionId
+  readonly id: Instruction.InstructionId
   readonly share: number
 }
 

@@ -1,7 +1,6 @@
 /** Populations in a world whose truth is known, whose rewards come late, twice, out of order, or never. */
 import { Settings, Strategies } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { Instruction, RandomStream } from "@inspo/domain"
 import { InstructionValue, type MissingRewards, Population } from "@inspo/population"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Server } from "./Server.ts"
@@ -123,7 +122,7 @@ export const naive = ({
   steps,
   weather
 }: Omit<LifeOptions, "evolutions" | "evolveEvery"> & { readonly steps: number }): boolean => {
-  const ids = ["i0", "i1"].map((id) => InstructionId.make(id))
+  const ids = ["i0", "i1"].map((id) => Instruction.InstructionId.make(id))
   const { observe } = Strategies.ofSettings(Settings.online(seed)).valuation
   const halving = EvidencePruning.removal({ delta: 0.05, parents: 1 })
   let population = Population.make(

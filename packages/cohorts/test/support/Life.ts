@@ -1,6 +1,6 @@
 /** Lives of populations: cohorts that report, evolutions, and what an admin does. */
 import { type Command, learnedUpTo, type PopulationEvent, Settings } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import * as fc from "fast-check"
 import { Server } from "./Server.ts"
 import { changed } from "./Changed.ts"
@@ -98,7 +98,7 @@ export class Life extends Server {
           this.ask({ _tag: "Review", now, place, isApproved: step.kind === "approve" })
         return
       case "propose": {
-        const parent = evolution?.parents[0] ?? InstructionId.make("i0")
+        const parent = evolution?.parents[0] ?? Instruction.InstructionId.make("i0")
         const candidates = step.texts.map((text) => ({ text, rationale: `because ${text}` }))
         return this.ask({ _tag: "Propose", now, parent, candidates, reflected: [] })
       }

@@ -1,6 +1,6 @@
 /** How long a population takes to prefer the better of its seed and one variant, where no reward is missing. */
 import { Settings, Shares } from "@inspo/cohorts"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream } from "@inspo/domain"
 import { changed } from "./Changed.ts"
 import { Server } from "./Server.ts"
 

@@ -11,7 +11,7 @@ import {
   type State,
   Strategies
 } from "@inspo/cohorts"
-import type { Content } from "@inspo/domain/Instruction"
+import type { Instruction } from "@inspo/domain"
 import { Result } from "effect"
 import { inMemory } from "./Archive.ts"
 
@@ -24,7 +24,7 @@ export class Server {
 
   constructor(
     settings: Settings.Settings,
-    contents: readonly [Content, ...ReadonlyArray<Content>],
+    contents: readonly [Instruction.Content, ...ReadonlyArray<Instruction.Content>],
     strategies = Strategies.ofSettings(settings),
     keeps = true
   ) {

@@ -1,5 +1,4 @@
-import { sentence } from "@inspo/domain/InvalidInput"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { InvalidInput, RandomStream } from "@inspo/domain"
 import { EngineError, type SampleRequest, type SampleResult, type SampledSequence, type Tokenizer } from "@inspo/engine"
 import { Effect } from "effect"
 import type { ModelConfig } from "../model/ModelConfig.ts"
@@ -146,7 +145,7 @@ const stopToken = Effect.fnUntraced(function* (
   const [token] = tokens
   if (token === undefined || tokens.length > 1) {
     return yield* refuse(
-      sentence({
+      InvalidInput.sentence({
         field: `stop ${JSON.stringify(text)}`,
         value: `${tokens.length} tokens`,
         expected: "1 token of the vocabulary"
@@ -159,7 +158,7 @@ const stopToken = Effect.fnUntraced(function* (
 const check = (config: ModelConfig, index: number, request: SampleRequest): Effect.Effect<void, EngineError> => {
   const { prompt, n, maxTokens, temperature, topK = 1, topP } = request
   const wrong = (field: string, value: number | string, expected: string) =>
-    refuse(sentence({ field: `requests[${index}].${field}`, value: String(value), expected }))
+    refuse(InvalidInput.sentence({ field: `requests[${index}].${field}`, value: String(value), expected }))
   if (prompt.length < 1 || prompt.length > config.context) {
     return wrong("prompt.length", prompt.length, `1 to the context length ${config.context}`)
   }

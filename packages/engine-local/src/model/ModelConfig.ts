@@ -1,4 +1,4 @@
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream } from "@inspo/domain"
 import { Array as Arr, Schema } from "effect"
 
 /**

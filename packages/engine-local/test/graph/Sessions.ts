@@ -1,4 +1,4 @@
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream } from "@inspo/domain"
 import type { Program } from "../../src/graph/Program.ts"
 import { sessionOptions } from "../../src/graph/Session.ts"
 import { Effect } from "effect"

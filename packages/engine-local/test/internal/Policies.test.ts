@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { initialParameters } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 import { Schema } from "effect"
 import * as Decoder from "../../src/internal/Decoder.ts"
 import * as Evaluator from "../../src/internal/Evaluator.ts"
@@ -48,7 +48,7 @@ describe("Policies", () => {
 
     for (const { policies } of [data, copied])
       for (const name of ["current", "sampled"] as const)
-        new Float32Array(policies[name]).set(initialParameters(config, "updated"))
+        new Float32Array(policies[name]).set(ModelConfig.initialParameters(config, "updated"))
     assert.deepStrictEqual(await copies.results(), before, "a session reads shared memory")
     copies.renew(["current", "sampled"])
     const after = await copies.results()
@@ -58,7 +58,7 @@ describe("Policies", () => {
 })
 
 const start = (): WorkerData =>
-  WorkerPool.workerData({ config, parameters: initialParameters(config, "policies"), rows: 4 })
+  WorkerPool.workerData({ config, parameters: ModelConfig.initialParameters(config, "policies"), rows: 4 })
 
 /** Both kinds of task as a worker does them. */
 const worker = (data: WorkerData, readsShared: boolean) => {

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { initialParameters } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 import { Effect, Fiber, Option } from "effect"
 import * as Programs from "../../src/internal/Programs.ts"
 import * as WorkerPool from "../../src/internal/WorkerPool.ts"
 import { config } from "../fixtures.ts"
 
 const make = (rows: number, options: Pick<WorkerPool.Options, "module" | "timeout"> = {}) =>
-  WorkerPool.make({ config, parameters: initialParameters(config, "pool"), workers: 2, rows, ...options })
+  WorkerPool.make({ config, parameters: ModelConfig.initialParameters(config, "pool"), workers: 2, rows, ...options })
 
 const program = Programs.make(config).sequence(2, 16, "logprob")
 const zeros = new BigInt64Array(32)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeGraph } from "../../src/model/DecodeGraph.ts"
-import { initialParameters, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 import { sequenceInputs } from "../../src/model/SequenceBatch.ts"
 import { sequenceGraph } from "../../src/model/SequenceGraph.ts"
 import { Effect } from "effect"
@@ -32,7 +32,7 @@ describe("decodeGraph", () => {
 
   it.effect("a row's outputs are the same bits in every batch", () =>
     Effect.gen(function* () {
-      const config: ModelConfig = {
+      const config: ModelConfig.ModelConfig = {
         vocabulary: 333,
         width: 96,
         layers: 2,
@@ -42,7 +42,7 @@ describe("decodeGraph", () => {
         context: 64
       }
       const context = 40
-      const parameters = parameterValues(config, initialParameters(config, "batch"))
+      const parameters = parameterValues(config, ModelConfig.initialParameters(config, "batch"))
       /** One row in use, at `row` of `rows`, among others that hold anything. */
       const placed = Effect.fnUntraced(function* (rows: number, row: number) {
         const seed = `others of ${row} in ${rows}`

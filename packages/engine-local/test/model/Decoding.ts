@@ -1,16 +1,16 @@
 import { maskedScore } from "../../src/graph/Attention.ts"
 import { decodeGraph } from "../../src/model/DecodeGraph.ts"
-import { headWidth, keyValueWidth, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 import { Effect } from "effect"
 import { at, normals, open, type Results } from "../graph/Sessions.ts"
 import { parameterValues } from "./Models.ts"
 
 /** A cache with nothing in use; what unused slots hold must have no effect, so it is noise. */
-export const freshCache = (config: ModelConfig, rows: number, context: number) => {
+export const freshCache = (config: ModelConfig.ModelConfig, rows: number, context: number) => {
   const mask = new Float32Array(rows * (1 + context)).fill(maskedScore)
   for (let row = 0; row < rows; row++) mask[row * (1 + context)] = 0
   const cache: Record<string, Float32Array> & { mask: Float32Array } = { mask }
-  const [width, headSize] = [keyValueWidth(config), headWidth(config)]
+  const [width, headSize] = [ModelConfig.keyValueWidth(config), ModelConfig.headWidth(config)]
   for (let layer = 0; layer < config.layers; layer++) {
     cache[`keys${layer}`] = normals(`${rows} ${context} keys ${layer}`, rows * width * context)
     const values = normals(`${rows} ${context} values ${layer}`, rows * width * (1 + context))
@@ -27,7 +27,7 @@ export const freshCache = (config: ModelConfig, rows: number, context: number) =
  * the keys and values of each token but the last, `[layer][keys, values][position]`.
  */
 export const decode = Effect.fnUntraced(function* (
-  config: ModelConfig,
+  config: ModelConfig.ModelConfig,
   parameters: Float32Array,
   context: number,
   sequences: ReadonlyArray<ReadonlyArray<number>>
@@ -60,8 +60,8 @@ export const decode = Effect.fnUntraced(function* (
 })
 
 /** What a step gave for token number `token`: `[layer][keys, values]`, flat. */
-export const newKeyValues = (config: ModelConfig, results: Results, token: number): Array<Float32Array> => {
-  const width = keyValueWidth(config)
+export const newKeyValues = (config: ModelConfig.ModelConfig, results: Results, token: number): Array<Float32Array> => {
+  const width = ModelConfig.keyValueWidth(config)
   return Array.from({ length: config.layers }, (_, layer) =>
     [`newKeys${layer}`, `newValues${layer}`].map((name) => at(results, name).slice(token * width, (token + 1) * width))
   ).flat()
@@ -69,14 +69,14 @@ export const newKeyValues = (config: ModelConfig, results: Results, token: numbe
 
 /** Puts the keys and values of one token into the cache. */
 export const writeCache = (
-  config: ModelConfig,
+  config: ModelConfig.ModelConfig,
   cache: Record<string, Float32Array> & { readonly mask: Float32Array },
   context: number,
   row: number,
   position: number,
   keyValues: ReadonlyArray<Float32Array>
 ): void => {
-  const [width, headSize] = [keyValueWidth(config), headWidth(config)]
+  const [width, headSize] = [ModelConfig.keyValueWidth(config), ModelConfig.headWidth(config)]
   cache.mask[row * (1 + context) + 1 + position] = 0
   for (let layer = 0; layer < config.layers; layer++) {
     const [keys = [], values = []] = keyValues.slice(2 * layer, 2 * layer + 2)

@@ -1,11 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  initialParameters,
-  ModelConfig,
-  parameterCount,
-  parameterLayout,
-  views
-} from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 import { Effect, Schema } from "effect"
 import { small } from "./Models.ts"
 
@@ -19,7 +13,7 @@ const Sizes = Schema.Struct({
   feedForward: Small,
   context: Small
 })
-const configOf = ({ headWidth, shared, ...sizes }: typeof Sizes.Type): ModelConfig => ({
+const configOf = ({ headWidth, shared, ...sizes }: typeof Sizes.Type): ModelConfig.ModelConfig => ({
   ...sizes,
   heads: sizes.keyValueHeads * shared,
   width: sizes.keyValueHeads * shared * headWidth
@@ -28,24 +22,24 @@ const configOf = ({ headWidth, shared, ...sizes }: typeof Sizes.Type): ModelConf
 describe("ModelConfig", () => {
   it.prop("lays the parameters out without gaps or overlap", [Sizes], ([sizes]) => {
     const config = configOf(sizes)
-    const layout = parameterLayout(config)
+    const layout = ModelConfig.parameterLayout(config)
     const end = layout.reduce((offset, parameter) => {
       assert.strictEqual(parameter.offset, offset)
       assert.strictEqual(parameter.size, parameter.shape[0] * parameter.shape[1])
       return offset + parameter.size
     }, 0)
-    assert.strictEqual(parameterCount(config), end)
+    assert.strictEqual(ModelConfig.parameterCount(config), end)
     assert.strictEqual(new Set(layout.map(({ name }) => name)).size, layout.length)
   })
 
   it.prop("decodes every config whose heads divide its width", [Sizes], ([sizes]) => {
     const config = configOf(sizes)
-    assert.deepStrictEqual(Schema.decodeSync(ModelConfig)(config), config)
+    assert.deepStrictEqual(Schema.decodeSync(ModelConfig.ModelConfig)(config), config)
   })
 
   it.effect("names the sizes that do not divide", () =>
     Effect.gen(function* () {
-      const decode = Schema.decodeUnknownEffect(ModelConfig)
+      const decode = Schema.decodeUnknownEffect(ModelConfig.ModelConfig)
       const width = yield* Effect.flip(decode({ ...small, width: 17 }))
       assert.include(width.message, "width 17 must be a multiple of heads 4")
       const heads = yield* Effect.flip(decode({ ...small, keyValueHeads: 3 }))
@@ -54,14 +48,14 @@ describe("ModelConfig", () => {
   )
 
   it("starts equal seeds with equal bits, others with others", () => {
-    assert.deepStrictEqual(initialParameters(small, "a"), initialParameters(small, "a"))
-    assert.notDeepEqual(initialParameters(small, "a"), initialParameters(small, "b"))
+    assert.deepStrictEqual(ModelConfig.initialParameters(small, "a"), ModelConfig.initialParameters(small, "a"))
+    assert.notDeepEqual(ModelConfig.initialParameters(small, "a"), ModelConfig.initialParameters(small, "b"))
   })
 
   it("starts every matrix with its deviation and a mean of 0", () => {
     const config = { ...small, vocabulary: 200, width: 64, context: 200 }
-    const named = views(config, initialParameters(config, "moments"))
-    for (const { name, size, deviation } of parameterLayout(config)) {
+    const named = ModelConfig.views(config, ModelConfig.initialParameters(config, "moments"))
+    for (const { name, size, deviation } of ModelConfig.parameterLayout(config)) {
       const values = named[name] ?? new Float32Array()
       const mean = values.reduce((sum, value) => sum + value, 0) / size
       const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / size
@@ -72,8 +66,8 @@ describe("ModelConfig", () => {
   })
 
   it("gives views that share the memory of the flat array", () => {
-    const flat = new Float32Array(parameterCount(small))
-    for (const view of Object.values(views(small, flat))) view.fill(1)
+    const flat = new Float32Array(ModelConfig.parameterCount(small))
+    for (const view of Object.values(ModelConfig.views(small, flat))) view.fill(1)
     assert.isTrue(flat.every((value) => value === 1))
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ModelConfig, parameterLayout } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 import { type PackedGroup, packedInputs, packedValues } from "../../src/model/PackedBatch.ts"
 import { packedGraph, type PackedShape } from "../../src/model/PackedGraph.ts"
 import { sequenceInputs } from "../../src/model/SequenceBatch.ts"
@@ -44,7 +44,7 @@ const grpoInputs = (logprobs: Float32Array) => ({
   referenceLogprobs: logprobs.map((value, index) => value + 0.4 * Math.sin(index))
 })
 
-const startLogprobs = (config: ModelConfig, parameters: Float32Array) =>
+const startLogprobs = (config: ModelConfig.ModelConfig, parameters: Float32Array) =>
   Effect.map(
     run(packedGraph(config, { ...shape, mode: "logprob" }), { ...parameterValues(config, parameters), ...inputs }),
     (results) => at(results, "logprobs")
@@ -86,7 +86,7 @@ describe("packedGraph", () => {
         assert.closeTo(at(results, "kl")[0] ?? 0, total(expected.map((term) => term.kl)), 1e-5)
 
         const gradient = flatGradient(config, inputs, results)
-        for (const { name, offset, size } of parameterLayout(config)) {
+        for (const { name, offset, size } of ModelConfig.parameterLayout(config)) {
           const error = yield* gradientError({
             seed: name,
             point: parameters.slice(offset, offset + size),
@@ -162,7 +162,7 @@ describe("packedGraph", () => {
         }
         const gradient = flatGradient(config, inputs, packed)
         const expected = flatGradient(config, separateInputs, results)
-        for (const { name, offset, size } of parameterLayout(config)) {
+        for (const { name, offset, size } of ModelConfig.parameterLayout(config)) {
           const part = [offset, offset + size] as const
           assert.isBelow(distance(gradient.slice(...part), expected.slice(...part)), 1e-4, name)
         }

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { prefillBlock, prefillGraph } from "../../src/model/PrefillGraph.ts"
-import type { ModelConfig } from "@inspo/engine-local/model/ModelConfig"
+import type { ModelConfig } from "@inspo/engine-local"
 import { Effect } from "effect"
 import { integers, open } from "../graph/Sessions.ts"
 import { decode, freshCache, newKeyValues, writeCache } from "./Decoding.ts"
 import { livelyParameters, multiQuery, parameterValues, small } from "./Models.ts"
 
-const wide: ModelConfig = { ...multiQuery, vocabulary: 333, width: 96, context: 64 }
-const twoHeads: ModelConfig = { ...small, context: 64 }
+const wide: ModelConfig.ModelConfig = { ...multiQuery, vocabulary: 333, width: 96, context: 64 }
+const twoHeads: ModelConfig.ModelConfig = { ...small, context: 64 }
 const lengths = [64, 1, 17, 33, 48, 16, 50]
 
 describe("prefillGraph", () => {
@@ -39,7 +39,7 @@ const sizes = [
 
 /** The keys and values of each token but the last, every row as many blocks ahead as it is long. */
 const prefill = Effect.fnUntraced(function* (
-  config: ModelConfig,
+  config: ModelConfig.ModelConfig,
   parameters: Float32Array,
   context: number,
   sequences: ReadonlyArray<ReadonlyArray<number>>

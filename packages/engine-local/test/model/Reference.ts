@@ -1,15 +1,15 @@
-import { headWidth, keyValueWidth, type ModelConfig, parameterLayout } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 
 type Matrix = ReadonlyArray<ReadonlyArray<number>>
 
 /** The definition of the model in double precision: the log-probability of every token of a sequence but the first. */
 export const referenceLogprobs = (
-  config: ModelConfig,
+  config: ModelConfig.ModelConfig,
   flat: Float32Array,
   sequence: ReadonlyArray<number>
 ): ReadonlyArray<number> => {
   const parameters = new Map(
-    parameterLayout(config).map(({ name, offset, shape: [rows, columns] }): readonly [string, Matrix] => [
+    ModelConfig.parameterLayout(config).map(({ name, offset, shape: [rows, columns] }): readonly [string, Matrix] => [
       name,
       Array.from({ length: rows }, (_, row) =>
         Array.from(flat.subarray(offset + row * columns, offset + (row + 1) * columns))
@@ -37,8 +37,13 @@ export const referenceLogprobs = (
   })
 }
 
-const attend = (config: ModelConfig, qkv: Matrix, position: number, head: number): ReadonlyArray<number> => {
-  const width = headWidth(config)
+const attend = (
+  config: ModelConfig.ModelConfig,
+  qkv: Matrix,
+  position: number,
+  head: number
+): ReadonlyArray<number> => {
+  const width = ModelConfig.headWidth(config)
   const shared = Math.floor(head / (config.heads / config.keyValueHeads)) * width
   const slice = (row: ReadonlyArray<number>, start: number) => row.slice(start, start + width)
   const query = slice(qkv[position] ?? [], head * width)
@@ -46,7 +51,7 @@ const attend = (config: ModelConfig, qkv: Matrix, position: number, head: number
   const scores = past.map((row) => inner(query, slice(row, config.width + shared)) / Math.sqrt(width))
   return times(
     softmax(scores),
-    past.map((row) => slice(row, config.width + keyValueWidth(config) + shared))
+    past.map((row) => slice(row, config.width + ModelConfig.keyValueWidth(config) + shared))
   )
 }
 

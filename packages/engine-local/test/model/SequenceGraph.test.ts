@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parameterLayout } from "@inspo/engine-local/model/ModelConfig"
+import { ModelConfig } from "@inspo/engine-local"
 import { sequenceInputs } from "../../src/model/SequenceBatch.ts"
 import { sequenceGraph } from "../../src/model/SequenceGraph.ts"
 import { Effect } from "effect"
@@ -42,7 +42,7 @@ describe("sequenceGraph", () => {
         const results = yield* evaluateAt(parameters)
         assert.closeTo(at(results, "loss")[0] ?? 0, -dot(at(results, "logprobs"), weights), 1e-4)
         const gradient = flatGradient(config, inputs, results)
-        for (const { name, offset, size } of parameterLayout(config)) {
+        for (const { name, offset, size } of ModelConfig.parameterLayout(config)) {
           const error = yield* gradientError({
             seed: name,
             point: parameters.slice(offset, offset + size),

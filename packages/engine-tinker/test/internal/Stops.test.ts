@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Engine, SampleRequest } from "@inspo/engine"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { TabularEngine } from "@inspo/engine/testing"
 import { Effect, Schema } from "effect"
 import * as Stops from "../../src/internal/server/Stops.ts"
 

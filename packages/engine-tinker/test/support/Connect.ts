@@ -1,6 +1,6 @@
 import { Engine, type SampleRequest } from "@inspo/engine"
-import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import { TabularEngine } from "@inspo/engine/testing"
+import * as TinkerEngine from "@inspo/engine-tinker"
 import { Effect, Layer } from "effect"
 
 /** An engine behind a server with the tokenizer of the tabular engine, until the scope ends. */

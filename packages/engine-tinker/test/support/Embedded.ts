@@ -7,13 +7,11 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Engine } from "@inspo/engine"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
-import * as LocalEngine from "@inspo/engine-local/LocalEngine"
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
-import { initialParameters } from "@inspo/engine-local/model/ModelConfig"
-import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+import * as LocalEngine from "@inspo/engine-local"
+import { ModelConfig, ModelFolder, TokenizerFiles } from "@inspo/engine-local"
 import { Catalog } from "@inspo/engine-tinker"
 import * as Server from "@inspo/engine-tinker/server"
-import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
+import * as TinkerEngine from "@inspo/engine-tinker"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 
@@ -25,7 +23,9 @@ export const temporaryFolder = Effect.acquireRelease(
 
 /** A transformer of the embedded kind, small and of random weights, in a folder of its own below `folder`. */
 const writeModel = Effect.fnUntraced(function* (folder: string) {
-  const tokenizerFiles = makeTokenizerFiles("The mayor of Ostrel Bay is born in Question Answer Who . ?".split(" "))
+  const tokenizerFiles = TokenizerFiles.makeTokenizerFiles(
+    "The mayor of Ostrel Bay is born in Question Answer Who . ?".split(" ")
+  )
   const model = {
     vocabulary: HuggingFaceTokenizer.fromFiles(tokenizerFiles).vocabularySize,
     width: 32,
@@ -37,7 +37,7 @@ const writeModel = Effect.fnUntraced(function* (folder: string) {
   }
   const path = join(folder, "model")
   // Sharper than initial weights are, so that samples differ in likelihood.
-  const parameters = initialParameters(model, "test").map((value) => 1.5 * value)
+  const parameters = ModelConfig.initialParameters(model, "test").map((value) => 1.5 * value)
   yield* ModelFolder.write(path, { name: "random", model, parameters, tokenizerFiles })
   return path
 })

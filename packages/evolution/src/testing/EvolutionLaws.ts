@@ -1,6 +1,6 @@
 /** The invariants of evolution. */
 import { Law } from "@inspo/domain/testing"
-import * as Population from "@inspo/population/Population"
+import { Population } from "@inspo/population"
 import { Schema } from "effect"
 import { apply, isPending, pending } from "../Apply.ts"
 import { chooseParents, decide } from "../Decide.ts"

@@ -1,8 +1,6 @@
 /** Lives of a population: what it meets, unit of time by unit of time, and the events that follow. */
-import type { Instruction } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
-import * as InstructionValue from "@inspo/population/InstructionValue"
-import * as Population from "@inspo/population/Population"
+import { type Instruction, Question } from "@inspo/domain"
+import { InstructionValue, Population } from "@inspo/population"
 import { Arbitrary, Schema } from "effect"
 import * as Apply from "../Apply.ts"
 import * as Decide from "../Decide.ts"
@@ -60,7 +58,7 @@ export const seed = instructionId(0)
 export const valuation: InstructionValue.Interface = InstructionValue.recentSteps({ window: 3 })
 
 /** An instruction that a life begins with. */
-export const member = (index: number): Instruction => ({
+export const member = (index: number): Instruction.Instruction => ({
   id: instructionId(index),
   text: `instruction ${index}`,
   generation: 0,
@@ -102,7 +100,7 @@ export const contextOf = (
 
 /** Every member is asked: a group of each, by turns on a question of its own and on one that all share. */
 export const groupsOf = (state: EvolutionState, { missing, rewards }: Unit): ReadonlyArray<Group> => {
-  const question = state.population.step % 2 === 0 ? null : QuestionId.make("shared")
+  const question = state.population.step % 2 === 0 ? null : Question.QuestionId.make("shared")
   return Population.ids(state.population).map((instruction, at) => {
     const own = { instruction, question, stratum: "all", missing: missing[at % 12] ?? 0 }
     return { ...own, rewards: own.missing === 2 ? [] : [rewards[at % 12] ?? 0] }
@@ -160,7 +158,7 @@ const inputOf = (state: EvolutionState, { questions }: Life, unit: Unit, index: 
       _tag: "CandidatesVerified",
       step,
       round,
-      questions: Array.from({ length: questions }, (_, at) => QuestionId.make(`v${at}`)),
+      questions: Array.from({ length: questions }, (_, at) => Question.QuestionId.make(`v${at}`)),
       candidates: stage.candidates.map((_, place) => unit.rewards.slice(place, place + questions)),
       parent: unit.rewards.slice(0, questions)
     }

@@ -1,12 +1,12 @@
 /** Populations as they come about: members that were observed, added and removed. */
-import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Arbitrary, Schema } from "effect"
 import * as InstructionValue from "../InstructionValue.ts"
 import * as Population from "../Population.ts"
 
 /** A member of {@link arbitrary}: `i0` is the seed, the others are its variants. */
-export const instruction = (index: number): Instruction => ({
-  id: InstructionId.make(`i${index}`),
+export const instruction = (index: number): Instruction.Instruction => ({
+  id: Instruction.InstructionId.make(`i${index}`),
   text: `instruction ${index}`,
   generation: 0,
   parent: null,

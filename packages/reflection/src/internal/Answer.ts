@@ -1,5 +1,4 @@
-/** What the readers of the providers' bodies share. */
-import * as FirstIssue from "@inspo/domain/FirstIssue"
+import { FirstIssue } from "@inspo/domain"
 import { Predicate, Result, Schema, type SchemaIssue } from "effect"
 import type { Response } from "effect/ai"
 import type { AnswerPart } from "../Provider.ts"

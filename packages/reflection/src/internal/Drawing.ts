@@ -1,7 +1,5 @@
 /** What the offline proposers share: drawing different candidates, and saying what each of them changed. */
-import type { Candidate } from "@inspo/domain/Instruction"
-import { withStream } from "@inspo/domain/SeededRandom"
-import * as Spent from "@inspo/domain/Spent"
+import { type Instruction, SeededRandom, Spent } from "@inspo/domain"
 import { Array as Arr, Effect, Random } from "effect"
 import type { Clause } from "../ClauseBank.ts"
 import * as ClauseEdit from "../ClauseEdit.ts"
@@ -38,7 +36,7 @@ export const propose = Effect.fnUntraced(
   ): Effect.fn.Return<Proposal> {
     const parent = ClauseEdit.read(bank, request.parent.text)
     const { tried } = revision
-    const candidates: Array<Candidate> = []
+    const candidates: Array<Instruction.Candidate> = []
     for (const name of tried === undefined ? [asWritten] : [inAnyOrder(bank), asWritten]) {
       const taken = new Set([request.parent.text, ...(tried ?? []), ...candidates.map(({ text }) => text)].map(name))
       let repetitions = 0
@@ -54,7 +52,7 @@ export const propose = Effect.fnUntraced(
     }
     return { critique: revision.critique, candidates, spent: Spent.nothing }
   },
-  (effect, _, { seed, stream }) => withStream(seed, stream)(effect)
+  (effect, _, { seed, stream }) => SeededRandom.withStream(seed, stream)(effect)
 )
 
 /** The first variants: one text of the bank each, drawn uniformly. */
@@ -66,7 +64,7 @@ export const initial = Effect.fn("RuleBased.initial")(
     // One text of every clause before any clause returns in another wording.
     const first = Arr.dedupeWith(fresh, (a, b) => a.clause.id === b.clause.id)
     const candidates = Arr.take([...(yield* Random.shuffle(first)), ...Arr.difference(fresh, first)], count).map(
-      (advice): Candidate => {
+      (advice): Instruction.Candidate => {
         const edited = ClauseEdit.put(instruction, advice)
         return {
           text: ClauseEdit.write(edited),
@@ -76,7 +74,7 @@ export const initial = Effect.fn("RuleBased.initial")(
     )
     return { critique: "Nothing is known about the instruction yet.", candidates, spent: Spent.nothing }
   },
-  (effect, _, { seed, stream }) => withStream(seed, stream)(effect)
+  (effect, _, { seed, stream }) => SeededRandom.withStream(seed, stream)(effect)
 )
 
 const asWritten = (text: string): string => text

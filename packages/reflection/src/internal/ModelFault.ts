@@ -1,13 +1,11 @@
-/** Why a proposer brought no candidates, as errors of a proposer. */
-import * as PlainText from "@inspo/domain/PlainText"
-import type { Spent } from "@inspo/domain/Spent"
+import { PlainText, type Spent } from "@inspo/domain"
 import type { AiError } from "effect/ai"
 import type { ModelAnswer } from "../ModelAnswer.ts"
 import { ProposerError } from "../Proposer.ts"
 import * as Provider from "../Provider.ts"
 
 /** The language model could not be asked, or not be understood. */
-export const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent): ProposerError =>
+export const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent.Spent): ProposerError =>
   new ProposerError({
     proposer,
     kind: Provider.kindOf(error),
@@ -30,7 +28,7 @@ export const refused = (proposer: string, { spent, text }: ModelAnswer): Propose
 export const nothingFound = (
   proposer: string,
   { end, text }: Pick<ModelAnswer, "end" | "text">,
-  spent: Spent
+  spent: Spent.Spent
 ): ProposerError => {
   if (end === "cut")
     return new ProposerError({

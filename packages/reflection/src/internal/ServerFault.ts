@@ -1,5 +1,4 @@
-/** What failures of a language-model server mean. Nothing of a failure is kept but text, without what must be hidden. */
-import * as PlainText from "@inspo/domain/PlainText"
+import { PlainText } from "@inspo/domain"
 import { ReportedFailure } from "@inspo/http/client"
 import { AiError } from "effect/ai"
 

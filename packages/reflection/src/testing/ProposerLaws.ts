@@ -1,9 +1,6 @@
 /** The laws of every proposer. */
-import type { Failure } from "@inspo/domain/Experience"
-import { Candidate } from "@inspo/domain/Instruction"
-import * as Spent from "@inspo/domain/Spent"
+import { type Experience, Instruction, Spent, Trajectory } from "@inspo/domain"
 import { Law } from "@inspo/domain/testing"
-import { TrajectoryId } from "@inspo/domain/Trajectory"
 import { Arbitrary, Data, Effect, Result, Schema } from "effect"
 import { seedInstruction } from "../ClauseBank.ts"
 import type { ModelAnswer } from "../ModelAnswer.ts"
@@ -130,7 +127,7 @@ const played = Effect.fnUntraced(function* (
 const candidatesOf = (outcome: Outcome): Proposal["candidates"] =>
   Result.isSuccess(outcome) ? outcome.success.candidates : []
 
-const isCandidate = Schema.is(Candidate)
+const isCandidate = Schema.is(Instruction.Candidate)
 
 /** Pieces of texts, some of which would end a quotation or give orders. */
 const Words = Schema.Array(
@@ -146,10 +143,10 @@ const Words = Schema.Array(
   ])
 )
 
-const failureOf = (words: typeof Words.Type, index: number): Failure => {
+const failureOf = (words: typeof Words.Type, index: number): Experience.Failure => {
   const text = words.join(" ")
   return {
-    trajectoryId: TrajectoryId.make(`train/${index}`),
+    trajectoryId: Trajectory.TrajectoryId.make(`train/${index}`),
     question: `Where? ${text}`,
     goldenAnswers: ["Ostrel Bay"],
     transcript: [

@@ -1,4 +1,4 @@
-import * as Spent from "@inspo/domain/Spent"
+import { Spent } from "@inspo/domain"
 import { Effect, Layer } from "effect"
 import { type InitialRequest, Proposer } from "../Proposer.ts"
 

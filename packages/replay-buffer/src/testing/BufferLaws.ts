@@ -1,6 +1,5 @@
 /** The laws of every replay buffer. */
-import { Experience } from "@inspo/domain/Experience"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Experience, Instruction } from "@inspo/domain"
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Schema } from "effect"
 import { Contents, type FailuresRequest, type Interface, type VerificationRequest } from "../ReplayBuffer.ts"
@@ -80,17 +79,17 @@ export const laws = (rule: Omit<Interface, "identity">, options?: Law.Options): 
 interface Case {
   readonly buffer: Contents
   readonly step: number
-  readonly fresh: ReadonlyArray<Experience>
+  readonly fresh: ReadonlyArray<Experience.Experience>
   readonly failures: FailuresRequest
   readonly verification: VerificationRequest
 }
 
-const parentOfNone = InstructionId.make("i0")
+const parentOfNone = Instruction.InstructionId.make("i0")
 
 const isContents = Schema.is(Contents)
 
 const Draw = Schema.Struct({
-  fresh: Schema.Array(Experience).check(Schema.isMaxLength(6)),
+  fresh: Schema.Array(Experience.Experience).check(Schema.isMaxLength(6)),
   count: Schema.Literals([0, 1, 4]),
   threshold: Schema.Literals([0.5, 1]),
   seed: Schema.Int

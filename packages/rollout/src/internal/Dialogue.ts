@@ -1,13 +1,14 @@
+import type { Chat } from "@inspo/domain"
 import type { Message } from "@inspo/engine"
 import type { Array } from "effect"
-import type { ChatAnswer, ChatMessage } from "../ChatPolicy.ts"
+import type { ChatAnswer } from "../ChatPolicy.ts"
 import * as Observation from "../Observation.ts"
 import type { Read, Recording } from "../Transcription.ts"
 import type { NativeTurn } from "./NativeTurns.ts"
 
 /** The messages of an episode with a chat model while it runs, and their sizes. */
 export class Dialogue {
-  messages: ReadonlyArray<ChatMessage> = []
+  messages: ReadonlyArray<Chat.ChatMessage> = []
   /** Tokens of the messages, as estimated. */
   used = 0
   private readonly countTokens: (text: string) => number
@@ -109,7 +110,7 @@ export class Dialogue {
 }
 
 /** A message of a prompt as a chat model takes it: without calls, a tool's text is one of the user. */
-export const chatMessage = ({ content, role }: Message): ChatMessage => ({
+export const chatMessage = ({ content, role }: Message): Chat.ChatMessage => ({
   role: role === "tool" ? "user" : role,
   text: content
 })

@@ -1,4 +1,4 @@
-import * as Thoughts from "@inspo/domain/Thoughts"
+import { Thoughts } from "@inspo/domain"
 import type { Grammar } from "../ActionParser.ts"
 import type { ChatAnswer, ChatPolicy } from "../ChatPolicy.ts"
 import type { Agent, Conversation, Environment } from "../Agent.ts"

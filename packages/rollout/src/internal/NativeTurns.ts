@@ -1,16 +1,15 @@
 /** The turns of a chat model that calls tools natively, in the tags in which trajectories record them. */
-import type { Trajectory } from "@inspo/domain"
-import * as Thoughts from "@inspo/domain/Thoughts"
+import { type Chat, Thoughts, type Trajectory } from "@inspo/domain"
 import { Array, Result } from "effect"
 import type { Grammar } from "../ActionParser.ts"
-import type { ChatAnswer, ToolCall } from "../ChatPolicy.ts"
+import type { ChatAnswer } from "../ChatPolicy.ts"
 import { inputOf, type Reply, type Tool } from "../Tool.ts"
 
 /** One turn. `call` is null for an answer; `rejection` replies to a call whose arguments do not fit, in place of its tool. */
 export interface NativeTurn {
   readonly text: string
   readonly action: Trajectory.Action
-  readonly call: ToolCall | null
+  readonly call: Chat.ToolCall | null
   readonly rejection: Reply | null
 }
 
@@ -24,7 +23,7 @@ export const make = (
     ? Array.map(calls, (call, index) => called(index === 0 ? text : "", call, tools.get(call.name)))
     : [{ ...answered(text, grammar), call: null, rejection: null }]
 
-const called = (before: string, call: ToolCall, tool: Tool | undefined): NativeTurn => {
+const called = (before: string, call: Chat.ToolCall, tool: Tool | undefined): NativeTurn => {
   const { input: given, name } = call
   const input = tool === undefined ? null : inputOf(tool, given)
   const content = input !== null && Result.isSuccess(input) ? input.success : JSON.stringify(given)

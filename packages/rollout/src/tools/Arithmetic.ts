@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
  *
  * @example
  * ```ts
- * import * as Arithmetic from "@inspo/rollout/tools/Arithmetic"
+ * import { Arithmetic } from "@inspo/rollout"
  *
  * Arithmetic.evaluate("0.1 + 0.2 * -3") // Result.succeed("-0.5")
  * Arithmetic.evaluate("1 / 0") // Result.fail("Division by zero.")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import { actions, fromConfig, searches } from "@inspo/rollout/agents/Agents"
+import { ByteTokenizer } from "@inspo/rollout/testing"
+import { Agents } from "@inspo/rollout"
 import * as SearchO1 from "../../src/agents/SearchO1.ts"
 import { Effect, Schema } from "effect"
 import { passage, play } from "../support/Play.ts"
@@ -45,7 +45,7 @@ describe("Every agent", () => {
       Effect.gen(function* () {
         let written = 0
         const script = () => texts[written++ % texts.length] ?? ""
-        const search = searches(fromConfig(config), { tools: ["search"] })
+        const search = Agents.searches(Agents.fromConfig(config), { tools: ["search"] })
           ? hostile
           : () => Effect.die("no search was to come")
         const { requests, trajectories } = yield* play(script, { config, contextLength, search })
@@ -53,7 +53,7 @@ describe("Every agent", () => {
         const { mask, logprobs, prompt, response, toolCalls, transcript } = trajectory
         assert.isTrue(Schema.is(Trajectory.Trajectory)(trajectory))
         assert.deepStrictEqual([mask.length, logprobs.length], [response.length, response.length])
-        const allowed = new Set([...actions(fromConfig(config), { tools: ["search"] }), "invalid"])
+        const allowed = new Set([...Agents.actions(Agents.fromConfig(config), { tools: ["search"] }), "invalid"])
         assert.isTrue(transcript.every(({ action }) => allowed.has(action.kind)))
         if (transcript.length > 0) assert.isAtMost(prompt.length + response.length, contextLength)
         assert.isAtMost(transcript.length, config.maxTurns + 1)
@@ -64,17 +64,17 @@ describe("Every agent", () => {
         if (transcript.length > 0) assert.strictEqual(toolCalls, answered.length + before)
         // The response is its turns and observations, the mask says which is which.
         assert.strictEqual(
-          tokenizer.decode(response),
-          tokenizer.decode(
+          ByteTokenizer.tokenizer.decode(response),
+          ByteTokenizer.tokenizer.decode(
             transcript.flatMap(({ observation, text }) => [
-              ...tokenizer.encode(text),
-              ...tokenizer.encode(observation ?? "")
+              ...ByteTokenizer.tokenizer.encode(text),
+              ...ByteTokenizer.tokenizer.encode(observation ?? "")
             ])
           )
         )
         assert.strictEqual(
           mask.filter((isAction) => isAction === 0).length,
-          transcript.reduce((sum, { observation }) => sum + tokenizer.encode(observation ?? "").length, 0)
+          transcript.reduce((sum, { observation }) => sum + ByteTokenizer.tokenizer.encode(observation ?? "").length, 0)
         )
         for (const { observation } of transcript)
           if (observation !== null)
@@ -205,7 +205,9 @@ describe("tokens", () => {
         const isAside = (prompt: string) => prompt.includes(SearchO1.request)
         // The engine ends a sequence that has no stop with a token of its own.
         const asides = requests.flatMap(({ prompt }, at) =>
-          isAside(prompts[at] ?? "") ? [prompt.length + tokenizer.encode(script(prompts[at] ?? "")).length + 1] : []
+          isAside(prompts[at] ?? "")
+            ? [prompt.length + ByteTokenizer.tokenizer.encode(script(prompts[at] ?? "")).length + 1]
+            : []
         )
         const aside = asides.reduce((sum, one) => sum + one, 0)
         assert.strictEqual(trajectory.asideTokens ?? 0, aside)
@@ -230,7 +232,7 @@ describe("search-o1", () => {
       const { mask, response, toolCalls, transcript } = trajectories[0] ?? assert.fail()
       assert.strictEqual(transcript[0]?.observation, "<information> She was born in Ostrel Bay.</information>")
       assert.strictEqual(
-        tokenizer.decode(response.filter((_, i) => mask[i] === 1)),
+        ByteTokenizer.tokenizer.decode(response.filter((_, i) => mask[i] === 1)),
         "<search> Marlen Tovik</search><answer> Ostrel Bay</answer>"
       )
       assert.strictEqual(toolCalls, 1)

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
-import { type Conversation, defaultConfig, Observation, type Program } from "@inspo/rollout"
-import * as Agents from "@inspo/rollout/agents/Agents"
+import { Agents, type Conversation, Observation, type Program, defaultConfig } from "@inspo/rollout"
 import { Effect, Result, Schema } from "effect"
 import { instruction, play, question } from "../support/Play.ts"
 import { KeepingAgent } from "../support/Agents.ts"

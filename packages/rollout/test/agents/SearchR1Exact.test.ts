@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SearchError } from "@inspo/retrieval"
 import { defaultConfig, SearchR1 } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ByteTokenizer, ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Schema } from "effect"
 import { passage, play } from "../support/Play.ts"
 
@@ -94,7 +93,7 @@ describe("search-r1-exact", () => {
           transcript
             .map(({ observation, text }) => text + (observation ?? ""))
             .join("")
-            .startsWith(tokenizer.decode(response).replace(/\uFFFD+$/, ""))
+            .startsWith(ByteTokenizer.tokenizer.decode(response).replace(/\uFFFD+$/, ""))
         )
         assert.deepStrictEqual([mask.length, logprobs.length], [response.length, response.length])
         const [first, ...later] = requests
@@ -105,9 +104,12 @@ describe("search-r1-exact", () => {
           // The instruction is lost first.
           const written = transcript
             .slice(0, turn + 1)
-            .flatMap(({ observation, text }) => [...tokenizer.encode(text), ...tokenizer.encode(observation ?? "")])
-          const whole = tokenizer.decode([...(first?.prompt ?? []), ...written])
-          assert.isTrue(whole.endsWith(tokenizer.decode(seen).replace(/^\uFFFD+/, "")))
+            .flatMap(({ observation, text }) => [
+              ...ByteTokenizer.tokenizer.encode(text),
+              ...ByteTokenizer.tokenizer.encode(observation ?? "")
+            ])
+          const whole = ByteTokenizer.tokenizer.decode([...(first?.prompt ?? []), ...written])
+          assert.isTrue(whole.endsWith(ByteTokenizer.tokenizer.decode(seen).replace(/^\uFFFD+/, "")))
         })
         response.forEach((token, i) =>
           assert.strictEqual(logprobs[i], mask[i] === 1 ? ScriptedEngine.logprob(token) : 0)

@@ -10,8 +10,7 @@ import {
   Rollout,
   type RolloutConfig
 } from "@inspo/rollout"
-import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { ByteTokenizer, ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, identity, Layer } from "effect"
 
 export const question: Question.Question = {
@@ -80,7 +79,7 @@ export const play = (script: ScriptedEngine.Script, setup: Setup = {}) => {
     Effect.map((trajectories) => ({
       trajectories,
       requests,
-      prompts: requests.map(({ prompt }) => tokenizer.decode(prompt))
+      prompts: requests.map(({ prompt }) => ByteTokenizer.tokenizer.decode(prompt))
     })),
     Effect.provide(
       layer({ ...defaultConfig, ...setup.config }, setup.options).pipe(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Calculator from "@inspo/rollout/tools/Arithmetic"
+import { Arithmetic as Calculator } from "@inspo/rollout"
 import { calculator } from "../../src/tools/BuiltInTools.ts"
 import { Effect, Result, Schema } from "effect"
 

@@ -1,6 +1,5 @@
 /** The laws of every sampler. */
-import { InstructionId } from "@inspo/domain/Instruction"
-import { QuestionId } from "@inspo/domain/Question"
+import { Instruction, Question } from "@inspo/domain"
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Schema } from "effect"
 import type { Interface, Request } from "../Sampler.ts"
@@ -115,11 +114,11 @@ const requestsOf = (fewest: { readonly values: number; readonly questions: numbe
         seed,
         step,
         values: weights.map((weight, index) => ({
-          id: InstructionId.make(`i${index}`),
+          id: Instruction.InstructionId.make(`i${index}`),
           value: weight / 10,
           chance: weight / total
         })),
-        questions: sources.map((dataSource, index) => ({ id: QuestionId.make(`q${index}`), dataSource }))
+        questions: sources.map((dataSource, index) => ({ id: Question.QuestionId.make(`q${index}`), dataSource }))
       }
     }
   )

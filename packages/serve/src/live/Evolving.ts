@@ -1,6 +1,6 @@
 /** Evolution in the background: whenever a population waits for a proposal, its work is sent to a proposer. */
 import { History, type Refused } from "@inspo/cohorts"
-import { ofContent } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
 import {
@@ -196,7 +196,7 @@ const propose = Effect.fnUntraced(function* (
   }
   if (rejected.length > 0)
     yield* Effect.logInfo(`${rejected.length} of ${candidates.length} candidates were rejected: each ${why}`)
-  const proposed = contents.map((content) => ({ ...ofContent(content), rationale: task.rationale }))
+  const proposed = contents.map((content) => ({ ...Instruction.ofContent(content), rationale: task.rationale }))
   yield* submitUnlessOver(
     live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected }))
   )

@@ -11,7 +11,7 @@ import {
   type State,
   Strategies
 } from "@inspo/cohorts"
-import type { Content } from "@inspo/domain/Instruction"
+import type { Instruction } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
 import {
   Array as Arr,
@@ -70,7 +70,7 @@ export interface Options {
 export const begin = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   settings: Settings.Settings,
-  contents: Arr.NonEmptyReadonlyArray<Content>
+  contents: Arr.NonEmptyReadonlyArray<Instruction.Content>
 ): Effect.fn.Return<void, JournalError | Refused> {
   yield* Effect.fromResult(Redaction.make(settings.redact))
   const { events, state } = create(settings, contents)

@@ -1,6 +1,6 @@
 /** The populations of a server, by name: each handles commands in a scope of its own. */
 import type { EventOf } from "@inspo/cohorts"
-import { type Content, contentOf } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
 import * as Loading from "../store/Loading.ts"
@@ -215,7 +215,7 @@ interface Running {
   readonly news: Latch.Latch
 }
 
-type Contents = Arr.NonEmptyReadonlyArray<Content>
+type Contents = Arr.NonEmptyReadonlyArray<Instruction.Content>
 
 const byName = Order.mapInput(Order.String, ({ name }: Served) => name)
 
@@ -236,7 +236,7 @@ interface Origin {
 
 /** The seed and its variants, all different and with the same names of texts. */
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {
-  const namesOf = (content: Content) =>
+  const namesOf = (content: Instruction.Content) =>
     typeof content === "string" ? "one text" : Object.keys(content).sort().join(", ")
   const refuse = (at: number, value: string, expected: string, remedy: string) =>
     Effect.fail(new InvalidRequest({ field: `variants[${at}]`, value, expected, remedy }))
@@ -264,7 +264,7 @@ const sameAs = (
   settings: EventOf<"Created">["settings"],
   contents: Contents
 ): Effect.Effect<void, Conflict> => {
-  const [seed, ...variants] = created.members.map(contentOf)
+  const [seed, ...variants] = created.members.map(Instruction.contentOf)
   // Defaults may have been others at its creation.
   const { horizonSeconds, profile, randomSeed } = created.settings
   const ask = {

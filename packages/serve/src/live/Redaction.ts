@@ -1,6 +1,6 @@
 /** Redacts texts of users before they are stored. */
 import { refuse, type Refused } from "@inspo/cohorts"
-import * as Invariant from "@inspo/domain/Invariant"
+import { Invariant } from "@inspo/domain"
 import { Effect, Result } from "effect"
 import { RE2JS } from "re2js"
 import type { Details, LeaseDetails, RewardDetails, Transcript } from "../store/Details.ts"

@@ -14,8 +14,8 @@ import {
   State,
   Strategies
 } from "@inspo/cohorts"
-import { type Content, InstructionId } from "@inspo/domain/Instruction"
-import { isAlive } from "@inspo/evolution/State"
+import { Instruction as DomainInstruction } from "@inspo/domain"
+import { isAlive } from "@inspo/evolution"
 import { DateTime, HashMap } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
 import type { Difference, Estimate, Member } from "../wire/Member.ts"
@@ -88,7 +88,9 @@ export const allOf = (state: State.State): ReadonlyArray<Member> => {
 
 /** A living member. */
 export const memberOf = (state: State.State, id: string): Member | undefined =>
-  allOf(state).find((one) => one.id === id && isAlive(state.learning.population, InstructionId.make(id)))
+  allOf(state).find(
+    (one) => one.id === id && isAlive(state.learning.population, DomainInstruction.InstructionId.make(id))
+  )
 
 const listed = (strategies: Strategies.Strategies, state: State.State, shown: Snapshot): ReadonlyArray<Member> => [
   ...members(strategies, state, shown),
@@ -130,7 +132,7 @@ export const incumbent = (state: State.State): Incumbent => {
 }
 
 /** An instruction in a lease. */
-export const instruction = (id: InstructionId, content: Content): Instruction =>
+export const instruction = (id: DomainInstruction.InstructionId, content: DomainInstruction.Content): Instruction =>
   typeof content === "string" ? { id, text: content } : { id, texts: content }
 
 /** A cohort that is not closed. One that accepts no more rewards and waits for those before it is still `sealed`. */

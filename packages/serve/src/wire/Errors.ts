@@ -1,5 +1,4 @@
-/** The errors of the server, as RFC 9457 problems: `type` names the kind, `detail` describes the error, the fields help to fix it. */
-import * as Problem from "@inspo/domain/Problem"
+import { Problem } from "@inspo/domain"
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 

@@ -1,5 +1,4 @@
-/** Populations: a named, evolving set of instructions with its settings. */
-import * as Led from "@inspo/cohorts/Settings"
+import { Settings as Led } from "@inspo/cohorts"
 import { Schema, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Instruction, Wording } from "./Instruction.ts"

@@ -1,6 +1,6 @@
 import { WorldQuestion } from "@inspo/datasets"
-import * as LocalEngine from "@inspo/engine-local/LocalEngine"
-import { shipped } from "@inspo/engine-local/ModelFolder"
+import * as LocalEngine from "@inspo/engine-local"
+import { ModelFolder } from "@inspo/engine-local"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { layerExactMatch } from "@inspo/reward"
 import { defaultConfig, layer as layerRollout, type RolloutConfig } from "@inspo/rollout"
@@ -14,7 +14,7 @@ export const probe = Command.make(
   {
     model: Flag.Directory("model", { mustExist: true }).pipe(
       Flag.withDescription("Model folder to measure"),
-      Flag.withDefault(shipped)
+      Flag.withDefault(ModelFolder.shipped)
     ),
     world: Flag.Int("world").pipe(Flag.withDescription("Seed of the world of the questions"), Flag.withDefault(7)),
     questions: Flag.Int("questions").pipe(

@@ -1,10 +1,6 @@
-import * as Checkpoint from "@inspo/engine-local/Checkpoint"
-import { initialParameters, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
-import * as ModelFolder from "@inspo/engine-local/ModelFolder"
-import { makeSupervisedTrainer } from "@inspo/engine-local/Supervised"
+import { Checkpoint, ModelConfig, ModelFolder, Supervised, TokenizerFiles } from "@inspo/engine-local"
+import { ClauseBank } from "@inspo/reflection"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
-import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
-import * as ClauseBank from "@inspo/reflection/ClauseBank"
 import { Effect, Equal, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defaultRates } from "../Behaviours.ts"
@@ -52,12 +48,12 @@ export const train = Command.make(
     )
   },
   Effect.fn("pretrain.train")(function* (options) {
-    const files = makeTokenizerFiles(vocabulary)
+    const files = TokenizerFiles.makeTokenizerFiles(vocabulary)
     const tokenizer = fromFiles(files)
     const config = { ...shape, vocabulary: tokenizer.vocabularySize }
     const parameters = Option.isSome(options.init)
       ? yield* parametersOf(options.init.value, config)
-      : initialParameters(config, `pretrain/${options.seed}`)
+      : ModelConfig.initialParameters(config, `pretrain/${options.seed}`)
     const examples = yield* Examples.make(tokenizer, {
       ...Examples.defaultOptions,
       seed: options.seed,
@@ -71,7 +67,7 @@ export const train = Command.make(
         ? { ...Instructions.defaultOptions, clauses: ClauseBank.parted.learned }
         : Instructions.defaultOptions
     })
-    const trainer = yield* makeSupervisedTrainer({ config, parameters })
+    const trainer = yield* Supervised.makeSupervisedTrainer({ config, parameters })
     const schedule = { ...Training.defaultOptions, steps: options.steps, learningRate: options.learningRate }
     yield* Training.train(trainer, examples, schedule, (progress) =>
       progress.step % reportEvery === 0 || progress.step === options.steps ? report(progress) : Effect.void
@@ -87,7 +83,7 @@ export const train = Command.make(
 ).pipe(Command.withDescription("Pre-train the model from demonstrations in generated worlds"))
 
 /** The shape of the shipped model: 0.4 M parameters, 320 tokens of context. */
-const shape: Omit<ModelConfig, "vocabulary"> = {
+const shape: Omit<ModelConfig.ModelConfig, "vocabulary"> = {
   width: 96,
   layers: 3,
   heads: 4,
@@ -97,7 +93,7 @@ const shape: Omit<ModelConfig, "vocabulary"> = {
 }
 
 /** The weights of another folder, whose model must have the same shape. */
-const parametersOf = Effect.fnUntraced(function* (folder: string, config: ModelConfig) {
+const parametersOf = Effect.fnUntraced(function* (folder: string, config: ModelConfig.ModelConfig) {
   const { model, parameters } = yield* ModelFolder.read(folder)
   return Equal.equals(model, config)
     ? parameters

@@ -1,5 +1,5 @@
 /** How often what `evolve()` claims is false: of agents that hardly ever succeed, and with few cases. */
-import { type Proportion, proportion } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import type { Outcome } from "./Outcome.ts"
 import type { Budget } from "./Trial.ts"
 import { bank, rare, type World, worlds } from "./World.ts"
@@ -10,11 +10,11 @@ export interface Claims {
   readonly headroom: boolean
   readonly calls: number
   readonly cases: number
-  readonly noHeadroom: Proportion
+  readonly noHeadroom: Exact.Proportion
   /** Of the searches that tried a prompt which is truly better by the minimal gain, those that deny it. */
-  readonly denied: Proportion | null
+  readonly denied: Exact.Proportion | null
   /** Of the tested prompts, those whose true gain is in the interval of the test. */
-  readonly covered: Proportion | null
+  readonly covered: Exact.Proportion | null
 }
 
 export interface Cell {
@@ -38,13 +38,13 @@ export const directoryOf = ({ budget }: Cell): string => `claims-${budget.calls}
 
 export const claimsOf = ({ budget, world }: Cell, outcomes: ReadonlyArray<Outcome>): Claims => {
   const share = (some: ReadonlyArray<Outcome>, holds: (one: Outcome) => boolean) =>
-    some.length === 0 ? null : proportion(some.filter(holds).length, some.length)
+    some.length === 0 ? null : Exact.proportion(some.filter(holds).length, some.length)
   const claims = ({ verdict }: Outcome) => verdict === "no-headroom"
   return {
     kind: world.name,
     headroom: world.headroom,
     ...budget,
-    noHeadroom: proportion(outcomes.filter(claims).length, outcomes.length),
+    noHeadroom: Exact.proportion(outcomes.filter(claims).length, outcomes.length),
     denied: share(
       outcomes.filter(({ tried }) => tried !== null && tried >= minimalGain),
       claims

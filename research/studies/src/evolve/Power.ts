@@ -1,6 +1,6 @@
 /** How often `evolve()` shows that a prompt is better which is better by a known gain, by the number of cases. */
 import { Array as Arr, Schema } from "effect"
-import { type Proportion, proportion } from "@inspo/statistics/Exact"
+import { Exact } from "@inspo/statistics"
 import { run } from "./EvolveRun.ts"
 import * as Finished from "./Finished.ts"
 import { gainOf } from "./Trial.ts"
@@ -10,7 +10,7 @@ export interface Shown {
   readonly cases: number
   readonly calls: number
   readonly gain: number
-  readonly shown: Proportion
+  readonly shown: Exact.Proportion
 }
 
 /** What is simulated: with so many calls for each case. */
@@ -48,7 +48,7 @@ export const search = async ({ budget, gain, searches, seed }: Cell): Promise<nu
 export const shownOf = ({ budget, gain, searches }: Cell, better: number): Shown => ({
   ...budget,
   gain,
-  shown: proportion(better, searches)
+  shown: Exact.proportion(better, searches)
 })
 
 const [clause = ""] = bank

@@ -1,9 +1,4 @@
-/**
- * A proposer that all optimizers share, so that optimizers are compared and not proposers: a function from a request to a text, like
- * a language model. It adds what the failures that it is shown ask for, each with a probability of one half, and as often another clause of
- * the bank, or it removes one.
- */
-import type * as RandomStream from "@inspo/domain/RandomStream"
+import type { RandomStream } from "@inspo/domain"
 import { bank, clausesOf, seedPrompt } from "./World.ts"
 
 /** What the score says of a failure: one clause that would help, among those that the prompt lacks. */

@@ -1,5 +1,4 @@
-/** What every optimizer gets in a run: the same agent, the same score with feedback, and the same proposer. */
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream } from "@inspo/domain"
 import * as Scripted from "./ScriptedProposer.ts"
 import * as World from "./World.ts"
 

@@ -4,7 +4,7 @@
  */
 import { Array as Arr } from "effect"
 import { mean } from "simple-statistics"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream } from "@inspo/domain"
 import { draw, quantile } from "../simulation/Normal.ts"
 
 export interface World {

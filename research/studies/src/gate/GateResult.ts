@@ -1,5 +1,4 @@
-import { type Proportion, proportion } from "@inspo/statistics/Exact"
-import { type Spread, spread } from "@inspo/statistics/Spread"
+import { Exact, Spread } from "@inspo/statistics"
 import { points } from "../Format.ts"
 import type { Answer } from "./Records.ts"
 import type { Task } from "./Tasks.ts"
@@ -9,9 +8,9 @@ export interface TaskResult {
   readonly task: Task["name"]
   readonly asks: string
   readonly instructions: ReadonlyArray<string>
-  readonly spread: Spread
+  readonly spread: Spread.Spread
   /** Of a rare task: how many answers of each instruction earned the reward. */
-  readonly shares?: ReadonlyArray<Proportion>
+  readonly shares?: ReadonlyArray<Exact.Proportion>
   /**
    * Whether its instructions differ beyond noise: the permutation test at 1 %. For a rare task also, whether training can hardly
    * start under the plain instruction, but under another.
@@ -42,7 +41,7 @@ export const taskResult = (
   const rows = byQuestion
     .filter((row) => row.length === instructions.length)
     .map((row) => row.toSorted((a, b) => a.instruction - b.instruction).map(({ reward }) => reward))
-  const found = spread(rows, { permutations: 10_000, seed })
+  const found = Spread.spread(rows, { permutations: 10_000, seed })
   const total = (of: (answer: Answer) => number) => answers.reduce((sum, answer) => sum + of(answer), 0)
   const differs = found.p < 0.01
   const shares = isRare === true ? instructions.map((_, at) => shareOf(answers, at)) : undefined
@@ -57,12 +56,12 @@ export const taskResult = (
   }
 }
 
-const shareOf = (answers: ReadonlyArray<Answer>, instruction: number): Proportion => {
+const shareOf = (answers: ReadonlyArray<Answer>, instruction: number): Exact.Proportion => {
   const own = answers.filter((answer) => answer.instruction === instruction)
-  return proportion(own.filter(({ reward }) => reward === 1).length, own.length)
+  return Exact.proportion(own.filter(({ reward }) => reward === 1).length, own.length)
 }
 
-const isStartedByOthers = ([plain, ...others]: ReadonlyArray<Proportion>): boolean =>
+const isStartedByOthers = ([plain, ...others]: ReadonlyArray<Exact.Proportion>): boolean =>
   plain !== undefined &&
   plain.share <= rareBar.plain &&
   plain.ci95[1] <= rareBar.plainAtMost &&

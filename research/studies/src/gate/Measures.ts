@@ -1,7 +1,5 @@
-/** Imports little, since `score.ts` starts for every few answers next to the server that writes them. */
-import * as AnswerExtraction from "@inspo/reward/AnswerExtraction"
-import * as ExactMatch from "@inspo/reward/ExactMatch"
-import * as Arithmetic from "@inspo/rollout/tools/Arithmetic"
+import { AnswerExtraction, ExactMatch } from "@inspo/reward"
+import { Arithmetic } from "@inspo/rollout"
 import * as Result from "effect/Result"
 
 /** A measure of a text without tags and its golden answers, in [0, 1]. */

@@ -1,10 +1,8 @@
 /** Simulates a rule with evolution, on the state machine of a run. Only rollouts and the proposer are simulated. */
 import { Array as Arr, Option } from "effect"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
+import { Schedule } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
-import * as Schedule from "@inspo/evolution/Schedule"
 import { InstructionValue, Population } from "@inspo/population"
 import { Verification } from "@inspo/verification"
 import { draw } from "./Normal.ts"
@@ -62,7 +60,7 @@ export const simulate = (rule: Rule, entry: Entry, budget: Budget, seed: number)
     schedule: { pruneEvery: rule.pruneEvery, evolveEvery, evolveUntil: budget.steps - 6 }
   })
   let state = Evolution.begin(script.first)
-  const valueOf = (id: InstructionId) => script.valueIn(state.population, id)
+  const valueOf = (id: Instruction.InstructionId) => script.valueIn(state.population, id)
   let training = 0
   let rollouts = 0
   for (let step = 1; step <= budget.steps; step++) {
@@ -99,7 +97,7 @@ export const contextOf = (
   { admission, removal, valuation }: Rule,
   { questions, strategy }: Entry,
   values: ReadonlyArray<Population.Value>,
-  storedParentMean: (parent: InstructionId) => number
+  storedParentMean: (parent: Instruction.InstructionId) => number
 ): Evolution.DecisionContext => ({
   strategies: { valuation, removal, admission, verification: strategy },
   values,
@@ -149,7 +147,7 @@ const scripted = (entry: Entry, seed: number) => {
   for (const { text } of first) add(text, spread.members)
 
   const worth = (text: string) => Invariant.get(values, text, "value")
-  const valueIn = ({ members }: Population.Population, id: InstructionId) => {
+  const valueIn = ({ members }: Population.Population, id: Instruction.InstructionId) => {
     const member = members.find(({ instruction }) => instruction.id === id)
     return worth(Invariant.present(member, "member").instruction.text)
   }
@@ -158,7 +156,7 @@ const scripted = (entry: Entry, seed: number) => {
     first,
     valueIn,
     verification: () => verification,
-    storedParentMean: (population: Population.Population) => (parent: InstructionId) =>
+    storedParentMean: (population: Population.Population) => (parent: Instruction.InstructionId) =>
       valueIn(population, parent) + improved(population),
     propose: (
       population: Population.Population,

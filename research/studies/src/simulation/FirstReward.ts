@@ -1,10 +1,8 @@
 /** Simulates the search for a first reward, on the state machine of a run and with its offline proposer. Only rollouts are simulated. */
 import { Array as Arr, Effect } from "effect"
-import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
+import type { Settings } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
-import type { Settings } from "@inspo/evolution/Settings"
 import { InstructionValue, Population } from "@inspo/population"
 import { ClauseBank, layerRuleBased, Proposer, type ProposerError } from "@inspo/reflection"
 import { contextOf, untried } from "./Evolving.ts"
@@ -39,7 +37,7 @@ export const simulate = (
     const rule = rulesFor(budget).groups
     const due = Evolution.Schedule.ofSettings({ population: { size, parents: 1 }, schedule })
     const answers = RandomStream.make(seed, ["answers"])
-    const known = new Map<InstructionId, string>()
+    const known = new Map<Instruction.InstructionId, string>()
     const { candidates } = yield* proposer.initial({
       parent: { text: task.seedInstruction },
       count: size - 1,
@@ -73,7 +71,7 @@ const settle = Effect.fnUntraced(function* (
   rule: Rule,
   due: Evolution.Schedule.Schedule,
   before: Evolution.EvolutionState,
-  known: ReadonlyMap<InstructionId, string>,
+  known: ReadonlyMap<Instruction.InstructionId, string>,
   seed: number
 ) {
   let state = before
@@ -107,7 +105,7 @@ const settle = Effect.fnUntraced(function* (
   }
 })
 
-const instruction = (text: string, place: number): Instruction => ({ ...World.instruction(place), text })
+const instruction = (text: string, place: number): Instruction.Instruction => ({ ...World.instruction(place), text })
 
 /** As in the preset `quick`. */
 const size = 7

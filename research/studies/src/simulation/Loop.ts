@@ -1,10 +1,7 @@
 /** Simulates a rule on a fixed population. Only the rollouts are simulated. */
 import { Array as Arr, Option } from "effect"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
 import { InstructionValue, Population } from "@inspo/population"
-import type { Value } from "@inspo/population/Population"
 import type { Budget, Rule } from "./Rules.ts"
 import * as World from "./World.ts"
 
@@ -82,16 +79,19 @@ export const valuesAt = ({ values }: World.World, seed: number): ReadonlyArray<n
 export const assign = (
   { questions, sampler }: Rule,
   budget: Budget,
-  values: ReadonlyArray<Value>,
+  values: ReadonlyArray<Population.Value>,
   at: { readonly seed: number; readonly step: number }
-): ReadonlyArray<ReadonlyArray<InstructionId>> =>
+): ReadonlyArray<ReadonlyArray<Instruction.InstructionId>> =>
   sampler.assign({
     ...at,
     values,
     questions: Arr.makeBy(questions(budget), (place) => ({ id: World.questionId(place), dataSource: "world" }))
   })
 
-const valuesOf = (instructions: ReadonlyArray<{ readonly id: InstructionId }>, values: ReadonlyArray<number>) => {
+const valuesOf = (
+  instructions: ReadonlyArray<{ readonly id: Instruction.InstructionId }>,
+  values: ReadonlyArray<number>
+) => {
   const known = new Map(instructions.map(({ id }, place) => [id, Invariant.at(values, place, "value")]))
-  return (id: InstructionId) => Invariant.get(known, id, "value")
+  return (id: Instruction.InstructionId) => Invariant.get(known, id, "value")
 }

@@ -1,6 +1,6 @@
 /** The standard normal distribution. */
 import { errorFunction } from "simple-statistics"
-import type { RandomStream } from "@inspo/domain/RandomStream"
+import type { RandomStream } from "@inspo/domain"
 
 /** Φ. */
 export const phi = (at: number): number => (1 + errorFunction(at / Math.SQRT2)) / 2
@@ -12,7 +12,7 @@ export const density = (at: number): number => Math.exp((-at * at) / 2) / Math.s
 export const quantile = (share: number): number => bisect(-6, 6, (at) => phi(at) < share)
 
 /** A draw (Box and Muller 1958). */
-export const draw = ({ next }: RandomStream): number =>
+export const draw = ({ next }: RandomStream.RandomStream): number =>
   Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
 
 /** Where a rising function crosses: `isBelow` holds before that. */

@@ -1,5 +1,4 @@
-/** The best that a static allocation can do which knows all values and variances. */
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { RandomStream } from "@inspo/domain"
 import { sum } from "simple-statistics"
 import { draw } from "./Normal.ts"
 import type { World } from "./World.ts"

@@ -1,6 +1,5 @@
 /** The rules of choosing that are compared. All but TrueSkill, racing and the static allocation are the modules of a run. */
-import { InstructionValue } from "@inspo/population"
-import { ids } from "@inspo/population/Population"
+import { InstructionValue, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import * as TrueSkill from "./TrueSkill.ts"
@@ -67,7 +66,7 @@ const racing: Removal.Interface = {
   prune: (population, values) => {
     const record = Removal.recordWith(values)
     const chances = population.comparison.chances
-    const all = ids(population)
+    const all = Population.ids(population)
     const pruned = all.filter((_, place) => (chances[place] ?? 0) < 0.02)
     return {
       pruned: pruned.map((id) => record(id, "worse")),
@@ -79,7 +78,7 @@ const racing: Removal.Interface = {
 const never: Removal.Interface = {
   ...evidence.removal,
   identity: { name: "never", parameters: {} },
-  prune: (population) => ({ pruned: [], kept: ids(population), spared: [] })
+  prune: (population) => ({ pruned: [], kept: Population.ids(population), spared: [] })
 }
 
 /** The rules for groups of this size. Samples of one question are shared by at least four. */

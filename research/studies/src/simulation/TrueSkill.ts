@@ -3,8 +3,7 @@
  * rewards, and one pass over neighbours in the ranking.
  */
 import { Option } from "effect"
-import type { InstructionValue } from "@inspo/population"
-import type { Population } from "@inspo/population/Population"
+import type { InstructionValue, Population } from "@inspo/population"
 import { density, phi } from "./Normal.ts"
 
 /** The skills by the windows of the members, which must contain all steps. */
@@ -24,7 +23,7 @@ const start = { mean: 25, deviation: 25 / 3 }
 const beta = 25 / 6
 const tau = 25 / 300
 
-const skillsOf = ({ members, step: last }: Population): ReadonlyArray<number> => {
+const skillsOf = ({ members, step: last }: Population.Population): ReadonlyArray<number> => {
   const skills = members.map(({ window }) => ({
     ...start,
     rewards: new Map(window.map(({ mean, step }) => [step, mean]))

@@ -5,10 +5,7 @@
  */
 import { Array as Arr } from "effect"
 import { mean } from "simple-statistics"
-import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
-import { QuestionId } from "@inspo/domain/Question"
-import * as RandomStream from "@inspo/domain/RandomStream"
+import { Instruction, Invariant, Question, RandomStream } from "@inspo/domain"
 import { bisect, density, draw, phi, quantile } from "./Normal.ts"
 
 export interface Options {
@@ -35,8 +32,8 @@ export interface World extends Options {
 export const make = (options: Options): World => ({ ...options, latent: latentOf(mean([...options.values]), options) })
 
 /** The instruction at a place, counted from 0: the first is the seed. */
-export const instruction = (place: number): Instruction => ({
-  id: InstructionId.make(`i${place}`),
+export const instruction = (place: number): Instruction.Instruction => ({
+  id: Instruction.InstructionId.make(`i${place}`),
   text: `instruction ${place}`,
   generation: 0,
   parent: null,
@@ -46,24 +43,24 @@ export const instruction = (place: number): Instruction => ({
 
 /** The rewards of one instruction on one question. */
 export interface Answer {
-  readonly instructionId: InstructionId
-  readonly question: QuestionId
+  readonly instructionId: Instruction.InstructionId
+  readonly question: Question.QuestionId
   readonly rewards: ReadonlyArray<number>
   readonly missing: number
 }
 
 /** The ids of the questions of a step, by place; a brand for each simulated question would take longer than its rewards. */
-export const questionId = (place: number): QuestionId => Invariant.at(questionIds, place, "question id")
+export const questionId = (place: number): Question.QuestionId => Invariant.at(questionIds, place, "question id")
 
-const questionIds = Arr.makeBy(10_000, (place) => QuestionId.make(`q${place}`))
+const questionIds = Arr.makeBy(10_000, (place) => Question.QuestionId.make(`q${place}`))
 
 /** The draws of each question of a step, of so many samples each. */
 export interface Request {
   readonly step: number
-  readonly draws: ReadonlyArray<ReadonlyArray<InstructionId>>
+  readonly draws: ReadonlyArray<ReadonlyArray<Instruction.InstructionId>>
   readonly samples: number
   /** The expected reward of an instruction before any drift. */
-  readonly valueOf: (id: InstructionId) => number
+  readonly valueOf: (id: Instruction.InstructionId) => number
 }
 
 /** Rolls out the steps of a simulation, one after the other. The same seed and requests give the same answers. */
@@ -134,8 +131,8 @@ const caseStream = (cases: number, seed: number) => {
   }
 }
 
-const effects = (stream: RandomStream.RandomStream): ((id: InstructionId) => number) => {
-  const own = new Map<InstructionId, number>()
+const effects = (stream: RandomStream.RandomStream): ((id: Instruction.InstructionId) => number) => {
+  const own = new Map<Instruction.InstructionId, number>()
   return (id) => {
     const effect = own.get(id) ?? draw(stream)
     own.set(id, effect)
@@ -143,8 +140,8 @@ const effects = (stream: RandomStream.RandomStream): ((id: InstructionId) => num
   }
 }
 
-const countsOf = (drawn: ReadonlyArray<InstructionId>): ReadonlyMap<InstructionId, number> => {
-  const counts = new Map<InstructionId, number>()
+const countsOf = (drawn: ReadonlyArray<Instruction.InstructionId>): ReadonlyMap<Instruction.InstructionId, number> => {
+  const counts = new Map<Instruction.InstructionId, number>()
   for (const id of drawn) counts.set(id, (counts.get(id) ?? 0) + 1)
   return counts
 }

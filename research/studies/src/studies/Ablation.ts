@@ -1,5 +1,5 @@
-import * as Ablations from "@inspo/coevolution/Ablations"
-import { withAlgorithm } from "@inspo/config/RunConfig"
+import { Ablations } from "@inspo/coevolution"
+import { withAlgorithm } from "@inspo/config"
 import { single } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, historyProposer, paraphraseProposer, randomProposer, staticArm, without } from "./Arms.ts"

@@ -1,7 +1,5 @@
-/** The arms that several studies share. */
-import * as Ablations from "@inspo/coevolution/Ablations"
-import { withAlgorithm } from "@inspo/config/RunConfig"
-import { staticConfig } from "@inspo/config/StaticArm"
+import { Ablations } from "@inspo/coevolution"
+import { staticConfig, withAlgorithm } from "@inspo/config"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 
 export const evolved: Arm = single("evolved", "policy and instruction evolve together", (config) => config)

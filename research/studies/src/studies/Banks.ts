@@ -1,15 +1,15 @@
 /** Clauses that the shipped model was not pre-trained on. Their words are those of its tokenizer. */
-import { type Behaviour, type Clause, clauses } from "@inspo/reflection/ClauseBank"
+import { ClauseBank } from "@inspo/reflection"
 
 const clause = (
   id: string,
-  behaviour: Behaviour | null,
-  direction: Clause["direction"],
-  ...texts: Clause["texts"]
-): Clause => ({ id, behaviour, direction, texts })
+  behaviour: ClauseBank.Behaviour | null,
+  direction: ClauseBank.Clause["direction"],
+  ...texts: ClauseBank.Clause["texts"]
+): ClauseBank.Clause => ({ id, behaviour, direction, texts })
 
 /** The advice of the shipped bank in other words, none of which were in pre-training. */
-export const unseen: ReadonlyArray<Clause> = [
+export const unseen: ReadonlyArray<ClauseBank.Clause> = [
   clause("use-search", "search", 1, "Use search for every question.", "Put each question to a search first."),
   clause(
     "one-name",
@@ -30,7 +30,7 @@ export const unseen: ReadonlyArray<Clause> = [
   clause("person", null, 0, "Think of the person and the town.")
 ]
 
-const harmful: Readonly<Record<Behaviour, ReadonlyArray<string>>> = {
+const harmful: Readonly<Record<ClauseBank.Behaviour, ReadonlyArray<string>>> = {
   search: [
     "Do not look things up.",
     "Answer before you search.",
@@ -76,11 +76,16 @@ const useless: ReadonlyArray<string> = [
   "Think in the first person."
 ]
 
-const behaviours: ReadonlyArray<Behaviour> = ["search", "one-entity-per-search", "state-evidence", "bare-answer"]
+const behaviours: ReadonlyArray<ClauseBank.Behaviour> = [
+  "search",
+  "one-entity-per-search",
+  "state-evidence",
+  "bare-answer"
+]
 
 /** The shipped bank with 32 further clauses: of useless and harmful ones there are five times as many, 40 beside 4 useful. */
-export const noisy: ReadonlyArray<Clause> = [
-  ...clauses,
+export const noisy: ReadonlyArray<ClauseBank.Clause> = [
+  ...ClauseBank.clauses,
   ...behaviours.flatMap((behaviour) =>
     harmful[behaviour].map((text, index) => clause(`against-${behaviour}-${index + 1}`, behaviour, -1, text))
   ),

@@ -1,6 +1,5 @@
-import type { RunConfig } from "@inspo/config"
-import { staticConfig } from "@inspo/config/StaticArm"
-import { type Clause, parted } from "@inspo/reflection/ClauseBank"
+import { type RunConfig, staticConfig } from "@inspo/config"
+import { ClauseBank } from "@inspo/reflection"
 import { single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
@@ -9,7 +8,7 @@ import * as Banks from "./Banks.ts"
 /** Where `pretrain held-out` writes its checkpoint, from the directory that the study runs in. */
 const heldOutModel = "runs/held-out"
 
-const withClauses = (config: RunConfig, clauses: ReadonlyArray<Clause>): RunConfig => ({
+const withClauses = (config: RunConfig, clauses: ReadonlyArray<ClauseBank.Clause>): RunConfig => ({
   ...config,
   control: { ...config.control, clauses }
 })
@@ -25,10 +24,10 @@ const own = [
   single(
     "evolved-learned",
     "a model pre-trained without the last wording of each clause; proposals from the others",
-    (config) => withHeldOutModel(withClauses(config, parted.learned))
+    (config) => withHeldOutModel(withClauses(config, ClauseBank.parted.learned))
   ),
   single("evolved-held-out", "the same model; proposals from the wordings that were left out", (config) =>
-    withHeldOutModel(withClauses(config, parted.heldOut))
+    withHeldOutModel(withClauses(config, ClauseBank.parted.heldOut))
   ),
   withBudgetOf(
     "evolved-held-out",

@@ -1,7 +1,6 @@
-import * as Ablations from "@inspo/coevolution/Ablations"
-import { algorithmOf, type RunConfig, withAlgorithm } from "@inspo/config/RunConfig"
-import { staticConfig } from "@inspo/config/StaticArm"
-import { ofSentences } from "@inspo/reflection/ClauseBank"
+import { Ablations } from "@inspo/coevolution"
+import { type RunConfig, algorithmOf, staticConfig, withAlgorithm } from "@inspo/config"
+import { ClauseBank } from "@inspo/reflection"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import { configure, type Task, tasks } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
@@ -18,7 +17,7 @@ const frozen = (task: Task): Study => {
           ...algorithmOf(configured),
           seedInstruction: task.instructions[0],
           variants: [],
-          control: { ...config.control, clauses: ofSentences(task.sentences) }
+          control: { ...config.control, clauses: ClauseBank.ofSentences(task.sentences) }
         },
         ["training", ...left]
       )

@@ -1,7 +1,6 @@
-import * as Ablations from "@inspo/coevolution/Ablations"
-import { algorithmOf, type RunConfig, withAlgorithm } from "@inspo/config/RunConfig"
-import { staticConfig } from "@inspo/config/StaticArm"
-import { ofSentences } from "@inspo/reflection/ClauseBank"
+import { Ablations } from "@inspo/coevolution"
+import { type RunConfig, algorithmOf, staticConfig, withAlgorithm } from "@inspo/config"
+import { ClauseBank } from "@inspo/reflection"
 import { type Arm, single } from "../Arm.ts"
 import { configure, letter } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
@@ -18,7 +17,7 @@ const onLetter = (config: RunConfig): RunConfig => {
     rollout: { ...algorithm.rollout, maxPromptTokens: 256 },
     seedInstruction: plain,
     variants: [],
-    control: { ...config.control, clauses: ofSentences(letter.sentences) }
+    control: { ...config.control, clauses: ClauseBank.ofSentences(letter.sentences) }
   })
 }
 

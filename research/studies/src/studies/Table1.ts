@@ -1,6 +1,5 @@
 import { Method } from "@inspo/coevolution"
-import { type RunConfig, withAlgorithm } from "@inspo/config"
-import { staticConfig } from "@inspo/config/StaticArm"
+import { type RunConfig, staticConfig, withAlgorithm } from "@inspo/config"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"

@@ -1,5 +1,4 @@
-import type { RunConfig } from "@inspo/config"
-import { staticConfig } from "@inspo/config/StaticArm"
+import { type RunConfig, staticConfig } from "@inspo/config"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 

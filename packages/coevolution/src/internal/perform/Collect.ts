@@ -5,6 +5,7 @@ import type * as Command from "../../Command.ts"
 import type { Algorithm } from "../../Algorithm.ts"
 import type { RunData } from "../../RunData.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
+import type { RolloutsCollected } from "../../RunEvent.ts"
 import * as Attempts from "./Attempts.ts"
 
 export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore) => {
@@ -42,6 +43,7 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
         ? yield* store.collect("train", plan.step, episodes)
         : yield* store.read(episodes.map(({ id }) => id))
     const outcome = yield* Attempts.outcome(question, trajectories)
-    return { _tag: "RolloutsCollected", step: plan.step, ...outcome } as const
+    const event: RolloutsCollected = { _tag: "RolloutsCollected", step: plan.step, ...outcome }
+    return event
   })
 }

@@ -7,6 +7,7 @@ import type { RunData } from "../../RunData.ts"
 import type { RunState } from "../../RunState.ts"
 import * as Schedule from "../../Schedule.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
+import type { Evaluated, Validated } from "../../RunEvent.ts"
 import * as Attempts from "./Attempts.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
 
@@ -29,7 +30,8 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
   const validate = Effect.fn("Perform.validate")(function* ({ instruction, step }: Command.Validate) {
     const questions = Arr.take(data.validation, Schedule.validationQuestions)
     const answers = yield* answer("validation", step, questions, instruction, ["validate", step])
-    return { _tag: "Validated", step, instruction: instruction.id, ...answers } as const
+    const event: Validated = { _tag: "Validated", step, instruction: instruction.id, ...answers }
+    return event
   })
 
   const evaluate = Effect.fn("Perform.evaluate")(function* (command: Command.Evaluate, state: RunState) {
@@ -41,7 +43,8 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
       policy,
       instruction.id
     ])
-    return { _tag: "Evaluated", policy, instruction: instruction.id, ...answers } as const
+    const event: Evaluated = { _tag: "Evaluated", policy, instruction: instruction.id, ...answers }
+    return event
   })
 
   return { validate, evaluate }

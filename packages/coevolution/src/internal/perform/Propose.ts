@@ -1,25 +1,31 @@
 /** Proposals: the first population, and the candidates of an evolution. */
 import { type Instruction, Question } from "@inspo/domain"
-import { CandidateLint, isPermanent, type MakeCall, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
-import type { Protocol } from "@inspo/reflection/FailureMode"
+import {
+  CandidateLint,
+  type FailureMode,
+  type MakeCall,
+  type Proposal,
+  Proposer,
+  ProposerError,
+  isPermanent
+} from "@inspo/reflection"
+import { type Bookkeeping, Ledger, ProposerCalls } from "@inspo/ledger"
 import { Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect } from "effect"
-import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import type * as Command from "../../Command.ts"
 import { type Algorithm, protocolOf } from "../../Algorithm.ts"
 import { unknownPrice } from "../../ConfigError.ts"
-import * as Ledger from "@inspo/ledger/Ledger"
-import * as ProposerCalls from "@inspo/ledger/ProposerCalls"
 import type { RunData } from "../../RunData.ts"
 import { instructionId } from "../../RunState.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
+import type { CandidatesProposed, PopulationInitialised } from "../../RunEvent.ts"
 import * as Attempts from "./Attempts.ts"
 
 export const make = Effect.fnUntraced(function* (
   algorithm: Algorithm,
   data: RunData,
   store: TrajectoryStore,
-  bookkeeping: Bookkeeping
+  bookkeeping: Bookkeeping.Bookkeeping
 ) {
   const proposer = yield* Proposer
   const protocol = protocolOf(algorithm, (yield* Rollout).agent)
@@ -30,7 +36,12 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-const makeInitialise = (algorithm: Algorithm, protocol: Protocol, proposer: Proposer["Service"], ask: Ask) =>
+const makeInitialise = (
+  algorithm: Algorithm,
+  protocol: FailureMode.Protocol,
+  proposer: Proposer["Service"],
+  ask: Ask
+) =>
   Effect.fn("Perform.initialise")(function* ({ seeds, size }: Command.Initialise) {
     const [seed, ...others] = Arr.map(seeds, (text, index): Instruction.Instruction => ({
       id: instructionId(index),
@@ -55,16 +66,17 @@ const makeInitialise = (algorithm: Algorithm, protocol: Protocol, proposer: Prop
       parent: seed.id,
       origin: "variant" as const
     }))
-    return {
+    const event: PopulationInitialised = {
       _tag: "PopulationInitialised",
       instructions: [seed, ...others, ...variants],
       ...failureOf(proposal)
-    } as const
+    }
+    return event
   })
 
 const makePropose = (
   algorithm: Algorithm,
-  protocol: Protocol,
+  protocol: FailureMode.Protocol,
   data: RunData,
   store: TrajectoryStore,
   proposer: Proposer["Service"],
@@ -110,7 +122,7 @@ const makePropose = (
       })
     )
     const { accepted, rejected } = lint(algorithm, proposal.candidates, rules)
-    return {
+    const event: CandidatesProposed = {
       _tag: "CandidatesProposed",
       step: command.step,
       round: command.round,
@@ -120,7 +132,8 @@ const makePropose = (
       candidates: accepted,
       rejected,
       ...failureOf(proposal)
-    } as const
+    }
+    return event
   })
 }
 
@@ -132,7 +145,7 @@ const lint = (algorithm: Algorithm, candidates: ReadonlyArray<Instruction.Candid
  * Calls the proposer, with retries if the algorithm has them; after the last failure there are no candidates. A failure that
  * only the user can fix stops the run: a run without a proposer would look like a valid result.
  */
-const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: Bookkeeping) {
+const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: Bookkeeping.Bookkeeping) {
   const makeCall = yield* ProposerCalls.make(bookkeeping)
   return Effect.fnUntraced(function* (
     phase: Ledger.Phase,

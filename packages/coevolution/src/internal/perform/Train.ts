@@ -3,10 +3,11 @@ import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } 
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
-import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
+import type { Bookkeeping } from "@inspo/ledger"
 import type * as Command from "../../Command.ts"
 import type { Algorithm } from "../../Algorithm.ts"
 import * as ReferenceStore from "../../ReferenceStore.ts"
+import type { StepTrained, TrainingPlanned } from "../../RunEvent.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
 import { RunMismatch } from "./Attempts.ts"
@@ -20,7 +21,7 @@ interface Batch {
 
 export const make = Effect.fnUntraced(function* (
   algorithm: Algorithm,
-  bookkeeping: Bookkeeping,
+  bookkeeping: Bookkeeping.Bookkeeping,
   store: TrajectoryStore,
   { trained }: Pick<Checkpoints, "trained">
 ) {
@@ -64,7 +65,8 @@ export const make = Effect.fnUntraced(function* (
     const batch = yield* build(command)
     yield* Ref.set(planned, batch)
     const { hash, requests, step } = batch
-    return { _tag: "TrainingPlanned", step, batchHash: hash, miniBatches: requests.length } as const
+    const event: TrainingPlanned = { _tag: "TrainingPlanned", step, batchHash: hash, miniBatches: requests.length }
+    return event
   })
 
   const train = Effect.fn("Perform.train")(function* (command: Omit<Command.Train, "_tag" | "ahead">) {
@@ -83,7 +85,8 @@ export const make = Effect.fnUntraced(function* (
         Effect.mapError((cause) => new EngineError({ operation: "train", reason: failed(step, cause), cause }))
       )
     )
-    return { _tag: "StepTrained", step, metrics } as const
+    const event: StepTrained = { _tag: "StepTrained", step, metrics }
+    return event
   })
 
   return { plan, train }

@@ -1,5 +1,4 @@
-import { Engine, type EngineError } from "@inspo/engine"
-import * as SharedCalls from "@inspo/engine/SharedCalls"
+import { Engine, type EngineError, SharedCalls } from "@inspo/engine"
 import { factsOf } from "@inspo/engine/Wire"
 import { Context, type Duration, Effect, type Redacted } from "effect"
 import type * as Wire from "../../Wire.ts"

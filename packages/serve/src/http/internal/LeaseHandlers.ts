@@ -1,7 +1,6 @@
 /** The routes for agents and trainers: leases, rewards, the incumbent, rewinds. */
 import { type Answer, content, History, type LeaseAnswer, Learning, type State } from "@inspo/cohorts"
-import * as Invariant from "@inspo/domain/Invariant"
-import { QuestionId } from "@inspo/domain/Question"
+import { Invariant, Question } from "@inspo/domain"
 import { Effect, Result, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { LeaseIds } from "../../live/internal/LeaseIds.ts"
@@ -60,7 +59,7 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
         instructions,
         stratum,
         sticky,
-        question: question === undefined ? null : QuestionId.make(question.id)
+        question: question === undefined ? null : Question.QuestionId.make(question.id)
       }))
     }),
     { leases: requests.map((one) => detailsOf(asked, one)) }

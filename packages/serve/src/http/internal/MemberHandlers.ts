@@ -1,6 +1,6 @@
 /** Adds, pins, retires and reviews the instructions of a population. A repeated request changes nothing. */
 import { History, type State } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { Instruction } from "@inspo/domain"
 import { Effect, Equal } from "effect"
 import type { Served } from "../../live/Populations.ts"
 import * as View from "../../live/View.ts"
@@ -18,12 +18,12 @@ export const act = Effect.fn("Server.member")(
       case "add":
         return yield* add(served, action)
       case "pin":
-        return yield* pin(served, action.id === null ? null : InstructionId.make(action.id))
+        return yield* pin(served, action.id === null ? null : Instruction.InstructionId.make(action.id))
       case "retire":
-        return yield* retire(served, InstructionId.make(action.id))
+        return yield* retire(served, Instruction.InstructionId.make(action.id))
       case "approve":
       case "reject":
-        return yield* review(served, InstructionId.make(action.id), action.action === "approve")
+        return yield* review(served, Instruction.InstructionId.make(action.id), action.action === "approve")
     }
   },
   (effect, { changing }) => changing.withPermit(effect)
@@ -41,14 +41,14 @@ const add = Effect.fnUntraced(function* (
     _tag: "Add",
     now,
     content: wording,
-    parent: parent === undefined ? null : InstructionId.make(parent)
+    parent: parent === undefined ? null : Instruction.InstructionId.make(parent)
   }))
   return yield* present(same(yield* live.state), "the new one")
 })
 
 const pin = Effect.fnUntraced(function* (
   { live }: Served,
-  id: InstructionId | null
+  id: Instruction.InstructionId | null
 ): Effect.fn.Return<Member, Problem> {
   const pinned = View.allOf(yield* live.state).find((one) => one.pinned)
   const target = id ?? pinned?.id
@@ -57,7 +57,7 @@ const pin = Effect.fnUntraced(function* (
     yield* submit(live, "Done", (now) => ({
       _tag: "Pin",
       now,
-      id: InstructionId.make(target),
+      id: Instruction.InstructionId.make(target),
       isPinned: id !== null
     }))
   const state = yield* live.state
@@ -66,7 +66,10 @@ const pin = Effect.fnUntraced(function* (
 
 const incumbentOf = (state: State.State) => View.memberOf(state, View.incumbent(state).instruction.id)
 
-const retire = Effect.fnUntraced(function* (served: Served, id: InstructionId): Effect.fn.Return<Member, Problem> {
+const retire = Effect.fnUntraced(function* (
+  served: Served,
+  id: Instruction.InstructionId
+): Effect.fn.Return<Member, Problem> {
   const { live } = served
   const before = View.memberOf(yield* live.state, id)
   if (before === undefined) {
@@ -80,7 +83,7 @@ const retire = Effect.fnUntraced(function* (served: Served, id: InstructionId): 
 
 const review = Effect.fnUntraced(function* (
   served: Served,
-  id: InstructionId,
+  id: Instruction.InstructionId,
   isApproved: boolean
 ): Effect.fn.Return<Member, Problem> {
   const { live } = served
@@ -104,7 +107,7 @@ const review = Effect.fnUntraced(function* (
 
 const formerMember = Effect.fnUntraced(function* (
   { journal, name }: Served,
-  id: InstructionId
+  id: Instruction.InstructionId
 ): Effect.fn.Return<History.Known, Problem> {
   const { known } = yield* Effect.mapError(Loading.history(journal), ofJournal)
   return known.get(id) ?? (yield* notFound(id, `${name} has no ${id}.`))

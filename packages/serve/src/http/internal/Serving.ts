@@ -1,6 +1,6 @@
 /** What all handlers share: the population of a request, and commands to it. */
 import type { Answer } from "@inspo/cohorts"
-import * as Invariant from "@inspo/domain/Invariant"
+import { Invariant } from "@inspo/domain"
 import { Clock, Effect, Metric } from "effect"
 import type { LivePopulation } from "../../live/LivePopulation.ts"
 import type { Populations, Served } from "../../live/Populations.ts"

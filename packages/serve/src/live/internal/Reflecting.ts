@@ -1,11 +1,10 @@
 /** The request to a proposer for an evolution. */
 import { Learning, type State } from "@inspo/cohorts"
-import { type Content, type InstructionId } from "@inspo/domain/Instruction"
-import { isAlive, isIn } from "@inspo/evolution/State"
+import type { Instruction } from "@inspo/domain"
+import { isAlive, isIn } from "@inspo/evolution"
 import type { Journal, JournalError } from "@inspo/journal"
 import { InstructionValue } from "@inspo/population"
-import type { CandidateLint, ProposeRequest } from "@inspo/reflection"
-import { CandidateLint as Lint } from "@inspo/reflection"
+import { type CandidateLint, type ProposeRequest, CandidateLint as Lint } from "@inspo/reflection"
 import { Array as Arr, type Effect } from "effect"
 import type { Work } from "./Work.ts"
 
@@ -16,7 +15,7 @@ export interface Due {
   readonly stream: ReadonlyArray<string | number>
   readonly step: number
   readonly round: number
-  readonly parent: InstructionId
+  readonly parent: Instruction.InstructionId
 }
 
 /** The proposal that a state waits for, null if there is none. */
@@ -40,7 +39,7 @@ export interface Task {
   readonly request: Pick<ProposeRequest, "parent" | "count" | "failures" | "history" | "records" | "name"> & {
     readonly rules: CandidateLint.Rules
   }
-  readonly contentOf: (text: string) => Content | null
+  readonly contentOf: (text: string) => Instruction.Content | null
   readonly rationale: string
 }
 
@@ -62,14 +61,15 @@ export const taskOf = (
   state: State.State,
   { parent, round, step }: Due,
   { commonAnswers, records }: Pick<Work, "commonAnswers" | "records">,
-  contents: ReadonlyArray<Content>
+  contents: ReadonlyArray<Instruction.Content>
 ): Task => {
   const { learning, settings } = state
   const content = Learning.contentOfMember(learning, parent)
   const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
   const turn = Math.floor(step / Math.max(1, settings.schedule.evolveEvery)) + round - 1
   const name = names[turn % Math.max(1, names.length)]
-  const textOf = (one: Content): string => (typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? ""))
+  const textOf = (one: Instruction.Content): string =>
+    typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? "")
   const text = textOf(content)
   const known = contents.map(textOf)
   const count = Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents))

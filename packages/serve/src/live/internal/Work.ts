@@ -1,7 +1,6 @@
 /** The work under an instruction, as the optimizer sees it. */
 import { State } from "@inspo/cohorts"
-import type { InstructionId } from "@inspo/domain/Instruction"
-import type { QuestionId } from "@inspo/domain/Question"
+import type { Instruction, Question } from "@inspo/domain"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { CandidateLint, type WorkRecord } from "@inspo/reflection"
 import { Array as Arr, Clock, Effect, Order } from "effect"
@@ -19,7 +18,7 @@ import {
 /** Records of work, the worst first, and their questions. */
 export interface Work {
   readonly records: ReadonlyArray<WorkRecord>
-  readonly questions: ReadonlyArray<QuestionId>
+  readonly questions: ReadonlyArray<Question.QuestionId>
   /** Golden answers of so many questions of the newest work that they are not secret. */
   readonly commonAnswers: ReadonlyArray<string>
 }
@@ -31,7 +30,7 @@ export const shown = { worst: 8, best: 3 } as const
 export const of = Effect.fn("LivePopulation.work")(function* (
   journal: Journal.Interface,
   state: State.State,
-  instruction: InstructionId,
+  instruction: Instruction.InstructionId,
   commonShare = CandidateLint.defaultCommonShare
 ): Effect.fn.Return<Work, JournalError> {
   const all = yield* newest(journal, state, instruction)
@@ -107,7 +106,7 @@ const mostRead = 50_000
 const newest = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   state: State.State,
-  instruction: InstructionId
+  instruction: Instruction.InstructionId
 ): Effect.fn.Return<ReadonlyArray<Score>, JournalError> {
   const decode = Records.decoder(journal, kinds.scored, StoredScore)
   const own: Array<Score> = []

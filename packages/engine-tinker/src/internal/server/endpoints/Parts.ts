@@ -1,5 +1,4 @@
-import type { Engine, EngineError } from "@inspo/engine"
-import type { SampleOne } from "@inspo/engine/SharedCalls"
+import type { Engine, EngineError, SharedCalls } from "@inspo/engine"
 import { type Duration, Effect } from "effect"
 import type { Checkpoints } from "../Checkpoints.ts"
 import type { Futures } from "../Futures.ts"
@@ -21,7 +20,7 @@ export interface Parts {
   /** The base model. */
   readonly model: string
   readonly models: Models
-  readonly sampleOne: SampleOne<Source, Refusal | EngineError>
+  readonly sampleOne: SharedCalls.SampleOne<Source, Refusal | EngineError>
   readonly samplers: Samplers
   readonly sessions: Sessions
   /** How long a session lives without a request, and a request without a session that nobody asks for. */

@@ -1,0 +1,5 @@
+/** What programs around a search use: files of cases and of searches, ready-made scores, and the bounds of a search. */
+export * as Cases from "./Cases.ts"
+export * as Scorers from "./Scorers.ts"
+export * as Setup from "./Setup.ts"
+export * as Viewing from "./Viewing.ts"

@@ -1,0 +1,8 @@
+export * from "./Format.ts"
+export * from "./Gains.ts"
+export * from "./Names.ts"
+export * from "./Reason.ts"
+export * from "./Tree.ts"
+export * from "./WordDiff.ts"
+export * as Markdown from "./Markdown.ts"
+export * as Text from "./Text.ts"
