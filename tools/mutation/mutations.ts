@@ -266,7 +266,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   value("mean: sum / trajectories", "mean: sum / groups.length", "divides by the number of groups"),
   value("lifetime.trajectories + trajectories", "lifetime.trajectories + groups.length", "counts groups twice"),
   value("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
-  value("    InvalidInput.assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "accepts any number as a reward"),
+  value(
+    "    InvalidInput.assertRewards(where, `rewards of ${instructionId}`, rewards)\n",
+    "",
+    "accepts any number as a reward"
+  ),
 
   population("if (present.has(id))", "if (!present.has(id) && id === '')", "accepts a newcomer with a member's id"),
   population("!dropping.has(instruction.id)", "dropping.has(instruction.id)", "removes the others"),
