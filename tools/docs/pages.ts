@@ -11,6 +11,7 @@ import { helpDocs } from "../../apps/cli/test/support/HelpDocs.ts"
 import { apiPage, openApi } from "./apiPage.ts"
 import { lawsPage } from "./laws.ts"
 import { code, page, table } from "./markdown.ts"
+import { methodsPage } from "./methods.ts"
 
 /** The text of every page by its file name. */
 export const pages = Effect.gen(function* () {
@@ -23,6 +24,7 @@ export const pages = Effect.gen(function* () {
     "events.md": eventsPage(events),
     "instruction-server.md": apiPage(),
     "laws.md": lawsPage(),
+    "methods.md": methodsPage(),
     "metrics.md": metricsPage(),
     "openapi.json": `${JSON.stringify(openApi, null, 2)}\n`
   }

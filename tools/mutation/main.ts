@@ -21,7 +21,8 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Mutation, mutations } from "./mutations.ts"
+import { mutations } from "./mutations.ts"
+import type { Mutation } from "./planted.ts"
 
 const root = join(import.meta.dirname, "../..")
 const required = 0.9

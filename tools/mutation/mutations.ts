@@ -1,15 +1,5 @@
-/** A small fault in the text of a source file: `text` occurs there exactly once and becomes `replacement`. */
-export interface Mutation {
-  readonly file: string
-  readonly text: string
-  readonly replacement: string
-  /** What the fault breaks. */
-  readonly breaks: string
-}
-
-const inFile =
-  (file: string) =>
-  (text: string, replacement: string, breaks: string): Mutation => ({ file, text, replacement, breaks })
+import { ofMethods } from "./methods.ts"
+import { inFile, type Mutation } from "./planted.ts"
 
 const search = inFile("packages/evolve/src/Search.ts")
 const verdict = inFile("packages/evolve/src/Verdict.ts")
@@ -66,8 +56,7 @@ const evolving = inFile("packages/coevolution/src/internal/Evolving.ts")
 const ledger = inFile("packages/ledger/src/Ledger.ts")
 const verification = inFile("packages/verification/src/Verification.ts")
 const advantage = inFile("packages/policy-gradient/src/Advantage.ts")
-const standardised = inFile("packages/policy-gradient/src/advantages/Standardised.ts")
-const estimator = inFile("packages/policy-gradient/src/Estimator.ts")
+const moments = inFile("packages/policy-gradient/src/Moments.ts")
 const learningRate = inFile("packages/policy-gradient/src/LearningRate.ts")
 const batch = inFile("packages/policy-gradient/src/GrpoBatch.ts")
 const next = inFile("packages/coevolution/src/Next.ts")
@@ -404,9 +393,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a stopped candidate is compared on questions that it was not asked"
   ),
 
-  standardised("(rewards.length - 1)", "rewards.length", "divides by n instead of n - 1"),
-  standardised("deviation + epsilon", "deviation", "ε is not added"),
-  estimator("reward - mean)", "reward)", "the reward is not centred"),
+  moments("(values.length - 1))", "values.length)", "divides by n instead of n - 1"),
+  moments("spread + epsilon", "spread", "ε is not added"),
+  moments("value - middle)\n}", "value)\n}", "the reward is not centred"),
+  ...ofMethods,
   advantage("({ name }) => name === kind", "({ name }) => name !== kind", "the kinds are swapped"),
 
   learningRate(

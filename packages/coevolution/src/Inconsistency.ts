@@ -67,6 +67,11 @@ const sampledAsTrained: Rule = ({ rollout, train }) =>
         remedy: "Set it to 1, or set train.fromStep to null to evolve instructions under the frozen policy."
       })
 
+const shareable = Advantage.estimators
+  .filter(({ allowsLevels }) => allowsLevels)
+  .map(({ name }) => name)
+  .join(" or ")
+
 const sharedGroupsAreCentred: Rule = (algorithm) =>
   !sharesGroups(algorithm) ||
   Advantage.named(algorithm.train.advantage).allowsLevels ||
@@ -75,8 +80,8 @@ const sharedGroupsAreCentred: Rule = (algorithm) =>
     : new ConfigError({
         field: "train.advantage",
         value: algorithm.train.advantage,
-        expected: "centred, because rollout.instructionsPerQuestion is samples: Eq. 3 is for groups of one instruction",
-        remedy: "Set train.advantage to centred, or rollout.instructionsPerQuestion to a number."
+        expected: `${shareable}, because rollout.instructionsPerQuestion is samples: Eq. 3 is for groups of one instruction`,
+        remedy: `Set train.advantage to ${shareable}, or rollout.instructionsPerQuestion to a number.`
       })
 
 const selectionIsValidated: Rule = ({ evaluation }) =>

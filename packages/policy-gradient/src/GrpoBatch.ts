@@ -2,13 +2,15 @@ import { InvalidInput, Invariant, type Trajectory } from "@inspo/domain"
 import type { Datum, TrainRequest } from "@inspo/engine"
 import { Array, Record } from "effect"
 import * as Advantage from "./Advantage.ts"
+import type { Member } from "./Estimator.ts"
 import type { MiniBatchUnit, TrainConfig } from "./TrainConfig.ts"
 
 /** The tokens of a trajectory and what identifies its group. */
 export type Sampled = Pick<
   Trajectory.Trajectory,
   "instructionId" | "questionId" | "reward" | "prompt" | "response" | "logprobs" | "mask"
->
+> &
+  Partial<Pick<Trajectory.Trajectory, "answer">>
 
 /** The value of each instruction, by id; fixed before the samples were drawn. */
 export type Levels = Readonly<Record<string, number>>
@@ -33,19 +35,40 @@ export const sharedGroups = (
   Record.values(Array.groupBy(trajectories, ({ questionId }) => JSON.stringify(questionId)))
 
 /**
- * The trajectories of one group with their advantages, in order. With `levels`, the value of each instruction, the advantages are
- * those of the rewards less the level of the instruction they were sampled under.
+ * The trajectories of the groups of a step with their advantages, in order. With `levels`, the value of each instruction, the
+ * advantages are those of the rewards less the level of the instruction they were sampled under.
  */
+export const scoreAll = (
+  groups: ReadonlyArray<ReadonlyArray<Sampled>>,
+  kind: Advantage.Advantage,
+  levels?: Levels
+): ReadonlyArray<ReadonlyArray<Scored>> =>
+  Array.zipWith(
+    groups,
+    Advantage.ofBatch(
+      groups.map((group) => group.map((trajectory) => member(trajectory, levels))),
+      kind
+    ),
+    (group, advantages) => Array.zipWith(group, advantages, (trajectory, advantage) => ({ trajectory, advantage }))
+  )
+
+/** The same of one group by itself. */
 export const score = (
   group: ReadonlyArray<Sampled>,
   kind: Advantage.Advantage,
   levels?: Levels
-): ReadonlyArray<Scored> => {
-  const rewards = group.map(({ instructionId, reward }) => reward - (levels?.[instructionId] ?? 0))
-  return Array.zipWith(group, Advantage.advantages(rewards, kind), (trajectory, advantage) => ({
-    trajectory,
-    advantage
-  }))
+): ReadonlyArray<Scored> => scoreAll([group], kind, levels).flat()
+
+/** What estimators read of a trajectory. A call ends its run of action tokens, and an observation follows. */
+const member = ({ answer = null, instructionId, mask, reward }: Sampled, levels?: Levels): Member => {
+  const start = mask.indexOf(1)
+  const end = start === -1 ? -1 : mask.indexOf(0, start)
+  return {
+    reward: reward - (levels?.[instructionId] ?? 0),
+    length: actionTokens(mask),
+    answer,
+    firstCall: end === -1 ? null : end - start
+  }
 }
 
 /**
@@ -72,10 +95,10 @@ export const datums = (
   options: Pick<TrainConfig, "normalization" | "klCoefficient" | "entropyCoefficient">
 ): ReadonlyArray<Datum> => {
   for (const { trajectory } of miniBatch) assertParallel(trajectory)
-  const allActions = miniBatch.reduce((sum, { trajectory }) => sum + actionTokens(trajectory), 0)
+  const allActions = miniBatch.reduce((sum, { trajectory }) => sum + actionTokens(trajectory.mask), 0)
   const rewardsAlone = options.klCoefficient === 0 && options.entropyCoefficient === 0
   return miniBatch.flatMap(({ advantage, trajectory }) => {
-    const actions = actionTokens(trajectory)
+    const actions = actionTokens(trajectory.mask)
     if (actions === 0 || (advantage === 0 && rewardsAlone)) return []
     const weight = options.normalization === "sequence-mean" ? 1 / (miniBatch.length * actions) : 1 / allActions
     return [
@@ -131,7 +154,7 @@ export const trainRequests = (
   step: { readonly key: string; readonly learningRate: number; readonly levels?: Levels }
 ): ReadonlyArray<TrainRequest> => {
   const gather = step.levels === undefined ? groups : sharedGroups
-  const scored = gather(trajectories).map((group) => score(group, config.advantage, step.levels))
+  const scored = scoreAll(gather(trajectories), config.advantage, step.levels)
   const batches = miniBatches(scored, config.miniBatchSize, config.unit).map((miniBatch) => datums(miniBatch, config))
   return Array.flatten(Array.replicate(batches, config.epochs)).flatMap((batch, index) =>
     batch.length === 0 ? [] : [request(batch, config, { key: `${step.key}/${index}`, learningRate: step.learningRate })]
@@ -170,4 +193,4 @@ const assertParallel = ({ logprobs, mask, questionId, response }: Sampled): void
       })
 }
 
-const actionTokens = (trajectory: Sampled): number => trajectory.mask.filter((isAction) => isAction === 1).length
+const actionTokens = (mask: Sampled["mask"]): number => mask.filter((isAction) => isAction === 1).length

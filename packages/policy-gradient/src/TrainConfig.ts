@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Advantage, estimators } from "./Advantage.ts"
+import { Advantage } from "./Advantage.ts"
 
 /**
  * What one mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which may split a
@@ -76,7 +76,9 @@ export const TrainConfig = Schema.Struct({
       "or every action token of the mini-batch equally (`token-mean`)"
   }),
   advantage: Advantage.annotate({
-    description: `How rewards of a group become advantages: ${estimators.map(({ description, name }) => `\`${name}\` ${description}`).join("; ")}`
+    description:
+      "How rewards of a group become advantages: `standardised` is Eq. 3, `centred` is Dr. GRPO; " +
+      "docs/reference/methods.md has the formulas of all"
   })
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}

@@ -1,4 +1,5 @@
 export * as Advantage from "./Advantage.ts"
 export * as GrpoBatch from "./GrpoBatch.ts"
 export * as LearningRate from "./LearningRate.ts"
+export * as Methods from "./Methods.ts"
 export * from "./TrainConfig.ts"

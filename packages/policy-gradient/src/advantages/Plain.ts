@@ -1,4 +1,4 @@
-import type { Estimator } from "../Estimator.ts"
+import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
 
 /**
  * The reward itself: at ratio 1 the gradient is that of the log-likelihood of what was rewarded, as rejection sampling and
@@ -7,9 +7,13 @@ import type { Estimator } from "../Estimator.ts"
  * It compares nothing within a group, so the members of a group do not affect one another. Rewards of 0 leave the policy as it
  * is, whatever the others of the group earned.
  */
-export const plain: Estimator<"reward"> = {
+export const plain = estimator({
   name: "reward",
   description: "is the reward itself, as in rejection sampling",
+  formula: "A = r",
+  source: "rejection sampling",
+  certainty: "text",
   allowsLevels: false,
-  ofGroup: (rewards) => rewards
-}
+  defaults: {},
+  estimate: perGroup(rewardsOf)
+})

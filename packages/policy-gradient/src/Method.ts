@@ -1,0 +1,47 @@
+/** What every method of policy optimization says about itself: the row of the reference page. */
+import { InvalidInput } from "@inspo/domain"
+
+/** A constant of a method; null where no published value is known, so that it must be given. */
+export type Constant = number | boolean | ReadonlyArray<number> | null
+
+/** A constant without a published value. */
+export const unknown: number | null = null
+
+/** A switch that is on by default. */
+export const on: boolean = true
+
+/** A switch that is off by default. */
+export const off: boolean = false
+
+/** The constants of a method, by name. */
+export type Constants = Readonly<Record<string, Constant>>
+
+/**
+ * How certain a formula is: `code` was read in the authors' code, `text` in their paper, and of `part` a detail or a constant
+ * is not published.
+ */
+export type Certainty = "code" | "text" | "part"
+
+export interface Method<Name extends string = string, C extends Constants = Constants> {
+  /** What a setting calls it. */
+  readonly name: Name
+  /** What it does, as the rest of a sentence that begins with its name. */
+  readonly description: string
+  /** The formula in one line. */
+  readonly formula: string
+  /** Who published it, and where. */
+  readonly source: string
+  readonly certainty: Certainty
+  /** What verl calls it. */
+  readonly verl?: string
+  /** What TRL calls it. */
+  readonly trl?: string
+  /** What it needs beyond rewards, tokens and log-probabilities. */
+  readonly needs?: string
+  /** Its constants as published. */
+  readonly defaults: C
+}
+
+/** The value of a constant without a published default, or of an input that only some methods need. Throws where it is missing. */
+export const required = <A>(where: string, field: string, value: A | null | undefined): A =>
+  value ?? InvalidInput.refuse({ where, field, value, expected: "a value: this method has no default for it" })

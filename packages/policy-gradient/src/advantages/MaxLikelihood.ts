@@ -1,0 +1,21 @@
+import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
+import { centre, mean } from "../Moments.ts"
+
+/**
+ * MaxRL: the centred reward divided by the mean of its group, so that hard questions weigh more. With rewards of 0 and 1 the
+ * mean gradient is that of the log-likelihood of a success, truncated after n − 1 terms. Advantages of a group sum to 0.
+ */
+export const maxLikelihood = estimator({
+  name: "max-likelihood",
+  description: "is the centred reward divided by the mean of its group, as in MaxRL: hard questions weigh more",
+  formula: "A = (r − mean) / mean, 0 if the mean is 0",
+  source: "MaxRL, arXiv 2602.02710",
+  certainty: "text",
+  allowsLevels: false,
+  defaults: {},
+  estimate: perGroup((group) => {
+    const rewards = rewardsOf(group)
+    const level = mean(rewards)
+    return centre(rewards).map((value) => (level === 0 ? 0 : value / level))
+  })
+})
