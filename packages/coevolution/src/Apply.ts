@@ -1,7 +1,7 @@
 import { type Experience, Group, InvalidInput, Invariant, type Question } from "@inspo/domain"
 import * as Evolution from "@inspo/evolution"
 import type { Group as Observed } from "@inspo/evolution"
-import { Difference, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Algorithm } from "./Algorithm.ts"
@@ -257,10 +257,10 @@ const evidenceOf = (
   const seed = Invariant.at(instructions, 0, "instruction").id
   const best = Population.incumbent(population)?.instruction.id
   if (best === undefined || Option.isNone(Population.find(population, seed))) return evidence
-  const found = Difference.between(population, best, seed)
-  return found === null || found.lower <= 0
-    ? null
-    : { step, instruction: best, rival: seed, difference: found.mean, lower: found.lower, upper: found.upper }
+  const shown = Evolution.Conclude.interval(population, best, seed)
+  return (
+    shown && { step, instruction: best, rival: seed, difference: shown.mean, lower: shown.lower, upper: shown.upper }
+  )
 }
 
 const groupOf = ({ dataSource, instructionId, questionId, rewards }: Group.Group): Observed => ({

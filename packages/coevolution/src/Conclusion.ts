@@ -1,5 +1,6 @@
-/** Which instruction a run returns, and the evidence that it is better than the seed (row 29). */
+/** Which instruction a run returns, by the rules of `Conclude`: by value, or the seed without evidence by the interval (row 29). */
 import { type Instruction, Invariant } from "@inspo/domain"
+import { Conclude } from "@inspo/evolution"
 import { Option } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 import type { Evidence, RunState } from "./RunState.ts"
@@ -36,9 +37,9 @@ export const bestInstruction = (
   state: RunState
 ): Instruction.Instruction =>
   Option.getOrThrowWith(
-    strategies.valuation.best(state.population),
+    Conclude.value(strategies.valuation, state.population),
     () => new Invariant.InvariantBroken("every instruction of the population")
-  ).instruction
+  )
 
 /**
  * The current I*, for reading a run from outside. None before the run begins, and none if a strategy that the algorithm does
@@ -49,7 +50,5 @@ export const leader = (
   { population, strategies }: RunState
 ): Option.Option<Instruction.Instruction> => {
   const isForeign = Strategies.foreign(algorithm, strategies).some(({ part }) => part === "valuation")
-  return isForeign
-    ? Option.none()
-    : Option.map(Strategies.ofAlgorithm(algorithm).valuation.best(population), ({ instruction }) => instruction)
+  return isForeign ? Option.none() : Conclude.value(Strategies.ofAlgorithm(algorithm).valuation, population)
 }

@@ -1,4 +1,5 @@
 export * from "./Apply.ts"
+export * as Conclude from "./Conclude.ts"
 export * from "./Decide.ts"
 export * from "./Event.ts"
 export { observe } from "./Observe.ts"

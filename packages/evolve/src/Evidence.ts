@@ -3,7 +3,8 @@ import { type Instruction, Invariant, type Question } from "@inspo/domain"
 import { Array as Arr, Chunk, HashMap, Option } from "effect"
 import { sumAll } from "effect/Number"
 import { Blocks, Comparison, Population } from "@inspo/population"
-import { Bootstrap, Bounded } from "@inspo/statistics"
+import { Conclude } from "@inspo/evolution"
+import { Bounded } from "@inspo/statistics"
 import { type Answered, caseId, type Missed } from "./Event.ts"
 
 export type Outcome = Answered | Missed
@@ -159,18 +160,7 @@ export const gains = ([original, ...others]: Prompts, answers: Answers): Readonl
   others.flatMap(({ id: prompt }) => {
     const pairs = pairsOf(answers, original, prompt)
     if (pairs.length === 0) return []
-    const [least, most] = [pairs.map((pair) => pair.least), pairs.map((pair) => pair.most)]
-    return [
-      {
-        prompt,
-        mean: (average(least) + average(most)) / 2,
-        lower: -Bounded.upperBound(
-          least.map((one) => -one),
-          0.025
-        ),
-        upper: Bounded.upperBound(most, 0.025)
-      }
-    ]
+    return [{ prompt, ...Conclude.sequence(pairs) }]
   })
 
 /** What a prompt was written from: cases that its parent was asked, and how many answers its parent had. */
@@ -277,8 +267,6 @@ const pairsOf = (answers: Answers, original: Instruction.Instruction, prompt: In
 }
 
 const scoreOf = (outcome: Outcome, missing: number): number => (outcome._tag === "Answered" ? outcome.score : missing)
-
-const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 
 /** What a prompt answered to a case, by its index. */
 interface Alone extends Blocks.Scored {

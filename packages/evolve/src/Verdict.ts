@@ -1,9 +1,10 @@
 /** What a finished search shows about its finalist. */
-import { type Instruction, RandomStream } from "@inspo/domain"
+import type { Instruction } from "@inspo/domain"
+import { Conclude } from "@inspo/evolution"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import * as Evidence from "./Evidence.ts"
 import { original, rescoresOf, type State } from "./Search.ts"
-import type { Gain, SearchView } from "./SearchView.ts"
+import type { SearchView } from "./SearchView.ts"
 
 /**
  * - `better`: the finalist is better than the original on held-out cases, at a risk of 5 %.
@@ -47,11 +48,14 @@ export const of = (state: State): Verdict => {
   })
   const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number) =>
     average(outcomes.map((outcome) => scoreOf(state, outcome, missing)))
-  const differences = pairs.map(({ after, before }) => meanOf(after, 0) - meanOf(before, 1))
-  const interval = gainOf(differences)
-  const isBetter = interval.mean > 0 && chance(differences, setup.randomSeed) <= risk
-  // The test of signs excludes a loss more often than the interval does.
-  const gain = isBetter ? { ...interval, lower: Math.max(0, interval.lower) } : interval
+  const { gain, verdict } = Conclude.heldOut(
+    pairs.map(({ after, before }) => ({
+      least: meanOf(after, 0) - meanOf(before, 1),
+      most: meanOf(after, 1) - meanOf(before, 0)
+    })),
+    { seed: setup.randomSeed }
+  )
+  const isBetter = verdict === "better"
   return {
     verdict: isBetter ? "better" : "undecided",
     prompt: isBetter ? finalist : original,
@@ -64,27 +68,3 @@ const scoreOf = (state: State, outcome: Evidence.Outcome, missing: number): numb
   outcome._tag === "Answered" ? average([outcome.score, ...rescoresOf(state, outcome)]) : missing
 
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
-
-const gainOf = (differences: ReadonlyArray<number>): Gain => {
-  if (differences.length === 0) return { mean: 0, lower: -1, upper: 1 }
-  const [lower, upper] = Bounded.differenceInterval(differences)
-  return { mean: average(differences), lower, upper }
-}
-
-/** The one-sided p-value of a mean above 0 by random signs, which is exact for few cases where the t-interval is not. */
-const chance = (differences: ReadonlyArray<number>, seed: number): number => {
-  // The sign of no difference changes nothing.
-  const signed = differences.filter((one) => one !== 0)
-  const total = signed.reduce((sum, one) => sum + one, 0)
-  const stream = RandomStream.make(seed, ["signs"])
-  let asLarge = 1
-  for (let draw = 0; draw < permutations; draw++) {
-    let sum = 0
-    for (const one of signed) sum += stream.next() < 0.5 ? one : -one
-    if (sum >= total - 1e-12) asLarge += 1
-  }
-  return asLarge / (permutations + 1)
-}
-
-const permutations = 9_999
-const risk = 0.05

@@ -1,9 +1,8 @@
 /** The decisions between two cohorts: those of evolution, and then the incumbent. */
 import type { Instruction } from "@inspo/domain"
-import { isAlive } from "@inspo/evolution"
-import { Comparison, Difference, Population } from "@inspo/population"
-import { EvidencePruning } from "@inspo/successive-halving"
+import { Comparison, Population } from "@inspo/population"
 import * as Evolution from "@inspo/evolution"
+import { Conclude, isAlive } from "@inspo/evolution"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import { contentOfMember, type Incumbent, instructionOf, statsOf } from "../Learning.ts"
 import type { State } from "../State.ts"
@@ -70,7 +69,7 @@ const conclude = (state: State): EventOf<"Concluded"> => {
     proven,
     established: population.members
       .map(({ instruction }) => instruction.id)
-      .filter((id) => statsOf(learning, id).isNewcomer && (Difference.between(population, id, seed)?.lower ?? -1) > 0)
+      .filter((id) => statsOf(learning, id).isNewcomer && Conclude.interval(population, id, seed) !== null)
   }
 }
 
@@ -82,7 +81,7 @@ const provenOf = (state: State): ReadonlyArray<Instruction.InstructionId> => {
   const { incumbent, proven, seed } = state.learning
   const population = decisive(state)
   const control = incumbent.why === "better than the seed" && !isAlive(population, seed) ? incumbent.id : seed
-  const better = betterThan(population, control, state.settings.risk)
+  const better = Conclude.anytime(population, control, state.settings.risk)
   return Population.ids(population).filter((id) => proven.includes(id) || better.includes(id))
 }
 
@@ -100,7 +99,7 @@ const incumbentOf = (state: State, proven: ReadonlyArray<Instruction.Instruction
   })
   const isProven = incumbent.why === "better than the seed"
   const isComparable = Losses.ofFailures(state) === null
-  const next = bestAmong(population, isComparable ? proven : proven.filter((id) => id === incumbent.id))
+  const next = Conclude.bestAmong(population, isComparable ? proven : proven.filter((id) => id === incumbent.id))
   if (isAlive(population, seed))
     return next !== undefined
       ? known(next, "better than the seed")
@@ -111,26 +110,4 @@ const incumbentOf = (state: State, proven: ReadonlyArray<Instruction.Instruction
   return best === undefined || (!isProven && incumbent.why !== "the seed was pruned as worse")
     ? { ...incumbent, why: "the seed left" }
     : known(best, incumbent.why)
-}
-
-/** The members that are better than this one, which is certainly not the best; none before. */
-const betterThan = (
-  population: Population.Population,
-  id: Instruction.InstructionId,
-  risk: number
-): ReadonlyArray<Instruction.InstructionId> =>
-  (EvidencePruning.doubtsOf(population).get(id) ?? 1) <= risk
-    ? Population.ids(population).filter((one) => (Difference.between(population, one, id)?.lower ?? -1) > 0)
-    : []
-
-/** The one with the largest expected reward; among equals the oldest. */
-const bestAmong = (
-  population: Population.Population,
-  some: ReadonlyArray<Instruction.InstructionId>
-): Instruction.InstructionId | undefined => {
-  const all = Population.ids(population)
-  const { means } = Comparison.posterior(population.comparison)
-  const meanOf = (id: Instruction.InstructionId) => means[all.indexOf(id)] ?? -Infinity
-  const most = Math.max(...some.map(meanOf))
-  return all.find((id) => some.includes(id) && meanOf(id) === most)
 }

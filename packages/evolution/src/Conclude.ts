@@ -1,0 +1,123 @@
+/** Which instruction is returned: one named rule for each kind of evidence, and what each guarantees. */
+import { type Instruction, RandomStream } from "@inspo/domain"
+import { Comparison, Difference, type InstructionValue, Population } from "@inspo/population"
+import { Bootstrap, Bounded } from "@inspo/statistics"
+import { EvidencePruning } from "@inspo/successive-halving"
+import { Option } from "effect"
+
+/** I*, as in the paper: the best by its value. Guarantees nothing; the largest of several noisy values is too large on average. */
+export const value = (
+  valuation: Pick<InstructionValue.Interface, "best">,
+  population: Population.Population
+): Option.Option<Instruction.Instruction> => Option.map(valuation.best(population), ({ instruction }) => instruction)
+
+/**
+ * How much better a member is than the control, where the 95 % interval of {@link Difference.between} is above 0; else null. By its model
+ * it is wrong in 2.5 % of the cases for a member and a time that were chosen before the rewards. For the best of several members, or at the
+ * best of several times, it guarantees nothing.
+ */
+export const interval = (
+  population: Population.Population,
+  member: Instruction.InstructionId,
+  control: Instruction.InstructionId
+): Difference.Difference | null => {
+  const found = Difference.between(population, member, control)
+  return found !== null && found.lower > 0 ? found : null
+}
+
+/**
+ * The members that are better than the control: none until paired bets show that the control is not the best, then those above it by
+ * {@link interval}. A control that is the best is ever left with a probability of at most `risk`, over all looks, entries and departures
+ * ({@link Comparison.observe} says what this assumes). Which of the others are better is only as sure as the interval.
+ */
+export const anytime = (
+  population: Population.Population,
+  control: Instruction.InstructionId,
+  risk: number
+): ReadonlyArray<Instruction.InstructionId> =>
+  (EvidencePruning.doubtsOf(population).get(control) ?? 1) <= risk
+    ? Population.ids(population).filter((member) => interval(population, member, control) !== null)
+    : []
+
+/** Of these members, the one with the largest expected reward; among equals the oldest. Guarantees nothing. */
+export const bestAmong = (
+  population: Population.Population,
+  some: ReadonlyArray<Instruction.InstructionId>
+): Instruction.InstructionId | undefined => {
+  const all = Population.ids(population)
+  const { means } = Comparison.posterior(population.comparison)
+  const meanOf = (id: Instruction.InstructionId) => means[all.indexOf(id)] ?? -Infinity
+  const most = Math.max(...some.map(meanOf))
+  return all.find((id) => some.includes(id) && meanOf(id) === most)
+}
+
+/** How much better an instruction does than the control on one case, in [-1, 1]: with each missing score against it, and for it. */
+export interface Pair {
+  readonly least: number
+  readonly most: number
+}
+
+/** What pairs show about an instruction and its control. */
+export interface Shown {
+  readonly verdict: "better" | "no-worse" | "worse" | "undecided"
+  readonly gain: Difference.Difference
+}
+
+/**
+ * The test of an instruction on cases that it was not chosen by, looked at once. It is `better` where at most `risk` of all choices of signs
+ * give the differences so large a sum, and `worse` the other way round; `no-worse` where the 90 % interval excludes a loss of `margin`.
+ *
+ * `better` and `worse` are each wrong with a probability of at most `risk`, for any number of cases, where the difference of equal
+ * instructions is as likely to be d as -d; whatever the missing scores would have been. `no-worse` is wrong with a probability of about 5 %.
+ * The `gain` counts missing scores against the instruction. `seed` draws the signs.
+ */
+export const heldOut = (
+  pairs: ReadonlyArray<Pair>,
+  { margin = 0, risk = 0.05, seed }: { readonly seed: number; readonly margin?: number; readonly risk?: number }
+): Shown => {
+  const least = pairs.map((pair) => pair.least)
+  const gain = gainOf(least)
+  const isHigh = (differences: ReadonlyArray<number>) => average(differences) > 0 && chance(differences, seed) <= risk
+  // The test of signs excludes a loss more often than the interval does.
+  if (isHigh(least)) return { verdict: "better", gain: { ...gain, lower: Math.max(0, gain.lower) } }
+  if (isHigh(pairs.map(({ most }) => -most))) return { verdict: "worse", gain }
+  return { verdict: gain.lower > -margin ? "no-worse" : "undecided", gain }
+}
+
+/** {@link heldOut} at any time: the gain with bounds that hold together at all looks, with probability 1 - `risk`, whatever is missing. */
+export const sequence = (pairs: ReadonlyArray<Pair>, risk = 0.05): Difference.Difference => {
+  const [least, most] = [pairs.map((pair) => pair.least), pairs.map((pair) => pair.most)]
+  return {
+    mean: (average(least) + average(most)) / 2,
+    lower: -Bounded.upperBound(
+      least.map((one) => -one),
+      risk / 2
+    ),
+    upper: Bounded.upperBound(most, risk / 2)
+  }
+}
+
+const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
+
+const gainOf = (differences: ReadonlyArray<number>): Difference.Difference => {
+  if (differences.length === 0) return { mean: 0, lower: -1, upper: 1 }
+  const [lower, upper] = Bounded.differenceInterval(differences)
+  return { mean: average(differences), lower, upper }
+}
+
+/** The one-sided p-value of a mean above 0 by random signs, which is exact for few cases where the t-interval is not. */
+const chance = (differences: ReadonlyArray<number>, seed: number): number => {
+  // The sign of no difference changes nothing.
+  const signed = differences.filter((one) => one !== 0)
+  const total = signed.reduce((sum, one) => sum + one, 0)
+  const stream = RandomStream.make(seed, ["signs"])
+  let asLarge = 1
+  for (let draw = 0; draw < permutations; draw++) {
+    let sum = 0
+    for (const one of signed) sum += stream.next() < 0.5 ? one : -one
+    if (sum >= total - 1e-12) asLarge += 1
+  }
+  return asLarge / (permutations + 1)
+}
+
+const permutations = 9_999

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RandomStream } from "@inspo/domain"
+import { Conclude } from "@inspo/evolution"
+import { Array as Arr, Schema } from "effect"
+
+const Difference = Schema.Literals([-1, -0.5, 0, 0.25, 1])
+const Differences = Schema.Array(Difference).check(Schema.isMaxLength(40))
+
+const exact = (differences: ReadonlyArray<number>): ReadonlyArray<Conclude.Pair> =>
+  differences.map((one) => ({ least: one, most: one }))
+
+const heldOut = (differences: ReadonlyArray<number>, margin?: number) =>
+  Conclude.heldOut(exact(differences), { seed: 1, ...(margin === undefined ? {} : { margin }) })
+
+describe("the test on held-out cases", () => {
+  it.prop("says the reverse of the reversed differences", [Differences], ([differences]) => {
+    const [one, other] = [heldOut(differences), heldOut(differences.map((difference) => -difference))]
+    assert.strictEqual(one.verdict === "better", other.verdict === "worse")
+    assert.closeTo(one.gain.mean, -other.gain.mean, 1e-12)
+  })
+
+  it.prop("says no more where a score is missing", [Differences, Differences], ([differences, missing]) => {
+    const pairs = differences.map((one, place) => {
+      const width = Math.abs(missing[place] ?? 0)
+      return { least: Math.max(-1, one - width), most: Math.min(1, one + width) }
+    })
+    const [whole, partial] = [heldOut(differences).verdict, Conclude.heldOut(pairs, { seed: 1 }).verdict]
+    if (partial === "better" || partial === "worse") assert.strictEqual(whole, partial)
+  })
+
+  it.prop("excludes a larger loss sooner than a smaller one", [Differences], ([differences]) => {
+    const isSafe = (margin: number) => ["better", "no-worse"].includes(heldOut(differences, margin).verdict)
+    assert.isTrue(!isSafe(0.1) || isSafe(0.3))
+  })
+
+  it("calls equal instructions better, or worse, in at most 5 % of the tests", () => {
+    const luck = RandomStream.make(1, ["equal"])
+    const score = (chance: number) => (luck.next() < chance ? 1 : 0)
+    for (const chance of [0.05, 0.5]) {
+      const verdicts = Arr.makeBy(400, () => heldOut(Arr.makeBy(30, () => score(chance) - score(chance))).verdict)
+      for (const wrong of ["better", "worse"])
+        assert.isAtMost(verdicts.filter((verdict) => verdict === wrong).length / 150, 0.07, `${wrong} at ${chance}`)
+    }
+  })
+
+  it("shows what is so, and nothing without a case", () => {
+    assert.strictEqual(heldOut(Arr.replicate(1, 6)).verdict, "better")
+    assert.strictEqual(heldOut(Arr.replicate(-1, 6)).verdict, "worse")
+    assert.strictEqual(heldOut(Arr.replicate(0, 60), 0.1).verdict, "no-worse")
+    assert.strictEqual(heldOut(Arr.replicate(0, 60)).verdict, "undecided")
+    assert.deepStrictEqual(heldOut([]), { verdict: "undecided", gain: { mean: 0, lower: -1, upper: 1 } })
+  })
+})
+
+describe("bounds at any time", () => {
+  it("hold at all looks together in at least 95 % of the sequences", () => {
+    const luck = RandomStream.make(2, ["looks"])
+    const missed = Arr.makeBy(60, () => {
+      const pairs: Array<Conclude.Pair> = []
+      return Arr.makeBy(80, () => {
+        const one = (luck.next() < 0.6 ? 1 : 0) - (luck.next() < 0.4 ? 1 : 0)
+        pairs.push({ least: one, most: one })
+        const { lower, upper } = Conclude.sequence(pairs)
+        return lower > 0.2 || upper < 0.2
+      }).includes(true)
+    }).filter((isMissed) => isMissed).length
+    assert.isAtMost(missed / 60, 0.05)
+  })
+
+  it.prop("are wider where a score is missing", [Differences], ([differences]) => {
+    const whole = Conclude.sequence(exact(differences))
+    const partial = Conclude.sequence([...exact(differences), { least: -1, most: 1 }])
+    assert.isTrue(partial.upper - partial.lower >= whole.upper - whole.lower - 1e-6)
+  })
+})
