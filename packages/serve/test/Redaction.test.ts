@@ -52,22 +52,26 @@ describe("redaction", () => {
     }
   })
 
-  it.effect("blocks the event loop for 50 ms at most with the longest text and the slowest patterns", () =>
-    Effect.gen(function* () {
-      const slow = String.raw`(?:\w*a\w{100}|\w*b\w{100})\d`
-      const journal = yield* Journal
-      yield* LivePopulation.begin(journal, { ...Settings.online(1), redact: [slow] }, ["the seed"])
-      const live = yield* LivePopulation.open(journal)
-      const held = yield* longestHold
-      const transcript = "a".repeat(Limits.transcriptLength)
-      const items = [{ lease: "none", sample: 0, value: 1 }]
-      const all = process.cpuUsage()
-      const before = yield* held
-      yield* live.submit((now) => ({ _tag: "Reward", now, rewards: items }), { rewards: [{ transcript }] })
-      const { user } = process.cpuUsage(all)
-      assert.isBelow(Math.max(before, yield* held), 50)
-      assert.isAbove(user / 1000, 250)
-    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  // Again where the machine is busy: work on the thread itself would hold the loop in every try.
+  it.effect(
+    "blocks the event loop for 50 ms at most with the longest text and the slowest patterns",
+    () =>
+      Effect.gen(function* () {
+        const slow = String.raw`(?:\w*a\w{100}|\w*b\w{100})\d`
+        const journal = yield* Journal
+        yield* LivePopulation.begin(journal, { ...Settings.online(1), redact: [slow] }, ["the seed"])
+        const live = yield* LivePopulation.open(journal)
+        const held = yield* longestHold
+        const transcript = "a".repeat(Limits.transcriptLength)
+        const items = [{ lease: "none", sample: 0, value: 1 }]
+        const all = process.cpuUsage()
+        const before = yield* held
+        yield* live.submit((now) => ({ _tag: "Reward", now, rewards: items }), { rewards: [{ transcript }] })
+        const { user } = process.cpuUsage(all)
+        assert.isBelow(Math.max(before, yield* held), 50)
+        assert.isAbove(user / 1000, 250)
+      }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true })),
+    { retry: 2 }
   )
 
   it.live("is by the thread what it is by the patterns, in their order, and fails over what ends the thread", () =>
