@@ -5,7 +5,6 @@ const search = inFile("packages/evolve/src/Search.ts")
 const verdict = inFile("packages/evolve/src/Verdict.ts")
 const evolveCalls = inFile("packages/evolve/src/Calls.ts")
 const evolveLog = inFile("packages/evolve/src/Log.ts")
-const fileLock = inFile("packages/journal/src/internal/fileLock.ts")
 const fileStore = inFile("packages/journal/src/internal/fileStore.ts")
 const fileLines = inFile("packages/journal/src/internal/fileLines.ts")
 const evolveKeys = inFile("apps/cli/src/evolve/Keys.ts")
@@ -200,13 +199,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   evolveCalls("callsLeft <= 0", "callsLeft <= -99", "calls that were in flight pass the budget of calls"),
   evolveLog("if (lost !== null) yield* write(lost)", "", "what was in flight at a kill is free"),
   evolveLog("atMost ?? largest(events, kind)", "atMost ?? 0", "a call in flight of unknown price is free"),
-  fileLock(
+  fileStore(
     "const [rival] = living.toSorted(byAge)",
     "const [rival] = living.slice(0, 0)",
     "two processes write one file"
   ),
-  fileLock("return own.has(name)", "return true", "a lock from before a container restarted keeps its process out"),
-  fileLock('"ESRCH"', '"EPERM"', "a process that was killed keeps its lock"),
+  fileStore("return own.has(name)", "return true", "a lock from before a container restarted keeps its process out"),
+  fileStore('"ESRCH"', '"EPERM"', "a process that was killed keeps its lock"),
   evolveKeys('variables.get(originOf(url) ?? "")', "[...variables.values()][0]", "a key goes to every server"),
   evolveRetry("count >= retries || isPermanent(failure.cause)", "count >= retries", "a refused key is tried again"),
   fileStore("await handle.truncate(at)", "await handle.truncate(0)", "a search begins again on its own file"),
@@ -216,7 +215,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "hash.length !== hashLength",
     "a changed event is taken for what was written"
   ),
-  evolveLog("stored.slice(known)", "stored", "what was read is read again"),
+  evolveLog("journal.readFrom(events + 1)", "journal.readFrom(1)", "what was read is read again"),
   search(
     "if (round === null || !HashSet.has(pending, keyOf(ask)))",
     "if (false)",
@@ -637,7 +636,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, hash = excluded.hash",
     "a later answer replaces the first"
   ),
-  journalLedger("reserved.has(reservationName(reservation)) ? 1 : 0", "0", "work done again counts as new"),
+  journalLedger("const redone = names.has(name)", "const redone = false", "work done again counts as new"),
   journalEvents(
     "WHERE sequence >= ${sequence - 1}",
     "WHERE sequence >= ${sequence}",

@@ -6,18 +6,18 @@ import { open, stat } from "node:fs/promises"
 export const readText = async (file: string, mostBytes = longestText): Promise<string> =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readBytes(file, mostBytes))
 
-/** The same as bytes. What others append meanwhile is left out. */
-export const readBytes = async (file: string, mostBytes = Infinity): Promise<Uint8Array<ArrayBuffer>> => {
+/** The same as bytes, those before `from` excluded. What others append meanwhile is left out. */
+export const readBytes = async (file: string, mostBytes = Infinity, from = 0): Promise<Uint8Array<ArrayBuffer>> => {
   // Opening a device may already act on it.
   check(await stat(file), mostBytes)
   // If a pipe has replaced the file since, opening it must not wait for a writer. Windows has no such flag.
   const handle = await open(file, process.platform === "win32" ? "r" : constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    const { size } = check(await handle.stat(), mostBytes)
+    const size = Math.max(0, check(await handle.stat(), mostBytes).size - from)
     const bytes = new Uint8Array(size)
     let length = 0
     while (length < size) {
-      const { bytesRead } = await handle.read(bytes, length, size - length, length)
+      const { bytesRead } = await handle.read(bytes, length, size - length, from + length)
       if (bytesRead === 0) break
       length += bytesRead
     }

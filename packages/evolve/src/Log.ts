@@ -102,21 +102,28 @@ export const open = Effect.fnUntraced(function* (
   return { state: () => state, events, outputs, written, write }
 })
 
-/** What a file holds: its head, and the events behind the first `known`. An event that is being written is left out. */
+/** What a file holds. An event that is being written is left out. */
 export interface Contents {
   readonly head: Head
   readonly events: ReadonlyArray<Event>
+  /** Reads the events behind so many, and nothing of those before them. Fails if another file has the name now. */
+  readonly behind: (events: number) => Effect.Effect<ReadonlyArray<Event>, FileFailed>
 }
 
 /** Reads a file, also while a search writes it. Fails if it is missing, empty, damaged, or not that of a search. */
-export const read = Effect.fn("Log.read")(function* (
-  file: string,
-  known = 0
-): Effect.fn.Return<Contents, FileFailed, Scope.Scope> {
-  const journal = yield* FileJournal.open({ file, mode: "read-only", format }).pipe(Effect.mapError(fileFailed))
+export const read = Effect.fn("Log.read")(function* (file: string): Effect.fn.Return<Contents, FileFailed> {
+  // A reader holds nothing open.
+  const journal = yield* Effect.scoped(FileJournal.open({ file, mode: "read-only", format })).pipe(
+    Effect.mapError(fileFailed)
+  )
   const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
   if (first === undefined) return yield* new FileFailed({ file, problem: "is empty; no search has begun" })
-  return { head: yield* headOf(file, first), events: yield* eventsOf(file, stored.slice(known)) }
+  return {
+    head: yield* headOf(file, first),
+    events: yield* eventsOf(file, stored),
+    behind: (events) =>
+      Effect.flatMap(Effect.mapError(journal.readFrom(events + 1), fileFailed), (later) => eventsOf(file, later))
+  }
 })
 
 /** Applies events of a file, those before excluded; fails where one does not follow from those before. */

@@ -2,7 +2,7 @@
 import { Instruction } from "@inspo/domain"
 import { Bootstrap } from "@inspo/statistics"
 import { Difference, type Population } from "@inspo/population"
-import { Array as Arr, Effect, HashSet, type Schema } from "effect"
+import { Array as Arr, Effect, HashSet, Result, type Schema } from "effect"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Log from "./Log.ts"
@@ -12,7 +12,7 @@ import * as Setup from "./Setup.ts"
 import * as Verdict from "./Verdict.ts"
 
 /** A search, the state after its events, and what each round showed. */
-export interface Followed {
+export interface Shown {
   readonly head: {
     readonly cases: ReadonlyArray<Schema.Json>
     readonly randomSeed: number
@@ -22,6 +22,9 @@ export interface Followed {
   readonly events: ReadonlyArray<Event>
   readonly rounds: ReadonlyArray<Round>
 }
+
+/** The search in a file, as far as it was read. */
+export interface Followed extends Shown, Pick<Log.Contents, "behind"> {}
 
 /** What was read of a file, and the view of it. */
 export interface Read {
@@ -48,32 +51,21 @@ export const read = Effect.fn("Viewing.read")(function* (
   file: string,
   before: Followed | null = null
 ): Effect.fn.Return<Read, Log.FileFailed> {
-  const known = before?.events.length ?? 0
-  const { events, head } = yield* Effect.scoped(Log.read(file, known))
-  // A file of that name that is another one now is read from its beginning.
-  if (before !== null && JSON.stringify(head) !== JSON.stringify(before.head)) return yield* read(file)
-  const begun = before ?? (yield* begin(file, head))
-  let { state } = begun
-  const rounds: Array<Round> = []
-  yield* Log.follow(file, events, known, (event) => {
-    const { round } = state
-    state = Search.apply(state, event)
-    if (round?.kind === "search" && state.round === null) rounds.push(roundOf(state))
-  })
-  const followed = {
-    head,
-    state,
-    events: [...begun.events, ...events],
-    rounds: [...begun.rounds, ...rounds]
+  if (before === null) {
+    const contents = yield* Log.read(file)
+    return yield* after(file, yield* begin(file, contents), contents.events)
   }
-  return { followed, view: viewOf(followed) }
+  const later = yield* Effect.result(before.behind(before.events.length))
+  // A file of that name that is another one now is read from its beginning, and so is one that cannot be read on.
+  return Result.isSuccess(later) ? yield* after(file, before, later.success) : yield* read(file)
 })
 
 /** A search before its first event; fails if its head cannot be that of a search. */
-const begin = (file: string, head: Log.Head): Effect.Effect<Followed, Log.FileFailed> =>
+const begin = (file: string, { behind, head }: Log.Contents): Effect.Effect<Followed, Log.FileFailed> =>
   Effect.try({
     try: () => ({
       head,
+      behind,
       state: Search.begin(Setup.make({ ...head, cases: head.cases.length })),
       events: [],
       rounds: []
@@ -81,8 +73,30 @@ const begin = (file: string, head: Log.Head): Effect.Effect<Followed, Log.FileFa
     catch: (cause) => new Log.FileFailed({ file, problem: Log.describe(cause), cause })
   })
 
+/** A search after further events. */
+const after = Effect.fnUntraced(function* (
+  file: string,
+  before: Followed,
+  events: ReadonlyArray<Event>
+): Effect.fn.Return<Read, Log.FileFailed> {
+  let { state } = before
+  const rounds: Array<Round> = []
+  yield* Log.follow(file, events, before.events.length, (event) => {
+    const { round } = state
+    state = Search.apply(state, event)
+    if (round?.kind === "search" && state.round === null) rounds.push(roundOf(state))
+  })
+  const followed = {
+    ...before,
+    state,
+    events: [...before.events, ...events],
+    rounds: [...before.rounds, ...rounds]
+  }
+  return { followed, view: viewOf(followed) }
+})
+
 /** What there is to show of a search. */
-export const viewOf = ({ events, head, rounds, state }: Followed): SearchView => {
+export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
   const { ended, setup } = state
   const gains = Evidence.gains(state.prompts, state.answers)
   const bounds = Evidence.bounds(state.prompts, state.answers, state.sources)

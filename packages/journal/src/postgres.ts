@@ -2,10 +2,9 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Duration, Effect, Layer, type Redacted, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { type SqlClient, SqlError } from "effect/sql"
-import type { RecordRow, RecordStatements } from "./internal/database.ts"
-import { tables } from "./internal/postgresLayout.ts"
+import { type RecordRow, type RecordStatements, transaction } from "./internal/database.ts"
+import * as SqlLayout from "./internal/sqlLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
-import { transaction } from "./internal/transaction.ts"
 import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
 import * as Records from "./Records.ts"
 
@@ -165,6 +164,27 @@ const create = Effect.fnUntraced(
       )
     )
 )
+
+/**
+ * What makes the tables of a run in a schema of its own. JSON is text, since JSONB refuses U+0000, and numbers are double
+ * precision, which holds every integer of a journal exactly and reads as a number.
+ */
+const tables: ReadonlyArray<string> = [
+  `CREATE TABLE identity (
+    only_one DOUBLE PRECISION PRIMARY KEY CHECK (only_one = 0),
+    version DOUBLE PRECISION NOT NULL,
+    token DOUBLE PRECISION NOT NULL,
+    expires TIMESTAMPTZ NOT NULL
+  )`,
+  `INSERT INTO identity VALUES (0, ${journalVersion}, 0, '-infinity')`,
+  ...SqlLayout.tables({
+    integer: "DOUBLE PRECISION",
+    real: "DOUBLE PRECISION",
+    name: 'TEXT COLLATE "C"',
+    bytes: "BYTEA",
+    ends: ""
+  })
+]
 
 const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { error, name }: Place) {
   const rows = yield* sql`SELECT version FROM identity`.pipe(

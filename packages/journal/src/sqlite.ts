@@ -6,7 +6,7 @@ import { dirname } from "node:path"
 import process from "node:process"
 import type { RecordRow, RecordStatements } from "./internal/database.ts"
 import * as NodeSqlite from "./internal/nodeSqlite.ts"
-import { tables } from "./internal/sqliteLayout.ts"
+import * as SqlLayout from "./internal/sqlLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
 import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
 import * as Records from "./Records.ts"
@@ -58,6 +58,8 @@ export const layerMemory: Layer.Layer<Journal> = Layer.orDie(
 
 /** The bytes `INSP`, by which a SQLite file says that it is a journal. */
 const applicationId = 0x494e5350
+
+const tables = SqlLayout.tables({ integer: "INTEGER", real: "REAL", name: "TEXT", bytes: "BLOB", ends: " STRICT" })
 
 const identify = [`PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${journalVersion}`]
 

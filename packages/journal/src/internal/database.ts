@@ -1,8 +1,7 @@
-import { Array, Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { Array, Effect, Schema } from "effect"
+import { type SqlClient, SqlError } from "effect/sql"
 import { JournalError, type JournalMeta } from "../Journal.ts"
 import type { Store } from "./input.ts"
-import { transaction } from "./transaction.ts"
 
 export interface DatabaseOptions {
   readonly sql: SqlClient.SqlClient
@@ -42,6 +41,12 @@ export interface Database extends Store {
   readonly sql: SqlClient.SqlClient
   /** Turns a fault of the database into one of the journal. */
   readonly storage: <A, R>(effect: Statement<A, R>) => Effect.Effect<A, JournalError, R>
+  /** The rows of a statement in the form that is expected of them; `what` names them in an error. */
+  readonly read: <A, I>(
+    what: string,
+    rows: Schema.Codec<A, I>,
+    statement: Statement<ReadonlyArray<unknown>>
+  ) => Statement<A>
   /** Writes all of it, or nothing. */
   readonly commit: <A>(effect: Statement<A>) => Statement<A>
   readonly erase: DatabaseOptions["erase"]
@@ -52,20 +57,43 @@ export interface Database extends Store {
   ) => Effect.Effect<void, SqlError.SqlError>
 }
 
-export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseOptions): Database => ({
-  meta,
-  sql,
-  erase,
-  records,
-  error: (reason, detail, sequence = null, cause) =>
-    new JournalError({ reason, file: meta.file, sequence, detail, ...(cause === undefined ? {} : { cause }) }),
-  storage: (effect) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(onSqlError(error))),
-  commit: (effect) => transaction(sql, Effect.andThen(guard, effect)),
-  insertAll: (table, rows) =>
-    Effect.forEach(perStatement(rows), (some) => sql`INSERT INTO ${sql(table)} ${sql.insert(some)}`, { discard: true })
-})
+export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseOptions): Database => {
+  const error: Store["error"] = (reason, detail, sequence = null, cause) =>
+    new JournalError({ reason, file: meta.file, sequence, detail, ...(cause === undefined ? {} : { cause }) })
+  return {
+    meta,
+    sql,
+    erase,
+    records,
+    error,
+    read: (what, rows, statement) =>
+      Effect.flatMap(statement, (found) =>
+        Effect.mapError(Schema.decodeUnknownEffect(rows)(found), (issue) =>
+          error("corrupt", `${what}: ${issue.message}`, null, issue)
+        )
+      ),
+    storage: (effect) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(onSqlError(error))),
+    commit: (effect) => transaction(sql, Effect.andThen(guard, effect)),
+    insertAll: (table, rows) =>
+      Effect.forEach(perStatement(rows), (some) => sql`INSERT INTO ${sql(table)} ${sql.insert(some)}`, {
+        discard: true
+      })
+  }
+}
 
 /** How many rows one statement takes: SQLite takes at most 32,766 parameters in one. */
 export const mostPerStatement = 500
 
 export const perStatement = Array.chunksOf(mostPerStatement)
+
+/**
+ * Does all of an effect in the database, or nothing. A connection that is gone cannot be rolled back, which the client takes
+ * for a defect: here it is a failure like any other of the database.
+ */
+export const transaction = <A, E, R>(
+  sql: Pick<SqlClient.SqlClient, "withTransaction">,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  Effect.catchDefect(sql.withTransaction(effect), (defect): Effect.Effect<never, SqlError.SqlError> =>
+    defect instanceof SqlError.SqlError ? Effect.fail(defect) : Effect.die(defect)
+  )

@@ -1,40 +1,12 @@
+/** The events of a journal, in the tables `events` and `head` of a database. */
 import { Effect, Option, Schema } from "effect"
-import { type Journal, JournalError, type NewEvent } from "../Journal.ts"
-import { emptyHead, type EventRow, Head, link, verify } from "./chain.ts"
+import { JournalError } from "../Journal.ts"
+import { emptyHead, Head, link, verify } from "./chain.ts"
 import type { Database } from "./database.ts"
-import { checkName, checkStep, encode, type Store } from "./input.ts"
-
-/** The events of a journal, in the tables `events` and `head`. */
-export const make = (database: Database): Pick<Journal.Interface, "read" | "readFrom" | "readIntact"> => {
-  const readBehind = reading(database)
-  const readFrom: Journal.Interface["readFrom"] = (sequence, limit) =>
-    Effect.flatMap(readBehind(sequence, limit), ({ damage, events }) =>
-      damage === null ? Effect.succeed(events) : Effect.fail(damage)
-    )
-  return { read: readFrom(0), readFrom, readIntact: readBehind(0) }
-}
-
-/** An event whose place in the chain is not known yet. */
-type Unlinked = Pick<EventRow, "type" | "step" | "payload" | "state">
-
-/** Events as stored in their table, but for their places; refuses what cannot be stored there. */
-export const rowsOf = (
-  database: Store,
-  events: ReadonlyArray<NewEvent>
-): Effect.Effect<ReadonlyArray<Unlinked>, JournalError> =>
-  Effect.forEach(
-    events,
-    Effect.fnUntraced(function* ({ payload, state, step, type }): Effect.fn.Return<Unlinked, JournalError> {
-      yield* checkName(database, "event type", type)
-      yield* checkStep(database, step)
-      if (state !== undefined) yield* checkName(database, "event state", state)
-      const text = yield* encode(database, `the payload of ${type} at step ${step}`, payload)
-      return { type, step, payload: text, state: state ?? null }
-    })
-  )
+import type { EventText } from "./input.ts"
 
 /** Puts events behind the last one. */
-export const insert = Effect.fnUntraced(function* (database: Database, rows: ReadonlyArray<Unlinked>) {
+export const insert = Effect.fnUntraced(function* (database: Database, rows: ReadonlyArray<EventText>) {
   const { insertAll, sql } = database
   if (rows.length === 0) return
   const linked = link(yield* readHead(database), rows)
@@ -43,7 +15,7 @@ export const insert = Effect.fnUntraced(function* (database: Database, rows: Rea
 })
 
 /** The events from a sequence number on, up to the first that is damaged, and at most `limit`. */
-const reading = (database: Database) => {
+export const loading = (database: Database) => {
   const { meta, sql, storage } = database
   return Effect.fn("Journal.read")(function* (sequence: number, limit?: number) {
     // The event before the first has its hash, which the first one's covers.

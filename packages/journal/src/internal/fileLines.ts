@@ -12,26 +12,25 @@ const EventEntry = Schema.Struct({
   payload: Parsed,
   state: Schema.optionalKey(Schema.String)
 })
-export interface EventEntry extends Schema.Schema.Type<typeof EventEntry> {}
 
 const RecordEntry = Schema.Struct({ kind: Schema.String, key: Schema.String, step: Schema.Int, value: Parsed })
 export interface RecordEntry extends Schema.Schema.Type<typeof RecordEntry> {}
 
 /** A row of the ledger, whose number is its place from 1. `key` is that of a reservation, `settles` the number of the one that it settles. */
-const LedgerRow = Schema.Struct({
+const LedgerEntry = Schema.Struct({
   ...Expense.fields,
   phase: Schema.String,
   key: Schema.NullOr(Schema.String),
   settles: Schema.NullOr(Schema.Int),
   redone: Schema.Boolean
 })
-export interface LedgerRow extends Schema.Schema.Type<typeof LedgerRow> {}
+export interface LedgerEntry extends Schema.Schema.Type<typeof LedgerEntry> {}
 
 /** What one write stores: all of it or nothing, since a line is whole or not. */
 const Write = Schema.Struct({
   events: Schema.optionalKey(Schema.Array(EventEntry)),
   records: Schema.optionalKey(Schema.Array(RecordEntry)),
-  ledger: Schema.optionalKey(Schema.Array(LedgerRow))
+  ledger: Schema.optionalKey(Schema.Array(LedgerEntry))
 })
 export interface Write extends Schema.Schema.Type<typeof Write> {}
 
@@ -50,6 +49,9 @@ export interface End {
   readonly hash: string
 }
 
+/** The end of a file that is empty. */
+const nowhere: End = { bytes: 0, hash: "" }
+
 /** The end of a file that holds its head alone. */
 export const begun = (head: string): End => ({ bytes: head.length, hash: "" })
 
@@ -64,6 +66,8 @@ export const line = ({ bytes, hash }: End, write: Write): { readonly text: strin
 export interface Contents {
   readonly writes: ReadonlyArray<Write>
   readonly end: End
+  /** The end before the last line. */
+  readonly before: End
   /** The bytes of a last line that does not end: it is being written, or was cut off by a crash. */
   readonly torn: number
   /** Null if all lines are what was written. */
@@ -78,32 +82,36 @@ export interface Damage {
 
 /** Reads a file up to the first line that is not what was written; fails on one of another format, with its version or null. */
 export const read = (format: Format, bytes: Uint8Array): Result.Result<Contents, string | null> => {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const head = headOf(format)
-  const start = buffer.subarray(0, head.length).toString("latin1")
+  const start = Buffer.from(bytes.subarray(0, head.length)).toString("latin1")
+  if (start === head) return Result.succeed(readFrom(begun(head), bytes.subarray(head.length)))
   // Nothing is in it, or a crash cut off its head.
-  if (start !== head && head.startsWith(start) && (start === "" || start.length >= leastHead))
-    return Result.succeed({ writes: [], end: { bytes: 0, hash: "" }, torn: buffer.length, damage: null })
-  if (start !== head)
-    return Result.fail(
-      start.startsWith(`{"format":${JSON.stringify(format.name)},"version":`) ? versionIn(start) : null
-    )
+  if (head.startsWith(start) && (start === "" || start.length >= leastHead))
+    return Result.succeed({ writes: [], end: nowhere, before: nowhere, torn: bytes.length, damage: null })
+  return Result.fail(start.startsWith(`{"format":${JSON.stringify(format.name)},"version":`) ? versionIn(start) : null)
+}
+
+/** The same for the lines behind an end. */
+export const readFrom = (from: End, bytes: Uint8Array): Contents => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const writes: Array<Write> = []
-  let end = begun(head)
+  let [before, end, at] = [from, from, 0]
   for (;;) {
-    const stop = buffer.indexOf("\n", end.bytes)
-    if (stop < 0) return Result.succeed({ writes, end, torn: buffer.length - end.bytes, damage: null })
-    const found = writeOf(end.hash, buffer.subarray(end.bytes, stop))
+    const stop = buffer.indexOf("\n", at)
+    if (stop < 0) return { writes, before, end, torn: buffer.length - at, damage: null }
+    const found = writeOf(end.hash, buffer.subarray(at, stop))
     if (typeof found === "string")
-      return Result.succeed({ writes, end, torn: 0, damage: { line: writes.length + 2, detail: found } })
+      return { writes, before, end, torn: 0, damage: { line: writes.length + 2, detail: found } }
     writes.push(found.write)
-    end = { bytes: stop + 1, hash: found.hash }
+    at = stop + 1
+    before = end
+    end = { bytes: from.bytes + at, hash: found.hash }
   }
 }
 
-/** The events of writes, numbered. */
-export const eventsOf = (writes: ReadonlyArray<Write>): ReadonlyArray<StoredEvent> =>
-  writes.flatMap(({ events = [] }) => events).map((event, sequence) => ({ sequence, ...event }))
+/** The events of writes, numbered from the first. */
+export const eventsOf = (writes: ReadonlyArray<Write>, first = 0): ReadonlyArray<StoredEvent> =>
+  writes.flatMap(({ events = [] }) => events).map((event, index) => ({ sequence: first + index, ...event }))
 
 /** The text of a file with these writes; those that store nothing are left out. */
 export const textOf = (head: string, writes: ReadonlyArray<Write>): string => {

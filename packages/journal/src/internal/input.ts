@@ -1,5 +1,13 @@
 import { Effect, Schema } from "effect"
-import { type JournalError, type JournalErrorReason, LedgerEntry, Reservation, Settlement } from "../Journal.ts"
+import {
+  type JournalError,
+  type JournalErrorReason,
+  LedgerEntry,
+  type NewEvent,
+  type RecordGroup,
+  Reservation,
+  Settlement
+} from "../Journal.ts"
 
 /** How a store says that a value is refused. */
 export interface Store {
@@ -12,7 +20,7 @@ export interface Store {
 }
 
 /** Refuses names that a database cannot keep as they are. */
-export const checkName = ({ error }: Store, what: string, name: string): Effect.Effect<void, JournalError> =>
+const checkName = ({ error }: Store, what: string, name: string): Effect.Effect<void, JournalError> =>
   name.length > 0 && name.isWellFormed() && !name.includes("\0")
     ? Effect.void
     : Effect.fail(
@@ -22,11 +30,11 @@ export const checkName = ({ error }: Store, what: string, name: string): Effect.
         )
       )
 
-export const checkStep = ({ error }: Store, step: number): Effect.Effect<void, JournalError> =>
+const checkStep = ({ error }: Store, step: number): Effect.Effect<void, JournalError> =>
   Number.isSafeInteger(step) ? Effect.void : Effect.fail(error("invalid", `step is ${step}; expected an integer`))
 
 /** The JSON text of a value; `what` names it in an error. */
-export const encode = ({ error }: Store, what: string, value: unknown): Effect.Effect<string, JournalError> =>
+const encode = ({ error }: Store, what: string, value: unknown): Effect.Effect<string, JournalError> =>
   isJson(value)
     ? Effect.try({
         try: () => JSON.stringify(value),
@@ -50,12 +58,49 @@ export const checkReservation = Effect.fnUntraced(function* (store: Store, entry
 export const checkSettlement = (store: Store, settlement: Settlement): Effect.Effect<Settlement, JournalError> =>
   decodeSettlement(settlement).pipe(refused(store, "settlement"))
 
-export const notOpen = ({ error }: Store, id: number): JournalError =>
-  error("invalid", `reservation ${id} is not open; expected the id of one that is not settled`)
+/** An event to store, with the text of its payload. */
+export interface EventText {
+  readonly type: string
+  readonly step: number
+  readonly payload: string
+  readonly state: string | null
+}
 
-/** One name for a reservation by phase and key. */
-export const reservationName = ({ key, phase }: Pick<Reservation, "phase" | "key">): string =>
-  JSON.stringify([phase, key])
+/** Events with their payloads as JSON texts; refuses what no store can keep. */
+export const checkEvents = (store: Store, events: ReadonlyArray<NewEvent>) =>
+  Effect.forEach(
+    events,
+    Effect.fnUntraced(function* ({ payload, state, step, type }): Effect.fn.Return<EventText, JournalError> {
+      yield* checkName(store, "event type", type)
+      yield* checkStep(store, step)
+      if (state !== undefined) yield* checkName(store, "event state", state)
+      const text = yield* encode(store, `the payload of ${type} at step ${step}`, payload)
+      return { type, step, payload: text, state: state ?? null }
+    })
+  )
+
+/** A record to store, with the text of its value. */
+export interface RecordText {
+  readonly kind: string
+  readonly key: string
+  readonly step: number
+  readonly text: string
+}
+
+/** Records with their values as JSON texts; refuses what no store can keep. */
+export const checkRecords = Effect.fnUntraced(function* (store: Store, groups: ReadonlyArray<RecordGroup>) {
+  const records: Array<RecordText> = []
+  for (const { kind, rows, step } of groups) {
+    if (rows.length === 0) continue
+    yield* checkName(store, "record kind", kind)
+    yield* checkStep(store, step)
+    for (const { key, value } of rows) {
+      yield* checkName(store, "record key", key)
+      records.push({ kind, key, step, text: yield* encode(store, `the record ${kind} ${key}`, value) })
+    }
+  }
+  return records
+})
 
 const refused = ({ error }: Store, what: string) =>
   Effect.mapError((issue: Schema.SchemaError) => error("invalid", `${what}: ${issue.message}`, null, issue))

@@ -1,112 +1,113 @@
-import { Effect, Schema } from "effect"
-import type { Journal, Reservation, Settlement } from "../Journal.ts"
-import { type Database, perStatement } from "./database.ts"
-import { checkEntry, checkReservation, checkSettlement, notOpen, reservationName } from "./input.ts"
-import { totals } from "./ledgerTotals.ts"
+/** The ledger of a journal: expenses, reservations, and settlements that name a reservation, as the rows of a table. */
+import { Effect } from "effect"
+import type { Expense, Journal, JournalError, LedgerTotal, Reservation } from "../Journal.ts"
+import { checkEntry, checkReservation, checkSettlement, type Store } from "./input.ts"
 
-/** The ledger of a journal, in the table `ledger`: expenses, reservations, and settlements that name a reservation. */
-export const make = (database: Database): Pick<Journal.Interface, "charge" | "reserve" | "settle" | "ledger"> => ({
-  charge: charging(database),
-  reserve: reserving(database),
-  settle: settling(database),
-  ledger: totals(database)
-})
-
-const charging = (database: Database): Journal.Interface["charge"] => {
-  const { commit, insertAll, storage } = database
-  return Effect.fn("Journal.charge")(function* (expense) {
-    const valid = yield* checkEntry(database, expense)
-    yield* Effect.flatMap(nextEntry(database), (entry) =>
-      insertAll("ledger", [{ ...valid, entry, key: null, settles: null, redone: valid.redone ? 1 : 0 }])
-    ).pipe(commit)
-  }, storage)
+/** A row of the ledger by its number from 1. `key` is that of a reservation, `settles` the number of the one that it settles. */
+export interface LedgerRow extends Expense {
+  readonly entry: number
+  readonly phase: string
+  readonly key: string | null
+  readonly settles: number | null
+  readonly redone: boolean
 }
 
-const reserving = (database: Database): Journal.Interface["reserve"] => {
-  const { commit, insertAll, storage } = database
-  return Effect.fn("Journal.reserve")(function* (entries) {
-    if (entries.length === 0) return []
-    const valid = yield* Effect.forEach(entries, (entry) => checkReservation(database, entry))
-    return yield* Effect.gen(function* () {
-      const reserved = yield* reservedBefore(database, valid)
-      const first = yield* nextEntry(database)
-      const rows = valid.map((reservation, index) => {
-        const redone = reserved.has(reservationName(reservation)) ? 1 : 0
-        reserved.add(reservationName(reservation))
-        return { ...reservation, entry: first + index, settles: null, redone }
-      })
-      yield* insertAll("ledger", rows)
-      return rows.map(({ entry }) => entry)
-    }).pipe(commit)
-  }, storage)
+/** What a decision on new rows asks of those that are there. */
+export interface LedgerQuery<E> {
+  /** The number that the next row takes. */
+  readonly next: number
+  /** The {@link reservationName}s of those that were reserved before. */
+  readonly reserved: (reservations: ReadonlyArray<Reservation>) => Effect.Effect<ReadonlySet<string>, E>
+  /** The reservations among those with some numbers that are not settled. */
+  readonly open: (entries: ReadonlyArray<number>) => Effect.Effect<ReadonlyMap<number, Settled>, E>
 }
 
-const settling = (database: Database): Journal.Interface["settle"] => {
-  const { commit, insertAll, storage } = database
-  return Effect.fn("Journal.settle")(function* (settlements) {
-    if (settlements.length === 0) return
-    const valid = yield* Effect.forEach(settlements, (settlement) => checkSettlement(database, settlement))
-    yield* Effect.gen(function* () {
-      const open = yield* openAmong(database, valid)
-      const first = yield* nextEntry(database)
-      const rows = yield* Effect.forEach(valid, ({ id, ...spent }, index) => {
-        const reservation = open.get(id)
-        open.delete(id)
-        return reservation === undefined
-          ? Effect.fail(notOpen(database, id))
-          : Effect.succeed({
-              ...spent,
-              entry: first + index,
-              phase: reservation.phase,
-              key: null,
-              settles: id,
-              redone: reservation.redone
-            })
-      })
-      yield* insertAll("ledger", rows)
-    }).pipe(commit)
-  }, storage)
+/** What a settlement takes over of the reservation that it settles. */
+export type Settled = Pick<LedgerRow, "phase" | "redone">
+
+/** The table of a ledger: `add` stores the rows that are decided on what is there, all or none. */
+export interface LedgerTable<E> extends Store {
+  readonly add: <A>(
+    decide: (now: LedgerQuery<E>) => Effect.Effect<readonly [ReadonlyArray<LedgerRow>, A], E | JournalError>
+  ) => Effect.Effect<A, JournalError>
+  readonly totals: Journal.Interface["ledger"]
 }
 
-/** The number that the next row of the ledger takes. */
-const nextEntry = ({ error, sql }: Database) =>
-  Effect.flatMap(sql`SELECT COALESCE(MAX(entry), 0) + 1 AS entry FROM ledger`, (rows) =>
-    Effect.mapBoth(decodeEntryNumber(rows), {
-      onFailure: (issue) => error("corrupt", `the ledger: ${issue.message}`, null, issue),
-      onSuccess: ([{ entry }]) => entry
-    })
-  )
-
-/** The names of those that were reserved before. */
-const reservedBefore = Effect.fnUntraced(function* ({ sql }: Database, reservations: ReadonlyArray<Reservation>) {
-  const names = new Set<string>()
-  for (const phase of new Set(reservations.map((one) => one.phase))) {
-    const own = reservations.filter((one) => one.phase === phase)
-    for (const keys of perStatement(own.map(({ key }) => key))) {
-      const rows = yield* sql`SELECT DISTINCT key FROM ledger WHERE phase = ${phase} AND ${sql.in("key", keys)}`
-      for (const row of rows) if (isKeyed(row)) names.add(reservationName({ phase, key: row.key }))
-    }
-  }
-  return names
-})
-
-/** The reservations that are to be settled and are not settled yet, by number. */
-const openAmong = Effect.fnUntraced(function* ({ error, sql }: Database, settlements: ReadonlyArray<Settlement>) {
-  const open = new Map<number, typeof OpenRow.Type>()
-  for (const ids of perStatement(settlements.map(({ id }) => id))) {
-    const rows = yield* sql`
-      SELECT entry, phase, redone FROM ledger WHERE key IS NOT NULL AND ${sql.in("entry", ids)}
-        AND NOT EXISTS (SELECT 1 FROM ledger AS settled WHERE settled.settles = ledger.entry)`
-    const decoded = yield* Effect.mapError(decodeOpen(rows), (issue) =>
-      error("corrupt", `the ledger: ${issue.message}`, null, issue)
+export const make = <E>(
+  table: LedgerTable<E>
+): Pick<Journal.Interface, "charge" | "reserve" | "settle" | "ledger"> => ({
+  charge: Effect.fn("Journal.charge")(function* (expense) {
+    const valid = yield* checkEntry(table, expense)
+    yield* table.add(({ next }) =>
+      Effect.succeed([[{ ...valid, entry: next, key: null, settles: null }], undefined] as const)
     )
-    for (const row of decoded) open.set(row.entry, row)
-  }
-  return open
+  }),
+  reserve: Effect.fn("Journal.reserve")(function* (entries) {
+    if (entries.length === 0) return []
+    const valid = yield* Effect.forEach(entries, (entry) => checkReservation(table, entry))
+    return yield* table.add(({ next, reserved }) =>
+      Effect.map(reserved(valid), (before) => {
+        const names = new Set(before)
+        const rows = valid.map((reservation, index): LedgerRow => {
+          const name = reservationName(reservation)
+          const redone = names.has(name)
+          names.add(name)
+          return { ...reservation, entry: next + index, settles: null, redone }
+        })
+        return [rows, rows.map(({ entry }) => entry)] as const
+      })
+    )
+  }),
+  settle: Effect.fn("Journal.settle")(function* (settlements) {
+    if (settlements.length === 0) return
+    const valid = yield* Effect.forEach(settlements, (settlement) => checkSettlement(table, settlement))
+    yield* table.add(({ next, open }) =>
+      Effect.gen(function* () {
+        const left = new Map(yield* open(valid.map(({ id }) => id)))
+        const rows: Array<LedgerRow> = []
+        for (const { id, ...spent } of valid) {
+          const reservation = left.get(id)
+          if (reservation === undefined)
+            return yield* table.error(
+              "invalid",
+              `reservation ${id} is not open; expected the id of one that is not settled`
+            )
+          left.delete(id)
+          const { phase, redone } = reservation
+          rows.push({ ...spent, entry: next + rows.length, phase, key: null, settles: id, redone })
+        }
+        return [rows, undefined] as const
+      })
+    )
+  }),
+  ledger: Effect.withSpan(table.totals, "Journal.ledger")
 })
 
-const decodeEntryNumber = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ entry: Schema.Natural })]))
-const isKeyed = Schema.is(Schema.Struct({ key: Schema.String }))
+/** One name for a reservation by phase and key. */
+export const reservationName = ({ key, phase }: Pick<Reservation, "phase" | "key">): string =>
+  JSON.stringify([phase, key])
 
-const OpenRow = Schema.Struct({ entry: Schema.Natural, phase: Schema.String, redone: Schema.Natural })
-const decodeOpen = Schema.decodeUnknownEffect(Schema.Array(OpenRow))
+/** The sums of each phase, by name, of rows without the reservations that are settled. */
+export const totals = (
+  rows: ReadonlyArray<Expense & Settled & { readonly isOpen: boolean }>
+): ReadonlyArray<LedgerTotal> =>
+  [...new Set(rows.map(({ phase }) => phase))].toSorted().map((phase) => {
+    const own = rows.filter((row) => row.phase === phase)
+    return {
+      phase,
+      ...sums(own),
+      redone: sums(own.filter(({ redone }) => redone)),
+      open: sums(own.filter(({ isOpen }) => isOpen))
+    }
+  })
+
+const sums = (rows: ReadonlyArray<Expense>): Expense => {
+  const sum = (amount: keyof Expense) => rows.reduce((total, row) => total + row[amount], 0)
+  return {
+    rollouts: sum("rollouts"),
+    tokens: sum("tokens"),
+    calls: sum("calls"),
+    usd: sum("usd"),
+    seconds: sum("seconds")
+  }
+}

@@ -1,27 +1,22 @@
+/** The records of a journal, in the table `records` of a database. */
 import { Effect, Option, Result, Schema } from "effect"
 import type { Journal, JournalError, RecordGroup, StoredRecord } from "../Journal.ts"
 import { decodeJson, recordHash } from "./chain.ts"
 import { compress, decompress, isLong, largest } from "./compression.ts"
 import { type Database, perStatement, type RecordRow } from "./database.ts"
-import { checkName, checkStep, encode } from "./input.ts"
+import { checkRecords } from "./input.ts"
 
-/** The records of a journal, in the table `records`. */
 export const make = (
   database: Database
 ): Pick<
   Journal.Interface,
-  "getRecord" | "getRecords" | "listRecords" | "recordKinds" | "listKeys" | "deleteRecords" | "eraseDeleted"
-> => {
-  const getRecords = getting(database)
-  return {
-    getRecord: (kind, key) =>
-      Effect.map(getRecords(kind, [key]), (records) => Option.fromUndefinedOr(records.get(key))),
-    getRecords,
-    ...listing(database),
-    deleteRecords: deleting(database),
-    eraseDeleted: database.storage(database.erase)
-  }
-}
+  "getRecords" | "listRecords" | "recordKinds" | "listKeys" | "deleteRecords" | "eraseDeleted"
+> => ({
+  getRecords: getting(database),
+  ...listing(database),
+  deleteRecords: deleting(database),
+  eraseDeleted: database.storage(database.erase)
+})
 
 /** Records that are compressed at the same time: as many threads as Node has for it, and some that wait. */
 const compressions = 16
@@ -32,20 +27,14 @@ export const rowsOf = Effect.fnUntraced(function* (
   groups: ReadonlyArray<RecordGroup>
 ): Effect.fn.Return<ReadonlyArray<RecordRow>, JournalError> {
   const rows: Array<RecordRow> = []
-  for (const { kind, rows: records, step } of groups) {
-    if (records.length === 0) continue
-    yield* checkName(database, "record kind", kind)
-    yield* checkStep(database, step)
-    for (const { key, value } of records) {
-      yield* checkName(database, "record key", key)
-      const text = utf8.encode(yield* encode(database, `the record ${kind} ${key}`, value))
-      if (text.length > largest)
-        return yield* database.error(
-          "invalid",
-          `the record ${kind} ${key} has ${text.length} bytes; expected at most ${largest}`
-        )
-      rows.push({ kind, key, step, value: text, hash: recordHash(kind, key, step, text) })
-    }
+  for (const { key, kind, step, text } of yield* checkRecords(database, groups)) {
+    const value = utf8.encode(text)
+    if (value.length > largest)
+      return yield* database.error(
+        "invalid",
+        `the record ${kind} ${key} has ${value.length} bytes; expected at most ${largest}`
+      )
+    rows.push({ kind, key, step, value, hash: recordHash(kind, key, step, value) })
   }
   return rows.some(({ value }) => isLong(value))
     ? yield* Effect.forEach(rows, (row) => Effect.map(compress(row.value), (value) => ({ ...row, value })), {
@@ -75,7 +64,7 @@ const getting = (database: Database): Journal.Interface["getRecords"] => {
 }
 
 const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "recordKinds" | "listKeys"> => {
-  const { error, sql, storage } = database
+  const { read, sql, storage } = database
   return {
     listRecords: Effect.fn("Journal.listRecords")(function* (kind, step) {
       const ofStep =
@@ -90,19 +79,20 @@ const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "r
         SELECT key, step, value, hash FROM records WHERE kind = ${kind} AND ${ofStep} ORDER BY step, key`
       return yield* Effect.forEach(rows, (row) => toRecord(database, kind, row))
     }, storage),
-    recordKinds: Effect.gen(function* () {
-      const rows = yield* sql`SELECT DISTINCT kind FROM records ORDER BY kind`
-      const kinds = yield* Effect.mapError(decodeKinds(rows), (issue) =>
-        error("corrupt", `the kinds of the records: ${issue.message}`, null, issue)
-      )
-      return kinds.map(({ kind }) => kind)
-    }).pipe(storage, Effect.withSpan("Journal.recordKinds")),
-    listKeys: Effect.fn("Journal.listKeys")(function* (kind) {
-      const rows = yield* sql`SELECT key, step FROM records WHERE kind = ${kind} ORDER BY step, key`
-      return yield* Effect.mapError(decodeKeys(rows), (issue) =>
-        error("corrupt", `the keys of the records ${kind}: ${issue.message}`, null, issue)
-      )
-    }, storage)
+    recordKinds: read("the kinds of the records", Kinds, sql`SELECT DISTINCT kind FROM records ORDER BY kind`).pipe(
+      Effect.map((kinds) => kinds.map(({ kind }) => kind)),
+      storage,
+      Effect.withSpan("Journal.recordKinds")
+    ),
+    listKeys: Effect.fn("Journal.listKeys")(
+      (kind) =>
+        read(
+          `the keys of the records ${kind}`,
+          Keys,
+          sql`SELECT key, step FROM records WHERE kind = ${kind} ORDER BY step, key`
+        ),
+      storage
+    )
   }
 }
 
@@ -145,8 +135,8 @@ const toRecord = Effect.fnUntraced(function* ({ error }: Database, kind: string,
 const utf8 = new TextEncoder()
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const decodeKinds = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ kind: Schema.String })))
-const decodeKeys = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ key: Schema.String, step: Schema.Int })))
+const Kinds = Schema.Array(Schema.Struct({ kind: Schema.String }))
+const Keys = Schema.Array(Schema.Struct({ key: Schema.String, step: Schema.Int }))
 
 const decodeRow = Schema.decodeUnknownOption(
   Schema.Struct({

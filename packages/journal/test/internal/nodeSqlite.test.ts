@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlError } from "effect/sql"
 import * as NodeSqlite from "../../src/internal/nodeSqlite.ts"
-import { transaction } from "../../src/internal/transaction.ts"
+import { transaction } from "../../src/internal/database.ts"
 
 const failure = new SqlError.SqlError({
   reason: new SqlError.UnknownError({ cause: new Error("EIO"), message: "EIO", operation: "sync" })

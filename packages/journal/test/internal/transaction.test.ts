@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
-import { transaction } from "../../src/internal/transaction.ts"
+import { transaction } from "../../src/internal/database.ts"
 
 const gone = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("Socket error") }) })
 
