@@ -101,9 +101,9 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
       `judge.url=${url()}`,
       "budget.prices=[{ model: judge, input: 1000, output: 2000 }]",
       // Supervised turns, since the tiny policy itself hardly ever answers.
-      "train.demonstrations=answers",
+      "control.demonstrations=answers",
       "train.advantage=reward",
-      "train.klCoefficient=0",
+      "train.loss.klCoefficient=0",
       "schedule.steps=1",
       "schedule.pruneEvery=0",
       "schedule.evolveEvery=0",

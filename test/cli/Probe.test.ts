@@ -42,7 +42,7 @@ const settings = (...more: ReadonlyArray<string>) =>
     "data.questions=world-1hop.jsonl",
     "rollout.groupSize=4",
     "train.batchSize=4",
-    "train.miniBatchSize=4",
+    "train.miniBatch.size=4",
     "schedule.steps=20",
     "schedule.evolveUntil=10",
     "population.size=2",
@@ -118,7 +118,7 @@ describe("a probe", { timeout: testTimeout, tags: "runs" }, () => {
 
   it.each([
     ["too few rollouts", ["--probe", "31"], 2, "--probe is 31, expected at least 32 rollouts"],
-    ["demonstrations", ["--probe", "80", ...sets("train.demonstrations=searches")], 2, "Set it to null"],
+    ["demonstrations", ["--probe", "80", ...sets("control.demonstrations=searches")], 2, "Set it to null"],
     ["a budget", ["--probe", "80", ...sets("budget.rollouts=50")], 1, "budget.rollouts, which is 50"]
   ])("tells of %s in one paragraph", async (_, args, code, part) => {
     const finished = await inspo(["plan", "--json", ...settings(), ...args], { cwd })

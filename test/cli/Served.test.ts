@@ -93,7 +93,8 @@ describe("a served population, from its directory", { timeout: testTimeout, tags
     for (const [args, part] of [
       [["show", "served", "--report", "html"], "without --report"],
       [["show", "served", "--lineage"], "Name one: served/populations/default, served/populations/shop"],
-      [["replay", shop, "--set", "schedule.pruneEvery=1"], "expected one of risk, missingRewards, population.window"],
+      [["replay", shop, "--set", "schedule.pruneEvery=1"], "expected one of risk, missingRewards, population.parents"],
+      [["replay", shop, "--set", "population.window=3"], "expected one of risk, missingRewards, population.parents"],
       [["replay", shop, "--grid", "window=1,2"], "--grid is only valid for runs"]
     ] as const)
       assertToldInOneParagraph(await inspo(args, { cwd }), 2, part)

@@ -41,7 +41,7 @@ export const tinyRun = sets(
   "rollout.groupSize=2",
   "rollout.maxTurns=1",
   "train.batchSize=4",
-  "train.miniBatchSize=4",
+  "train.miniBatch.size=4",
   "data.world.questions=40",
   "evaluation.questions=4"
 )

@@ -32,7 +32,12 @@ const config: RunConfig = {
   proposer: { ...scripted.proposer, candidates: 2 },
   selection: { ...scripted.selection, onError: "stop", rounds: 1 },
   verification: { samples: 2 },
-  train: { ...scripted.train, batchSize: 2, miniBatchSize: 2, klCoefficient: 0 },
+  train: {
+    ...scripted.train,
+    batchSize: 2,
+    miniBatch: { ...scripted.train.miniBatch, size: 2 },
+    loss: { ...scripted.train.loss, klCoefficient: 0 }
+  },
   reward: { ...scripted.reward, kind: "judge" },
   judge: {
     ...scripted.judge,

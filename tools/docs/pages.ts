@@ -6,7 +6,7 @@ import { catalogue, type Definition, Point } from "@inspo/tracking"
 import { Effect, Option } from "effect"
 import type { HelpDoc } from "effect/cli"
 import { configKeys, nodeOf, takes } from "../../apps/cli/src/config/ConfigKeys.ts"
-import { valueAt } from "../../apps/cli/src/config/Resolve.ts"
+import { leafPaths, valueAt } from "../../apps/cli/src/config/Resolve.ts"
 import { helpDocs } from "../../apps/cli/test/support/HelpDocs.ts"
 import { apiPage, openApi } from "./apiPage.ts"
 import { lawsPage } from "./laws.ts"
@@ -55,10 +55,16 @@ const keysTable = (prefix: string): string =>
         const [quick, paper, robust] = [Presets.quick, Presets.paper, Presets.robust].map((preset) =>
           written(valueAt(preset, path))
         )
-        const mark = valueAt(local, path) === undefined ? "" : " †"
+        const mark = isDeployment(path) ? " †" : ""
         return [`\`${path}\`${mark}`, meaning, values, quick ?? "", same(paper, quick), same(robust, quick)]
       })
   )
+
+/** Whether a key, with all parts of a value of several, is one of the deployment. */
+const isDeployment = (path: string): boolean => {
+  const value = valueAt(local, path)
+  return value !== undefined && leafPaths(value).length === leafPaths(valueAt(Presets.quick, path)).length
+}
 
 const written = (value: unknown): string => {
   const text = JSON.stringify(value)

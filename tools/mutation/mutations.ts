@@ -418,7 +418,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   batch("(advantage === 0 && rewardsAlone)", "advantage === 0", "sequences with only a KL term are left out"),
   batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
   batch("advantage - klCoefficient *", "advantage + klCoefficient *", "the penalty has the wrong sign"),
-  batch('config.kl === "loss" ? config.klCoefficient : 0', "config.klCoefficient", "KL counts twice"),
+  batch('loss.kl === "loss" ? loss.klCoefficient : 0', "loss.klCoefficient", "KL counts twice"),
   batch("`${step.key}/${index}`", "step.key", "requests share a key"),
 
   next("const step = state.step + 1", "const step = state.step", "a step is planned again"),
@@ -529,8 +529,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   schedule("step < algorithm.schedule.steps &&\n", "", "searches after the last step"),
   kernelSchedule("step <= (schedule.evolveUntil", "step < (schedule.evolveUntil", "the last evolution is skipped"),
   schedule(
-    "step >= (algorithm.schedule.policyFirst ?? 1)",
-    "step > (algorithm.schedule.policyFirst ?? 1)",
+    "step >= (algorithm.control.policyFirst ?? 1)",
+    "step > (algorithm.control.policyFirst ?? 1)",
     "the first evolution is one step late"
   ),
   kernelSchedule(

@@ -62,13 +62,21 @@ describe("forecast", () => {
 
   it("halves the width of a value with four times the groups", () => {
     const atBatch = (batchSize: number) =>
-      forecast({ ...quick, train: { ...quick.train, batchSize, miniBatchSize: 1 } }).valueHalfWidth
+      forecast({ ...quick, train: { ...quick.train, batchSize, miniBatch: { ...quick.train.miniBatch, size: 1 } } })
+        .valueHalfWidth
     assert.approximately(atBatch(64), 2 * atBatch(256), 1e-12)
     // 1.96 standard errors of a fair coin tossed 5 × 64 / 7 times.
     assert.approximately(atBatch(64), 0.145, 0.0005)
     const selection = { ...quick.selection, window: 1 }
     assert.strictEqual(
-      forecast({ ...quick, selection, train: { ...quick.train, batchSize: 256, miniBatchSize: 1 } }, 2).valueHalfWidth,
+      forecast(
+        {
+          ...quick,
+          selection,
+          train: { ...quick.train, batchSize: 256, miniBatch: { ...quick.train.miniBatch, size: 1 } }
+        },
+        2
+      ).valueHalfWidth,
       0.5
     )
   })

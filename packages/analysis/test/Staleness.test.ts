@@ -28,7 +28,8 @@ const settingsOf = (schedule: typeof Schedules.Type): Algorithm => ({
   schedule: { ...comparing.schedule, steps: 12, evolveUntil: null, ...schedule },
   train: { ...comparing.train, fromStep: schedule.fromStep },
   checkpoint: { ...comparing.checkpoint, every: schedule.checkpointEvery },
-  evaluation: { ...comparing.evaluation, every: schedule.validateEvery }
+  evaluation: { ...comparing.evaluation, every: schedule.validateEvery },
+  control: { ...comparing.control, policyFirst: schedule.policyFirst }
 })
 
 const sparse: typeof Schedules.Type = {

@@ -16,7 +16,7 @@ const ample = (preset: Algorithm): Algorithm => ({
   ...preset,
   schedule: { ...preset.schedule, steps: 32, evolveUntil: 30 },
   rollout: { ...preset.rollout, groupSize: 2 },
-  train: { ...preset.train, batchSize: 300, miniBatchSize: 100 },
+  train: { ...preset.train, batchSize: 300, miniBatch: { ...preset.train.miniBatch, size: 100 } },
   selection: { ...preset.selection, rounds: 2 },
   verification: { samples: 40 }
 })
@@ -60,7 +60,10 @@ describe("the settings of the log", () => {
         verification: { samples: 4 }
       }
     ],
-    ["permuted credit", { ...ScriptedRun.algorithm, control: { permuteCredit: true, clauses: null } }]
+    [
+      "permuted credit",
+      { ...ScriptedRun.algorithm, control: { ...ScriptedRun.algorithm.control, permuteCredit: true } }
+    ]
   ])("reproduce a run: %s", ([, settings]) =>
     Effect.gen(function* () {
       const events: Array<RunEvent> = []
@@ -107,7 +110,7 @@ describe("the settings of the log", () => {
         randomSeed: seed,
         population: { ...base.population, size: 5, parents },
         schedule: { ...base.schedule, steps: 13, pruneEvery, evolveEvery, evolveUntil: 12 },
-        train: { ...base.train, batchSize: 12, miniBatchSize: 12 },
+        train: { ...base.train, batchSize: 12, miniBatch: { ...base.train.miniBatch, size: 12 } },
         selection: { ...base.selection, rounds: 2, window },
         verification: { samples: 6 }
       }

@@ -12,7 +12,8 @@ export const parts = {
       ...algorithm,
       variants: [],
       population: { ...algorithm.population, size: 1, parents: 1 },
-      schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
+      schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0 },
+      control: { ...algorithm.control, policyFirst: null }
     })
   },
   pruning: {
@@ -58,7 +59,7 @@ export const parts = {
     remains: "a frozen policy, under which instructions evolve",
     remove: (algorithm) => ({
       ...algorithm,
-      schedule: { ...algorithm.schedule, policyFirst: null },
+      control: { ...algorithm.control, policyFirst: null },
       rollout: { ...algorithm.rollout, instructionsPerQuestion: sharedBySamples(algorithm.rollout) },
       train: { ...algorithm.train, fromStep: null }
     })
@@ -106,7 +107,8 @@ export const postPolicy = (algorithm: Algorithm): Algorithm => {
   const { half, quarter } = fractions(algorithm)
   return {
     ...algorithm,
-    schedule: { ...algorithm.schedule, evolveEvery: quarter, evolveUntil: half + quarter, policyFirst: half }
+    schedule: { ...algorithm.schedule, evolveEvery: quarter, evolveUntil: half + quarter },
+    control: { ...algorithm.control, policyFirst: half }
   }
 }
 

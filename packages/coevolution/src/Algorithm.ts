@@ -1,7 +1,7 @@
 import type { Engine } from "@inspo/engine"
 import { Rules, SearchEvery, Settings } from "@inspo/evolution"
 import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
-import { RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
+import { RewardConfig as ScoringConfig, Rewards, type Scope, kindOf } from "@inspo/reward"
 import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
@@ -30,18 +30,17 @@ export const DataConfig = Schema.Struct({
     questions: PositiveInt.annotate({
       description: "Questions to train on; a tenth as many are held out for validation, and half as many for the test"
     })
-  }).annotate({ description: "The generated world, where `data.questions` is null" })
+  }).annotate({
+    description:
+      "The generated world, where `data.questions` is null: `questions` to train on, a tenth as many are held out for validation, and " +
+      "half as many for the test; `randomSeed`, or null for the run's seed"
+  })
 })
 
 export const ScheduleConfig = Schema.Struct({
   steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
   ...shared.schedule.fields,
-  searchEvery: SearchEvery.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
-  policyFirst: Schema.NullOr(PositiveInt).annotate({
-    description:
-      "Steps in which the policy trains under `seedInstruction` alone; then it is frozen and instructions evolve under it; " +
-      "null to train and evolve at the same time"
-  })
+  searchEvery: SearchEvery.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 })
 
 export const ProposerConfig = Schema.Struct({
@@ -52,11 +51,6 @@ export const ProposerConfig = Schema.Struct({
       "from the offline clause bank)"
   }),
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
-  commonAnswers: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
-    description:
-      "Share of the training questions from which a golden answer counts as common, such as a label; candidates may contain " +
-      "common answers"
-  }),
   ...Struct.omit(ProposerModel.ProposerModel.fields, ["url"])
 })
 
@@ -93,11 +87,6 @@ export const TrainConfig = Schema.Struct({
     description:
       "First step that updates the policy, or null to freeze it and only evolve instructions; earlier " +
       "steps only collect rollouts and credit instructions"
-  }),
-  demonstrations: Schema.NullOr(Schema.Literals(["answers", "searches"])).annotate({
-    description:
-      "What the policy learns from: its own rollouts (null), or demonstrations that answer directly, or that " +
-      "search for every supporting passage first"
   }),
   // Encoded without 0, so that a journal is the same as before this setting existed.
   staleness: Schema.optionalKey(
@@ -171,6 +160,16 @@ export const ControlConfig = Schema.Struct({
   }),
   clauses: Schema.NullOr(ClauseBank.Clauses).annotate({
     description: "Clauses for the offline proposer, or null for the built-in ones"
+  }),
+  policyFirst: Schema.NullOr(PositiveInt).annotate({
+    description:
+      "Steps in which the policy trains under `seedInstruction` alone; then it is frozen and instructions evolve under it; " +
+      "null to train and evolve at the same time"
+  }),
+  demonstrations: Schema.NullOr(Schema.Literals(["answers", "searches"])).annotate({
+    description:
+      "What the policy learns from: its own rollouts (null), or demonstrations that answer directly, or that " +
+      "search for every supporting passage first"
   })
 })
 
@@ -200,16 +199,23 @@ export const Algorithm = Schema.Struct({
   }),
   rollout: RolloutConfig.annotate({ description: "How the agent answers a question" }),
   retrieval: RetrievalConfig.annotate({ description: "The search that the agent calls" }),
-  reward: RewardConfig.annotate({ description: "The reward of an answer" }),
+  reward: RewardConfig.annotate({
+    description: `The reward of an answer, by its \`kind\`: ${Rewards.kinds.map(({ description, name }) => `${description} (\`${name}\`)`).join(", ")}. \`criteria\` says when the judge accepts an answer, null for the built-in text; \`command\` is a program and its arguments`
+  }),
   judge: JudgeConfig.annotate({ description: "The language model that judges answers, if `reward.kind` is `judge`" }),
   train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),
   evaluation: EvaluationConfig.annotate({ description: "Which questions are held out, and which policy is returned" }),
-  checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),
+  checkpoint: CheckpointConfig.annotate({
+    description:
+      "When the policy is saved: `every` so many steps. `keep` so many besides the first and those that can still be selected, or null for all"
+  }),
   engine: EngineConfig.annotate({ description: "The engine settings that results depend on, except the model" }),
   control: ControlConfig.annotate({
     description:
       "Switches for controlled comparisons, off in normal runs: `permuteCredit` permutes which instruction rewards and verification " +
-      "scores are credited to; `clauses` replaces the built-in clauses of the offline proposer"
+      "scores are credited to; `clauses` replaces the built-in clauses of the offline proposer; `policyFirst` are the steps in which " +
+      "the policy trains under `seedInstruction` alone, before it is frozen and instructions evolve; with `demonstrations` the policy " +
+      "learns from `answers` or `searches` in place of its rollouts, as `--method sft` sets it"
   })
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
@@ -243,12 +249,13 @@ export const sharesGroups = ({ rollout }: Pick<Algorithm, "rollout">): boolean =
   rollout.instructionsPerQuestion === "samples"
 
 /** How many instructions the run begins with. */
-export const initialSize = ({ population, schedule }: Pick<Algorithm, "population" | "schedule">): number =>
-  schedule.policyFirst === null ? population.size : 1
+export const initialSize = ({ control, population }: Pick<Algorithm, "control" | "population">): number =>
+  control.policyFirst === null ? population.size : 1
 
 /** Whether a language model writes instructions: one is configured, and the settings leave instructions to write. */
 export const asksModel = (algorithm: Algorithm): boolean => {
-  const { evolveEvery, evolveUntil, policyFirst, steps } = algorithm.schedule
+  const { evolveEvery, evolveUntil, steps } = algorithm.schedule
+  const { policyFirst } = algorithm.control
   const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil ?? steps)
   return (
     algorithm.proposer.provider !== "offline" &&
@@ -271,26 +278,26 @@ export const unsupported = (
       expected: `null, because the engine ${engine.name} does not train`,
       remedy: "Set train.fromStep to null to evolve instructions under the frozen policy."
     })
-  if (train.kl === "advantages" && train.klCoefficient > 0 && engine.scoresReference === false)
+  if (train.loss.kl === "advantages" && train.loss.klCoefficient > 0 && engine.scoresReference === false)
     return new ConfigError({
-      field: "train.klCoefficient",
-      value: String(train.klCoefficient),
+      field: "train.loss.klCoefficient",
+      value: String(train.loss.klCoefficient),
       expected: `0, because the engine ${engine.name} does not return log-probabilities of its base model`,
-      remedy: "Set train.klCoefficient to 0."
+      remedy: "Set train.loss.klCoefficient to 0."
     })
-  if (train.kl === "loss" && train.klCoefficient > 0 && engine.klInLoss === false)
+  if (train.loss.kl === "loss" && train.loss.klCoefficient > 0 && engine.klInLoss === false)
     return new ConfigError({
-      field: "train.kl",
+      field: "train.loss.kl",
       value: "loss",
       expected: `advantages, because the loss of the engine ${engine.name} has no KL term`,
-      remedy: "Set train.kl to advantages, or train.klCoefficient to 0."
+      remedy: "Set train.loss.kl to advantages, or train.loss.klCoefficient to 0."
     })
-  if (train.entropyCoefficient > 0 && engine.entropyInLoss !== true)
+  if (train.loss.entropyCoefficient > 0 && engine.entropyInLoss !== true)
     return new ConfigError({
-      field: "train.entropyCoefficient",
-      value: String(train.entropyCoefficient),
+      field: "train.loss.entropyCoefficient",
+      value: String(train.loss.entropyCoefficient),
       expected: `0, because the loss of the engine ${engine.name} has no entropy term`,
-      remedy: "Set train.entropyCoefficient to 0."
+      remedy: "Set train.loss.entropyCoefficient to 0."
     })
   if (train.staleness > 0 && hold === undefined)
     return new ConfigError({
@@ -299,14 +306,14 @@ export const unsupported = (
       expected: `0, because the engine ${engine.name} cannot sample from earlier weights while it trains`,
       remedy: "Set train.staleness to 0."
     })
-  const fixed = engine.fixedOptimizer?.find((name) => train[name] !== defaultOptimizer[name])
+  const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== defaultOptimizer[name])
   return fixed === undefined
     ? null
     : new ConfigError({
-        field: `train.${fixed}`,
-        value: String(train[fixed]),
+        field: `train.optimizer.${fixed}`,
+        value: String(train.optimizer[fixed]),
         expected: `${defaultOptimizer[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
-        remedy: `Set train.${fixed} to ${defaultOptimizer[fixed]}, and configure your value when you start the server.`
+        remedy: `Set train.optimizer.${fixed} to ${defaultOptimizer[fixed]}, and configure your value when you start the server.`
       })
 }
 

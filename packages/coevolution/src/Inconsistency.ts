@@ -34,10 +34,10 @@ const seedsHavePlaces: Rule = (algorithm) =>
         field: "variants",
         value: `a list of ${algorithm.variants.length}`,
         expected: `at most ${initialSize(algorithm) - 1}, the size of the first population without seedInstruction`,
-        remedy: "Shorten the list, raise population.size, or set schedule.policyFirst to null."
+        remedy: "Shorten the list, raise population.size, or set control.policyFirst to null."
       })
 
-const trainingIsWithinSteps: Rule = ({ schedule, train }) => {
+const trainingIsWithinSteps: Rule = ({ control, schedule, train }) => {
   if (train.fromStep === null) return null
   if (train.fromStep > schedule.steps)
     return new ConfigError({
@@ -46,13 +46,13 @@ const trainingIsWithinSteps: Rule = ({ schedule, train }) => {
       expected: `at most schedule.steps (${schedule.steps})`,
       remedy: "Lower train.fromStep, so that at least the last step trains."
     })
-  return schedule.policyFirst === null || schedule.policyFirst >= train.fromStep
+  return control.policyFirst === null || control.policyFirst >= train.fromStep
     ? null
     : new ConfigError({
-        field: "schedule.policyFirst",
-        value: String(schedule.policyFirst),
+        field: "control.policyFirst",
+        value: String(control.policyFirst),
         expected: `at least train.fromStep (${train.fromStep})`,
-        remedy: "Raise schedule.policyFirst, or set it to null to train until the end."
+        remedy: "Raise control.policyFirst, or set it to null to train until the end."
       })
 }
 
@@ -95,14 +95,14 @@ const selectionIsValidated: Rule = ({ evaluation }) =>
       })
 
 const miniBatchFits: Rule = ({ rollout, train }) => {
-  const unitsPerStep = train.unit === "questions" ? train.batchSize : train.batchSize * rollout.groupSize
-  return train.miniBatchSize <= unitsPerStep
+  const unitsPerStep = train.miniBatch.unit === "questions" ? train.batchSize : train.batchSize * rollout.groupSize
+  return train.miniBatch.size <= unitsPerStep
     ? null
     : new ConfigError({
-        field: "train.miniBatchSize",
-        value: String(train.miniBatchSize),
-        expected: `at most ${unitsPerStep} ${train.unit}, the batch of a step`,
-        remedy: "Lower train.miniBatchSize or raise train.batchSize."
+        field: "train.miniBatch.size",
+        value: String(train.miniBatch.size),
+        expected: `at most ${unitsPerStep} ${train.miniBatch.unit}, the batch of a step`,
+        remedy: "Lower train.miniBatch.size or raise train.batchSize."
       })
 }
 

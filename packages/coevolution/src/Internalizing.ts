@@ -1,7 +1,7 @@
 /** Trains a policy to act without its instruction, on rollouts that it made with the instruction and was rewarded for. */
 import { type Instruction, Invariant, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Engine, type EngineError } from "@inspo/engine"
-import { GrpoBatch } from "@inspo/policy-gradient"
+import { GrpoBatch, type LossConfig } from "@inspo/policy-gradient"
 import { Rollout, type RolloutError } from "@inspo/rollout"
 import { QuestionStream } from "@inspo/sampler"
 import { type Array as Arr, Effect } from "effect"
@@ -69,7 +69,7 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
     likelihoods.push(meanLogprob(batch))
     const requests = GrpoBatch.trainRequests(
       batch,
-      { ...train, ...likelihood, miniBatchSize: batch.length },
+      { ...train, advantage: "reward", loss: withoutTerms(train.loss), miniBatch: once(batch.length) },
       { key: `internalize/${update}`, learningRate: train.learningRate }
     )
     yield* Effect.forEach(requests, engine.train, { discard: true })
@@ -98,15 +98,16 @@ const promptsOf = Effect.fnUntraced(function* (
   return new Map(begun.map(({ prompt, questionId }) => [questionId, prompt]))
 })
 
-/** Maximum likelihood of rewarded rollouts, once each. */
-const likelihood = {
-  advantage: "reward",
-  unit: "trajectories",
-  epochs: 1,
+/** Each rollout once. */
+const once = (size: number) => ({ size, unit: "trajectories", epochs: 1 }) as const
+
+/** Maximum likelihood of rewarded rollouts. */
+const withoutTerms = (loss: LossConfig): LossConfig => ({
+  ...loss,
   kl: "loss",
   klCoefficient: 0,
   entropyCoefficient: 0
-} as const
+})
 
 const meanLogprob = (batch: ReadonlyArray<Pick<Trajectory.Trajectory, "logprobs" | "mask">>): number => {
   const tokens = batch.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)

@@ -35,7 +35,8 @@ export const bend = (algorithm: Algorithm, method: Method): Algorithm => {
 const oneInstruction = (algorithm: Algorithm): Algorithm => ({
   ...algorithm,
   population: { ...algorithm.population, size: 1, parents: 1 },
-  schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
+  schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0 },
+  control: { ...algorithm.control, policyFirst: null }
 })
 
 /** For a policy without tools. */
@@ -46,9 +47,14 @@ const toolFree = (algorithm: Algorithm): Algorithm => ({
 })
 
 /** Maximum likelihood of rewarded texts, without a KL or entropy term. */
-const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["train"]["demonstrations"]): Algorithm => ({
+const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["control"]["demonstrations"]): Algorithm => ({
   ...algorithm,
-  train: { ...algorithm.train, advantage: "reward", klCoefficient: 0, entropyCoefficient: 0, demonstrations }
+  train: {
+    ...algorithm.train,
+    advantage: "reward",
+    loss: { ...algorithm.train.loss, klCoefficient: 0, entropyCoefficient: 0 }
+  },
+  control: { ...algorithm.control, demonstrations }
 })
 
 const oneTrajectory = (algorithm: Algorithm): Algorithm => ({

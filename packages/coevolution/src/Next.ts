@@ -135,7 +135,11 @@ const learningRate = (algorithm: Algorithm, step: number): number => {
   const span = Schedule.trained(algorithm)
   if (span === null) return 0
   const [first, last] = span
-  return LearningRate.at(algorithm.train, step - first + 1, last - first + 1)
+  return LearningRate.at(
+    { ...algorithm.train.optimizer, learningRate: algorithm.train.learningRate },
+    step - first + 1,
+    last - first + 1
+  )
 }
 
 /** The missing cells of the final table: the trained policy first, since it is already loaded. */

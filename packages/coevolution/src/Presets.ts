@@ -1,5 +1,5 @@
 import { Rules } from "@inspo/evolution"
-import { CandidateLint, ClauseBank, ProposerModel } from "@inspo/reflection"
+import { ClauseBank, ProposerModel } from "@inspo/reflection"
 import { defaultConfig as episode } from "@inspo/rollout"
 import { Struct } from "effect"
 import { type Algorithm, defaultOptimizer } from "./Algorithm.ts"
@@ -26,13 +26,11 @@ export const robust: Algorithm = {
     pruneEvery: 5,
     evolveEvery: 15,
     evolveUntil: 150,
-    searchEvery: 1,
-    policyFirst: null
+    searchEvery: 1
   },
   proposer: {
     kind: "reflection",
     candidates: 6,
-    commonAnswers: CandidateLint.defaultCommonShare,
     ...Struct.omit(ProposerModel.defaultConfig, ["url"])
   },
   verification: { samples: 0 },
@@ -55,22 +53,11 @@ export const robust: Algorithm = {
   train: {
     batchSize: 512,
     fromStep: 1,
-    demonstrations: null,
     staleness: 0,
-    miniBatchSize: 256,
-    unit: "questions",
-    epochs: 1,
-    normalization: "sequence-mean",
+    miniBatch: { size: 256, unit: "questions", epochs: 1 },
     learningRate: 5e-7,
-    warmup: 0.1,
-    decay: "cosine",
-    clipRatio: 0.2,
-    klCoefficient: 0.001,
-    kl: "loss",
-    entropyCoefficient: 0,
-    ...defaultOptimizer,
-    beta2: 0.999,
-    weightDecay: 0.01,
+    optimizer: { warmup: 0.1, decay: "cosine", ...defaultOptimizer, beta2: 0.999, weightDecay: 0.01 },
+    loss: { clipRatio: 0.2, klCoefficient: 0.001, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
     advantage: "standardised"
   },
   evaluation: {
@@ -84,7 +71,7 @@ export const robust: Algorithm = {
     contextLength: null,
     loraRank: null
   },
-  control: { permuteCredit: false, clauses: null }
+  control: { permuteCredit: false, clauses: null, policyFirst: null, demonstrations: null }
 }
 
 /** The settings of the paper, as far as they can run (§3, column `paper`). */
@@ -95,7 +82,7 @@ export const paper: Algorithm = {
   schedule: { ...robust.schedule, evolveUntil: 149, searchEvery: 0 },
   verification: { samples: 200 },
   rollout: { ...robust.rollout, instructionsPerQuestion: 1, scoredTurns: "all" },
-  train: { ...robust.train, unit: "trajectories" },
+  train: { ...robust.train, miniBatch: { ...robust.train.miniBatch, unit: "trajectories" } },
   checkpoint: { every: 100, keep: null }
 }
 
@@ -119,7 +106,13 @@ export const quick: Algorithm = {
     scoredTurns: "all"
   },
   retrieval: { ...robust.retrieval, topK: 1 },
-  train: { ...robust.train, batchSize: 16, miniBatchSize: 16, learningRate: 3e-4, weightDecay: 0, beta2: 0.95 },
+  train: {
+    ...robust.train,
+    batchSize: 16,
+    miniBatch: { ...robust.train.miniBatch, size: 16 },
+    learningRate: 3e-4,
+    optimizer: { ...robust.train.optimizer, weightDecay: 0, beta2: 0.95 }
+  },
   evaluation: { ...robust.evaluation, every: 0, select: "last" },
   checkpoint: { ...robust.checkpoint, every: 5 }
 }
@@ -134,7 +127,7 @@ export const tiny: Algorithm = {
   proposer: { ...quick.proposer, candidates: 2 },
   verification: { samples: 2 },
   rollout: { ...quick.rollout, groupSize: 2 },
-  train: { ...quick.train, batchSize: 3, miniBatchSize: 3 },
+  train: { ...quick.train, batchSize: 3, miniBatch: { ...quick.train.miniBatch, size: 3 } },
   evaluation: { ...quick.evaluation, questions: 4 },
   checkpoint: { ...quick.checkpoint, every: 2 }
 }

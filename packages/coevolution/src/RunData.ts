@@ -16,6 +16,6 @@ export interface RunData {
   readonly test: ReadonlyArray<Question.Question>
   readonly fingerprint: string
   readonly search: Searched
-  /** The demonstrations of `train.demonstrations`, for each training question. */
+  /** The demonstrations of `control.demonstrations`, for each training question. */
   readonly demonstrations?: ReadonlyMap<Question.QuestionId, Demonstration.Demonstration>
 }

@@ -20,7 +20,7 @@ export const searches = (algorithm: Algorithm, step: number): boolean =>
   mayEvolve(algorithm, step)
 
 /** While the policy trains alone, nothing evolves. */
-const mayEvolve = (algorithm: Algorithm, step: number): boolean => step >= (algorithm.schedule.policyFirst ?? 1)
+const mayEvolve = (algorithm: Algorithm, step: number): boolean => step >= (algorithm.control.policyFirst ?? 1)
 
 /** The steps after which evolution decides. */
 export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
@@ -58,8 +58,8 @@ export const checkpoints = (algorithm: Algorithm, step: number): boolean =>
   divides(algorithm.checkpoint.every, step) || step >= algorithm.schedule.steps || validates(algorithm, step)
 
 /** The first and the last step that update the policy; null when none does. */
-export const trained = ({ schedule, train }: Algorithm): readonly [first: number, last: number] | null =>
-  train.fromStep === null ? null : [train.fromStep, Math.min(schedule.policyFirst ?? schedule.steps, schedule.steps)]
+export const trained = ({ control, schedule, train }: Algorithm): readonly [first: number, last: number] | null =>
+  train.fromStep === null ? null : [train.fromStep, Math.min(control.policyFirst ?? schedule.steps, schedule.steps)]
 
 /** Whether the policy is updated at a step. */
 export const trains = (algorithm: Algorithm, step: number): boolean => {

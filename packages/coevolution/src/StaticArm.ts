@@ -13,11 +13,10 @@ export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorit
     steps: Math.max(1, Math.ceil(rollouts / (algorithm.train.batchSize * algorithm.rollout.groupSize))),
     pruneEvery: 0,
     evolveEvery: 0,
-    evolveUntil: 0,
-    policyFirst: null
+    evolveUntil: 0
   },
   train: { ...algorithm.train, fromStep: algorithm.train.fromStep === null ? null : 1 },
   // Without proposals it needs no language model and no key.
   proposer: { ...algorithm.proposer, provider: "offline" },
-  control: { permuteCredit: false, clauses: null }
+  control: { ...algorithm.control, permuteCredit: false, clauses: null, policyFirst: null }
 })

@@ -56,7 +56,13 @@ describe("Algorithm", () => {
     const broken: ReadonlyArray<readonly [string, Algorithm]> = [
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: "search-r1-exact", tools: [] } }],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
-      ["train.miniBatchSize", { ...quick, train: { ...quick.train, miniBatchSize: quick.train.batchSize + 1 } }]
+      [
+        "train.miniBatch.size",
+        {
+          ...quick,
+          train: { ...quick.train, miniBatch: { ...quick.train.miniBatch, size: quick.train.batchSize + 1 } }
+        }
+      ]
     ]
     for (const [field, algorithm] of broken) {
       const found = inconsistency(algorithm)

@@ -108,7 +108,10 @@ describe("a trajectory that an event names", () => {
 
   it.effect("is missed by name when the engine leaves a response of the reference unscored", () =>
     Effect.gen(function* () {
-      const settings: Algorithm = { ...algorithm, train: { ...algorithm.train, kl: "advantages", klCoefficient: 0.1 } }
+      const settings: Algorithm = {
+        ...algorithm,
+        train: { ...algorithm.train, loss: { ...algorithm.train.loss, kl: "advantages", klCoefficient: 0.1 } }
+      }
       const failure = yield* Effect.flip(
         runOn(settings, layerMemory, undefined, {
           engine: (engine) => ({

@@ -46,7 +46,7 @@ const runs: ReadonlyArray<readonly [string, Algorithm]> = [
   ["as the paper has it", { ...algorithm, selection: { ...algorithm.selection, baseline: "stored" } }],
   ["with instructions on the same questions", comparing],
   ["with shared samples and validation", { ...sharing, evaluation: { ...sharing.evaluation, every: 3 } }],
-  ["with permuted credit", { ...algorithm, control: { permuteCredit: true, clauses: null } }],
+  ["with permuted credit", { ...algorithm, control: { ...algorithm.control, permuteCredit: true } }],
   ["with few checkpoints", { ...algorithm, checkpoint: { every: 1, keep: 1 } }]
 ]
 
@@ -82,7 +82,10 @@ describe("the fold of a recorded run", () => {
 
   it.effect("credits whom the plan of a step names", () =>
     Effect.gen(function* () {
-      const { entries, context } = yield* recorded({ ...algorithm, control: { permuteCredit: true, clauses: null } })
+      const { entries, context } = yield* recorded({
+        ...algorithm,
+        control: { ...algorithm.control, permuteCredit: true }
+      })
       const events = entries.map(({ event }) => event)
       let others = 0
       let plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | undefined

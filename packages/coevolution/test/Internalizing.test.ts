@@ -53,7 +53,10 @@ it.effect.prop(
         const rewarded = made.map((one, index) => ({ ...one, reward: rewards[index] ?? 1 }))
         if (!Arr.isReadonlyArrayNonEmpty(rewarded)) return assert.fail("no rollouts")
         const found = yield* Internalizing.internalize({
-          algorithm: { ...algorithm, train: { ...algorithm.train, batchSize, klCoefficient: 0.1 } },
+          algorithm: {
+            ...algorithm,
+            train: { ...algorithm.train, batchSize, loss: { ...algorithm.train.loss, klCoefficient: 0.1 } }
+          },
           instruction: seed,
           rewarded,
           questions: new Map(questions.map((question) => [question.id, question])),

@@ -24,11 +24,11 @@ describe("Method", () => {
 
   it("supervised methods learn from demonstrations that suit their tools, by likelihood alone", () => {
     const [plain, tool, rejection] = [algorithm("sft"), algorithm("sft-tool"), algorithm("rejection-sampling")]
-    assert.deepStrictEqual([plain.rollout.agent, plain.train.demonstrations], ["direct", "answers"])
-    assert.deepStrictEqual([tool.rollout.agent, tool.train.demonstrations], ["search-r1", "searches"])
-    assert.deepStrictEqual([rejection.train.demonstrations, rejection.rollout.groupSize], [null, 5])
+    assert.deepStrictEqual([plain.rollout.agent, plain.control.demonstrations], ["direct", "answers"])
+    assert.deepStrictEqual([tool.rollout.agent, tool.control.demonstrations], ["search-r1", "searches"])
+    assert.deepStrictEqual([rejection.control.demonstrations, rejection.rollout.groupSize], [null, 5])
     for (const { train } of [plain, tool, rejection])
-      assert.deepStrictEqual([train.advantage, train.klCoefficient], ["reward", 0])
+      assert.deepStrictEqual([train.advantage, train.loss.klCoefficient], ["reward", 0])
   })
 
   it("every method works with every preset", () => {

@@ -26,14 +26,20 @@ const training = (changes: Partial<Algorithm["train"]>): Algorithm => ({
   train: { ...algorithm.train, ...changes }
 })
 
+const withLoss = (changes: Partial<Algorithm["train"]["loss"]>) => ({ loss: { ...algorithm.train.loss, ...changes } })
+
+const withOptimizer = (changes: Partial<Algorithm["train"]["optimizer"]>) => ({
+  optimizer: { ...algorithm.train.optimizer, ...changes }
+})
+
 describe("train", () => {
   it.effect(
-    "schedule.policyFirst: the policy trains under the seed alone, then instructions evolve and nothing is trained",
+    "control.policyFirst: the policy trains under the seed alone, then instructions evolve and nothing is trained",
     () =>
       Effect.gen(function* () {
         const { events } = yield* history({
           ...training({ fromStep: 3 }),
-          schedule: { ...algorithm.schedule, policyFirst: 6 }
+          control: { ...algorithm.control, policyFirst: 6 }
         })
         assert.deepStrictEqual(
           of(events, "StepTrained").flatMap(({ metrics, step }) => (metrics.length > 0 ? [step] : [])),
@@ -56,7 +62,7 @@ describe("train", () => {
     "kl folded into the advantages: the reference is asked once per mini-batch, and never again on a resume",
     () =>
       Effect.gen(function* () {
-        const settings = training({ kl: "advantages", klCoefficient: 0.1 })
+        const settings = training(withLoss({ kl: "advantages", klCoefficient: 0.1 }))
         const journal = yield* Journal
         let committed = 0
         const stopped = yield* runOn(settings, Layer.succeed(Journal, journal), () =>
@@ -83,7 +89,7 @@ describe("train", () => {
 describe("the engine", () => {
   it.effect("is asked again for nothing that it scored in part: the run stops and names the sequence", () =>
     Effect.gen(function* () {
-      const settings = training({ kl: "advantages", klCoefficient: 0.1 })
+      const settings = training(withLoss({ kl: "advantages", klCoefficient: 0.1 }))
       const cut = (engine: Engine.Interface): Engine.Interface => ({
         ...engine,
         score: (policy, sequences) =>
@@ -132,23 +138,23 @@ describe("unsupported", () => {
     ...changes
   })
   const field = (changes: Partial<Algorithm["train"]>, engine: EngineProfile) =>
-    unsupported(training({ klCoefficient: 0, entropyCoefficient: 0, ...changes }), { profile: engine })?.field ?? null
+    unsupported(training({ ...withLoss({ klCoefficient: 0 }), ...changes }), { profile: engine })?.field ?? null
 
   it("refuses a KL or entropy term in the loss of an engine that takes none, and says what to set", () => {
     const without = profile({ klInLoss: false })
-    assert.strictEqual(field({ klCoefficient: 0.1, kl: "loss" }, without), "train.kl")
-    assert.isNull(field({ klCoefficient: 0.1, kl: "advantages" }, without))
-    assert.isNull(field({ klCoefficient: 0.1, kl: "loss" }, profile({})))
+    assert.strictEqual(field(withLoss({ klCoefficient: 0.1, kl: "loss" }), without), "train.loss.kl")
+    assert.isNull(field(withLoss({ klCoefficient: 0.1, kl: "advantages" }), without))
+    assert.isNull(field(withLoss({ klCoefficient: 0.1, kl: "loss" }), profile({})))
     const blind = profile({ scoresReference: false })
-    assert.strictEqual(field({ klCoefficient: 0.1, kl: "advantages" }, blind), "train.klCoefficient")
-    assert.isNull(field({ klCoefficient: 0, kl: "advantages" }, blind))
-    assert.strictEqual(field({ entropyCoefficient: 0.1 }, profile({})), "train.entropyCoefficient")
-    assert.isNull(field({ entropyCoefficient: 0.1 }, profile({ entropyInLoss: true })))
+    assert.strictEqual(field(withLoss({ klCoefficient: 0.1, kl: "advantages" }), blind), "train.loss.klCoefficient")
+    assert.isNull(field(withLoss({ klCoefficient: 0, kl: "advantages" }), blind))
+    assert.strictEqual(field(withLoss({ entropyCoefficient: 0.1 }), profile({})), "train.loss.entropyCoefficient")
+    assert.isNull(field(withLoss({ entropyCoefficient: 0.1 }), profile({ entropyInLoss: true })))
     assert.isNull(field({}, without))
   })
 
   it("refuses staleness on an engine that cannot sample from held weights, and says what to set", () => {
-    const stale = training({ staleness: 1, klCoefficient: 0 })
+    const stale = training({ staleness: 1, ...withLoss({ klCoefficient: 0 }) })
     const error = unsupported(stale, { profile: profile({}) })
     assert.match(error?.message ?? "", /train\.staleness is 1; expected 0, .* engine e .*Set train\.staleness to 0/u)
     assert.isNull(unsupported(stale, { profile: profile({}), hold: Effect.void }))
@@ -157,16 +163,18 @@ describe("unsupported", () => {
 
   it("refuses another value than the default where the server has its own", () => {
     const own = profile({ fixedOptimizer: ["gradientClip"] })
-    assert.strictEqual(field({ gradientClip: 0.5 }, own), "train.gradientClip")
-    assert.isNull(field({ beta1: 0.8 }, own))
+    assert.strictEqual(field(withOptimizer({ gradientClip: 0.5 }), own), "train.optimizer.gradientClip")
+    assert.isNull(field(withOptimizer({ beta1: 0.8 }), own))
     assert.isNull(field({}, own))
-    assert.isNull(field({ gradientClip: 0.5 }, profile({})))
+    assert.isNull(field(withOptimizer({ gradientClip: 0.5 }), profile({})))
   })
 
   it.effect("before anything is written", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      const error = yield* Effect.flip(runOn(training({ entropyCoefficient: 0.1 }), Layer.succeed(Journal, journal)))
+      const error = yield* Effect.flip(
+        runOn(training(withLoss({ entropyCoefficient: 0.1 })), Layer.succeed(Journal, journal))
+      )
       assert.strictEqual(error._tag, "ConfigError")
       assert.lengthOf(yield* EventLog.read(journal), 0)
     }).pipe(Effect.provide(layerMemory, { local: true }))
@@ -331,7 +339,9 @@ describe("train.fromStep", () => {
       yield* runOn(settings, Layer.succeed(Journal, journal))
       const rates = of(yield* EventLog.read(journal), "StepPlanned").map(({ learningRate }) => learningRate)
       const steps = settings.schedule.steps - 3
-      const expected = Array.from({ length: steps }, (_, index) => LearningRate.at(settings.train, index + 1, steps))
+      const expected = Array.from({ length: steps }, (_, index) =>
+        LearningRate.at({ ...settings.train.optimizer, learningRate: settings.train.learningRate }, index + 1, steps)
+      )
       assert.deepStrictEqual(rates.slice(3), expected)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )

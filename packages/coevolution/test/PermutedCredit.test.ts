@@ -13,11 +13,11 @@ const algorithm = (seed: number, permuteCredit: boolean): Algorithm => ({
   randomSeed: seed,
   population: { ...base.population, size: 2, parents: 1 },
   proposer: { ...base.proposer, candidates: candidates.length },
-  schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2, policyFirst: 2 },
+  schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2 },
   selection: { ...base.selection, lint: "parsed", rounds: 1 },
   verification: { samples: 2 },
   evaluation: { ...base.evaluation, questions: 0, every: 9 },
-  control: { permuteCredit, clauses: null }
+  control: { ...base.control, permuteCredit, policyFirst: 2 }
 })
 
 const candidates = ["good", "useless", "needless", "pointless"].map((text) => ({

@@ -180,7 +180,7 @@ describe("run", () => {
   it.effect("lets no true credit through when credit is permuted, yet trains on true rewards", () =>
     Effect.gen(function* () {
       const plain = yield* historyOf(algorithm)
-      const permuted = yield* historyOf({ ...algorithm, control: { permuteCredit: true, clauses: null } })
+      const permuted = yield* historyOf({ ...algorithm, control: { ...algorithm.control, permuteCredit: true } })
       const first = (events: ReadonlyArray<RunEvent>) => events.find((event) => event._tag === "RolloutsCollected")
       assert.deepStrictEqual(first(plain.events), first(permuted.events))
       assert.notDeepEqual(plain.events.slice(1), permuted.events.slice(1))

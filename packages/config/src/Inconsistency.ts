@@ -66,7 +66,7 @@ const toolCallsHaveProvider: Rule = ({ policy: { provider }, rollout }) =>
         remedy: "Set it to search-r1, or name a chat model in policy.provider."
       })
 
-const chatPolicyIsFrozen: Rule = ({ engine, policy: { provider }, rollout, train }) => {
+const chatPolicyIsFrozen: Rule = ({ control, engine, policy: { provider }, rollout, train }) => {
   if (provider === null) return null
   if (ModelName.parse(provider) === null)
     return new ConfigError({
@@ -90,10 +90,10 @@ const chatPolicyIsFrozen: Rule = ({ engine, policy: { provider }, rollout, train
       expected: "null, because policy.provider is a frozen policy",
       remedy: "Set it to null, or leave training out with --ablate training."
     })
-  if (train.demonstrations !== null)
+  if (control.demonstrations !== null)
     return new ConfigError({
-      field: "train.demonstrations",
-      value: train.demonstrations,
+      field: "control.demonstrations",
+      value: control.demonstrations,
       expected: "null, because policy.provider learns nothing",
       remedy: "Set it to null, and leave out --method."
     })

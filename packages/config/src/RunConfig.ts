@@ -31,12 +31,18 @@ export const RunConfig = Schema.Struct({
   retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
   reward: fields.reward,
   judge: both(fields.judge, around.judge).annotate({
-    description: "The language model that judges answers, if `reward.kind` is `judge`"
+    description:
+      "The language model that judges answers, if `reward.kind` is `judge`: its `provider` as in `proposer.provider`, its `model`, and " +
+      "its `url`, null for the provider's own. Only `url` may change on a resume"
   }),
   requests: around.requests,
   train: fields.train,
   evaluation: both(around.evaluation, fields.evaluation).annotate({
-    description: "Which questions are held out, and which policy is returned"
+    description:
+      "The final table asks `questions` of the test, each once, as in training (0 for none); with `baseline` the report also has the seed " +
+      "instruction alone, trained at the same budget. `every` so many steps, and after the last, the best instruction answers up to 100 " +
+      "validation questions (0 for never). `select` is the policy to return: the `last`, the `best` on validation, or `before-collapse`: " +
+      "if the training reward fell below half of its best 10-step mean, the last one validated before that"
   }),
   checkpoint: fields.checkpoint,
   policy: around.policy,
@@ -95,11 +101,16 @@ export const join = (algorithm: Algorithm, deployment: Deployment): RunConfig =>
 export const withAlgorithm = (config: RunConfig, algorithm: Algorithm): RunConfig =>
   join(algorithm, deploymentOf(config))
 
-/** Merges `over` into `under`: mappings key by key, other values replace. */
+/**
+ * Merges `over` into `under`: mappings key by key, other values replace. It is associative where a key is a mapping in all
+ * overrides or in none, as in those of a config; else overrides count from the first to the last.
+ */
 export const merge = (under: unknown, over: unknown): unknown =>
   isMapping(under) && isMapping(over)
     ? Object.fromEntries([
-        ...Object.entries(under).map(([key, value]) => [key, key in over ? merge(value, over[key]) : value] as const),
+        ...Object.entries(under).map(
+          ([key, value]) => [key, Object.hasOwn(over, key) ? merge(value, over[key]) : value] as const
+        ),
         ...Object.entries(over).filter(([key]) => !Object.hasOwn(under, key))
       ])
     : over

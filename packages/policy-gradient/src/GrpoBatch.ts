@@ -3,7 +3,7 @@ import type { Datum, TrainRequest } from "@inspo/engine"
 import { Array, Record } from "effect"
 import * as Advantage from "./Advantage.ts"
 import type { Member } from "./Estimator.ts"
-import type { MiniBatchUnit, TrainConfig } from "./TrainConfig.ts"
+import type { LossConfig, MiniBatchUnit, TrainConfig } from "./TrainConfig.ts"
 
 /** The tokens of a trajectory and what identifies its group. */
 export type Sampled = Pick<
@@ -92,7 +92,7 @@ export const miniBatches = <A>(
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
-  options: Pick<TrainConfig, "normalization" | "klCoefficient" | "entropyCoefficient">
+  options: Pick<LossConfig, "normalization" | "klCoefficient" | "entropyCoefficient">
 ): ReadonlyArray<Datum> => {
   for (const { trajectory } of miniBatch) assertParallel(trajectory)
   const allActions = miniBatch.reduce((sum, { trajectory }) => sum + actionTokens(trajectory.mask), 0)
@@ -155,30 +155,31 @@ export const trainRequests = (
 ): ReadonlyArray<TrainRequest> => {
   const gather = step.levels === undefined ? groups : sharedGroups
   const scored = scoreAll(gather(trajectories), config.advantage, step.levels)
-  const batches = miniBatches(scored, config.miniBatchSize, config.unit).map((miniBatch) => datums(miniBatch, config))
-  return Array.flatten(Array.replicate(batches, config.epochs)).flatMap((batch, index) =>
+  const { epochs, size, unit } = config.miniBatch
+  const batches = miniBatches(scored, size, unit).map((miniBatch) => datums(miniBatch, config.loss))
+  return Array.flatten(Array.replicate(batches, epochs)).flatMap((batch, index) =>
     batch.length === 0 ? [] : [request(batch, config, { key: `${step.key}/${index}`, learningRate: step.learningRate })]
   )
 }
 
 const request = (
   batch: ReadonlyArray<Datum>,
-  config: TrainConfig,
+  { loss, optimizer }: TrainConfig,
   update: { readonly key: string; readonly learningRate: number }
 ): TrainRequest => ({
   key: update.key,
   datums: batch,
   loss: {
-    clipRatio: config.clipRatio,
-    klCoefficient: config.kl === "loss" ? config.klCoefficient : 0,
-    ...(config.entropyCoefficient === 0 ? {} : { entropyCoefficient: config.entropyCoefficient })
+    clipRatio: loss.clipRatio,
+    klCoefficient: loss.kl === "loss" ? loss.klCoefficient : 0,
+    ...(loss.entropyCoefficient === 0 ? {} : { entropyCoefficient: loss.entropyCoefficient })
   },
   optimizer: {
     learningRate: update.learningRate,
-    beta1: config.beta1,
-    beta2: config.beta2,
-    weightDecay: config.weightDecay,
-    gradientClip: config.gradientClip
+    beta1: optimizer.beta1,
+    beta2: optimizer.beta2,
+    weightDecay: optimizer.weightDecay,
+    gradientClip: optimizer.gradientClip
   }
 })
 

@@ -1,4 +1,4 @@
-import type { TrainConfig } from "./TrainConfig.ts"
+import type { OptimizerConfig, TrainConfig } from "./TrainConfig.ts"
 
 /**
  * The learning rate of `step` out of `totalSteps`, counted from 1. It is in (0, `learningRate`], rises in equal parts over the
@@ -13,7 +13,7 @@ import type { TrainConfig } from "./TrainConfig.ts"
  * ```
  */
 export const at = (
-  { decay, learningRate, warmup: share }: Pick<TrainConfig, "decay" | "learningRate" | "warmup">,
+  { decay, learningRate, warmup: share }: Pick<OptimizerConfig, "decay" | "warmup"> & Pick<TrainConfig, "learningRate">,
   step: number,
   totalSteps: number
 ): number => {

@@ -31,16 +31,8 @@ const NonNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const Decay = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThan(1))
 
-/** The policy update: AdamW on the clipped GRPO objective. */
-export const TrainConfig = Schema.Struct({
-  learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
-  warmup: Share.annotate({
-    description: "Warm-up: share of the training steps in which the learning rate rises to its peak"
-  }),
-  decay: Decline.annotate({
-    description:
-      "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or it stays `constant`"
-  }),
+/** The loss of an update: the clipped objective of GRPO (Eq. 2). */
+export const LossConfig = Schema.Struct({
   clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
   klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 disables the reference policy" }),
   kl: KlPlacement.annotate({
@@ -51,29 +43,65 @@ export const TrainConfig = Schema.Struct({
   entropyCoefficient: NonNegative.annotate({
     description: "Coefficient of the entropy bonus for the next-token distributions; 0 disables it"
   }),
+  normalization: Normalization.annotate({
+    description:
+      "How the loss weights tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
+      "or every action token of the mini-batch equally (`token-mean`)"
+  })
+})
+export interface LossConfig extends Schema.Schema.Type<typeof LossConfig> {}
+
+/** AdamW, and how its learning rate changes. */
+export const OptimizerConfig = Schema.Struct({
+  warmup: Share.annotate({
+    description: "Warm-up: share of the training steps in which the learning rate rises to its peak"
+  }),
+  decay: Decline.annotate({
+    description:
+      "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or it stays `constant`"
+  }),
   beta1: Decay.annotate({ description: "Decay of AdamW's first moment" }),
   beta2: Decay.annotate({ description: "Decay of AdamW's second moment" }),
   weightDecay: NonNegative.annotate({ description: "Weight decay of AdamW" }),
   gradientClip: NonNegative.annotate({
     description: "Maximum gradient norm of a mini-batch, by scaling; 0 for no limit"
-  }),
-  miniBatchSize: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
-    description: "Size of a mini-batch, in `train.unit`; one optimizer step each"
-  }),
+  })
+})
+export interface OptimizerConfig extends Schema.Schema.Type<typeof OptimizerConfig> {}
+
+/** The mini-batches of a step; one optimizer step each. */
+export const MiniBatchConfig = Schema.Struct({
+  size: Schema.Int.check(Schema.isGreaterThan(0)).annotate({ description: "Size of a mini-batch, in `unit`" }),
   unit: MiniBatchUnit.annotate({
     description:
-      "The unit of `train.miniBatchSize`: full groups of a question, or single trajectories as in Search-R1, which " +
-      "can split a group over two mini-batches"
+      "The unit of `size`: full groups of a question, or single trajectories as in Search-R1, which can split a group over " +
+      "two mini-batches"
   }),
   epochs: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
     description:
       "Passes of a step over its mini-batches; after the first pass the clipped ratio corrects for the " +
       "change of the policy"
-  }),
-  normalization: Normalization.annotate({
+  })
+})
+
+/** The policy update: AdamW on the clipped GRPO objective. */
+export const TrainConfig = Schema.Struct({
+  learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
+  optimizer: OptimizerConfig.annotate({
     description:
-      "How the loss weights tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
-      "or every action token of the mini-batch equally (`token-mean`)"
+      "AdamW: `beta1`, `beta2`, `weightDecay` and `gradientClip`, the largest gradient norm (0 for no limit). Its learning rate rises " +
+      "over `warmup`, a share of the training steps, and falls by `decay`: `cosine`, `linear` or `constant`"
+  }),
+  loss: LossConfig.annotate({
+    description:
+      "Eq. 2: `clipRatio` is ε, `klCoefficient` is β. `kl` puts its term in the `loss` (k3), or as a penalty per token in the " +
+      "`advantages`, for engines whose loss has none. `entropyCoefficient` weighs an entropy bonus. `normalization` is the mean over " +
+      "each sequence (`sequence-mean`), or over all tokens of the mini-batch (`token-mean`)"
+  }),
+  miniBatch: MiniBatchConfig.annotate({
+    description:
+      "The mini-batches of a step: `size` in a `unit` (`questions` with their whole groups, or `trajectories` as in Search-R1), " +
+      "and `epochs`, the passes over them"
   }),
   advantage: Advantage.annotate({
     description:

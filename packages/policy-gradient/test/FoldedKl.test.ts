@@ -1,25 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question } from "@inspo/domain"
 import type { TrainRequest } from "@inspo/engine"
-import { GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
+import { GrpoBatch, type LossConfig, type TrainConfig } from "@inspo/policy-gradient"
 import { Schema } from "effect"
 
 const config = {
   learningRate: 1e-3,
-  clipRatio: 0.2,
-  klCoefficient: 0.7,
-  kl: "advantages",
-  entropyCoefficient: 0,
-  warmup: 0.1,
-  decay: "cosine",
-  beta1: 0.9,
-  gradientClip: 1,
-  beta2: 0.999,
-  weightDecay: 0,
-  miniBatchSize: 8,
-  unit: "questions",
-  epochs: 1,
-  normalization: "sequence-mean",
+  miniBatch: { size: 8, unit: "questions", epochs: 1 },
+  loss: { clipRatio: 0.2, klCoefficient: 0.7, kl: "advantages", entropyCoefficient: 0, normalization: "sequence-mean" },
+  optimizer: { warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
   advantage: "standardised"
 } as const satisfies TrainConfig
 
@@ -85,16 +74,16 @@ const sampled = (group: typeof Group.Type, policy: Logits): ReadonlyArray<GrpoBa
 const requests = (
   group: typeof Group.Type,
   { policy, reference }: { readonly policy: Logits; readonly reference: Logits },
-  changes: Partial<TrainConfig> = {}
+  changes: Partial<LossConfig> = {}
 ): ReadonlyArray<TrainRequest> => {
-  const settings: TrainConfig = { ...config, ...changes }
+  const settings: TrainConfig = { ...config, loss: { ...config.loss, ...changes } }
   const made = GrpoBatch.trainRequests(sampled(group, policy), settings, { key: "1", learningRate: 1e-3 })
-  if (settings.kl === "loss") return made
+  if (settings.loss.kl === "loss") return made
   return made.map((request) =>
     GrpoBatch.foldKl(
       request,
       request.datums.map(({ response }) => response.map((token) => logprobs(reference)[token] ?? NaN)),
-      settings.klCoefficient
+      settings.loss.klCoefficient
     )
   )
 }
@@ -115,7 +104,7 @@ describe("KL folded into the advantages", () => {
             datums.flatMap(({ response, weights }) =>
               response.map((token, at) => {
                 const gap = (logprobs(logits)[token] ?? NaN) - (logprobs(reference)[token] ?? NaN)
-                return (weights[at] ?? NaN) * config.klCoefficient * 0.5 * gap * gap
+                return (weights[at] ?? NaN) * config.loss.klCoefficient * 0.5 * gap * gap
               })
             )
           )
@@ -148,14 +137,14 @@ describe("KL folded into the advantages", () => {
   it.prop("is in the mean over samples the gradient of β · KL(π ‖ π_ref)", [Policy, Policy], ([policy, reference]) =>
     close(
       meanGradient("advantages", policy, reference),
-      gradient((logits) => config.klCoefficient * divergence(logits, reference), policy)
+      gradient((logits) => config.loss.klCoefficient * divergence(logits, reference), policy)
     )
   )
 
   it.prop("while the k3 term of the loss pulls by that of β · KL(π_ref ‖ π)", [Policy, Policy], ([policy, reference]) =>
     close(
       meanGradient("loss", policy, reference),
-      gradient((logits) => config.klCoefficient * divergence(reference, logits), policy)
+      gradient((logits) => config.loss.klCoefficient * divergence(reference, logits), policy)
     )
   )
 })
@@ -167,7 +156,7 @@ const divergence = (p: Logits, q: Logits): number =>
   sum(logprobs(p).map((logprob, token) => Math.exp(logprob) * (logprob - (logprobs(q)[token] ?? NaN))))
 
 /** The gradient of the loss of one token without advantage, in the mean over tokens drawn from the policy. */
-const meanGradient = (kl: TrainConfig["kl"], policy: Logits, reference: Logits): ReadonlyArray<number> => {
+const meanGradient = (kl: LossConfig["kl"], policy: Logits, reference: Logits): ReadonlyArray<number> => {
   const perToken = policy.map((_, token) => {
     const alone = requests(oneAction(token), { policy, reference }, { kl })
     const probability = Math.exp(logprobs(policy)[token] ?? NaN)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question } from "@inspo/domain"
 import { Schema } from "effect"
-import { GrpoBatch, MiniBatchUnit, Normalization, type TrainConfig } from "@inspo/policy-gradient"
+import { GrpoBatch, type LossConfig, MiniBatchUnit, Normalization, type TrainConfig } from "@inspo/policy-gradient"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -30,20 +30,9 @@ const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => t
 
 const config = {
   learningRate: 1e-3,
-  clipRatio: 0.2,
-  klCoefficient: 0,
-  kl: "loss",
-  entropyCoefficient: 0,
-  warmup: 0.1,
-  decay: "cosine",
-  beta1: 0.9,
-  gradientClip: 1,
-  beta2: 0.999,
-  weightDecay: 0.01,
-  miniBatchSize: 4,
-  unit: "questions",
-  epochs: 1,
-  normalization: "sequence-mean",
+  miniBatch: { size: 4, unit: "questions", epochs: 1 },
+  loss: { clipRatio: 0.2, klCoefficient: 0, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
+  optimizer: { warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0.01, gradientClip: 1 },
   advantage: "standardised"
 } as const satisfies TrainConfig
 
@@ -85,7 +74,7 @@ describe("GrpoBatch", () => {
     [Steps, Normalization],
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
-      const datums = GrpoBatch.datums(batch, { ...config, normalization, klCoefficient: 0.001 })
+      const datums = GrpoBatch.datums(batch, { ...config.loss, normalization, klCoefficient: 0.001 })
       const acting = batch.filter(({ trajectory }) => trajectory.mask.some((action) => action === 1))
       assert.strictEqual(datums.length, acting.length)
       datums.forEach((datum, i) => {
@@ -107,7 +96,7 @@ describe("GrpoBatch", () => {
     "sequences weigh the same with sequence-mean, tokens with token-mean",
     [Steps, Normalization],
     ([steps, normalization]) => {
-      const datums = GrpoBatch.datums(scored(steps).flat(), { ...config, normalization, klCoefficient: 0.001 })
+      const datums = GrpoBatch.datums(scored(steps).flat(), { ...config.loss, normalization, klCoefficient: 0.001 })
       const shares =
         normalization === "sequence-mean"
           ? datums.map((datum) => sum(datum.weights))
@@ -122,13 +111,15 @@ describe("GrpoBatch", () => {
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
       const gradient = (klCoefficient: number) =>
-        GrpoBatch.datums(batch, { ...config, normalization, klCoefficient }).flatMap((datum) => {
+        GrpoBatch.datums(batch, { ...config.loss, normalization, klCoefficient }).flatMap((datum) => {
           const terms = datum.weights.map((weight, i) => weight * (datum.advantages[i] ?? Number.NaN))
           return terms.some((term) => term !== 0) ? [{ prompt: datum.prompt, terms }] : []
         })
       assert.deepStrictEqual(gradient(0), gradient(0.001))
       assert.isTrue(
-        GrpoBatch.datums(batch, { ...config, normalization }).every((datum) => datum.advantages.some((a) => a !== 0))
+        GrpoBatch.datums(batch, { ...config.loss, normalization }).every((datum) =>
+          datum.advantages.some((a) => a !== 0)
+        )
       )
     }
   )
@@ -139,7 +130,7 @@ describe("GrpoBatch", () => {
     ([steps, unit]) => {
       const requests = GrpoBatch.trainRequests(
         trajectories(steps),
-        { ...config, unit },
+        { ...config, miniBatch: { ...config.miniBatch, unit } },
         { key: "7", learningRate: 1e-3 }
       )
       const expected = scored(steps)
@@ -159,7 +150,11 @@ describe("GrpoBatch", () => {
     [Steps, between(1, 4)],
     ([steps, epochs]) => {
       const requests = (epochs: number) =>
-        GrpoBatch.trainRequests(trajectories(steps), { ...config, epochs }, { key: "7", learningRate: 1e-3 })
+        GrpoBatch.trainRequests(
+          trajectories(steps),
+          { ...config, miniBatch: { ...config.miniBatch, epochs } },
+          { key: "7", learningRate: 1e-3 }
+        )
       const [once, repeated] = [requests(1), requests(epochs)]
       assert.strictEqual(new Set(repeated.map(({ key }) => key)).size, repeated.length)
       repeated.forEach((request, index) => assert.deepStrictEqual(request.datums, once[index % once.length]?.datums))
@@ -168,12 +163,12 @@ describe("GrpoBatch", () => {
   )
 
   it("asks the engine for a KL term only where the loss holds it, and for an entropy term only when there is one", () => {
-    const loss = (changes: Partial<TrainConfig>) =>
+    const loss = (changes: Partial<LossConfig>) =>
       GrpoBatch.trainRequests(
         trajectories(
           [0, 1].map((reward) => ({ instruction: 0, question: 0, reward: reward === 0 ? 0 : 1, mask: [1] }))
         ),
-        { ...config, ...changes },
+        { ...config, loss: { ...config.loss, ...changes } },
         { key: "7", learningRate: 1e-3 }
       ).map((request) => request.loss)
     assert.deepStrictEqual(loss({ klCoefficient: 0.1 }), [{ clipRatio: 0.2, klCoefficient: 0.1 }])
@@ -187,10 +182,12 @@ describe("GrpoBatch", () => {
     const equal = trajectories(
       [0, 1].map(() => ({ instruction: 0, question: 0, reward: 1 as const, mask: [1 as const] }))
     )
-    const kept = (changes: Partial<TrainConfig>) =>
-      GrpoBatch.trainRequests(equal, { ...config, ...changes }, { key: "7", learningRate: 1e-3 }).flatMap(
-        ({ datums }) => datums
-      ).length
+    const kept = (changes: Partial<LossConfig>) =>
+      GrpoBatch.trainRequests(
+        equal,
+        { ...config, loss: { ...config.loss, ...changes } },
+        { key: "7", learningRate: 1e-3 }
+      ).flatMap(({ datums }) => datums).length
     assert.deepStrictEqual(
       [
         kept({}),

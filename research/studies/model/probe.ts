@@ -69,7 +69,7 @@ writeFileSync(
       control: { ...base.control, clauses: ClauseBank.ofSentences(task.sentences) },
       schedule: { ...base.schedule, steps: Math.floor(Number(rollouts) / groupSize / batchSize) },
       rollout: { ...base.rollout, groupSize },
-      train: { ...base.train, batchSize, miniBatchSize: batchSize },
+      train: { ...base.train, batchSize, miniBatch: { ...base.train.miniBatch, size: batchSize } },
       evaluation: { ...base.evaluation, questions: 1 },
       engine: { ...base.engine, url: flags.url, profile: "completions", tokenizer: flags.tokenizer }
     })

@@ -249,7 +249,7 @@ const smoke: ReadonlyArray<string> = [
   "selection.rounds=1",
   "rollout.groupSize=2",
   "train.batchSize=8",
-  "train.miniBatchSize=8",
+  "train.miniBatch.size=8",
   "data.world.questions=80",
   "evaluation.questions=16"
 ]

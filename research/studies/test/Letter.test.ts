@@ -29,7 +29,7 @@ describe("the arms of the trained letter", () => {
           ...Presets.quick,
           schedule: { ...Presets.quick.schedule, steps, evolveUntil: Math.floor(steps / 4) },
           rollout: { ...Presets.quick.rollout, groupSize: 4 },
-          train: { ...Presets.quick.train, batchSize, miniBatchSize: batchSize }
+          train: { ...Presets.quick.train, batchSize, miniBatch: { ...Presets.quick.train.miniBatch, size: batchSize } }
         }
         for (const { name, stages } of configs(config)) {
           const spent = stages.reduce((sum, stage) => sum + rolloutsOf(stage), 0)

@@ -97,7 +97,11 @@ const configOf = (
   selection: { ...Presets.paper.selection, rounds: 1, baseline: "rerun" },
   verification: { samples: 40 },
   rollout: { ...Presets.paper.rollout, groupSize },
-  train: { ...Presets.paper.train, batchSize: questionsPerStep, miniBatchSize: questionsPerStep },
+  train: {
+    ...Presets.paper.train,
+    batchSize: questionsPerStep,
+    miniBatch: { ...Presets.paper.train.miniBatch, size: questionsPerStep }
+  },
   evaluation: { ...Presets.paper.evaluation, every: Math.max(1, Math.floor(steps / 6)) }
 })
 

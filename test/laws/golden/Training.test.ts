@@ -49,7 +49,7 @@ describe("training", () => {
         GrpoBatch.miniBatches(
           Array.from({ length: questions }, (_, question) => every(groupSize, question)),
           size,
-          preset.train.unit
+          preset.train.miniBatch.unit
         )
       assert.deepStrictEqual(
         updates(3, 2, 2),
@@ -64,10 +64,10 @@ describe("training", () => {
               [2, 2]
             ]
       )
-      const { batchSize, miniBatchSize } = preset.train
+      const { batchSize, miniBatch } = preset.train
       // 512 × 5 / 256, or 512 / 256.
       assert.strictEqual(
-        updates(batchSize, preset.rollout.groupSize, miniBatchSize).length,
+        updates(batchSize, preset.rollout.groupSize, miniBatch.size).length,
         reading === "paper" ? 10 : 2
       )
     })

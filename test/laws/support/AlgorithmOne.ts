@@ -70,13 +70,13 @@ export function* run(
 
 /** One step until the population is up for change: plan, act, learn, look. */
 function* takeStep(algorithm: Algorithm, questions: ReadonlyArray<RunState.QuestionRef>, history: History): Following {
-  const { schedule, train } = algorithm
+  const { control, schedule, train } = algorithm
   const plan = (yield* receive("StepPlanned")).event
   assertPlan(algorithm, questions, history, plan)
   const { groups } = (yield* receive("RolloutsCollected")).event
   const t = history.step + 1
   observe(history, t, groups)
-  if (train.fromStep !== null && t >= train.fromStep && t <= (schedule.policyFirst ?? schedule.steps)) {
+  if (train.fromStep !== null && t >= train.fromStep && t <= (control.policyFirst ?? schedule.steps)) {
     const { command } = yield* receive("TrainingPlanned")
     // Fixed before the samples were drawn.
     const levels = isShared(algorithm) ? Object.fromEntries(plan.values.map(({ id, value }) => [id, value])) : null
@@ -439,23 +439,23 @@ const assertKnowledge = (
 }
 
 /** Whether the schedule has an evolution after step t, whatever was rewarded. */
-export const evolvesAt = ({ population, schedule, verification }: Algorithm, t: number): boolean =>
+export const evolvesAt = ({ control, population, schedule, verification }: Algorithm, t: number): boolean =>
   !(verification.samples === 0 && t === schedule.steps) &&
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
-  t >= (schedule.policyFirst ?? 0) &&
+  t >= (control.policyFirst ?? 0) &&
   (schedule.evolveUntil === null || t <= schedule.evolveUntil) &&
   population.size > population.parents
 
 /** After the first evolution, while there are rewards and all are 0. */
-const searchesAt = ({ schedule, verification }: Algorithm, { entrants, evidence, step }: History): boolean =>
+const searchesAt = ({ control, schedule, verification }: Algorithm, { entrants, evidence, step }: History): boolean =>
   entrants !== null &&
   evidence.samples > 0 &&
   evidence.sum === 0 &&
   verification.samples === 0 &&
   schedule.searchEvery > 0 &&
   step % schedule.searchEvery === 0 &&
-  step >= (schedule.policyFirst ?? 0) &&
+  step >= (control.policyFirst ?? 0) &&
   step < schedule.steps
 
 const failuresOf = (algorithm: Algorithm, history: History, parent: string): ReadonlyArray<Remembered> => {

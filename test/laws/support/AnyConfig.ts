@@ -35,9 +35,9 @@ const numbers = fc.record({
     pruneEvery: fc.constantFrom(0, 1, 2, 2, 3),
     evolveEvery: fc.constantFrom(0, 1, 1, 2, 2, 3),
     evolveUntil: fc.oneof(fc.integer({ min: 2, max: 12 }), fc.constant(12)),
-    searchEvery: fc.constantFrom(0, 1, 1, 2),
-    policyFirst: fc.constantFrom(null, null, null, 2, 3)
+    searchEvery: fc.constantFrom(0, 1, 1, 2)
   }),
+  policyFirst: fc.constantFrom(null, null, null, 2, 3),
   capacitySteps: fc.integer({ min: 1, max: 3 }),
   perQuestionCap: fc.constantFrom(1, 2, 5),
   candidates: fc.constantFrom(1, 2, 3, 4, 4),
@@ -94,10 +94,11 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
         ...n.training,
         advantage: perQuestion === "samples" ? ("centred" as const) : ("standardised" as const),
         batchSize: n.batchSize,
-        miniBatchSize: 1
+        miniBatch: { ...robust.train.miniBatch, size: 1 }
       },
       evaluation: { ...n.evaluation },
-      checkpoint: n.checkpoint
+      checkpoint: n.checkpoint,
+      control: { ...robust.control, policyFirst: n.policyFirst }
     }
   })
   .filter((algorithm) => inconsistency(algorithm) === null)

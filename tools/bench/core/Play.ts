@@ -53,7 +53,11 @@ export const stepParts = (rule: Algorithm["selection"]["removal"], batchSize: nu
   const algorithm: Algorithm = {
     ...base[rule],
     schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
-    train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
+    train: {
+      ...base[rule].train,
+      batchSize,
+      miniBatch: { ...base[rule].train.miniBatch, size: Math.min(batchSize, base[rule].train.miniBatch.size) }
+    }
   }
   const context = contextOf(algorithm)
   const { removal, valuation } = context.strategies

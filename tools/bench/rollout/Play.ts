@@ -15,20 +15,9 @@ export const play = Effect.fnUntraced(function* (episodes: ReadonlyArray<Episode
 
 /** The settings of the paper, without the reference policy. */
 const trainConfig: TrainConfig = {
-  miniBatchSize: 256,
-  unit: "questions",
-  epochs: 1,
+  miniBatch: { size: 256, unit: "questions", epochs: 1 },
+  loss: { clipRatio: 0.2, klCoefficient: 0, kl: "advantages", entropyCoefficient: 0, normalization: "sequence-mean" },
+  optimizer: { warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0.01, gradientClip: 1 },
   learningRate: 5e-7,
-  clipRatio: 0.2,
-  klCoefficient: 0,
-  kl: "advantages",
-  entropyCoefficient: 0,
-  warmup: 0.1,
-  decay: "cosine",
-  beta1: 0.9,
-  gradientClip: 1,
-  beta2: 0.999,
-  weightDecay: 0.01,
-  normalization: "sequence-mean",
   advantage: "standardised"
 }

@@ -51,7 +51,21 @@ export const nodeOf = (schema: Schema.Constraint): Node =>
 const root = nodeOf(RunConfig)
 
 /** Mappings that are written as one value, or as the path of a file. */
-const oneValue: ReadonlySet<string> = new Set(["control", "keys", "rollout.texts"])
+const oneValue: ReadonlySet<string> = new Set([
+  "budget",
+  "checkpoint",
+  "control",
+  "data.world",
+  "evaluation",
+  "judge",
+  "keys",
+  "requests",
+  "reward",
+  "rollout.texts",
+  "train.loss",
+  "train.miniBatch",
+  "train.optimizer"
+])
 
 /** Sections before the keys in them, in the order of the Schema. */
 export const configKeys: ReadonlyArray<ConfigKey> = keysOf(root, "")

@@ -21,25 +21,25 @@ export interface LoadedData {
 export const loadData = Effect.fn("Data.load")(function* (config: RunConfig) {
   const { corpus, questions } = config.data
   const loaded = questions === null ? yield* generated(config) : yield* files(config, questions, corpus)
-  return config.train.demonstrations === null
+  return config.control.demonstrations === null
     ? loaded
     : { ...loaded, data: { ...loaded.data, demonstrations: yield* demonstrations(config, loaded) } }
 })
 
 /** One for each training question; fails if a question has no supporting passages. */
-const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data, passages }: LoadedData) {
+const demonstrations = Effect.fnUntraced(function* ({ control }: RunConfig, { data, passages }: LoadedData) {
   const titles = new Map(passages.map(({ id, title }) => [id, title]))
   return new Map(
     yield* Effect.forEach(data.train, (question) =>
-      train.demonstrations === "answers"
+      control.demonstrations === "answers"
         ? Effect.succeed([question.id, Demonstration.answers(question)] as const)
         : Effect.mapBoth(Effect.fromOption(Demonstration.searches(question, titles)), {
             onSuccess: (demonstration) => [question.id, demonstration] as const,
             onFailure: () =>
               new UsageError({
                 problem:
-                  `train.demonstrations is searches, but the question ${question.id} has no supporting passages with a ` +
-                  "title in the corpus. Expected supportIds in every row. Add them, or set train.demonstrations to answers."
+                  `control.demonstrations is searches, but the question ${question.id} has no supporting passages with a ` +
+                  "title in the corpus. Expected supportIds in every row. Add them, or set control.demonstrations to answers."
               })
           })
     )

@@ -15,7 +15,7 @@ export const distance = (left: string, right: string): number => {
 }
 
 /**
- * The closest known name: one with the same last part (`groupSize` for `rollout.groupSize`), else the one with the fewest
+ * The closest known name: one with the same last part or parts (`groupSize` for `rollout.groupSize`), else the one with the fewest
  * edits, up to a third of its length.
  */
 export const nearest = (name: string, known: ReadonlyArray<string>): Option.Option<string> => {
@@ -23,7 +23,7 @@ export const nearest = (name: string, known: ReadonlyArray<string>): Option.Opti
   const scored = known.map((candidate) => {
     const text = candidate.toLowerCase()
     const whole = distance(lower, text)
-    const last = distance(lastPart(lower), lastPart(text))
+    const last = Math.min(...[lastPart(text), lastTwo(text)].map((end) => distance(lastPart(lower), end)))
     return { candidate, whole, last, close: whole * 3 <= text.length || last === 0 }
   })
   return Arr.head(
@@ -36,5 +36,8 @@ export const nearest = (name: string, known: ReadonlyArray<string>): Option.Opti
     )
   ).pipe(Option.map(({ candidate }) => candidate))
 }
+
+/** The last two parts as one word, since `miniBatchSize` means `train.miniBatch.size`. */
+const lastTwo = (name: string): string => name.split(".").slice(-2).join("")
 
 const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1)

@@ -16,7 +16,7 @@ export const introduction = (
   columns: number
 ): ReadonlyArray<string> => {
   const { config, loaded, profile } = run
-  const { population, rollout, schedule, train, verification } = config
+  const { control, population, rollout, schedule, train, verification } = config
   const planned = plannedByPurpose(config)
   const { data, passages } = loaded
   const entries: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -45,7 +45,7 @@ export const introduction = (
       "training",
       train.fromStep === null
         ? "none: instructions are optimised, the policy stays as it is"
-        : train.demonstrations === null
+        : control.demonstrations === null
           ? ""
           : "supervised, on demonstrations"
     ],

@@ -62,9 +62,9 @@ export const probe = Effect.fn("Probe.probe")(function* (input: ProbeInput) {
 /** How many groups the probe may make; fails if they are too few to compare instructions. */
 const checked = Effect.fnUntraced(function* ({ config, loaded, rollouts }: ProbeInput) {
   const { groupSize } = config.rollout
-  if (config.train.demonstrations !== null)
+  if (config.control.demonstrations !== null)
     return yield* new UsageError({
-      problem: `train.demonstrations is ${config.train.demonstrations}, but a probe is for policies that learn from their own rollouts. Set it to null.`
+      problem: `control.demonstrations is ${config.control.demonstrations}, but a probe is for policies that learn from their own rollouts. Set it to null.`
     })
   if (loaded.data.train.length < leastGroups)
     return yield* new UsageError({

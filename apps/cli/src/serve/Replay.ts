@@ -71,17 +71,14 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
       if (number !== null && number > 0 && number < 1)
         return { name, text, change: (settings) => ({ ...settings, risk: number }) }
       return yield* refused(given, "risk=0.01, above 0 and below 1")
-    case "population.window":
-    case "population.parents": {
-      const key = name === "population.window" ? "window" : "parents"
+    case "population.parents":
       if (number !== null && Number.isInteger(number) && number > 0)
         return {
           name,
           text,
-          change: (settings) => ({ ...settings, population: { ...settings.population, [key]: number } })
+          change: (settings) => ({ ...settings, population: { ...settings.population, parents: number } })
         }
-      return yield* refused(given, `${name}=3, a whole number of at least 1`)
-    }
+      return yield* refused(given, "population.parents=3, a whole number of at least 1")
     case "missingRewards":
       if (text === "worst" || text === "random")
         return { name, text, change: (settings) => ({ ...settings, missingRewards: text }) }
@@ -90,7 +87,7 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
     default:
       return yield* refused(
         given,
-        "one of risk, missingRewards, population.window, population.parents, which a log can answer for. Create another population to test other settings"
+        "one of risk, missingRewards, population.parents, which a log can answer for. Create another population to test other settings"
       )
   }
 })

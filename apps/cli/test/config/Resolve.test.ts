@@ -72,6 +72,7 @@ describe("resolve", () => {
   it("says what was meant", () => {
     assert.include(fault([{ schedule: { step: 3 } }]), "Did you mean schedule.steps?")
     assert.include(fault([{ groupSize: 3 }]), "Did you mean rollout.groupSize?")
+    assert.include(fault([{ train: { miniBatchSize: 3 } }]), "Did you mean train.miniBatch.size?")
   })
 
   it.each([
@@ -124,7 +125,11 @@ describe("parseFile", () => {
   })
 })
 
-const Tree = Schema.Record(Name, Schema.Union([Schema.Int, Schema.Record(Name, Schema.Int)]))
+/** Overrides of one shape: a key is a mapping in all of them, or in none, as in a config. */
+const Tree = Schema.Struct({
+  values: Schema.Record(Name, Schema.Int),
+  sections: Schema.Record(Name, Schema.Record(Name, Schema.Int))
+})
 
 describe("merge", () => {
   it.prop(
@@ -137,4 +142,14 @@ describe("merge", () => {
       assert.deepStrictEqual(merge(a, a), a)
     }
   )
+
+  it("replaces a mapping by a value, and a value by a mapping, in the order of the overrides", () => {
+    const [mapping, value, other] = [{ train: { a: 1 } }, { train: 3 }, { train: { b: 2 } }]
+    assert.deepStrictEqual(merge(merge(mapping, value), other), other)
+    assert.deepStrictEqual(merge(mapping, merge(value, other)), { train: { a: 1, b: 2 } })
+  })
+
+  it("keeps keys that every object inherits", () => {
+    assert.deepStrictEqual(merge({ toString: 1 }, { a: 2 }), { toString: 1, a: 2 })
+  })
 })

@@ -19,7 +19,7 @@ const first = (kind: typeof Presets.quick.proposer.kind, control: typeof Presets
 describe.each(["reflection", "random", "paraphrase", "history"] as const)("the offline proposer %s", (kind) => {
   it.effect("writes with control.clauses, and with those that ship where there are none", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* first(kind, { permuteCredit: false, clauses: [own] }), [
+      assert.deepStrictEqual(yield* first(kind, { ...Presets.quick.control, clauses: [own] }), [
         "Do. Go ahead.",
         "Do. Walk on."
       ])

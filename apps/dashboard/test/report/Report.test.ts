@@ -94,7 +94,7 @@ describe("Report.html", () => {
       selection: { ...config.selection, rounds: 1 },
       verification: { samples: 1 },
       rollout: { ...config.rollout, groupSize: 1 },
-      train: { ...config.train, batchSize: 1, miniBatchSize: 1 },
+      train: { ...config.train, batchSize: 1, miniBatch: { ...config.train.miniBatch, size: 1 } },
       evaluation: { ...config.evaluation, every: 1, questions: 1 }
     }
     const record = RunRecord.observe(RunRecord.empty(short), syntheticLog(short, 1))

@@ -9,7 +9,7 @@ export const config: RunConfig = {
   selection: { ...Presets.paper.selection, rounds: 2 },
   verification: { samples: 8 },
   rollout: { ...Presets.paper.rollout, groupSize: 2 },
-  train: { ...Presets.paper.train, batchSize: 9, miniBatchSize: 9 },
+  train: { ...Presets.paper.train, batchSize: 9, miniBatch: { ...Presets.paper.train.miniBatch, size: 9 } },
   evaluation: { ...Presets.paper.evaluation, every: 5, questions: 4 }
 }
 

@@ -32,8 +32,6 @@ export const algorithm: Algorithm = {
   population: { ...Presets.quick.population, size: 5 },
   selection: { ...Presets.quick.selection, average: "steps", shares: "softmax", removal: "bottom-half", rounds: 2 },
   schedule: { ...Presets.quick.schedule, steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8 },
-  // The fixtures hold no answers to be common.
-  proposer: { ...Presets.quick.proposer, commonAnswers: 1 },
   verification: { samples: 4 },
   rollout: {
     ...Presets.quick.rollout,
@@ -44,7 +42,12 @@ export const algorithm: Algorithm = {
     maxObservationTokens: 200
   },
   // The rate is that of the fixtures, which outlive what a preset has.
-  train: { ...Presets.quick.train, batchSize: 4, miniBatchSize: 2, learningRate: 1e-4 },
+  train: {
+    ...Presets.quick.train,
+    batchSize: 4,
+    miniBatch: { ...Presets.quick.train.miniBatch, size: 2 },
+    learningRate: 1e-4
+  },
   evaluation: { ...Presets.quick.evaluation, questions: 4 }
 }
 

@@ -12,9 +12,9 @@ const untrained = (name: string, description: string, config: (config: RunConfig
     return {
       ...rest,
       population: { ...population, size: 1, parents: 1 },
-      schedule: { ...schedule, steps: 1, pruneEvery: 0, evolveEvery: 0, policyFirst: null },
+      schedule: { ...schedule, steps: 1, pruneEvery: 0, evolveEvery: 0 },
       rollout: { ...rollout, groupSize: 1 },
-      train: { ...train, fromStep: null, batchSize: 1, miniBatchSize: 1 }
+      train: { ...train, fromStep: null, batchSize: 1, miniBatch: { ...train.miniBatch, size: 1 } }
     }
   })
 

@@ -38,7 +38,7 @@ export const figures = Effect.gen(function* () {
         const config = {
           ...base.evidence,
           schedule: { ...base.evidence.schedule, steps },
-          train: { ...base.evidence.train, batchSize: 32, miniBatchSize: 32 }
+          train: { ...base.evidence.train, batchSize: 32, miniBatch: { ...base.evidence.train.miniBatch, size: 32 } }
         }
         const context = contextOf(config)
         const { events, start } = play(context)

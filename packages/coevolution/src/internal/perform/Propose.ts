@@ -85,7 +85,7 @@ const makePropose = (
   const question = Attempts.lookup(data)
   const commonAnswers = CandidateLint.commonAnswers(
     data.train.map(({ goldenAnswers }) => goldenAnswers),
-    algorithm.proposer.commonAnswers
+    CandidateLint.defaultCommonShare
   )
   return Effect.fn("Perform.propose")(function* (command: Command.Propose) {
     const trajectories = yield* store.read(command.failures)

@@ -28,7 +28,8 @@ export const make = Effect.fnUntraced(function* (
   const engine = yield* Engine
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
-  const foldsKl = algorithm.train.kl === "advantages" && algorithm.train.klCoefficient > 0
+  const { kl, klCoefficient } = algorithm.train.loss
+  const foldsKl = kl === "advantages" && klCoefficient > 0
   /** The batch of the current step, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
 
@@ -39,7 +40,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const logprobs = known.get(request.datums) ?? (yield* references.score(step, request))
         known.set(request.datums, logprobs)
-        return GrpoBatch.foldKl(request, logprobs, algorithm.train.klCoefficient)
+        return GrpoBatch.foldKl(request, logprobs, klCoefficient)
       })
     )
   })
