@@ -135,11 +135,8 @@ const learningRate = (algorithm: Algorithm, step: number): number => {
   const span = Schedule.trained(algorithm)
   if (span === null) return 0
   const [first, last] = span
-  return LearningRate.at(
-    { ...algorithm.train.optimizer, learningRate: algorithm.train.learningRate },
-    step - first + 1,
-    last - first + 1
-  )
+  const { learningRate: peak, optimizer } = algorithm.train
+  return LearningRate.at({ ...optimizer, learningRate: peak }, step - first + 1, last - first + 1)
 }
 
 /** The missing cells of the final table: the trained policy first, since it is already loaded. */
