@@ -10,7 +10,7 @@ import { algorithm, runOn } from "../../packages/coevolution/test/support/Script
 import { Server } from "../../packages/cohorts/test/support/Server.ts"
 
 describe.each(Struct.keys(Rules.removals))("the rule %s of the registry", (name) => {
-  const led = Rules.removals[name]({ size: 5, parents: 1, ties: "order", risk: 0.9 })
+  const led = Rules.removals[name]({ ...Rules.sets.paper, size: 5, parents: 1, risk: 0.9, asks: false })
 
   for (const { check, name: law } of [...RemovalLaws.laws(led.removal), ...AdmissionLaws.laws(led.admission)])
     it.effect(law, () => check)

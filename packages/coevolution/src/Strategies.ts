@@ -1,6 +1,6 @@
 /** The strategies of a run: one for each part of the loop. */
 import { Strategy } from "@inspo/domain"
-import { Rules } from "@inspo/evolution"
+import { Rules, type Strategies as Evolution } from "@inspo/evolution"
 import { InstructionValue } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
@@ -10,13 +10,9 @@ import { Effect, Equal, Layer, Schema, Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
 /** The strategies: values of pure functions. */
-export interface Strategies {
-  readonly valuation: InstructionValue.Interface
+export interface Strategies extends Evolution.Strategies {
   readonly sampler: Sampler.Interface
-  readonly removal: Removal.Interface
-  readonly admission: Admission.Interface
   readonly buffer: ReplayBuffer.Interface
-  readonly verification: Verification.Interface
 }
 
 /** The settings and the strategies that a run decides by. */
@@ -47,11 +43,13 @@ export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
 /** The strategies that an algorithm names. */
 export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
-  valuation: valuationOf(algorithm),
+  ...Rules.strategies(algorithm.selection, {
+    ...algorithm.population,
+    ...algorithm.selection,
+    asks: algorithm.verification.samples > 0
+  }),
   sampler: samplerOf(algorithm),
-  ...Rules.removals[algorithm.selection.removal]({ ...algorithm.population, ...algorithm.selection }),
-  buffer: ReplayBuffer.make(algorithm.selection),
-  verification: verificationOf(algorithm)
+  buffer: ReplayBuffer.make(algorithm.selection)
 })
 
 /** An algorithm with the strategies that it names. */
@@ -143,14 +141,6 @@ export const nouns: Readonly<Record<keyof Identities, string>> = {
   verification: "the verification rule"
 }
 
-const valuationOf = ({ selection: { average, ties, window } }: Algorithm): InstructionValue.Interface => {
-  if (average === "questions") return InstructionValue.comparing({ window, average: "observed", span: "steps" })
-  const best = ties === "evidence" ? "evidence" : "value"
-  return average === "draws"
-    ? InstructionValue.make({ window, ties, best, average: "window", span: "draws", unseen: "zero" })
-    : InstructionValue.make({ window, ties, best })
-}
-
 const samplerOf = (algorithm: Algorithm): Sampler.Interface => {
   const { assignment, shares, temperature } = algorithm.selection
   return Sampler.make({ rule: shares, temperature, assignment, sharing: sharingOf(algorithm) })
@@ -160,11 +150,3 @@ const sharingOf = ({ rollout: { groupSize, instructionsPerQuestion } }: Algorith
   instructionsPerQuestion === "samples"
     ? { _tag: "Samples", samples: groupSize }
     : { _tag: "Groups", instructionsPerQuestion }
-
-const verificationOf = ({ selection, verification }: Algorithm): Verification.Interface => {
-  const { baseline, fill, rounds } = selection
-  if (verification.samples === 0) return Verification.untried({ rounds, fill })
-  return baseline === "rerun"
-    ? Verification.rerunParent({ rounds, fill })
-    : Verification.storedBaseline({ rounds, fill })
-}

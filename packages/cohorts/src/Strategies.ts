@@ -1,31 +1,36 @@
-/** The strategies of a population: pure functions for each part. */
-import { type Group, Rules, type Strategies as Deciding } from "@inspo/evolution"
-import { InstructionValue, type MissingRewards } from "@inspo/population"
-import { Verification } from "@inspo/verification"
+/** The strategies of a population: those that its settings name, or that the context provides in their place. */
+import { type Group, Rules, Strategies as Evolution } from "@inspo/evolution"
+import type { MissingRewards } from "@inspo/population"
+import { Effect } from "effect"
 import { type Settings, toUnit } from "./Settings.ts"
 
 /** The strategies in force: those that evolution decides by, and how members are compared. */
-export interface Strategies extends Deciding {
-  readonly valuation: Pick<InstructionValue.Interface, "best" | "observe" | "values">
-}
+export type Strategies = Evolution.Strategies
 
 /** What gives the strategies of settings. */
 export type Decides = (settings: Settings) => Strategies
 
 /** Members are compared within questions, and pruned by the rule of the settings; candidates enter untried. */
-export const ofSettings: Decides = (settings) => ({
-  valuation: InstructionValue.comparing(averaging(settings)),
-  ...Rules.removals[settings.removal ?? "evidence"]({ ...settings.population, ties: "evidence", risk: settings.risk }),
-  verification: Verification.untried({ rounds: 1, fill: false })
-})
+export const ofSettings: Decides = (settings) =>
+  Rules.strategies(
+    { ...Rules.sets.evidence, removal: settings.removal ?? "evidence" },
+    {
+      ...Rules.sets.evidence,
+      ...settings.population,
+      risk: settings.risk,
+      missingRewards: missingRewardsOf(settings),
+      asks: false
+    }
+  )
 
-/** What a population's window keeps of the rewards. */
-const averaging = (settings: Settings): InstructionValue.Averaging => ({
-  window: shownCohorts,
-  span: "steps",
-  average: "observed",
-  missingRewards: missingRewardsOf(settings)
-})
+/**
+ * {@link ofSettings} with the services of the context, such as `Removal.Removal`, in place of the strategies of the same names. The log of a
+ * population does not name them: it needs the same ones each time it is read.
+ */
+export const fromContext: Effect.Effect<Decides> = Effect.map(
+  Evolution.fromContext,
+  (replace) => (settings) => replace(ofSettings(settings))
+)
 
 /** What a missing reward means, as a reward in [0, 1]. No evidence has any where they are missing at random. */
 export const missingRewardsOf = (
@@ -38,6 +43,3 @@ export const evidenceOf = (
   { missingRewards }: Pick<Settings, "missingRewards">,
   units: ReadonlyArray<Group>
 ): ReadonlyArray<Group> => (missingRewards === "random" ? units.map((unit) => ({ ...unit, missing: 0 })) : units)
-
-/** The cohorts whose mean reward the values that are shown have. */
-const shownCohorts = 5

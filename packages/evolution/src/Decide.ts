@@ -10,7 +10,7 @@ import type { Strategies } from "./Strategies.ts"
 
 /** What evolution needs to know to decide. */
 export interface DecisionContext {
-  readonly strategies: Strategies
+  readonly strategies: Omit<Strategies, "valuation">
   /** The values that members are ranked by. */
   readonly values: ReadonlyArray<Population.Value>
   readonly settings: {

@@ -1,23 +1,36 @@
-/** How a population is led: two sets of rules, and their single choices for ablations. */
-import type { Ranking } from "@inspo/population"
+/** How a population is led: the registries of rules, two sets of them, and their single choices for ablations. */
+import { InstructionValue, type MissingRewards, type Ranking } from "@inspo/population"
 import { Admission, EvidencePruning, Removal as Rule } from "@inspo/successive-halving"
+import { Verification } from "@inspo/verification"
 import { Equal, Schema, SchemaGetter, Struct } from "effect"
+import type { Strategies } from "./Strategies.ts"
 
-/** What a rule of removal and admission is made from. `size` and `parents` are N_P and N_parent. */
+/** What rules are made from. `size` and `parents` are N_P and N_parent; with `asks`, candidates are asked questions before they enter. */
 export interface Leading {
   readonly size: number
   readonly parents: number
+  readonly window: number
   readonly ties: Ranking.Ties
   readonly risk: number
+  readonly rounds: number
+  readonly fill: boolean
+  readonly asks: boolean
+  readonly missingRewards?: MissingRewards.MissingRewards
 }
 
-/** Who leaves, and how newcomers get places. */
-export interface Led {
-  readonly removal: Rule.Interface
-  readonly admission: Admission.Interface
-}
+/** The registry of valuations, each with evidence of its own: a rule is a file and a line here, for runs, served populations and searches. */
+export const valuations = {
+  draws: ({ ties, window }) =>
+    InstructionValue.make({ window, ties, best: whenUnknown[ties], average: "window", span: "draws", unseen: "zero" }),
+  steps: ({ ties, window }) => InstructionValue.make({ window, ties, best: whenUnknown[ties] }),
+  questions: ({ missingRewards = "worst", window }) =>
+    InstructionValue.comparing({ window, average: "observed", span: "steps", missingRewards })
+} as const satisfies Record<string, (leading: Leading) => InstructionValue.Interface>
 
-/** The registry of removal and admission: a rule is a file and a line here, for runs and served populations. */
+/** How I* is chosen while no value is known, by how ties are broken. */
+const whenUnknown = { order: "value", evidence: "evidence" } as const
+
+/** The registry of removal and admission. */
 export const removals = {
   "bottom-half": (leading) => ({ removal: Rule.bottomHalf(leading), admission: Admission.allOthers(leading) }),
   "fixed-half": (leading) => ({ removal: Rule.fixedHalf(leading), admission: Admission.allOthers(leading) }),
@@ -25,7 +38,24 @@ export const removals = {
     removal: EvidencePruning.removal({ delta, parents }),
     admission: EvidencePruning.admission({ delta })
   })
-} as const satisfies Record<string, (leading: Leading) => Led>
+} as const satisfies Record<string, (leading: Leading) => Pick<Strategies, "admission" | "removal">>
+
+/** The registry of verifications, by the score that a candidate must reach. */
+export const verifications = {
+  stored: Verification.storedBaseline,
+  shared: Verification.storedBaseline,
+  rerun: Verification.rerunParent
+} as const satisfies Record<string, (leading: Leading) => Verification.Interface>
+
+/** The strategies of some rules. */
+export const strategies = (
+  { average, baseline, removal }: Pick<Rules, "average" | "baseline" | "removal">,
+  leading: Leading
+): Strategies => ({
+  valuation: valuations[average](leading),
+  ...removals[removal](leading),
+  verification: (leading.asks ? verifications[baseline] : Verification.untried)(leading)
+})
 
 /** The name of a rule of removal and admission. */
 export const Removal = Schema.Literals(Struct.keys(removals)).annotate({
@@ -36,7 +66,7 @@ const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
 /** The choices of a set of rules. Each decides a point that the paper leaves open (docs/algorithm.md). */
 export const Rules = Schema.Struct({
-  average: Schema.Literals(["draws", "steps", "questions"]).annotate({
+  average: Schema.Literals(Struct.keys(valuations)).annotate({
     description:
       "The value of an instruction. `questions`: compared within questions; `draws` and `steps`: the average of Eq. 6 over its last n observations, or the last n steps"
   }),
@@ -75,7 +105,7 @@ export const Rules = Schema.Struct({
   questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
     description: "D_B: with replacement, a random subset, or distinct recent questions without the reflected ones"
   }),
-  baseline: Schema.Literals(["stored", "shared", "rerun"]).annotate({
+  baseline: Schema.Literals(Struct.keys(verifications)).annotate({
     description: "The score a candidate must reach: the parent's record, where it covers the questions, or rerun"
   }),
   fill: Schema.Boolean.annotate({ description: "Whether the best rejected candidates fill empty places" }),

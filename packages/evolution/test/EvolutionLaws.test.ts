@@ -41,7 +41,7 @@ describe.each(
   for (const { check, name } of EvolutionLaws.laws(host, { runs: 40 })) it.effect(name, () => check)
 })
 
-const right: Strategies = {
+const right: Strategies.Strategies = {
   valuation: InstructionValue.recentSteps({ window: 3 }),
   removal: Removal.bottomHalf({ parents: 2 }),
   admission: Admission.allOthers(),
@@ -49,10 +49,10 @@ const right: Strategies = {
 }
 const one = Removal.fixedHalf({ parents: 1, size: 10 })
 
-const removal = (changed: Partial<Strategies["removal"]>): Partial<Lives.Host> => ({
+const removal = (changed: Partial<Strategies.Strategies["removal"]>): Partial<Lives.Host> => ({
   strategies: { ...right, removal: { ...right.removal, ...changed } }
 })
-const verification = (changed: Partial<Strategies["verification"]>): Partial<Lives.Host> => ({
+const verification = (changed: Partial<Strategies.Strategies["verification"]>): Partial<Lives.Host> => ({
   strategies: { ...right, verification: { ...right.verification, ...changed } }
 })
 /** Changes the decision about who joins. */

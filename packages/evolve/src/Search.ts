@@ -5,13 +5,11 @@
 import { Instruction, Invariant, RandomStream } from "@inspo/domain"
 import { Array as Arr, Chunk, HashMap, HashSet, Option } from "effect"
 import * as Evolution from "@inspo/evolution"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
-import { EvidencePruning } from "@inspo/successive-halving"
-import { Verification } from "@inspo/verification"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
-import { every, probes, type Setup, testScores, testShare } from "./Setup.ts"
+import { every, mostMembers, probes, type Setup, testScores, testShare } from "./Setup.ts"
 
 export interface State {
   readonly setup: Setup
@@ -355,19 +353,15 @@ const callsLeft = (state: State): number => {
 
 const context = (state: State): Evolution.DecisionContext => ({
   strategies,
-  values: InstructionValue.compare.values(state.evolution.population),
+  values: strategies.valuation.values(state.evolution.population),
   settings: { population: { size: state.setup.size } },
   protectedIds: new Set(),
   generationOf: (id) => promptOf(state, id).generation,
   verification: { asks: false }
 })
 
-const strategies: Evolution.Strategies = {
-  valuation: InstructionValue.compare,
-  removal: EvidencePruning.removal({ delta: 0.05, parents: 1 }),
-  admission: EvidencePruning.admission({ delta: 0.05 }),
-  verification: Verification.untried({ rounds: 1, fill: false })
-}
+const rules = Evolution.Rules.sets.evidence
+const strategies = Evolution.Rules.strategies(rules, { ...rules, size: mostMembers, parents: 1, asks: false })
 
 /** The first round asks the original alone; the others share their calls by P(best). Null if nothing is left to ask. */
 const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
@@ -377,7 +371,7 @@ const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
   if (rounds === 0) return planned(step, "search", queue(state, original, setup.opening))
   const { members } = evolution.population
   if (left <= 0 || members.length === 1) return null
-  const shares = Shares.thompson(InstructionValue.compare.values(evolution.population))
+  const shares = Shares.thompson(strategies.valuation.values(evolution.population))
   const stream = RandomStream.make(setup.randomSeed, ["round", step])
   const budget = Math.min(setup.round, left)
   let carried = stream.next()

@@ -196,11 +196,14 @@ export const make = ({
     minimalGain,
     search: order.slice(test),
     test: order.slice(0, test),
-    size: 6,
+    size: mostMembers,
     opening: Math.min(cases - test, Math.max(3, Math.floor(rest / 20))),
     round: 10
   }
 }
+
+/** The most prompts that are compared at a time. */
+export const mostMembers = 6
 
 /** Calls between two evolutions, of a search with so many. */
 export const every = (calls: number): number => Math.min(60, Math.max(10, Math.floor(calls / 3)))

@@ -56,7 +56,11 @@ const after = (
 }
 
 const shown = (state: State.State) =>
-  View.population({ name: "support", spentUsd: 0, capUsd: null, degraded: [], skipped: null }, state)
+  View.population(
+    Strategies.ofSettings,
+    { name: "support", spentUsd: 0, capUsd: null, degraded: [], skipped: null },
+    state
+  )
 
 describe("what is shown of a population", () => {
   it("names the lease that holds back decisions, how long it is waited for, and counts what came after it", () => {

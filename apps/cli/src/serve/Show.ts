@@ -1,5 +1,5 @@
 /** Shows served populations in a terminal. */
-import { Summary } from "@inspo/cohorts"
+import { Strategies, Summary } from "@inspo/cohorts"
 import { Text, count, duration, percent, plural } from "@inspo/report"
 import { type Population, View } from "@inspo/serve"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
@@ -10,11 +10,12 @@ import { type Place, read } from "./StoredPopulations.ts"
 
 /** Shows the status of populations, as the server's API does. */
 export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Place>) {
+  const decides = yield* Strategies.fromContext
   const populations = yield* Effect.forEach(places, (place) =>
     Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
       directory: place.directory,
       incumbent: View.incumbent(state),
-      population: View.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
+      population: View.population(decides, { name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
     }))
   )
   yield* Reporter.print({ populations }, (columns) =>

@@ -45,6 +45,8 @@ export interface LivePopulation extends Retention.Retention {
   readonly submit: (command: At, details?: Details) => Effect.Effect<Answer, Refused | JournalError>
   /** Returns to a closed cohort, once for each `requestId`; answers the branch that continues from there. */
   readonly rewind: (to: string, requestId: string) => Effect.Effect<Answer, Refused | JournalError>
+  /** The strategies of settings, as its context provides them. */
+  readonly decides: Strategies.Decides
   /** Where it is stored. */
   readonly journal: Journal.Interface
   /** The durable state. */
@@ -58,12 +60,11 @@ export type At = (now: number) => Command
 
 /**
  * `redact` is applied to texts of users before the population's own patterns, which a `redactor` applies on one thread for
- * all populations that share it; `decides` gives the strategies of settings.
+ * all populations that share it.
  */
 export interface Options {
   readonly redact?: Redaction.Redact
   readonly redactor?: Redactor.Redactor
-  readonly decides?: Strategies.Decides
 }
 
 /** Writes a new population into an empty journal; refuses patterns of redaction that cannot be used. */
@@ -79,12 +80,13 @@ export const begin = Effect.fnUntraced(function* (
   yield* LogLine.log(events)
 })
 
-/** Opens a population from its journal. It handles commands as long as the scope lasts. */
+/** Opens a population from its journal, with the strategies of the context. It handles commands as long as the scope lasts. */
 export const open = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   options: Options = {}
 ): Effect.fn.Return<LivePopulation, JournalError, Scope.Scope> {
-  const { decides = Strategies.ofSettings, redact = identity, redactor = yield* Redactor.make } = options
+  const { redact = identity, redactor = yield* Redactor.make } = options
+  const decides = yield* Strategies.fromContext
   const commits = yield* commitsOf(journal, decides)
   const { forget, retain } = yield* Retention.make(journal, commits.state)
   const submit: LivePopulation["submit"] = Effect.fnUntraced(function* (at, details = {}) {
@@ -93,6 +95,7 @@ export const open = Effect.fnUntraced(function* (
     return yield* commits.submit(at, redacted)
   })
   return {
+    decides,
     journal,
     state: commits.state,
     changes: commits.changes,

@@ -12,7 +12,7 @@ import {
   type Snapshot,
   snapshot,
   State,
-  Strategies
+  type Strategies
 } from "@inspo/cohorts"
 import { Instruction as DomainInstruction } from "@inspo/domain"
 import { isAlive } from "@inspo/evolution"
@@ -40,8 +40,12 @@ export const budgetUsd = (
 ): number | null => (capUsd === null || budgetUsd === null ? (capUsd ?? budgetUsd) : Math.min(capUsd, budgetUsd))
 
 /** A population with its members, cohorts and status. */
-export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status, state: State.State): Population => {
-  const strategies = Strategies.ofSettings(state.settings)
+export const population = (
+  decides: Strategies.Decides,
+  { capUsd, degraded, name, skipped, spentUsd }: Status,
+  state: State.State
+): Population => {
+  const strategies = decides(state.settings)
   const { branch, closed, learning, settings } = state
   const shown = snapshot(strategies, state)
   const horizon = Horizon.horizonOf(state)
@@ -78,17 +82,18 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
 }
 
 /** The snapshot of a population under the strategies of its settings. */
-export const snapshotOf = (state: State.State): Snapshot => snapshot(Strategies.ofSettings(state.settings), state)
+export const snapshotOf = (decides: Strategies.Decides, state: State.State): Snapshot =>
+  snapshot(decides(state.settings), state)
 
 /** Members, and candidates that wait for a review. */
-export const allOf = (state: State.State): ReadonlyArray<Member> => {
-  const strategies = Strategies.ofSettings(state.settings)
+export const allOf = (decides: Strategies.Decides, state: State.State): ReadonlyArray<Member> => {
+  const strategies = decides(state.settings)
   return listed(strategies, state, snapshot(strategies, state))
 }
 
 /** A living member. */
-export const memberOf = (state: State.State, id: string): Member | undefined =>
-  allOf(state).find(
+export const memberOf = (decides: Strategies.Decides, state: State.State, id: string): Member | undefined =>
+  allOf(decides, state).find(
     (one) => one.id === id && isAlive(state.learning.population, DomainInstruction.InstructionId.make(id))
   )
 

@@ -94,12 +94,12 @@ export const simulate = (rule: Rule, entry: Entry, budget: Budget, seed: number)
 
 /** What evolution decides with, under a rule and how candidates enter. */
 export const contextOf = (
-  { admission, removal, valuation }: Rule,
+  { admission, removal }: Rule,
   { questions, strategy }: Entry,
   values: ReadonlyArray<Population.Value>,
   storedParentMean: (parent: Instruction.InstructionId) => number
 ): Evolution.DecisionContext => ({
-  strategies: { valuation, removal, admission, verification: strategy },
+  strategies: { removal, admission, verification: strategy },
   values,
   settings: { population: { size } },
   protectedIds: new Set(),

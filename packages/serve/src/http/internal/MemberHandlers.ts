@@ -34,7 +34,7 @@ const add = Effect.fnUntraced(function* (
   { live }: Served,
   { parent, wording }: Extract<MemberAction, { readonly action: "add" }>
 ): Effect.fn.Return<Member, Problem> {
-  const same = (state: State.State) => View.allOf(state).find((one) => Equal.equals(one.wording, wording))
+  const same = (state: State.State) => View.allOf(live.decides, state).find((one) => Equal.equals(one.wording, wording))
   const known = same(yield* live.state)
   if (known !== undefined) return known
   yield* submit(live, "Done", (now) => ({
@@ -50,9 +50,9 @@ const pin = Effect.fnUntraced(function* (
   { live }: Served,
   id: Instruction.InstructionId | null
 ): Effect.fn.Return<Member, Problem> {
-  const pinned = View.allOf(yield* live.state).find((one) => one.pinned)
+  const pinned = View.allOf(live.decides, yield* live.state).find((one) => one.pinned)
   const target = id ?? pinned?.id
-  if (target === undefined) return yield* present(incumbentOf(yield* live.state), "the incumbent")
+  if (target === undefined) return yield* present(incumbentOf(live, yield* live.state), "the incumbent")
   if (target !== pinned?.id || id === null)
     yield* submit(live, "Done", (now) => ({
       _tag: "Pin",
@@ -61,17 +61,18 @@ const pin = Effect.fnUntraced(function* (
       isPinned: id !== null
     }))
   const state = yield* live.state
-  return yield* present(id === null ? incumbentOf(state) : View.memberOf(state, id), target)
+  return yield* present(id === null ? incumbentOf(live, state) : View.memberOf(live.decides, state, id), target)
 })
 
-const incumbentOf = (state: State.State) => View.memberOf(state, View.incumbent(state).instruction.id)
+const incumbentOf = ({ decides }: Served["live"], state: State.State) =>
+  View.memberOf(decides, state, View.incumbent(state).instruction.id)
 
 const retire = Effect.fnUntraced(function* (
   served: Served,
   id: Instruction.InstructionId
 ): Effect.fn.Return<Member, Problem> {
   const { live } = served
-  const before = View.memberOf(yield* live.state, id)
+  const before = View.memberOf(live.decides, yield* live.state, id)
   if (before === undefined) {
     const known = yield* formerMember(served, id)
     const fate = History.fate(known)
@@ -88,7 +89,7 @@ const review = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Member, Problem> {
   const { live } = served
   const state = yield* live.state
-  const candidate = View.snapshotOf(state).candidates.find((one) => one.id === id)
+  const candidate = View.snapshotOf(live.decides, state).candidates.find((one) => one.id === id)
   const decided = isApproved ? "approved" : "rejected"
   if (candidate?.stage === "waiting") {
     const { place } = candidate

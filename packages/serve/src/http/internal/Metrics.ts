@@ -15,7 +15,7 @@ export const forget = ({ name }: Pick<Served, "name">): Effect.Effect<void> =>
 export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Served>) {
   for (const { evolving, live, name } of populations) {
     const state = yield* live.state
-    const { cohorts, members } = View.snapshotOf(state)
+    const { cohorts, members } = View.snapshotOf(live.decides, state)
     const set = (gauge: typeof open, value: number) =>
       Metric.update(Metric.withAttributes(gauge, { population: name }), value)
     const samples = members.reduce((sum, one) => sum + one.samples, 0)

@@ -58,7 +58,7 @@ const view = Effect.fnUntraced(function* ({ evolving, live, name }: Served): Eff
     degraded: yield* evolving.degraded,
     skipped: yield* evolving.skipped
   }
-  return View.population(status, yield* live.state)
+  return View.population(live.decides, status, yield* live.state)
 })
 
 /** An id of another population, or of none, has no texts. */
