@@ -1,5 +1,5 @@
 import { Instruction, Question } from "@inspo/domain"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Array as Arr, Effect, Order } from "effect"
@@ -30,11 +30,11 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
   seed,
   steps
 }: Options<E>) {
-  const { observe } = InstructionValue.recentSteps({ window: 10 })
-  const { values } = InstructionValue.compare
+  const { observe } = Population.recentSteps({ window: 10 })
+  const { values } = Population.compare
   const pruning = EvidencePruning.removal({ delta: 0.05, parents: 1 })
   const sampler = Sampler.make({ rule: "thompson", temperature: 1, assignment: "stratified" })
-  let population = Population.make(prompts.map(instruction))
+  let population = Population.begin(prompts.map(instruction))
   const rankings: Array<Ranked> = []
 
   for (let step = 1; step <= steps; step++) {

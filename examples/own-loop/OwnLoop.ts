@@ -1,5 +1,5 @@
 import { Attempt, Experience, Instruction } from "@inspo/domain"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
@@ -13,11 +13,11 @@ export interface Agent {
 
 /** Asks all, removes prompts that are certainly not the best, and every ten steps adds a revision that is not worse. */
 export const loop = Effect.fn("OwnLoop.loop")(function* (agent: Agent, prompt: string, ids: ReadonlyArray<string>) {
-  const values = yield* InstructionValue.InstructionValue
+  const values = yield* Population.Population
   const buffer = yield* ReplayBuffer.ReplayBuffer
   const halving = yield* Removal.Removal
   const verification = yield* Verification.Verification
-  let [population, memory] = [yield* Attempt.attempt(() => Population.make([prompt])), ReplayBuffer.empty]
+  let [population, memory] = [yield* Attempt.attempt(() => Population.begin([prompt])), ReplayBuffer.empty]
   for (let step = 1; step <= 60; step++) {
     const members = Population.instructions(population)
     const asked = members.flatMap(({ id, text }) => ids.map((question) => ({ id, question, text })))
@@ -49,4 +49,4 @@ export const loop = Effect.fn("OwnLoop.loop")(function* (agent: Agent, prompt: s
 })
 
 const rules = Layer.merge(Removal.layer(), Verification.layer())
-export const layer = Layer.mergeAll(InstructionValue.layer(), ReplayBuffer.layer(), rules)
+export const layer = Layer.mergeAll(Population.layer(), ReplayBuffer.layer(), rules)

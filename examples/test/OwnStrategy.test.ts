@@ -21,7 +21,7 @@ describe("a strategy of one's own", () => {
   it.effect.prop("drops one that none is worse than, and leaves the parents", [Values], ([values]) =>
     Effect.gen(function* () {
       const { prune } = yield* Removal.Removal
-      const population = Population.make(values.map((_, index) => instruction(index)))
+      const population = Population.begin(values.map((_, index) => instruction(index)))
       const valued = values.map((value, index) => ({ id: instruction(index).id, value }))
       const { kept, pruned } = prune(population, valued)
       assert.strictEqual(pruned.length, values.length > 2 ? 1 : 0)

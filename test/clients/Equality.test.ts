@@ -12,7 +12,7 @@ import {
 import { type Instruction, Spent } from "@inspo/domain"
 import { Evolving, type Population as Wire } from "@inspo/serve"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { InstructionValue, type Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
@@ -31,7 +31,7 @@ type Proposed = Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>
 /** All that a run decided, and who was its best whenever a step was planned, and in the end. */
 const played = Effect.fnUntraced(function* (
   algorithm: Algorithm,
-  best: (of: Population.Population) => Instruction.InstructionId | null
+  best: (of: Population.Contents) => Instruction.InstructionId | null
 ) {
   const events: Array<RunEvent> = []
   const bests: Array<Instruction.InstructionId | null> = []
@@ -162,7 +162,7 @@ const reflectedAfter = (events: ReadonlyArray<RunEvent>, index: number): Readonl
 /** Who was best whenever a training cohort was opened, and in the end. */
 const bestsOf = (
   log: ReadonlyArray<PopulationEvent>,
-  best: (of: Population.Population) => Instruction.InstructionId | null
+  best: (of: Population.Contents) => Instruction.InstructionId | null
 ): ReadonlyArray<Instruction.InstructionId | null> => {
   let state = fold(log.slice(0, 1))
   const bests: Array<Instruction.InstructionId | null> = []
@@ -183,8 +183,8 @@ describe("a run driven through the instruction server by its client", () => {
       Effect.gen(function* () {
         const { data } = yield* make(algorithm)
         const context = makeDecisionContext(RunStrategies.deciding(algorithm), data)
-        const best = (population: Population.Population) =>
-          Option.getOrNull(Option.map(InstructionValue.compare.best(population), ({ instruction }) => instruction.id))
+        const best = (population: Population.Contents) =>
+          Option.getOrNull(Option.map(Population.compare.best(population), ({ instruction }) => instruction.id))
         const { bests, events } = yield* played(algorithm, best)
         const proposals = events.filter((event) => event._tag === "CandidatesProposed")
         const trainer = new Trainer(yield* listening(proposals))

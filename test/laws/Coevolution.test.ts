@@ -179,7 +179,7 @@ const assertAlike = (
 }
 
 /** The evidence that the population holds, against the same computed from all rewards */
-const assertEvidence = (history: History.History, { comparison, members }: Population.Population): void => {
+const assertEvidence = (history: History.History, { comparison, members }: Population.Contents): void => {
   const { evidence } = history
   const incumbent = members[comparison.incumbent]?.instruction.id ?? ""
   if (history.alive.length > 0 && !isAlike(history, comparison)) {

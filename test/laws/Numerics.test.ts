@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type Algorithm, RunState, Strategies } from "@inspo/coevolution"
 import { Advantage } from "@inspo/policy-gradient"
-import { type InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
 import { Schema } from "effect"
 import * as Trace from "./support/Trace.ts"
@@ -71,8 +71,8 @@ describe("from rewards to parents", () => {
       ({ history, temperature, window }) => {
         const algorithm = { ...preset, selection: { ...preset.selection, window } }
         const { admission, removal, valuation } = Strategies.ofAlgorithm(algorithm)
-        const finite = Schema.is(Population.Population)
-        let population = Population.make(Trace.instructions(4))
+        const finite = Schema.is(Population.Contents)
+        let population = Population.begin(Trace.instructions(4))
         for (const [index, step] of history.entries()) {
           const alive = new Set(Population.ids(population))
           const groups = step.map(toGroup).filter(({ instructionId }) => alive.has(instructionId))
@@ -128,7 +128,7 @@ describe("Eq. 3", () => {
   )
 })
 
-const toGroup = ({ member, rewards }: (typeof History.Type)[number][number]): InstructionValue.Observed => ({
+const toGroup = ({ member, rewards }: (typeof History.Type)[number][number]): Population.Observed => ({
   instructionId: RunState.instructionId(member),
   rewards
 })

@@ -20,7 +20,7 @@
  * of at most 5 %. Shares have exact intervals; those of gains are from the Gaussian model that runs compare instructions by.
  */
 import { type Group, type Instruction, Invariant } from "@inspo/domain"
-import { Difference, InstructionValue, Population } from "@inspo/population"
+import { Difference, Population } from "@inspo/population"
 import { Exact, type Interval } from "@inspo/statistics"
 import { type Array as Arr, Schema } from "effect"
 
@@ -64,9 +64,9 @@ export const evidenceOf = (
   groups: ReadonlyArray<Group.Group>
 ): Pick<Evidence, "seed" | "variants"> => {
   const [seed, ...others] = instructions
-  const population = InstructionValue.observe(
+  const population = Population.observe(
     { window: 1, span: "steps", average: "observed" },
-    Population.make(instructions),
+    Population.begin(instructions),
     1,
     groups.map(({ instructionId, questionId, rewards }) => ({ instructionId, question: questionId, rewards }))
   )

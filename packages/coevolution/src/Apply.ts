@@ -251,7 +251,7 @@ const collected = (
 /** Whether the best member is better than the seed within questions; what was known before if the seed has left. */
 const evidenceOf = (
   { evidence, instructions }: RunState.RunState,
-  population: Population.Population,
+  population: Population.Contents,
   step: number
 ): RunState.Evidence | null => {
   const seed = Invariant.at(instructions, 0, "instruction").id

@@ -6,7 +6,7 @@ import { afterUpdate } from "./Apply.ts"
 import type { Command, Levels } from "./Command.ts"
 import { bestInstruction, conclude } from "./Conclusion.ts"
 import { initialSize, sharesGroups, type Algorithm } from "./Algorithm.ts"
-import * as Evolving from "./internal/Evolving.ts"
+import * as EvolutionStep from "./internal/EvolutionStep.ts"
 import type { RunEvent } from "./RunEvent.ts"
 import type * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
@@ -67,7 +67,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
     case "Validate":
       return { _tag: "Validate", step: state.step, instruction: bestInstruction(context, state) }
     case "Evolve":
-      return Evolving.next(context, state)
+      return EvolutionStep.next(context, state)
     case "Evaluate":
       return evaluate(context, state)
   }

@@ -1,7 +1,7 @@
 /** The strategies of a run: one for each part of the loop. */
 import { Strategy } from "@inspo/domain"
 import { Rules, type Strategies as Evolution } from "@inspo/evolution"
-import { InstructionValue } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
 import { Admission, Removal } from "@inspo/successive-halving"
@@ -23,7 +23,7 @@ export interface Deciding {
 
 /** The services that provide the strategies of a run. */
 export type Services =
-  | InstructionValue.InstructionValue
+  | Population.Population
   | Sampler.Sampler
   | Removal.Removal
   | Admission.Admission
@@ -72,7 +72,7 @@ export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strate
 export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
   const { admission, buffer, removal, sampler, verification, valuation } = ofAlgorithm(algorithm)
   return Layer.mergeAll(
-    Layer.succeed(InstructionValue.InstructionValue, valuation),
+    Layer.succeed(Population.Population, valuation),
     Layer.succeed(Sampler.Sampler, sampler),
     Layer.succeed(Removal.Removal, removal),
     Layer.succeed(Admission.Admission, admission),
@@ -83,7 +83,7 @@ export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
 
 /** The strategies of the context. */
 export const fromContext: Effect.Effect<Strategies, never, Services> = Effect.all({
-  valuation: InstructionValue.InstructionValue,
+  valuation: Population.Population,
   sampler: Sampler.Sampler,
   removal: Removal.Removal,
   admission: Admission.Admission,

@@ -62,7 +62,7 @@ const observe = (state: RunState.RunState, step: number, groups: ReadonlyArray<G
 const after = (rewards: typeof Rewards.Type): RunState.RunState =>
   rewards.reduce<RunState.RunState>(
     (state, [seed, other], index) => observe(state, index + 1, [group(0, index + 1, seed), group(1, index + 1, other)]),
-    { ...RunState.unstarted, instructions, population: Population.make(instructions) }
+    { ...RunState.unstarted, instructions, population: Population.begin(instructions) }
   )
 
 const conclude = (state: RunState.RunState, instruction: Algorithm["selection"]["instruction"]) =>

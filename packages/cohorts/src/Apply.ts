@@ -4,9 +4,9 @@ import type { EvolutionEvent } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
 import { HashMap, Option, Struct } from "effect"
 import type { EventOf, PopulationEvent } from "./Event.ts"
-import * as Evidence from "./Evidence.ts"
+import * as CohortEvidence from "./CohortEvidence.ts"
 import { waited } from "./Horizon.ts"
-import { schedule } from "./internal/Evolving.ts"
+import { schedule } from "./internal/Decisions.ts"
 import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
 import { type Cohort, knownSamples, limits, type State } from "./State.ts"
 import type { Settings } from "./Settings.ts"
@@ -230,15 +230,15 @@ const closed = (state: State, event: EventOf<"Closed">, decides: Observes): Stat
   const { index, units } = event
   const next = learning.population.step + 1
   if (index !== next) throw new UnexpectedEvent({ event: "Closed", expected: `cohort ${next}, not ${index}` })
-  const after = Evidence.fold(decides(settings).valuation, learning, index, units, evidenceOf(settings, units))
+  const after = CohortEvidence.fold(decides(settings).valuation, learning, index, units, evidenceOf(settings, units))
   return {
     ...without(state, event),
     closed: {
       units: closed.units + units.length,
       lost: closed.lost + units.filter(({ missing }) => missing > 0).length,
-      across: closed.across + (Evidence.isAcross(learning, after) ? 1 : 0)
+      across: closed.across + (CohortEvidence.isAcross(learning, after) ? 1 : 0)
     },
-    questions: Evidence.asked(questions, units),
+    questions: CohortEvidence.asked(questions, units),
     learning: Evolution.endUnit(schedule(state), after)
   }
 }
@@ -265,7 +265,7 @@ const learned = (state: State, event: LearningEvent): Learning => {
     case "RewardedLate":
       return event.rewards.reduce(
         (after, { instruction, stratum, value }) =>
-          changed(after, instruction, (stats) => Evidence.accumulateLate(stats, stratum, value)),
+          changed(after, instruction, (stats) => CohortEvidence.accumulateLate(stats, stratum, value)),
         learning
       )
     case "Concluded":

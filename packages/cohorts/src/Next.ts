@@ -2,7 +2,7 @@
 import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
 import { sealsAt, settlesAt } from "./Horizon.ts"
-import { decide } from "./internal/Evolving.ts"
+import { decide } from "./internal/Decisions.ts"
 import type { Group } from "@inspo/evolution"
 import type { Cohort, Lease, State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"

@@ -11,10 +11,10 @@ import { InvalidInput } from "./InvalidInput.ts"
  * import { Population } from "@inspo/population"
  * import { Effect } from "effect"
  *
- * const population = Attempt.attempt(() => Population.make(["Answer.", ""])).pipe(
+ * const population = Attempt.attempt(() => Population.begin(["Answer.", ""])).pipe(
  *   Effect.catchTag("InvalidInput", ({ message }) => Effect.succeed(message))
  * )
- * console.log(await Effect.runPromise(population)) // Population.make: instructions[1] is empty; expected a text
+ * console.log(await Effect.runPromise(population)) // Population.begin: instructions[1] is empty; expected a text
  * ```
  */
 export const attempt = <A>(run: () => A): Effect.Effect<A, InvalidInput> =>

@@ -7,7 +7,7 @@ import { type Due, type Evolution, type EvolutionIn, type EvolutionState, isIn, 
 
 /** The state before the first unit of time. All instructions are newcomers. */
 export const begin = (instructions: ReadonlyArray<Instruction.Instruction>): EvolutionState => {
-  const population = Population.make(instructions)
+  const population = Population.begin(instructions)
   return {
     due: "Nothing",
     population,

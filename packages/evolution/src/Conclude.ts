@@ -1,14 +1,14 @@
 /** Which instruction is returned: one named rule for each kind of evidence, and what each guarantees. */
 import { type Instruction, RandomStream } from "@inspo/domain"
-import { Comparison, Difference, type InstructionValue, Population } from "@inspo/population"
+import { Comparison, Difference, Population } from "@inspo/population"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Option } from "effect"
 
 /** I*, as in the paper: the best by its value. Guarantees nothing; the largest of several noisy values is too large on average. */
 export const value = (
-  valuation: Pick<InstructionValue.Interface, "best">,
-  population: Population.Population
+  valuation: Pick<Population.Interface, "best">,
+  population: Population.Contents
 ): Option.Option<Instruction.Instruction> => Option.map(valuation.best(population), ({ instruction }) => instruction)
 
 /**
@@ -17,7 +17,7 @@ export const value = (
  * best of several times, it guarantees nothing.
  */
 export const interval = (
-  population: Population.Population,
+  population: Population.Contents,
   member: Instruction.InstructionId,
   control: Instruction.InstructionId
 ): Difference.Difference | null => {
@@ -31,7 +31,7 @@ export const interval = (
  * ({@link Comparison.observe} says what this assumes). Which of the others are better is only as sure as the interval.
  */
 export const anytime = (
-  population: Population.Population,
+  population: Population.Contents,
   control: Instruction.InstructionId,
   risk: number
 ): ReadonlyArray<Instruction.InstructionId> =>
@@ -41,7 +41,7 @@ export const anytime = (
 
 /** Of these members, the one with the largest expected reward; among equals the oldest. Guarantees nothing. */
 export const bestAmong = (
-  population: Population.Population,
+  population: Population.Contents,
   some: ReadonlyArray<Instruction.InstructionId>
 ): Instruction.InstructionId | undefined => {
   const all = Population.ids(population)

@@ -1,5 +1,5 @@
 /** Adds the evidence of a unit of time. */
-import type { InstructionValue } from "@inspo/population"
+import type { Population } from "@inspo/population"
 import { type EvolutionState, type Group, isAlive } from "./State.ts"
 
 /**
@@ -7,7 +7,7 @@ import { type EvolutionState, type Group, isAlive } from "./State.ts"
  * `InvalidInput` on a unit that does not come after the last one, and on a reward outside [0, 1].
  */
 export const observe = <S extends EvolutionState>(
-  valuation: Pick<InstructionValue.Interface, "observe">,
+  valuation: Pick<Population.Interface, "observe">,
   state: S,
   step: number,
   groups: ReadonlyArray<Group>

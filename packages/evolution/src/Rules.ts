@@ -1,5 +1,5 @@
 /** How a population is led: the registries of rules, two sets of them, and their single choices for ablations. */
-import { InstructionValue, type MissingRewards, type Ranking } from "@inspo/population"
+import { type MissingRewards, Population, type Ranking } from "@inspo/population"
 import { Admission, EvidencePruning, Removal as Rule } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Equal, Schema, SchemaGetter, Struct } from "effect"
@@ -21,11 +21,11 @@ export interface Leading {
 /** The registry of valuations, each with evidence of its own: a rule is a file and a line here, for runs, served populations and searches. */
 export const valuations = {
   draws: ({ ties, window }) =>
-    InstructionValue.make({ window, ties, best: whenUnknown[ties], average: "window", span: "draws", unseen: "zero" }),
-  steps: ({ ties, window }) => InstructionValue.make({ window, ties, best: whenUnknown[ties] }),
+    Population.make({ window, ties, best: whenUnknown[ties], average: "window", span: "draws", unseen: "zero" }),
+  steps: ({ ties, window }) => Population.make({ window, ties, best: whenUnknown[ties] }),
   questions: ({ missingRewards = "worst", window }) =>
-    InstructionValue.comparing({ window, average: "observed", span: "steps", missingRewards })
-} as const satisfies Record<string, (leading: Leading) => InstructionValue.Interface>
+    Population.comparing({ window, average: "observed", span: "steps", missingRewards })
+} as const satisfies Record<string, (leading: Leading) => Population.Interface>
 
 /** How I* is chosen while no value is known, by how ties are broken. */
 const whenUnknown = { order: "value", evidence: "evidence" } as const

@@ -79,7 +79,7 @@ export type Due = typeof Due.Type
  */
 export const EvolutionState = Schema.Struct({
   due: Due,
-  population: Population.Population,
+  population: Population.Contents,
   newcomers: Schema.Array(Instruction.InstructionId),
   born: Count,
   entrants: Schema.NullOr(Admission.Entrants),
@@ -111,7 +111,7 @@ export const candidateInstruction = (
 })
 
 /** Whether an instruction is a member. */
-export const isAlive = ({ members }: Population.Population, id: Instruction.InstructionId): boolean =>
+export const isAlive = ({ members }: Population.Contents, id: Instruction.InstructionId): boolean =>
   members.some(({ instruction }) => instruction.id === id)
 
 /** Whether an evolution is in this stage. */

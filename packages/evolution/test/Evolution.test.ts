@@ -13,7 +13,7 @@ import {
   UnexpectedEvent
 } from "@inspo/evolution"
 import { Lives } from "@inspo/evolution/testing"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Schema } from "effect"
@@ -29,7 +29,7 @@ const Led = Schema.Struct({
 
 const hostOf = ({ asks, parents, rounds, rule, size }: typeof Led.Type): Lives.Host => ({
   strategies: {
-    valuation: InstructionValue.recentSteps({ window: 3 }),
+    valuation: Population.recentSteps({ window: 3 }),
     ...(rule === "evidence"
       ? {
           removal: EvidencePruning.removal({ delta: 0.9, parents }),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
 import { decide, endUnit, type EventOf, type EvolutionState, instructionId, type Strategies } from "@inspo/evolution"
 import { EvolutionLaws, type Lives } from "@inspo/evolution/testing"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Effect } from "effect"
@@ -19,8 +19,7 @@ const hosts = [1, 2].flatMap((parents) =>
       Verification.storedBaseline({ rounds: 1, fill: false })
     ].map((verification) => ({
       strategies: {
-        valuation:
-          removal.identity.name === "evidence" ? InstructionValue.compare : InstructionValue.recentSteps({ window: 3 }),
+        valuation: removal.identity.name === "evidence" ? Population.compare : Population.recentSteps({ window: 3 }),
         removal,
         admission,
         verification
@@ -42,7 +41,7 @@ describe.each(
 })
 
 const right: Strategies.Strategies = {
-  valuation: InstructionValue.recentSteps({ window: 3 }),
+  valuation: Population.recentSteps({ window: 3 }),
   removal: Removal.bottomHalf({ parents: 2 }),
   admission: Admission.allOthers(),
   verification: Verification.rerunParent({ rounds: 2, fill: false })

@@ -67,7 +67,7 @@ export type Prompts = Arr.NonEmptyReadonlyArray<Instruction.Instruction>
 export interface Compared {
   readonly prompts: Prompts
   /** The prompts before their first answer. */
-  readonly unasked: Population.Population
+  readonly unasked: Population.Contents
   /** With the cases that several of them answered. */
   readonly sums: Comparison.Comparison
   /** What one of them alone answered, of each in order. */
@@ -136,7 +136,7 @@ export const population = (
   answers: Answers,
   step: number,
   isMember: (id: Instruction.InstructionId) => boolean
-): Population.Population => {
+): Population.Contents => {
   const all = unjudged(compared, answers, step)
   const missing = Population.missingShares(all.members)
   const leaving = Population.ids(all).filter((id) => !isMember(id))
@@ -291,7 +291,7 @@ const groupOf = (index: number, outcomes: ReadonlyArray<Outcome>): ReadonlyArray
 const blockOf = (groups: ReadonlyArray<Alone>): Blocks.Block => groups.map((group) => Blocks.onQuestion([group]))
 
 /** With all answers, and without a judgement. */
-const unjudged = (compared: Compared, answers: Answers, step: number): Population.Population => {
+const unjudged = (compared: Compared, answers: Answers, step: number): Population.Contents => {
   const { alone, sums, unasked } = compared
   const members = unasked.members.map((member): Population.Member => {
     const { missed, outcomes, sum } = ofPrompt(answers, member.instruction.id)
@@ -316,7 +316,7 @@ const unjudged = (compared: Compared, answers: Answers, step: number): Populatio
 }
 
 /** The prompts before they are asked. Newcomers are expected to be about as good as their parent or, if that is gone, as the original. */
-const begin = (prompts: Prompts): Population.Population => {
+const begin = (prompts: Prompts): Population.Contents => {
   const [, ...others] = prompts
   let entered = Comparison.entered({ ...Comparison.empty, prior: expected }, 1)
   for (const batch of siblings(others)) {
@@ -324,7 +324,7 @@ const begin = (prompts: Prompts): Population.Population => {
     const incumbent = index >= 0 && index < entered.weighted.length ? index : 0
     entered = Comparison.entered({ ...entered, incumbent }, batch.length)
   }
-  const members = prompts.flatMap((one) => Population.make([one]).members)
+  const members = prompts.flatMap((one) => Population.begin([one]).members)
   return { members, step: 0, comparison: Comparison.judge(entered, Population.missingShares(members), 0) }
 }
 

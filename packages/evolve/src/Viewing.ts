@@ -139,7 +139,7 @@ export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
 
 /** The progress of a search after each event. Computes the gain once for events that do not change it. */
 export const following = (): ((state: Search.State) => Setup.Progress) => {
-  let known: { readonly population: Population.Population; readonly gain: number | null } | null = null
+  let known: { readonly population: Population.Contents; readonly gain: number | null } | null = null
   return (state) => {
     const { population } = state.evolution
     const leader = Search.leaderOf(state)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question } from "@inspo/domain"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Array as Arr } from "effect"
 import * as fc from "fast-check"
 import * as Evidence from "../src/Evidence.ts"
@@ -17,7 +17,7 @@ const promptOf = (place: number, parent: number | null): Instruction.Instruction
 /** The evidence as a unit of time in which everything was answered, by the rules of populations. */
 const rebuilt = ([original, ...others]: Evidence.Prompts, outcomes: ReadonlyArray<Evidence.Outcome>) => {
   const entries = Arr.isArrayNonEmpty(others) ? Arr.groupWith(others, (one, other) => one.parent === other.parent) : []
-  let entered = Population.make([original], Evidence.expected)
+  let entered = Population.begin([original], Evidence.expected)
   for (const batch of entries) {
     const incumbent = Math.max(
       0,
@@ -35,7 +35,7 @@ const rebuilt = ([original, ...others]: Evidence.Prompts, outcomes: ReadonlyArra
       missing: one._tag === "Missed" ? 1 : 0
     }))
   const averaging = { window: Number.MAX_SAFE_INTEGER, span: "steps", average: "observed" } as const
-  return groups.length === 0 ? entered : InstructionValue.observe(averaging, entered, 7, groups)
+  return groups.length === 0 ? entered : Population.observe(averaging, entered, 7, groups)
 }
 
 /** All numbers of a value, by their path; what waits for a rival is left out, since nothing reads it. */

@@ -1,7 +1,7 @@
 /** How much better one member is than another, within questions. */
 import type { Instruction } from "@inspo/domain"
 import * as Comparison from "./Comparison.ts"
-import { ids, missingShares, type Population } from "./Members.ts"
+import { ids, missingShares, type Contents } from "./Members.ts"
 
 /**
  * The expected reward of one member minus that of another, with its 95 % interval by the Gaussian model of
@@ -16,7 +16,7 @@ export interface Difference {
 
 /** The difference of two members; null unless both are. */
 export const between = (
-  population: Population,
+  population: Contents,
   id: Instruction.InstructionId,
   rival: Instruction.InstructionId
 ): Difference | null => {
@@ -35,7 +35,7 @@ export const between = (
  * it is; 0 if it does already. Null if the two do not differ so far, or if missing rewards could explain it.
  */
 export const rewardsNeeded = (
-  population: Population,
+  population: Contents,
   id: Instruction.InstructionId,
   rival: Instruction.InstructionId
 ): number | null => {
@@ -49,7 +49,7 @@ export const rewardsNeeded = (
 }
 
 /** The difference with every missing reward at its worst and at its best, and its standard deviation. */
-const pair = (population: Population, id: Instruction.InstructionId, rival: Instruction.InstructionId) => {
+const pair = (population: Contents, id: Instruction.InstructionId, rival: Instruction.InstructionId) => {
   const all = ids(population)
   const [a, b] = [all.indexOf(id), all.indexOf(rival)]
   if (a < 0 || b < 0) return null

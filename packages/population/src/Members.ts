@@ -65,7 +65,7 @@ export interface Member {
 }
 
 /** The members in the order in which they joined, the last observed step, 0 before any, and how the members compare. */
-export interface Population {
+export interface Contents {
   readonly members: ReadonlyArray<Member>
   readonly step: number
   readonly comparison: Comparison.Comparison
@@ -96,10 +96,10 @@ export interface Newcomer {
  * The population before the first step, without evidence about any instruction. Texts become instructions with the ids `i0`, `i1`, …:
  * the first is the seed, the others are variants of it. Throws `InvalidInput` on an empty text, and on an id that occurs twice.
  */
-export const make = (
+export const begin = (
   instructions: ReadonlyArray<Instruction.Instruction | string>,
   prior?: Comparison.Prior
-): Population =>
+): Contents =>
   add(
     { members: [], step: 0, comparison: { ...Comparison.empty, ...(prior === undefined ? {} : { prior }) } },
     instructions.map((one, place) => ({ instruction: typeof one === "string" ? initial(one, place) : one }))
@@ -108,7 +108,7 @@ export const make = (
 const initial = (text: string, place: number): Instruction.Instruction => {
   if (text.trim() === "")
     InvalidInput.refuse({
-      where: "Population.make",
+      where: "Population.begin",
       field: `instructions[${place}]`,
       value: "empty",
       expected: "a text"
@@ -125,7 +125,7 @@ const initial = (text: string, place: number): Instruction.Instruction => {
 
 const idOf = (place: number): Instruction.InstructionId => {
   const id: string = `i${place}`
-  return isId(id) ? id : InvalidInput.refuse({ where: "Population.make", field: "id", value: id, expected: "a text" })
+  return isId(id) ? id : InvalidInput.refuse({ where: "Population.begin", field: "id", value: id, expected: "a text" })
 }
 
 const isId = (id: string): id is Instruction.InstructionId => id !== ""
@@ -133,7 +133,7 @@ const isId = (id: string): id is Instruction.InstructionId => id !== ""
 /**
  * Adds newcomers as one entry, after the present members and without evidence. Throws `InvalidInput` on the id of a member.
  */
-export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>): Population => {
+export const add = (population: Contents, newcomers: ReadonlyArray<Newcomer>): Contents => {
   if (newcomers.length === 0) return population
   const present = new Set(ids(population))
   const members = newcomers.map(({ instruction, verification = null }): Member => {
@@ -164,7 +164,7 @@ export const missingShares = (members: ReadonlyArray<Pick<Member, "lifetime">>):
   members.map(({ lifetime: { bounds } }) => (bounds.groups === 0 ? 0 : (bounds.high - bounds.low) / bounds.groups))
 
 /** Removes the named members and the evidence about them. Throws `InvalidInput` on an id that is not a member's. */
-export const remove = (population: Population, dropped: Iterable<Instruction.InstructionId>): Population => {
+export const remove = (population: Contents, dropped: Iterable<Instruction.InstructionId>): Contents => {
   const dropping = new Set(dropped)
   const present = new Set(ids(population))
   for (const id of dropping)
@@ -182,28 +182,28 @@ export const remove = (population: Population, dropped: Iterable<Instruction.Ins
 }
 
 /** Resets the windows and values of all members, parents included, as every evolution does; lifetime records stay. */
-export const resetWindows = (population: Population): Population => ({
+export const resetWindows = (population: Contents): Contents => ({
   ...population,
   members: population.members.map((member) => ({ ...member, window: [], value: null, stale: false }))
 })
 
 /** The instructions of the members, in order of entry. */
-export const instructions = (population: Population): ReadonlyArray<Instruction.Instruction> =>
+export const instructions = (population: Contents): ReadonlyArray<Instruction.Instruction> =>
   population.members.map((member) => member.instruction)
 
 /** The ids of the members, in order of entry. */
-export const ids = (population: Population): ReadonlyArray<Instruction.InstructionId> =>
+export const ids = (population: Contents): ReadonlyArray<Instruction.InstructionId> =>
   population.members.map((member) => member.instruction.id)
 
 /** The member with this id, if there is one. */
-export const find = (population: Population, id: Instruction.InstructionId): Option.Option<Member> =>
+export const find = (population: Contents, id: Instruction.InstructionId): Option.Option<Member> =>
   Option.fromNullishOr(population.members.find((member) => member.instruction.id === id))
 
 /** The best member by the comparison, if there is a member. */
-export const incumbent = ({ comparison, members }: Population): Member | undefined => members[comparison.incumbent]
+export const incumbent = ({ comparison, members }: Contents): Member | undefined => members[comparison.incumbent]
 
 /** Whether there were rewards, and all of them were 0. */
-export const isUnrewarded = ({ comparison }: Population): boolean => comparison.samples > 0 && comparison.sum === 0
+export const isUnrewarded = ({ comparison }: Contents): boolean => comparison.samples > 0 && comparison.sum === 0
 
 /** Mean reward over all trajectories since the instruction joined; none before the first. */
 export const lifetimeMean = (member: Member): Option.Option<number> =>

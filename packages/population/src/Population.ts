@@ -1,9 +1,21 @@
-/** The functions of `Members`, and the schemas of what they compute. */
-import { Schema } from "effect"
-import { Instruction, Trajectory } from "@inspo/domain"
+/** The functions of `Members` and `Values`, the schemas of what they compute, and the service that values instructions. */
+import { Context, Layer, Schema } from "effect"
+import { Attempt, type InvalidInput, Instruction, Trajectory } from "@inspo/domain"
 import type * as Members from "./Members.ts"
+import * as Values from "./Values.ts"
 
 export * from "./Members.ts"
+export * from "./Values.ts"
+
+/** The values of instructions, and the statistics that they are computed from. */
+export class Population extends Context.Service<Population, Values.Interface>()("@inspo/population/Population") {}
+
+/** Provides {@link Values.make}. Fails with `InvalidInput` on options out of range. */
+export const layer = (choices: Partial<Values.Choices> = {}): Layer.Layer<Population, InvalidInput.InvalidInput> =>
+  Layer.effect(
+    Population,
+    Attempt.attempt(() => Values.make(choices))
+  )
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
@@ -82,10 +94,10 @@ const Comparison = Schema.Struct({
 })
 
 /**
- * The schema of {@link Members.Population}: members have different ids and no observation after `step`, and the comparison has one
+ * The schema of {@link Members.Contents}: members have different ids and no observation after `step`, and the comparison has one
  * row, number and chance for each.
  */
-export const Population = Schema.Struct({ members: Schema.Array(Member), step: Count, comparison: Comparison }).check(
+export const Contents = Schema.Struct({ members: Schema.Array(Member), step: Count, comparison: Comparison }).check(
   Schema.makeFilter(({ comparison, members, step }) => {
     const size = members.length
     const { chances, exponents, incumbent, precision, shares, since, weighted } = comparison
@@ -100,7 +112,7 @@ export const Population = Schema.Struct({ members: Schema.Array(Member), step: C
     return (size === 0 ? incumbent === -1 : incumbent >= 0 && incumbent < size) || "an incumbent among the members"
   })
 )
-export type Population = Members.Population
+export type Contents = Members.Contents
 
 /** The schema of {@link Members.Value}. */
 export const Value = Schema.Struct({

@@ -6,7 +6,7 @@ import * as Values from "./Values.ts"
 
 /** The functions of `Population` and of a valuation, over a population that they change in place. */
 export interface Interface {
-  readonly get: Effect.Effect<Members.Population>
+  readonly get: Effect.Effect<Members.Contents>
   readonly values: Effect.Effect<ReadonlyArray<Members.Value>>
   readonly best: Effect.Effect<Option.Option<Members.Member>>
   readonly observe: (
@@ -44,8 +44,8 @@ export const layerRef = (
   Layer.effect(
     PopulationRef,
     Effect.gen(function* () {
-      const state = yield* SynchronizedRef.make(yield* Attempt.attempt(() => Members.make(instructions)))
-      const change = (next: (population: Members.Population) => Members.Population) =>
+      const state = yield* SynchronizedRef.make(yield* Attempt.attempt(() => Members.begin(instructions)))
+      const change = (next: (population: Members.Contents) => Members.Contents) =>
         SynchronizedRef.updateEffect(state, (population) => Attempt.attempt(() => next(population)))
       return {
         get: SynchronizedRef.get(state),

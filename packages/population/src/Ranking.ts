@@ -1,9 +1,9 @@
 import * as Order from "effect/Order"
 import { Invariant } from "@inspo/domain"
-import type { Member, Population, Value } from "./Members.ts"
+import type { Member, Contents, Value } from "./Members.ts"
 
 /** Sorts the members, best first, by the given values. Every member needs a value. */
-export type Ranking = (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
+export type Ranking = (population: Contents, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
 
 /** Members of equal value stay in the order of the population, as in a stable sort. */
 export const stable: Ranking = (population, values) => population.members.toSorted(byValue(values))

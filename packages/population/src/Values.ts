@@ -14,7 +14,7 @@ import {
   lifetimeMean,
   type Member,
   missingShares,
-  type Population,
+  type Contents,
   type Value,
   type WindowEntry
 } from "./Members.ts"
@@ -37,15 +37,15 @@ export interface Observed extends Pick<Group.Group, "instructionId"> {
 export interface Interface {
   readonly identity: Strategy.Identity
   /** w_j of every member, in the order of the population, including those never sampled. */
-  readonly values: (population: Population) => ReadonlyArray<Value>
+  readonly values: (population: Contents) => ReadonlyArray<Value>
   /** I*: the instruction to return and to use at inference; none only if the population is empty. */
-  readonly best: (population: Population) => Option.Option<Member>
+  readonly best: (population: Contents) => Option.Option<Member>
   /**
    * Credits the groups of step `step` to the instructions they were rolled out under. Throws `InvalidInput` on a step that
    * is not after the last one, a group of an instruction that is not a member, a group without samples, and a reward outside
    * [0, 1].
    */
-  readonly observe: (population: Population, step: number, groups: ReadonlyArray<Observed>) => Population
+  readonly observe: (population: Contents, step: number, groups: ReadonlyArray<Observed>) => Contents
 }
 
 /** `window` is n of Eq. 6, in steps, at least 1. */
@@ -78,13 +78,13 @@ export interface Choices extends Options {
  * @example
  * ```ts
  * import type { Instruction } from "@inspo/domain"
- * import { InstructionValue, Population } from "@inspo/population"
+ * import { Population } from "@inspo/population"
  *
  * declare const seed: Instruction.Instruction
  * declare const variant: Instruction.Instruction
  *
- * const valuation = InstructionValue.lastDraws({ window: 5 })
- * const before = Population.make([seed, variant])
+ * const valuation = Population.lastDraws({ window: 5 })
+ * const before = Population.begin([seed, variant])
  * const after = valuation.observe(before, 1, [{ instructionId: seed.id, rewards: [1, 1, 1] }])
  * valuation.values(after) // value 0.2 for the seed, 0 for the variant
  * ```
@@ -115,7 +115,7 @@ const defaults: Choices = {
 export const make = (chosen: Partial<Choices> = {}): Interface => {
   const choices = { ...defaults, ...chosen }
   const { average, best, missingRewards = "worst", span, ties, unseen, window } = choices
-  InvalidInput.assertCount("InstructionValue.make", "window", window, 1)
+  InvalidInput.assertCount("Population.make", "window", window, 1)
   const ranking = Ranking.byTies[ties]
   const values = fill(unseen === "zero" ? () => 0 : meanOfKnown)
   return {
@@ -181,7 +181,7 @@ const totalOfWindow = (window: ReadonlyArray<WindowEntry>): { readonly count: nu
 })
 
 /** Values with P(best), in the order of the population. */
-const withChances = ({ comparison }: Population, values: ReadonlyArray<Value>): ReadonlyArray<Value> =>
+const withChances = ({ comparison }: Contents, values: ReadonlyArray<Value>): ReadonlyArray<Value> =>
   values.map((value, place) => ({ ...value, chance: Invariant.at(comparison.chances, place, "chance") }))
 
 /** The rewards that the window keeps, and how they are averaged. */
@@ -190,10 +190,10 @@ export type Averaging = Pick<Choices, "average" | "missingRewards" | "span" | "w
 /** The statistics after the groups of step `step`, as in {@link Interface.observe}: a fold without choices. */
 export const observe = (
   averaging: Averaging,
-  population: Population,
+  population: Contents,
   step: number,
   groups: ReadonlyArray<Observed>
-): Population => {
+): Contents => {
   assertObservable(population, step, groups)
   const outcomes = groups.map((group) => outcomeOf(averaging.missingRewards ?? "worst", group))
   const grouped = byInstruction(outcomes)
@@ -220,7 +220,7 @@ export const observe = (
 
 /** The comparison of the members after the groups of a step. */
 const compared = (
-  { comparison, members }: Population,
+  { comparison, members }: Contents,
   step: number,
   outcomes: ReadonlyArray<Outcome>
 ): Comparison.Comparison => {
@@ -269,8 +269,8 @@ const inSpan = (
 ): ReadonlyArray<WindowEntry> => (span === "draws" ? window.slice(-n) : window.filter((entry) => entry.step > step - n))
 
 const fill =
-  (unknown: (population: Population) => number) =>
-  (population: Population): ReadonlyArray<Value> => {
+  (unknown: (population: Contents) => number) =>
+  (population: Contents): ReadonlyArray<Value> => {
     const otherwise = unknown(population)
     return withChances(
       population,
@@ -278,7 +278,7 @@ const fill =
     )
   }
 
-const meanOfKnown = (population: Population): number => {
+const meanOfKnown = (population: Contents): number => {
   const known = population.members.flatMap((member) => (member.value === null ? [] : [member.value]))
   return known.length === 0 ? 0 : sumAll(known) / known.length
 }
@@ -334,7 +334,7 @@ const extend = (lifetime: Lifetime, groups: ReadonlyArray<Outcome>, rewarded: Re
   }
 }
 
-const assertObservable = (population: Population, step: number, groups: ReadonlyArray<Observed>): void => {
+const assertObservable = (population: Contents, step: number, groups: ReadonlyArray<Observed>): void => {
   InvalidInput.assertCount(where, "step", step, 1)
   if (step <= population.step)
     InvalidInput.refuse({
@@ -358,4 +358,4 @@ const assertObservable = (population: Population, step: number, groups: Readonly
   }
 }
 
-const where = "InstructionValue.observe"
+const where = "Population.observe"

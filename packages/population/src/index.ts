@@ -1,7 +1,6 @@
 export * as Blocks from "./Blocks.ts"
 export * as Comparison from "./Comparison.ts"
 export * as Difference from "./Difference.ts"
-export * as InstructionValue from "./InstructionValue.ts"
 export * as MeanInterval from "./MeanInterval.ts"
 export * as MissingRewards from "./MissingRewards.ts"
 export * as Population from "./Population.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, RandomStream } from "@inspo/domain"
-import { Comparison, Difference, InstructionValue, Population } from "@inspo/population"
+import { Comparison, Difference, Population } from "@inspo/population"
 import { Schema } from "effect"
 import { instruction } from "./Histories.ts"
 import * as Direct from "./support/DirectModel.ts"
@@ -10,7 +10,7 @@ const id = (index: number) => Instruction.InstructionId.make(`i${index}`)
 const instructions: ReadonlyArray<Instruction.Instruction> = Array.from({ length: size }, (_, index) =>
   instruction(index)
 )
-const averaging: InstructionValue.Averaging = { window: 3, average: "observed", span: "steps" }
+const averaging: Population.Averaging = { window: 3, average: "observed", span: "steps" }
 
 /** The mean reward of so many samples of each member; null for a member that is not asked. */
 const Question = Schema.Struct({
@@ -24,7 +24,7 @@ type Units = typeof Units.Type
 /** Samples on a question, with a shift that all have in common. */
 const toGroups = (unit: ReadonlyArray<Question>, step: number, shift: (place: number) => number = () => 0) =>
   unit.flatMap(({ samples, wins }, place) =>
-    wins.flatMap((win, member): ReadonlyArray<InstructionValue.Observed> =>
+    wins.flatMap((win, member): ReadonlyArray<Population.Observed> =>
       win === null
         ? []
         : [
@@ -39,11 +39,11 @@ const toGroups = (unit: ReadonlyArray<Question>, step: number, shift: (place: nu
 
 const observeAll = (
   units: Units,
-  groupsOf: (unit: ReadonlyArray<Question>, step: number) => ReadonlyArray<InstructionValue.Observed> = toGroups
-): Population.Population =>
+  groupsOf: (unit: ReadonlyArray<Question>, step: number) => ReadonlyArray<Population.Observed> = toGroups
+): Population.Contents =>
   units.reduce(
-    (population, unit, index) => InstructionValue.observe(averaging, population, index + 1, groupsOf(unit, index + 1)),
-    Population.make(instructions)
+    (population, unit, index) => Population.observe(averaging, population, index + 1, groupsOf(unit, index + 1)),
+    Population.begin(instructions)
   )
 
 /** The rows of the full model: questions that several members were asked. */
@@ -117,7 +117,7 @@ describe("evidence", () => {
         index % 3 === 0 ? { ...group, rewards: [...group.rewards, truth] } : group
       )
       const [before, after] = [open, known].map(
-        (some) => InstructionValue.observe(averaging, Population.make(instructions), 1, some).comparison
+        (some) => Population.observe(averaging, Population.begin(instructions), 1, some).comparison
       )
       for (const [worse, rivals] of (before?.exponents ?? []).entries())
         for (const [better, own] of rivals.entries())
@@ -252,7 +252,7 @@ describe("the evidence of a pair", () => {
       Population.add(before, [{ instruction: instruction(7) }, { instruction: instruction(8) }]),
       [0, 1, 2, 3].filter((place) => place !== a && place !== b).map(id)
     )
-    const of = (population: Population.Population) => {
+    const of = (population: Population.Contents) => {
       const [place = NaN, rival = NaN] = [a, b].map((one) => Population.ids(population).indexOf(id(one)))
       const { exponents, shares } = population.comparison
       return [exponents[place]?.[rival], shares[place]?.[rival]]
@@ -266,7 +266,7 @@ describe("the evidence of a pair", () => {
     "has a share of the risk: those of all sum to less than 1",
     [Schema.Array(Schema.Literals([1, 2, 4])).check(Schema.isBetweenLength(1, 6))],
     ([counts]) => {
-      let population = Population.make([])
+      let population = Population.begin([])
       let born = 0
       for (const count of counts)
         population = Population.add(
@@ -340,9 +340,9 @@ describe("P(best)", () => {
       { samples: 2, wins: [0.25, 0.5] },
       { samples: 1, wins: [0.75, 0.5] }
     ]
-    const { comparison } = InstructionValue.observe(
+    const { comparison } = Population.observe(
       averaging,
-      Population.make(instructions.slice(0, 2)),
+      Population.begin(instructions.slice(0, 2)),
       1,
       toGroups(two, 1)
     )
@@ -380,10 +380,10 @@ describe("P(best)", () => {
 
 describe("the incumbent", () => {
   it.prop("is the leader; a tie changes nothing", [Units], ([units]) => {
-    let population = Population.make(instructions)
+    let population = Population.begin(instructions)
     for (const [index, some] of onlyShared(units).entries()) {
       const before = population.comparison.incumbent
-      population = InstructionValue.observe(averaging, population, index + 1, toGroups(some, index + 1))
+      population = Population.observe(averaging, population, index + 1, toGroups(some, index + 1))
       const { comparison } = population
       assert.strictEqual(comparison.incumbent, incumbentOf({ incumbent: before }, Comparison.posterior(comparison)))
     }
@@ -393,7 +393,7 @@ describe("the incumbent", () => {
 describe("compare", () => {
   it.prop("values differ as the model says, at the level of the last rewards", [Units], ([units]) => {
     const population = observeAll(units)
-    const values = InstructionValue.compare.values(population)
+    const values = Population.compare.values(population)
     const { means } = Comparison.posterior(population.comparison)
     close(differences({ means: values.map(({ value }) => value) }), differences({ means }))
     assert.deepStrictEqual<ReadonlyArray<number | undefined>>(
@@ -440,7 +440,7 @@ describe("a difference with missing rewards", () => {
       ]).flat()
     const lower = (missing: number) =>
       Difference.between(
-        InstructionValue.observe(averaging, Population.make(instructions.slice(0, 2)), 1, groups(missing)),
+        Population.observe(averaging, Population.begin(instructions.slice(0, 2)), 1, groups(missing)),
         id(0),
         id(1)
       )?.lower ?? NaN
@@ -466,7 +466,7 @@ describe("the evidence against a member", () => {
         const names = offsets.map((_, place) => id(place))
         const stops = [1, 2, 3].map(() => ({ sum: 0, squares: 0 }))
         for (let life = 0; life < lives; life++) {
-          let { comparison } = Population.make(instructions.slice(0, offsets.length))
+          let { comparison } = Population.begin(instructions.slice(0, offsets.length))
           for (const stop of stops) {
             // Those who seemed best so far are asked more often.
             const { chances } = comparison

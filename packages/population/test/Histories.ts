@@ -1,7 +1,7 @@
 /** Raw histories for the laws, and what Eq. 6 says about them when it is computed the slow way. */
 import { Schema } from "effect"
 import { Instruction } from "@inspo/domain"
-import type { InstructionValue } from "@inspo/population"
+import type { Population } from "@inspo/population"
 
 /** Integer-like rewards, so that sums are exact in any order. */
 const Rewards = Schema.NonEmptyArray(Schema.Literals([0, 1])).check(Schema.isMaxLength(4))
@@ -31,7 +31,7 @@ export const instruction = (index: number, fields: Partial<Instruction.Instructi
 /** The instructions that histories speak of. */
 export const instructions: ReadonlyArray<Instruction.Instruction> = [0, 1, 2, 3].map((index) => instruction(index))
 
-export const toGroups = (step: Step): ReadonlyArray<InstructionValue.Observed> =>
+export const toGroups = (step: Step): ReadonlyArray<Population.Observed> =>
   step.map(({ member, rewards }) => ({ instructionId: Instruction.InstructionId.make(`i${member}`), rewards }))
 
 export const mean = (values: ReadonlyArray<number>): number => {

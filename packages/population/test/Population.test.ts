@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 import * as fc from "fast-check"
 import type { Instruction } from "@inspo/domain"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { instruction, mean, type Step, stepMeans, toGroups } from "./Histories.ts"
 
 /** For each instruction, whether it has a parent and how many places before it that parent stands. */
@@ -41,8 +41,8 @@ describe("Population", () => {
   })
 
   for (const [name, make] of [
-    ["lastDraws", InstructionValue.lastDraws],
-    ["recentSteps", InstructionValue.recentSteps]
+    ["lastDraws", Population.lastDraws],
+    ["recentSteps", Population.recentSteps]
   ] as const)
     it(`behaves as a list of raw observations would, under any sequence of calls (${name})`, () => {
       fc.assert(
@@ -50,7 +50,7 @@ describe("Population", () => {
           fc.modelRun(
             () => ({
               model: { valuation: name, window, step: 0, steps: [], reset: 0, members: new Map() },
-              real: { valuation: make({ window }), population: Population.make([]) }
+              real: { valuation: make({ window }), population: Population.begin([]) }
             }),
             program
           )
@@ -74,8 +74,8 @@ interface Model {
 }
 
 interface Real {
-  readonly valuation: InstructionValue.Interface
-  population: Population.Population
+  readonly valuation: Population.Interface
+  population: Population.Contents
 }
 
 const expectedValue = (model: Model, index: number, entered: number): number | null => {

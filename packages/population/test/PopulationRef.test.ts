@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction } from "@inspo/domain"
-import { InstructionValue, Population, PopulationRef } from "@inspo/population"
+import { Population, PopulationRef } from "@inspo/population"
 import { Arbitrary, Effect } from "effect"
 import { Populations } from "@inspo/population/testing"
 
@@ -45,4 +45,4 @@ describe("PopulationRef", () => {
   )
 })
 
-const valuation = InstructionValue.recentSteps({ window: 3 })
+const valuation = Population.recentSteps({ window: 3 })

@@ -14,7 +14,7 @@ const Entries = Schema.Array(
 
 const setUp = (entries: typeof Entries.Type) => ({
   population: {
-    ...Population.make([]),
+    ...Population.begin([]),
     members: entries.map(({ groups, bornAt }, index): Population.Member => ({
       instruction: instruction(index, { bornAt }),
       window: [],

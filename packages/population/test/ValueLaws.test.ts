@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
-import { InstructionValue } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { ValueLaws } from "@inspo/population/testing"
 import { Effect, Option } from "effect"
 
 describe.each([
-  ["lastDraws", InstructionValue.lastDraws({ window: 3 })],
-  ["recentSteps", InstructionValue.recentSteps({ window: 2 })],
+  ["lastDraws", Population.lastDraws({ window: 3 })],
+  ["recentSteps", Population.recentSteps({ window: 2 })],
   [
     "recentSteps, missing rewards at 0",
-    InstructionValue.make({
+    Population.make({
       window: 3,
       average: "observed",
       span: "steps",
@@ -19,13 +19,13 @@ describe.each([
       missingRewards: { value: 0 }
     })
   ],
-  ["compare", InstructionValue.compare]
+  ["compare", Population.compare]
 ] as const)("%s", (_, strategy) => {
   for (const { check, name } of ValueLaws.laws(strategy)) it.effect(name, () => check)
 })
 
-type Valuation = Pick<InstructionValue.Interface, "best" | "observe" | "values">
-const right: Valuation = InstructionValue.recentSteps({ window: 3 })
+type Valuation = Pick<Population.Interface, "best" | "observe" | "values">
+const right: Valuation = Population.recentSteps({ window: 3 })
 
 /** For each law a valuation that breaks it, and no other. */
 const bugs: Readonly<Record<string, () => Valuation>> = {

@@ -1,7 +1,7 @@
 /** Removal by halves: who is pruned, and who are parents. Pure functions that load neither schemas nor services. */
 import { type Instruction, InvalidInput, Invariant, type Strategy } from "@inspo/domain"
 import { Ranking } from "@inspo/population"
-import type { Member, Population, Value } from "@inspo/population/Members"
+import type { Member, Contents, Value } from "@inspo/population/Members"
 
 /**
  * Why an instruction was removed.
@@ -40,12 +40,12 @@ export interface Pruning {
 export interface Interface {
   readonly identity: Strategy.Identity
   readonly prune: (
-    population: Population,
+    population: Contents,
     values: ReadonlyArray<Value>,
     protectedIds?: ReadonlySet<Instruction.InstructionId>
   ) => Pruning
   /** The top N_parent, best first: the parents of the next generation. */
-  readonly parents: (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
+  readonly parents: (population: Contents, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
 }
 
 /**

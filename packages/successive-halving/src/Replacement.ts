@@ -1,17 +1,17 @@
 /** How newcomers get their places. Pure functions that load neither schemas nor services. */
 import { type Instruction, InvalidInput, type Strategy } from "@inspo/domain"
 import { Ranking } from "@inspo/population"
-import { ids, type Population, type Value } from "@inspo/population/Members"
+import { ids, type Contents, type Value } from "@inspo/population/Members"
 import { type Pruned, recordWith } from "./Halving.ts"
 
 /** A rule of admission. Pure; `values` ranks the members, with one for each. */
 export interface Interface {
   readonly identity: Strategy.Identity
   /** What bounds an evolution, after the `latest` one; absent if only the places do. */
-  readonly bounds?: (population: Population, latest: Entrants | null) => Bounds
+  readonly bounds?: (population: Contents, latest: Entrants | null) => Bounds
   /** The members that newcomers replace, worst first: none of `staying`, and at least as many as leave `size` members. */
   readonly replaced: (
-    population: Population,
+    population: Contents,
     values: ReadonlyArray<Value>,
     staying: ReadonlySet<Instruction.InstructionId>,
     size: number

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, RandomStream } from "@inspo/domain"
-import { Comparison, InstructionValue, Population } from "@inspo/population"
+import { Comparison, Population } from "@inspo/population"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Schema } from "effect"
 
@@ -28,8 +28,8 @@ const Options = Schema.Struct({
 })
 
 const setUp = (members: Members, { incumbent }: Pick<typeof Options.Type, "incumbent">) => {
-  const population = Population.make(members.map((_, index) => instruction(index)))
-  const known: Population.Population = {
+  const population = Population.begin(members.map((_, index) => instruction(index)))
+  const known: Population.Contents = {
     ...population,
     comparison: {
       ...population.comparison,
@@ -110,7 +110,7 @@ describe("prune", () => {
     let right = 0
     for (let life = 0; life < lives; life++) {
       const luck = RandomStream.make(life, ["best"])
-      let population = Population.make([instruction(0), instruction(1), instruction(2)])
+      let population = Population.begin([instruction(0), instruction(1), instruction(2)])
       for (let step = 1; step <= 12; step++) {
         const groups = Array.from({ length: 8 }, (_, place) => {
           const level = 0.2 + 0.4 * luck.next()
@@ -123,13 +123,8 @@ describe("prune", () => {
             ]
           }))
         }).flat()
-        population = InstructionValue.observe(
-          { window: 3, average: "observed", span: "steps" },
-          population,
-          step,
-          groups
-        )
-        const pruned = rule.prune(population, InstructionValue.compare.values(population)).pruned.map((one) => one.id)
+        population = Population.observe({ window: 3, average: "observed", span: "steps" }, population, step, groups)
+        const pruned = rule.prune(population, Population.compare.values(population)).pruned.map((one) => one.id)
         if (pruned.includes(id(0))) wrong += 1
         if (pruned.includes(id(2))) right += 1
         population = Population.remove(population, pruned)

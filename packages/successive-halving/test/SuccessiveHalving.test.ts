@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
 import { Instruction } from "@inspo/domain"
-import { InstructionValue, Population, Ranking } from "@inspo/population"
+import { Population, Ranking } from "@inspo/population"
 import { Admission, Removal } from "@inspo/successive-halving"
 
 /** Few distinct values, so that ties are common. */
@@ -37,14 +37,14 @@ const instruction = (index: number, bornAt: number): Instruction.Instruction => 
 
 /** Two groups of everyone's worth in each of so many steps, under the ages, groups and values that the entries tell. */
 const setUp = (entries: Entries, steps = 0) => {
-  const { observe } = InstructionValue.recentSteps({ window: 5 })
+  const { observe } = Population.recentSteps({ window: 5 })
   const newcomers = entries.map(({ bornAt }, index) => instruction(index, bornAt))
   const groups = entries.flatMap(({ worth }, index) =>
     Arr.replicate({ instructionId: id(index), rewards: [worth] as const }, 2)
   )
   const { members, ...known } = Arr.makeBy(steps, (index) => index + 1).reduce(
     (population, step) => observe(population, step, groups),
-    Population.make(newcomers)
+    Population.begin(newcomers)
   )
   return {
     population: {
@@ -85,7 +85,7 @@ describe("prune", () => {
         [Removal.bottomHalf({ parents: 1 }), [4, 2, 1, 1]],
         [Removal.fixedHalf({ parents: 1, size: 7 }), [4, 1, 1, 1]]
       ] as const) {
-        let current: Population.Population = population
+        let current: Population.Contents = population
         const sizes = expected.map(() => {
           current = Population.remove(
             current,

@@ -28,7 +28,7 @@ const parts: ReadonlyArray<Part> = [
     name: "sampler, values and halving",
     used: {
       "@inspo/sampler/Assign": ["make as makeSampler"],
-      "@inspo/population/Members": ["make as makePopulation", "add", "remove"],
+      "@inspo/population/Members": ["begin as makePopulation", "add", "remove"],
       "@inspo/population/Values": ["make as makeValues", "compare"],
       "@inspo/successive-halving/Halving": ["bottomHalf"],
       "@inspo/successive-halving/EvidencePruning": ["removal as makePruning"]

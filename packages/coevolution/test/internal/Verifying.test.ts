@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets, RunState, Strategies } from "@inspo/coevolution"
 import { Question, Trajectory } from "@inspo/domain"
 import { Schema } from "effect"
-import { next } from "../../src/internal/Evolving.ts"
+import { next } from "../../src/internal/EvolutionStep.ts"
 
 const parent = RunState.instructionId(0)
 

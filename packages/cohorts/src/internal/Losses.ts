@@ -1,7 +1,7 @@
 /** Samples that some members lose more often than others, which can make the rewards that are left look better than all. */
 import type { Instruction } from "@inspo/domain"
 import { MeanInterval } from "@inspo/population"
-import { total } from "../Evidence.ts"
+import { total } from "../CohortEvidence.ts"
 import { statsOf, type Tally } from "../Learning.ts"
 import type { State } from "../State.ts"
 

@@ -1,7 +1,7 @@
 /** Populations in a world whose truth is known, whose rewards come late, twice, out of order, or never. */
 import { Settings, Strategies } from "@inspo/cohorts"
 import { Instruction, RandomStream } from "@inspo/domain"
-import { InstructionValue, type MissingRewards, Population } from "@inspo/population"
+import { type MissingRewards, Population } from "@inspo/population"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Server } from "./Server.ts"
 import { changed } from "./Changed.ts"
@@ -125,11 +125,11 @@ export const naive = ({
   const ids = ["i0", "i1"].map((id) => Instruction.InstructionId.make(id))
   const { observe } = Strategies.ofSettings(Settings.online(seed)).valuation
   const halving = EvidencePruning.removal({ delta: 0.05, parents: 1 })
-  let population = Population.make(
+  let population = Population.begin(
     ids.map((id) => ({ id, text: id, generation: 0, parent: null, origin: "variant", bornAt: 0 }))
   )
   const draw = stream(seed)
-  const due = new Map<number, Array<InstructionValue.Observed>>()
+  const due = new Map<number, Array<Population.Observed>>()
   for (let step = 1; step <= steps; step++) {
     for (let unit = 0; unit < batch; unit++)
       for (const id of ids.slice(unit % 2, (unit % 2) + 1)) {
@@ -138,7 +138,7 @@ export const naive = ({
         if (after !== null && !isFailed) post(due, step + after, { instructionId: id, rewards: [isGood ? 1 : 0] })
       }
     population = observe(population, step, due.get(step) ?? [])
-    if (halving.prune(population, InstructionValue.compare.values(population)).pruned.length > 0) return true
+    if (halving.prune(population, Population.compare.values(population)).pruned.length > 0) return true
   }
   return false
 }

@@ -16,12 +16,12 @@ import * as Lives from "./Lives.ts"
  * ```ts
  * import { it } from "@effect/vitest"
  * import { EvolutionLaws } from "@inspo/evolution/testing"
- * import { InstructionValue } from "@inspo/population"
+ * import { Population } from "@inspo/population"
  * import { Admission, Removal } from "@inspo/successive-halving"
  * import { Verification } from "@inspo/verification"
  *
  * const strategies = {
- *   valuation: InstructionValue.recentSteps({ window: 3 }),
+ *   valuation: Population.recentSteps({ window: 3 }),
  *   removal: Removal.bottomHalf({ parents: 1 }),
  *   admission: Admission.allOthers(),
  *   verification: Verification.rerunParent({ rounds: 2, fill: false })

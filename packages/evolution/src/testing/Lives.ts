@@ -1,6 +1,6 @@
 /** Lives of a population: what it meets, unit of time by unit of time, and the events that follow. */
 import { type Instruction, Question } from "@inspo/domain"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Arbitrary, Schema } from "effect"
 import * as Apply from "../Apply.ts"
 import * as Decide from "../Decide.ts"
@@ -55,7 +55,7 @@ export const lives: Arbitrary.Arbitrary<Life> = Arbitrary.schema(Life)
 export const seed = instructionId(0)
 
 /** How rewards are kept, where the strategies of a host do not. */
-export const valuation: InstructionValue.Interface = InstructionValue.recentSteps({ window: 3 })
+export const valuation: Population.Interface = Population.recentSteps({ window: 3 })
 
 /** An instruction that a life begins with. */
 export const member = (index: number): Instruction.Instruction => ({

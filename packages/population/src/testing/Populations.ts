@@ -1,7 +1,6 @@
 /** Populations as they come about: members that were observed, added and removed. */
 import { Instruction } from "@inspo/domain"
 import { Arbitrary, Schema } from "effect"
-import * as InstructionValue from "../InstructionValue.ts"
 import * as Population from "../Population.ts"
 
 /** A member of {@link arbitrary}: `i0` is the seed, the others are its variants. */
@@ -37,10 +36,10 @@ export interface History extends Schema.Schema.Type<typeof History> {}
 /** The population after a history, by the statistics of `observe`. */
 export const lived = (
   { entrants, members, resets, steps }: History,
-  observe: InstructionValue.Interface["observe"] = InstructionValue.recentSteps({ window: 3 }).observe
-): Population.Population => {
-  const begun = Population.make(Array.from({ length: members }, (_, index) => instruction(index)))
-  const observed = steps.reduce<Population.Population>(
+  observe: Population.Interface["observe"] = Population.recentSteps({ window: 3 }).observe
+): Population.Contents => {
+  const begun = Population.begin(Array.from({ length: members }, (_, index) => instruction(index)))
+  const observed = steps.reduce<Population.Contents>(
     (population, groups, index) =>
       observe(
         population,
@@ -58,7 +57,6 @@ export const lived = (
 }
 
 /** Populations of up to eight members. */
-export const arbitrary: Arbitrary.Arbitrary<Population.Population> = Arbitrary.map(
-  Arbitrary.schema(History),
-  (history) => lived(history)
+export const arbitrary: Arbitrary.Arbitrary<Population.Contents> = Arbitrary.map(Arbitrary.schema(History), (history) =>
+  lived(history)
 )

@@ -1,21 +1,21 @@
 /** The laws of the values of instructions. */
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Option, Schema } from "effect"
-import type { Interface } from "../InstructionValue.ts"
+import type { Interface } from "../Values.ts"
 import { ids } from "../Population.ts"
 import * as Populations from "./Populations.ts"
 
 /**
- * The laws of an `InstructionValue.Interface`. A strategy with statistics of its own is observed by these, any other by those
+ * The laws of an `Population.Interface`. A strategy with statistics of its own is observed by these, any other by those
  * of `recentSteps`.
  *
  * @example
  * ```ts
  * import { it } from "@effect/vitest"
- * import { InstructionValue } from "@inspo/population"
+ * import { Population } from "@inspo/population"
  * import { ValueLaws } from "@inspo/population/testing"
  *
- * for (const { check, name } of ValueLaws.laws(InstructionValue.lastDraws({ window: 5 }))) it.effect(name, () => check)
+ * for (const { check, name } of ValueLaws.laws(Population.lastDraws({ window: 5 }))) it.effect(name, () => check)
  * ```
  */
 export const laws = (

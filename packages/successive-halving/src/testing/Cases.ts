@@ -1,11 +1,11 @@
 /** What rules of removal and admission decide about. */
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Populations } from "@inspo/population/testing"
 import { Arbitrary, Schema } from "effect"
 
 /** A population with its values, some of its members, and a number of places. */
 export interface Case {
-  readonly population: Population.Population
+  readonly population: Population.Contents
   readonly values: ReadonlyArray<Population.Value>
   readonly chosen: ReadonlySet<Population.Value["id"]>
   readonly size: number
@@ -23,7 +23,7 @@ export const cases: Arbitrary.Arbitrary<Case> = Arbitrary.map(
     )
   ]),
   ([population, { chosen, isCompared, size }]) => {
-    const valuation = isCompared ? InstructionValue.compare : InstructionValue.recentSteps({ window: 3 })
+    const valuation = isCompared ? Population.compare : Population.recentSteps({ window: 3 })
     return {
       population,
       values: valuation.values(population),

@@ -1,6 +1,6 @@
 /** The bias of estimates while the policy learns, between equal instructions of which some enter late. */
 import { Array as Arr } from "effect"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { mean } from "simple-statistics"
 import { assign } from "./Loop.ts"
 import type { Budget, Rule } from "./Rules.ts"
@@ -20,12 +20,12 @@ export const looks = [1, 2, 3, 5, 10, 20]
 export const bias = (rule: Rule, budget: Budget, seed: number): ReadonlyArray<number> => {
   const world = World.make({ values: Arr.replicate(0.2, old + late), question: 0.25, interaction: 0.05, drift: 0.005 })
   const rollOut = World.open(world, seed)
-  let population = Population.make(Arr.makeBy(old, World.instruction))
+  let population = Population.begin(Arr.makeBy(old, World.instruction))
   const biases: Array<number> = []
   for (let step = 1; step <= entry + Math.max(...looks); step++) {
     const draws = assign(rule, budget, rule.valuation.values(population), { seed, step })
     const answers = rollOut({ step, draws, samples: rule.samples(budget), valueOf: () => 0.2 })
-    population = InstructionValue.observe(rule.averaging, population, step, answers)
+    population = Population.observe(rule.averaging, population, step, answers)
     if (step === entry)
       population = Population.add(
         population,

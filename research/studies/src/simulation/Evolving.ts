@@ -3,7 +3,7 @@ import { Array as Arr, Option } from "effect"
 import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
 import { Schedule } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Verification } from "@inspo/verification"
 import { draw } from "./Normal.ts"
 import { assign } from "./Loop.ts"
@@ -76,10 +76,7 @@ export const simulate = (rule: Rule, entry: Entry, budget: Budget, seed: number)
       instruction: instructionId,
       stratum: ""
     }))
-    state = Evolution.endUnit(
-      schedule,
-      Evolution.observe(InstructionValue.comparing(rule.averaging), state, step, groups)
-    )
+    state = Evolution.endUnit(schedule, Evolution.observe(Population.comparing(rule.averaging), state, step, groups))
     const values = rule.ranking === "before" ? before : rule.valuation.values(state.population)
     state = settle(contextOf(rule, entry, values, script.storedParentMean(state.population)), schedule, state, script)
   }
@@ -147,19 +144,19 @@ const scripted = (entry: Entry, seed: number) => {
   for (const { text } of first) add(text, spread.members)
 
   const worth = (text: string) => Invariant.get(values, text, "value")
-  const valueIn = ({ members }: Population.Population, id: Instruction.InstructionId) => {
+  const valueIn = ({ members }: Population.Contents, id: Instruction.InstructionId) => {
     const member = members.find(({ instruction }) => instruction.id === id)
     return worth(Invariant.present(member, "member").instruction.text)
   }
-  const improved = ({ step }: Population.Population) => spread.drift * step
+  const improved = ({ step }: Population.Contents) => spread.drift * step
   return {
     first,
     valueIn,
     verification: () => verification,
-    storedParentMean: (population: Population.Population) => (parent: Instruction.InstructionId) =>
+    storedParentMean: (population: Population.Contents) => (parent: Instruction.InstructionId) =>
       valueIn(population, parent) + improved(population),
     propose: (
-      population: Population.Population,
+      population: Population.Contents,
       { parents, round, step }: Evolution.EvolutionIn<"Proposing">
     ): Evolution.EvolutionEvent => {
       const parent = Invariant.at(parents, 0, "parent")
@@ -172,7 +169,7 @@ const scripted = (entry: Entry, seed: number) => {
       return { _tag: "CandidatesProposed", step, round, parent, candidates: written, reflected: [] }
     },
     verify: (
-      population: Population.Population,
+      population: Population.Contents,
       { round, stage, step }: Evolution.EvolutionIn<"Verifying">
     ): Evolution.EvolutionEvent => {
       verification += stage.candidates.length * entry.questions

@@ -3,7 +3,7 @@ import { Array as Arr, Effect } from "effect"
 import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
 import type { Settings } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { ClauseBank, layerRuleBased, Proposer, type ProposerError } from "@inspo/reflection"
 import { contextOf, untried } from "./Evolving.ts"
 import { assign } from "./Loop.ts"
@@ -56,7 +56,7 @@ export const simulate = (
         })
       )
       if (groups.some(({ rewards }) => rewards.includes(1))) return { step, instructions: known.size }
-      state = Evolution.endUnit(due, Evolution.observe(InstructionValue.comparing(rule.averaging), state, step, groups))
+      state = Evolution.endUnit(due, Evolution.observe(Population.comparing(rule.averaging), state, step, groups))
       state = yield* settle(proposer, rule, due, state, known, seed)
     }
     return { step: null, instructions: known.size }

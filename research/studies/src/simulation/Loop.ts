@@ -1,7 +1,7 @@
 /** Simulates a rule on a fixed population. Only the rollouts are simulated. */
 import { Array as Arr, Option } from "effect"
 import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import type { Budget, Rule } from "./Rules.ts"
 import * as World from "./World.ts"
 
@@ -33,7 +33,7 @@ export const simulate = (world: World.World, rule: Rule, budget: Budget, seed: n
   const highest = Math.max(...values)
   const best = Invariant.at(instructions, values.indexOf(highest), "instruction").id
   const rollOut = World.open(world, seed)
-  let population = Population.make(instructions)
+  let population = Population.begin(instructions)
   let rollouts = 0
   let regret = 0
   let decidedAt: number | null = null
@@ -47,7 +47,7 @@ export const simulate = (world: World.World, rule: Rule, budget: Budget, seed: n
       regret += highest - valueOf(id)
     }
     const groups = rollOut({ step, draws, samples: rule.samples(budget), valueOf })
-    population = InstructionValue.observe(rule.averaging, population, step, groups)
+    population = Population.observe(rule.averaging, population, step, groups)
     if (step % rule.pruneEvery === 0) {
       const ranked = rule.ranking === "before" ? before : rule.valuation.values(population)
       population = Population.remove(

@@ -1,5 +1,5 @@
 /** Simulates two instructions until one of them is removed for certain, and records when P(best) shows the better one. */
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { assign } from "./Loop.ts"
 import { equal, groups, type Rule, rulesFor } from "./Rules.ts"
 import * as World from "./World.ts"
@@ -36,14 +36,14 @@ export const simulate = (gap: number, design: Design, seed: number): Outcome => 
   const rule = ruleOf(design)
   const valueOf = (id: string) => 0.5 + (id === better.id ? gap / 2 : -gap / 2)
   const shown: Array<boolean> = []
-  let population = Population.make([better, worse])
+  let population = Population.begin([better, worse])
   let rollouts = 0
   for (const [index, look] of looks.entries()) {
     const step = index + 1
     const budget = { steps: 1, questions: look - rollouts, groupSize: 1 }
     const draws = assign(rule, budget, rule.valuation.values(population), { seed, step })
     const answers = rollOut({ step, draws, samples: rule.samples(budget), valueOf })
-    population = InstructionValue.observe(rule.averaging, population, step, answers)
+    population = Population.observe(rule.averaging, population, step, answers)
     rollouts = look
     shown.push((population.comparison.chances[0] ?? 0) >= 0.95)
     const { pruned } = rule.removal.prune(population, rule.valuation.values(population))

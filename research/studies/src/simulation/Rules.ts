@@ -1,5 +1,5 @@
 /** The rules of choosing that are compared. All but TrueSkill, racing and the static allocation are the modules of a run. */
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import * as TrueSkill from "./TrueSkill.ts"
@@ -17,8 +17,8 @@ export interface Rule {
   readonly sampler: Sampler.Interface
   readonly questions: (budget: Budget) => number
   readonly samples: (budget: Budget) => number
-  readonly valuation: Omit<InstructionValue.Interface, "observe">
-  readonly averaging: InstructionValue.Averaging
+  readonly valuation: Omit<Population.Interface, "observe">
+  readonly averaging: Population.Averaging
   readonly removal: Removal.Interface
   readonly admission: Admission.Interface
   /** Prune by the values before the step's rewards, or after them. */
@@ -27,9 +27,9 @@ export interface Rule {
   readonly pruneEvery: number
 }
 
-const recent: InstructionValue.Averaging = { window: 5, span: "steps", average: "observed" }
-const lifetime: InstructionValue.Averaging = { window: 1e9, span: "steps", average: "observed" }
-const paired = { valuation: InstructionValue.compare, averaging: recent, ranking: "after", pruneEvery: 5 } as const
+const recent: Population.Averaging = { window: 5, span: "steps", average: "observed" }
+const lifetime: Population.Averaging = { window: 1e9, span: "steps", average: "observed" }
+const paired = { valuation: Population.compare, averaging: recent, ranking: "after", pruneEvery: 5 } as const
 
 /** Each question with a group of its own, of `instructions` instructions. */
 export const groups = (rule: Sampler.Rule, instructionsPerQuestion: number, temperature = 0.2) => ({
@@ -89,7 +89,7 @@ export const rulesFor = ({ groupSize }: Budget): Readonly<Record<Name, Rule>> =>
       name: "the paper's: softmax, halving",
       ...groups("softmax", 1),
       sampler: Sampler.make({ rule: "softmax", temperature: 0.2, assignment: "independent" }),
-      valuation: InstructionValue.lastDraws({ window: 5 }),
+      valuation: Population.lastDraws({ window: 5 }),
       averaging: { window: 5, span: "draws", average: "window" },
       ...halving,
       ranking: "before",
@@ -98,7 +98,7 @@ export const rulesFor = ({ groupSize }: Budget): Readonly<Record<Name, Rule>> =>
     unpaired: {
       name: "halving, unpaired",
       ...groups("softmax", 1, equal),
-      valuation: InstructionValue.recentSteps(lifetime),
+      valuation: Population.recentSteps(lifetime),
       averaging: lifetime,
       ...halving,
       ranking: "after",

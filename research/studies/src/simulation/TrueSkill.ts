@@ -3,11 +3,11 @@
  * rewards, and one pass over neighbours in the ranking.
  */
 import { Option } from "effect"
-import type { InstructionValue, Population } from "@inspo/population"
+import type { Population } from "@inspo/population"
 import { density, phi } from "./Normal.ts"
 
 /** The skills by the windows of the members, which must contain all steps. */
-export const strategy: Omit<InstructionValue.Interface, "observe"> = {
+export const strategy: Omit<Population.Interface, "observe"> = {
   identity: { name: "trueskill", parameters: {} },
   values: (population) => {
     const skills = skillsOf(population)
@@ -23,7 +23,7 @@ const start = { mean: 25, deviation: 25 / 3 }
 const beta = 25 / 6
 const tau = 25 / 300
 
-const skillsOf = ({ members, step: last }: Population.Population): ReadonlyArray<number> => {
+const skillsOf = ({ members, step: last }: Population.Contents): ReadonlyArray<number> => {
   const skills = members.map(({ window }) => ({
     ...start,
     rewards: new Map(window.map(({ mean, step }) => [step, mean]))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr } from "effect"
-import type { InstructionValue } from "@inspo/population"
+import type { Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { Removal } from "@inspo/successive-halving"
 import * as Drift from "../../src/simulation/Drift.ts"
@@ -61,7 +61,7 @@ describe("simulate", () => {
 })
 
 const knowing = (values: ReadonlyArray<number>): Rule => {
-  const valuation: Omit<InstructionValue.Interface, "observe"> = {
+  const valuation: Omit<Population.Interface, "observe"> = {
     identity: { name: "knows", parameters: {} },
     values: ({ members }) =>
       members.map(({ instruction: { id } }) => ({ id, value: values[Number(id.slice(1))] ?? Number.NaN })),

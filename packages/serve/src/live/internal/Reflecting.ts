@@ -3,7 +3,7 @@ import { Learning, type State } from "@inspo/cohorts"
 import type { Instruction } from "@inspo/domain"
 import { isAlive, isIn } from "@inspo/evolution"
 import type { Journal, JournalError } from "@inspo/journal"
-import { InstructionValue } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { type CandidateLint, type ProposeRequest, CandidateLint as Lint } from "@inspo/reflection"
 import { Array as Arr, type Effect } from "effect"
 import type { Work } from "./Work.ts"
@@ -48,7 +48,7 @@ const mostCandidates = 4
 
 /** The members with their values. */
 const tried = ({ population }: State.State["learning"]): ProposeRequest["history"] =>
-  Arr.zipWith(population.members, InstructionValue.compare.values(population), ({ instruction }, { value }) => ({
+  Arr.zipWith(population.members, Population.compare.values(population), ({ instruction }, { value }) => ({
     instruction,
     score: value
   }))

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction } from "@inspo/domain"
 import { Effect, Option, Result, Schema } from "effect"
-import { InstructionValue, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { History, instruction, instructions, mean, stepMeans, toGroups, Window } from "./Histories.ts"
 
-const observeAll = (valuation: InstructionValue.Interface, history: History, from = 1): Population.Population =>
+const observeAll = (valuation: Population.Interface, history: History, from = 1): Population.Contents =>
   history.reduce(
     (population, step, index) => valuation.observe(population, from + index, toGroups(step)),
-    Population.make(instructions)
+    Population.begin(instructions)
   )
 
 const numbered = (history: History) => history.map((groups, index) => ({ step: index + 1, groups }))
 
 const noRewards = [-1, 5, NaN, Infinity, 1 + Number.EPSILON]
 
-const member = (population: Population.Population, index: number): Population.Member =>
+const member = (population: Population.Contents, index: number): Population.Member =>
   Option.getOrThrow(Population.find(population, instruction(index).id))
 
 describe("lastDraws", () => {
@@ -22,7 +22,7 @@ describe("lastDraws", () => {
     "Eq. 6: the instruction's own last n step means, summed and divided by n",
     { history: History, window: Window },
     ({ history, window }) => {
-      const population = observeAll(InstructionValue.lastDraws({ window }), history)
+      const population = observeAll(Population.lastDraws({ window }), history)
       for (const index of instructions.keys()) {
         const means = stepMeans(numbered(history), index).map((entry) => entry.mean)
         const expected = means.length === 0 ? null : means.slice(-window).reduce((a, b) => a + b, 0) / window
@@ -35,7 +35,7 @@ describe("lastDraws", () => {
     "a never-sampled instruction has the value 0",
     { history: History, window: Window },
     ({ history, window }) => {
-      const valuation = InstructionValue.lastDraws({ window })
+      const valuation = Population.lastDraws({ window })
       const population = observeAll(valuation, history)
       for (const [index, { value }] of valuation.values(population).entries())
         if (stepMeans(numbered(history), index).length === 0) assert.strictEqual(value, 0)
@@ -48,11 +48,11 @@ describe("recentSteps", () => {
     "Eq. 6: the mean of the step means observed within the last n steps; an empty window keeps the last value, stale",
     { history: History, window: Window },
     ({ history, window }) => {
-      const valuation = InstructionValue.recentSteps({ window })
+      const valuation = Population.recentSteps({ window })
       for (const index of instructions.keys()) {
         let expected: number | null = null
         let stale = false
-        let population = Population.make(instructions)
+        let population = Population.begin(instructions)
         for (const [at, step] of history.entries()) {
           const now = at + 1
           population = valuation.observe(population, now, toGroups(step))
@@ -70,7 +70,7 @@ describe("recentSteps", () => {
     "a never-sampled instruction has the mean of the known values",
     { history: History, window: Window },
     ({ history, window }) => {
-      const valuation = InstructionValue.recentSteps({ window })
+      const valuation = Population.recentSteps({ window })
       const population = observeAll(valuation, history)
       const known = population.members.flatMap(({ value }) => (value === null ? [] : [value]))
       for (const [index, { value }] of valuation.values(population).entries())
@@ -86,7 +86,7 @@ describe("recentSteps", () => {
       verified: Schema.Array(Schema.Literals([0, 0.25, 0.5, 1])).check(Schema.isMaxLength(3))
     },
     ({ history, verified }) => {
-      const valuation = InstructionValue.recentSteps({ window: 3 })
+      const valuation = Population.recentSteps({ window: 3 })
       const newcomers = verified.map((score, index) => ({
         instruction: instruction(index + 10, { bornAt: history.length }),
         verification: { mean: score, groups: 4, rival: null }
@@ -108,7 +108,7 @@ describe("recentSteps", () => {
     "right after a reset the parent wins every tie with its offspring",
     { history: History.check(Schema.isMinLength(1)), score: Schema.Literals([0, 1]) },
     ({ history, score }) => {
-      const valuation = InstructionValue.recentSteps({ window: 5 })
+      const valuation = Population.recentSteps({ window: 5 })
       const rolledOut = history.map(() => [{ member: 0, rewards: [score] as const } as const])
       const parent = Population.resetWindows(
         Population.remove(observeAll(valuation, rolledOut), ["i1", "i2", "i3"].map(id))
@@ -126,8 +126,8 @@ describe("recentSteps", () => {
 })
 
 for (const [name, make] of [
-  ["lastDraws", InstructionValue.lastDraws],
-  ["recentSteps", InstructionValue.recentSteps]
+  ["lastDraws", Population.lastDraws],
+  ["recentSteps", Population.recentSteps]
 ] as const)
   describe(`${name} and the other alike`, () => {
     it.prop("values lie in [0, 1]", { history: History, window: Window }, ({ history, window }) => {
@@ -150,7 +150,7 @@ for (const [name, make] of [
       const valuation = make({ window: 2 })
       const population = history.reduce(
         (state, step, index) => Population.resetWindows(valuation.observe(state, index + 1, toGroups(step))),
-        Population.make(instructions)
+        Population.begin(instructions)
       )
       for (const index of instructions.keys()) {
         const groups = history.flat().filter((group) => group.member === index)
@@ -208,7 +208,7 @@ for (const [name, make] of [
       const valuation = make({ window: 5 })
       const eight = Array.from({ length: 8 }, (_, index) => instruction(index))
       const size = (steps: number) => {
-        let population = Population.make(eight)
+        let population = Population.begin(eight)
         for (let step = 1; step <= steps; step++)
           population = valuation.observe(
             population,
@@ -223,15 +223,15 @@ for (const [name, make] of [
 
     it.prop("a population survives JSON unchanged", { history: History, window: Window }, ({ history, window }) => {
       const population = observeAll(make({ window }), history)
-      const codec = Schema.fromJsonString(Population.Population)
+      const codec = Schema.fromJsonString(Population.Contents)
       const text = Schema.encodeSync(codec)(population)
       assert.deepStrictEqual(Schema.decodeSync(codec)(text), population)
     })
   })
 
 describe("the schema of a population", () => {
-  const decode = Schema.decodeUnknownResult(Population.Population)
-  const damages: Readonly<Record<string, (population: Population.Population) => unknown>> = {
+  const decode = Schema.decodeUnknownResult(Population.Contents)
+  const damages: Readonly<Record<string, (population: Population.Contents) => unknown>> = {
     "members with different ids": (one) => ({ ...one, members: one.members.map(() => one.members[0]) }),
     "no window after the last step": (one) => ({ ...one, step: 0 }),
     "a comparison of as many": ({ comparison, ...one }) => ({
@@ -252,7 +252,7 @@ describe("the schema of a population", () => {
     })
   }
   const everyMember = [0, 1, 2, 3] as const
-  const observed = observeAll(InstructionValue.make(), [
+  const observed = observeAll(Population.make(), [
     everyMember.map((member) => ({ member, rewards: [1] })),
     everyMember.map((member) => ({ member, rewards: [0] }))
   ])
@@ -263,10 +263,10 @@ describe("the schema of a population", () => {
   })
 
   it.prop("accepts what the functions make", { history: History, window: Window }, ({ history, window }) => {
-    const valuation = InstructionValue.make({ window })
+    const valuation = Population.make({ window })
     const grown = observeAll(valuation, history)
     const smaller = Population.remove(grown, [instruction(1).id, instruction(2).id])
-    for (const one of [grown, smaller, Population.resetWindows(smaller), Population.make([])])
+    for (const one of [grown, smaller, Population.resetWindows(smaller), Population.begin([])])
       assert.isTrue(Result.isSuccess(decode(one)))
   })
 })
@@ -274,20 +274,20 @@ describe("the schema of a population", () => {
 describe("layer", () => {
   it.effect("provides the strategy of its options", () =>
     Effect.gen(function* () {
-      const { best, identity, values } = yield* InstructionValue.InstructionValue
-      const made = InstructionValue.make(choices)
+      const { best, identity, values } = yield* Population.Population
+      const made = Population.make(choices)
       const population = observeAll(made, [[{ member: 0, rewards: [1] }]])
       assert.deepStrictEqual(values(population), made.values(population))
       assert.deepStrictEqual(best(population), made.best(population))
       assert.deepStrictEqual(identity, { name: "moving-average", parameters: choices })
-    }).pipe(Effect.provide(InstructionValue.layer(choices)))
+    }).pipe(Effect.provide(Population.layer(choices)))
   )
 
   it.effect("fails on a window out of range, without a defect", () =>
     Effect.gen(function* () {
       for (const window of [0, -1, 1.5, NaN]) {
-        const layer = InstructionValue.layer({ window })
-        const refused = yield* Effect.flip(Effect.provide(InstructionValue.InstructionValue, layer))
+        const layer = Population.layer({ window })
+        const refused = yield* Effect.flip(Effect.provide(Population.Population, layer))
         assert.include(refused, { _tag: "InvalidInput", field: "window" })
       }
     })

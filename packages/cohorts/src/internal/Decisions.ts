@@ -22,7 +22,7 @@ export const decide = (strategies: Strategies, state: State): PopulationEvent | 
  * The population with the evidence that decides: none while the environment fails more often under some members than under others. The
  * samples that are left of these may be the easier ones.
  */
-const decisive = (state: State): Population.Population => {
+const decisive = (state: State): Population.Contents => {
   const { population } = state.learning
   return Losses.ofFailures(state) === null
     ? population

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { create, Evidence, type Learning, Settings, Strategies } from "@inspo/cohorts"
+import { CohortEvidence, create, type Learning, Settings, Strategies } from "@inspo/cohorts"
 import { Instruction, Question, RandomStream } from "@inspo/domain"
 import type { Group } from "@inspo/evolution"
 
-import { Comparison, Difference, InstructionValue, type MissingRewards } from "@inspo/population"
+import { Comparison, Difference, type MissingRewards, Population } from "@inspo/population"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
@@ -76,7 +76,7 @@ const pruneOf = (
 ) => {
   const { pruned } = EvidencePruning.removal({ delta, parents }).prune(
     population,
-    InstructionValue.compare.values(population),
+    Population.compare.values(population),
     protectedIds
   )
   return { pruned: pruned.map((one) => one.id) }
@@ -87,7 +87,7 @@ describe("evidence", () => {
     let served = learning()
     let run = served.population
     for (const [index, groups] of steps.entries()) {
-      served = Evidence.fold(
+      served = CohortEvidence.fold(
         valuation(),
         served,
         index + 1,
@@ -107,7 +107,7 @@ describe("evidence", () => {
     let told = learning()
     for (const [index, groups] of steps.entries()) {
       const fold = (before: Learning.Learning, units: ReadonlyArray<Group>) =>
-        Evidence.fold(valuation({ value: 0.25 }), before, index + 1, units)
+        CohortEvidence.fold(valuation({ value: 0.25 }), before, index + 1, units)
       missing = fold(
         missing,
         groups.map((one) => unit(one.instruction, one.rewards, one.missing))
@@ -123,7 +123,7 @@ describe("evidence", () => {
   it.prop("that may hide anything holds the best and the worst it could be", [Steps], ([steps]) => {
     let known = learning()
     for (const [index, groups] of steps.entries())
-      known = Evidence.fold(
+      known = CohortEvidence.fold(
         valuation(),
         known,
         index + 1,
@@ -147,7 +147,7 @@ describe("evidence", () => {
   it("against a member that hides its bad rewards cannot be made of them", () => {
     let known = learning()
     for (let index = 1; index <= 400; index++)
-      known = Evidence.fold(valuation(), known, index, [
+      known = CohortEvidence.fold(valuation(), known, index, [
         unit(0, [index % 2]),
         unit(1, [1]),
         unit(1, [], 1),
@@ -171,7 +171,7 @@ describe("evidence", () => {
         ]
         for (const [index, questions] of pairs.entries()) {
           const fold = (before: Learning.Learning, of: (one: Shown) => readonly [ReadonlyArray<number>, number]) =>
-            Evidence.fold(valuation(), before, index + 1, shared(questions, of))
+            CohortEvidence.fold(valuation(), before, index + 1, shared(questions, of))
           worst = fold(worst, ({ missing, rewards }) => [rewards, missing])
           completed = fold(completed, (one) => [complete(one), 0])
         }
@@ -187,7 +187,7 @@ describe("evidence", () => {
         const fold = (shiftOf: (cohort: number, question: number) => number) =>
           pairs.reduce(
             (before, questions, index) =>
-              Evidence.fold(
+              CohortEvidence.fold(
                 valuation(),
                 before,
                 index + 1,
@@ -220,7 +220,7 @@ describe("evidence", () => {
     let known = learning()
     const grow = (from: number, to: number) => {
       for (let index = from; index <= to; index++)
-        known = Evidence.fold(valuation(), known, index, [unit(0, [1], 1), unit(1, [0]), unit(2, [index % 2])])
+        known = CohortEvidence.fold(valuation(), known, index, [unit(0, [1], 1), unit(1, [0]), unit(2, [index % 2])])
       return JSON.stringify(known).length
     }
     const few = grow(1, 100)
@@ -234,7 +234,7 @@ describe("the risk for life", () => {
     const doubts: Array<number> = []
     for (let index = 1; index <= 40; index++) {
       const units = [unit(0, [1]), unit(1, [index % 2]), unit(2, [index % 2])]
-      known = Evidence.fold(valuation(), known, index, units)
+      known = CohortEvidence.fold(valuation(), known, index, units)
       const { pruned } = pruneOf(known, 0.3, 1)
       for (const [id, doubt] of EvidencePruning.doubtsOf(known.population)) {
         doubts.push(doubt)
@@ -265,7 +265,7 @@ describe("the risk for life", () => {
   it("prunes worse members, the worst first, never a protected one and never the last", () => {
     let known = learning()
     for (let index = 1; index <= 60; index++)
-      known = Evidence.fold(valuation(), known, index, [
+      known = CohortEvidence.fold(valuation(), known, index, [
         ...Arr.makeBy(4, () => unit(0, [1])),
         ...Arr.makeBy(4, () => unit(1, [0.5])),
         ...Arr.makeBy(4, () => unit(2, [0]))
@@ -282,7 +282,7 @@ describe("the difference", () => {
   it("has an interval that holds whatever missing rewards would have been", () => {
     let known = two()
     for (let index = 1; index <= 200; index++)
-      known = Evidence.fold(valuation(), known, index, [
+      known = CohortEvidence.fold(valuation(), known, index, [
         index % 2 === 0 ? unit(0, [], 1) : unit(0, [(index % 4) / 3]),
         unit(1, index % 5 === 0 ? [] : [0.6], index % 5 === 0 ? 1 : 0)
       ])
@@ -300,7 +300,7 @@ describe("the difference", () => {
       let known = learning()
       for (let index = 1; index <= 60; index++) {
         const units = means.flatMap((mean, one) => Arr.makeBy(8, () => unit(one, [next() < mean ? 1 : 0])))
-        known = Evidence.fold(valuation(), known, index, units)
+        known = CohortEvidence.fold(valuation(), known, index, units)
       }
       const { lower, upper } = Difference.between(known.population, id(1), id(0)) ?? assert.fail("no difference")
       if (lower <= 0.2 && upper >= 0.2) held++

@@ -1,6 +1,6 @@
 /** The evidence of a cohort: folded once, by assignment, in the order of the cohorts. One size, however many cohorts there were. */
 import { type Group, observe } from "@inspo/evolution"
-import type { InstructionValue } from "@inspo/population"
+import type { Population } from "@inspo/population"
 import type { Learning, MemberStats, Tally } from "./Learning.ts"
 import type { RewardValue, State } from "./State.ts"
 
@@ -9,7 +9,7 @@ import type { RewardValue, State } from "./State.ts"
  * `valuation` says. `evidence` is what of the groups decides, by default all. Groups of removed instructions are shown nowhere.
  */
 export const fold = (
-  valuation: Pick<InstructionValue.Interface, "observe">,
+  valuation: Pick<Population.Interface, "observe">,
   learning: Learning,
   index: number,
   groups: ReadonlyArray<Group>,
