@@ -3,6 +3,7 @@
  * `Population`.
  */
 import * as Option from "effect/Option"
+import type { Schema } from "effect"
 import { type Instruction, InvalidInput } from "@inspo/domain"
 import * as Comparison from "./Comparison.ts"
 
@@ -64,11 +65,15 @@ export interface Member {
   readonly verification: Verification | null
 }
 
-/** The members in the order in which they joined, the last observed step, 0 before any, and how the members compare. */
+/**
+ * The members in the order in which they joined, the last observed step, 0 before any, and how the members compare. `own` is the evidence of a
+ * rule that owns it, absent where there is none.
+ */
 export interface Contents {
   readonly members: ReadonlyArray<Member>
   readonly step: number
   readonly comparison: Comparison.Comparison
+  readonly own?: Schema.Json
 }
 
 /** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */

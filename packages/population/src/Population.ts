@@ -97,7 +97,12 @@ const Comparison = Schema.Struct({
  * The schema of {@link Members.Contents}: members have different ids and no observation after `step`, and the comparison has one
  * row, number and chance for each.
  */
-export const Contents = Schema.Struct({ members: Schema.Array(Member), step: Count, comparison: Comparison }).check(
+export const Contents = Schema.Struct({
+  members: Schema.Array(Member),
+  step: Count,
+  comparison: Comparison,
+  own: Schema.optionalKey(Schema.Json)
+}).check(
   Schema.makeFilter(({ comparison, members, step }) => {
     const size = members.length
     const { chances, exponents, incumbent, precision, shares, since, weighted } = comparison

@@ -1,0 +1,61 @@
+/** Rules that own their evidence: any kind of it, beside what a population keeps of its members. */
+import { Array as Arr, Schema } from "effect"
+import type { Strategy as Named } from "@inspo/domain"
+import type { Contents, Value } from "./Members.ts"
+import * as Ranking from "./Ranking.ts"
+import { compare, type Interface, type Observed } from "./Values.ts"
+
+/**
+ * A rule over evidence of its own, which is stored with the population. All functions are pure. `observe` adds a unit of time; `decide`
+ * gives each member a value, in the order of the population, also to one that the evidence does not know. Evidence about members that left
+ * may be forgotten.
+ */
+export interface Strategy<Evidence> {
+  readonly identity: Named.Identity
+  readonly evidence: Schema.Codec<Evidence, Schema.Json>
+  readonly initial: Evidence
+  readonly observe: (evidence: Evidence, population: Contents, groups: ReadonlyArray<Observed>) => Evidence
+  readonly decide: (evidence: Evidence, population: Contents) => ReadonlyArray<Value>
+}
+
+/**
+ * The rule as a valuation, for the registry of rules or as a service. What pages show, lifetime records and differences, is kept as ever.
+ *
+ * @example
+ * ```ts
+ * import { OwnEvidence, type Population } from "@inspo/population"
+ * import { Schema } from "effect"
+ *
+ * const rewarded: Population.Interface = OwnEvidence.valuation({
+ *   identity: { name: "rewarded-groups", parameters: {} },
+ *   evidence: Schema.Record(Schema.String, Schema.Finite),
+ *   initial: {},
+ *   observe: (counts, _, groups) =>
+ *     groups.reduce<Record<string, number>>(
+ *       (sums, { instructionId: id, rewards }) => ({ ...sums, [id]: (sums[id] ?? 0) + (rewards.includes(1) ? 1 : 0) }),
+ *       counts
+ *     ),
+ *   decide: (counts, { members }) => members.map(({ instruction: { id } }) => ({ id, value: counts[id] ?? 0 }))
+ * })
+ * ```
+ */
+export const valuation = <Evidence>({
+  decide,
+  evidence,
+  identity,
+  initial,
+  observe
+}: Strategy<Evidence>): Interface => {
+  const [decode, encode] = [Schema.decodeSync(evidence), Schema.encodeSync(evidence)]
+  const evidenceOf = ({ own }: Contents) => (own === undefined ? initial : decode(own))
+  const values = (population: Contents) => decide(evidenceOf(population), population)
+  return {
+    identity,
+    observe: (population, step, groups) => {
+      const after = compare.observe(population, step, groups)
+      return { ...after, own: encode(observe(evidenceOf(population), after, groups)) }
+    },
+    values,
+    best: (population) => Arr.head(Ranking.explored(population, values(population)))
+  }
+}
