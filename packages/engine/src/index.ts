@@ -1,4 +1,5 @@
 export * from "./Engine.ts"
 export * as SpecialTokens from "./SpecialTokens.ts"
+export * as Stops from "./Stops.ts"
 export type * from "./Tokenizer.ts"
 export * as SharedCalls from "./SharedCalls.ts"

@@ -1,7 +1,6 @@
-import type { Tokenizer } from "@inspo/engine"
+import { Stops, type Tokenizer } from "@inspo/engine"
 import { Result, Schema } from "effect"
 import * as Wire from "../Wire.ts"
-import { firstStop } from "./firstStop.ts"
 import { type Arrived, type Asked, type Dialect, logProbabilities } from "./Dialect.ts"
 
 /**
@@ -85,7 +84,7 @@ const arrived = (
   if (Result.isFailure(entries)) return Result.fail(entries.failure)
   const logprobs = aligned(tokens, entries.success)
   if (logprobs === null) return Result.fail("completion_probabilities that are not those of tokens")
-  const end = firstStop(tokens, stop, tokenizer)
+  const end = Stops.endOf(tokens, stop, tokenizer)
   if (end === null && stop_type === "word")
     return Result.fail(
       "a sequence that ends at a stop text, which our tokenizer does not find in its tokens: it is not the model's"

@@ -1,7 +1,6 @@
-import type { Engine, SampledSequence, SampleRequest, SampleResult } from "@inspo/engine"
+import { type Engine, type SampledSequence, type SampleRequest, type SampleResult, Stops } from "@inspo/engine"
 import { Clock, Effect, Option, Random } from "effect"
 import type * as Wire from "../../Wire.ts"
-import { firstStop } from "../firstStop.ts"
 import * as Answer from "./Answer.ts"
 import type { Plan } from "./Plan.ts"
 import { failed, type Refusal } from "./Refusal.ts"
@@ -70,19 +69,9 @@ const answering = (engine: Engine.Interface, sampleOne: SampleOne) =>
   })
 
 /** Samples, with the stop texts that the engine does not take found in what it gives. */
-const sample = Effect.fnUntraced(function* (
-  { profile, tokenizer }: Engine.Interface,
-  sampleOne: SampleOne,
-  request: SampleRequest
-) {
-  const isSingle = (stop: string) => tokenizer.encode(stop).length === 1
-  const taken = profile.stopTexts === "single-token" ? request.stop.filter(isSingle) : request.stop
-  const others = request.stop.filter((stop) => !taken.includes(stop))
-  const { sequences } = yield* sampleOne({ ...request, stop: taken })
-  return sequences.map((sequence): SampledSequence => {
-    const end = firstStop(sequence.tokens, others, tokenizer)
-    return end === null
-      ? sequence
-      : { tokens: sequence.tokens.slice(0, end), logprobs: sequence.logprobs.slice(0, end), stopReason: "stop" }
-  })
-})
+const sample = (engine: Engine.Interface, sampleOne: SampleOne, request: SampleRequest) => {
+  const { enforce, taken } = Stops.make(engine)
+  return Effect.map(sampleOne({ ...request, stop: taken(request.stop) }), ({ sequences }) =>
+    sequences.map((sequence) => enforce(sequence, request.stop))
+  )
+}

@@ -1,4 +1,4 @@
-import type { SampleRequest } from "@inspo/engine"
+import { type SampleRequest, Stops } from "@inspo/engine"
 import { Effect, Option } from "effect"
 import { baseModel, type Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
@@ -6,7 +6,7 @@ import type { Outcome } from "../Outcomes.ts"
 import { refuse } from "../Refusal.ts"
 import type { Source } from "../Samplers.ts"
 import * as SampleRequests from "../SampleRequests.ts"
-import * as Stops from "../Stops.ts"
+import * as RequestStops from "../RequestStops.ts"
 
 /** Samplers, and samples from them. */
 export const make = (options: Parts) => {
@@ -44,7 +44,7 @@ export const make = (options: Parts) => {
       const id = request.sampling_session_id ?? null
       const sampler = id === null ? null : yield* Effect.tap(samplers.get(id), ({ session }) => sessions.heard(session))
       const source = sampler?.source ?? (yield* sourceOf(request.model_path, request.base_model))
-      const stops = yield* Stops.read(request.sampling_params.stop, engine)
+      const stops = yield* RequestStops.read(request.sampling_params.stop, engine)
       const sampleRequest = yield* SampleRequests.read(request, stops.texts, seed, engine, options.limits)
       const scored = yield* SampleRequests.scoredTokens(request, sampleRequest.prompt)
       const request_id = yield* submissions.atOnce({
@@ -78,7 +78,7 @@ const sampling = ({ engine, loaded, sampleOne }: Parts, base: Source) => {
   return Effect.fnUntraced(function* (
     source: Source,
     request: SampleRequest,
-    stops: Stops.Stops,
+    stops: RequestStops.RequestStops,
     scored: number | null
   ) {
     const { sequences } = yield* sampleOne(source, request)
@@ -86,11 +86,10 @@ const sampling = ({ engine, loaded, sampleOne }: Parts, base: Source) => {
     return {
       _tag: "Samples",
       value: {
-        sequences: sequences.map(({ logprobs, stopReason, tokens }) => {
-          const end = stops.end(tokens)
-          return end === null
-            ? { stop_reason: stopReason, tokens, logprobs }
-            : { stop_reason: "stop" as const, tokens: tokens.slice(0, end), logprobs: logprobs.slice(0, end) }
+        sequences: sequences.map((sequence) => {
+          const end = stops.end(sequence.tokens)
+          const { logprobs, stopReason, tokens } = end === null ? sequence : Stops.cut(sequence, end)
+          return { stop_reason: stopReason, tokens, logprobs }
         }),
         prompt_logprobs
       }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Engine, SampleRequest } from "@inspo/engine"
 import { TabularEngine } from "@inspo/engine/testing"
 import { Effect, Schema } from "effect"
-import * as Stops from "../../src/internal/server/Stops.ts"
+import * as RequestStops from "../../src/internal/server/RequestStops.ts"
 
 const request = (seed: number, stop: ReadonlyArray<string>): SampleRequest => ({
   prompt: [1, 2],
@@ -38,7 +38,7 @@ describe("Stops", () => {
         if (within.length === 0) return
         const texts = within.map((part) => tokenizer.decode(part))
         const ids = within.flatMap((part) => part.slice(0, 1))
-        const stops = yield* Stops.read(asIds ? ids : texts, engine)
+        const stops = yield* RequestStops.read(asIds ? ids : texts, engine)
         const [stopped] = yield* engine.sample([request(seed, stops.texts)])
         whole?.sequences.forEach(({ tokens }, index) => {
           const holds = (length: number) =>
@@ -64,7 +64,7 @@ describe("Stops", () => {
         [[""], /stop holds "", expected texts/u],
         [[size], new RegExp(`stop holds ${size}, expected ids of 0 to ${size - 1}`, "u")]
       ] as const)
-        assert.match((yield* Effect.flip(Stops.read(stop, engine))).detail, detail)
+        assert.match((yield* Effect.flip(RequestStops.read(stop, engine))).detail, detail)
     })
   )
 })

@@ -1,10 +1,10 @@
-import type { Engine } from "@inspo/engine"
+import { type Engine, Stops } from "@inspo/engine"
 import { Effect } from "effect"
 import type * as Wire from "../../Wire.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 
 /** Where samples end. */
-export interface Stops {
+export interface RequestStops {
   /** Those that the engine can watch for itself, so that it need not sample on. */
   readonly texts: ReadonlyArray<string>
   /** How many tokens there are up to and with the first stop, or null where none occurs. */
@@ -17,8 +17,9 @@ export interface Stops {
  */
 export const read = Effect.fnUntraced(function* (
   stop: Wire.SamplingParams["stop"],
-  { profile, tokenizer }: Engine.Interface
-): Effect.fn.Return<Stops, Refusal> {
+  engine: Engine.Interface
+): Effect.fn.Return<RequestStops, Refusal> {
+  const { tokenizer } = engine
   const stops = stop === null || stop === undefined ? [] : typeof stop === "string" ? [stop] : stop
   if (stop !== null && stop !== undefined && stops.length === 0)
     return yield* refuse(
@@ -31,32 +32,17 @@ export const read = Effect.fnUntraced(function* (
       return yield* refuse(`sampling_params.stop holds ${id}, expected ids of 0 to ${tokenizer.vocabularySize - 1}`)
   if (texts.includes(""))
     return yield* refuse('sampling_params.stop holds "", expected texts of at least one character')
-  const isOneToken = (text: string) => tokenizer.encode(text).length === 1
   const ofIds = ids.flatMap((id) => {
     const text = tokenizer.decode([id])
     const [only, ...rest] = tokenizer.encode(text)
     return id !== tokenizer.endOfSequence && only === id && rest.length === 0 ? [text] : []
   })
   return {
-    texts: profile.stopTexts === "single-token" ? [...texts.filter(isOneToken), ...ofIds] : texts,
+    texts: [...Stops.make(engine).taken(texts), ...(engine.profile.stopTexts === "single-token" ? ofIds : [])],
     end: (tokens) => {
-      if (stops.length === 0) return null
       const atId = tokens.findIndex((token) => ids.includes(token))
-      const within = atId < 0 ? tokens.length : atId + 1
-      const whole = tokenizer.decode(tokens.slice(0, within))
-      const ends = texts.flatMap((text) => (whole.includes(text) ? [endOf(text, tokens, within)] : []))
-      return atId < 0 && ends.length === 0 ? null : Math.min(within, ...ends)
+      const within = atId < 0 ? tokens : tokens.slice(0, atId + 1)
+      return Stops.endOf(within, texts, tokenizer) ?? (atId < 0 ? null : within.length)
     }
-  }
-
-  /** The fewest of the first `end` tokens, all of which hold the text, that hold it. */
-  function endOf(text: string, tokens: ReadonlyArray<number>, end: number): number {
-    let [without, within] = [0, end]
-    while (within - without > 1) {
-      const middle = (without + within) >> 1
-      if (tokenizer.decode(tokens.slice(0, middle)).includes(text)) within = middle
-      else without = middle
-    }
-    return within
   }
 })
