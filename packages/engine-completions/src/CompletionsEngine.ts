@@ -1,4 +1,4 @@
-import { Engine, EngineError, type EngineProfile, type SampledSequence, type SampleRequest } from "@inspo/engine"
+import { Engine, EngineError, type EngineProfile, frozenPolicy, type SampleRequest, unsampled } from "@inspo/engine"
 import { profileOf as profileFrom } from "@inspo/engine/Wire"
 import { Effect, Layer, Semaphore } from "effect"
 import type { HttpClient } from "effect/http"
@@ -28,7 +28,6 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
   const questions = Questions.make(connection, { dialect, model, sendsSeeds: facts !== undefined, tokenizer })
   const permits = yield* Semaphore.make(concurrency)
   const sampleOne = sampling(served, questions, permits)
-  const frozen = { uri: `frozen:${model}`, hash: facts?.fingerprint ?? "" }
 
   return {
     profile: profileOf(served),
@@ -75,19 +74,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
       Effect.mapError(fail("score"))
     ),
 
-    save: () => Effect.succeed(frozen),
-
-    restore: ({ uri }) =>
-      uri === frozen.uri
-        ? Effect.void
-        : Effect.fail(
-            new EngineError({
-              operation: "restore",
-              reason: `the checkpoint is ${uri}, expected ${frozen.uri}: ${url} serves one policy and loads no other`
-            })
-          ),
-
-    remove: () => Effect.void
+    ...frozenPolicy(model, facts?.fingerprint ?? "", `: ${url} serves one policy and loads no other`)
   }
 })
 
@@ -96,7 +83,7 @@ const sampling =
   ({ contextLength, dialect }: Served.Served, questions: Questions.Questions, permits: Semaphore.Semaphore) =>
   (request: SampleRequest) => {
     const room = Math.min(request.maxTokens, contextLength - request.prompt.length)
-    if (room <= 0) return Effect.succeed({ sequences: Array.from({ length: request.n }, () => unsampled) })
+    if (room <= 0) return Effect.succeed(unsampled(request.n))
     const bounded = { ...request, maxTokens: room }
     const one = (n: number, seed: string) => permits.withPermit(questions.sample(bounded, n, seed))
     return dialect.several || request.n === 1
@@ -108,9 +95,6 @@ const sampling =
           (parts) => ({ sequences: parts.flat() })
         )
   }
-
-/** What a request gets that has no room for a token. */
-const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "length" }
 
 const profileOf = ({ concurrency, contextLength, dialect, facts, model, scores }: Served.Served): EngineProfile => ({
   name: `completions/${facts === undefined ? dialect.name : "inspo"}`,

@@ -1,4 +1,4 @@
-import { Context, type Effect, Schema, type Scope } from "effect"
+import { Context, Effect, Schema, type Scope } from "effect"
 import type { Tokenizer } from "./Tokenizer.ts"
 
 /** The trainer and sampler of the policy, on tokens. */
@@ -101,6 +101,11 @@ export interface SampledSequence {
   readonly stopReason: "stop" | "length"
 }
 
+/** What a request gets that has no room for a token. */
+export const unsampled = (n: number): SampleResult => ({
+  sequences: Array.from({ length: n }, () => ({ tokens: [], logprobs: [], stopReason: "length" }))
+})
+
 export interface Sequence {
   readonly prompt: ReadonlyArray<number>
   readonly response: ReadonlyArray<number>
@@ -176,6 +181,28 @@ export class EngineError extends Schema.TaggedError<EngineError>()("EngineError"
 }) {
   override get message() {
     return `engine ${this.operation}: ${this.reason}`
+  }
+}
+
+/** The checkpoints of an engine whose policy never changes: the only one is the policy itself. */
+export const frozenPolicy = (
+  model: string,
+  hash: string,
+  whyOnly: string
+): Pick<Engine.Interface, "save" | "restore" | "remove"> => {
+  const frozen = { uri: `frozen:${model}`, hash }
+  return {
+    save: () => Effect.succeed(frozen),
+    restore: ({ uri }) =>
+      uri === frozen.uri
+        ? Effect.void
+        : Effect.fail(
+            new EngineError({
+              operation: "restore",
+              reason: `the checkpoint is ${uri}, expected ${frozen.uri}${whyOnly}`
+            })
+          ),
+    remove: () => Effect.void
   }
 }
 

@@ -1,4 +1,4 @@
-import { Engine, EngineError } from "@inspo/engine"
+import { Engine, EngineError, frozenPolicy } from "@inspo/engine"
 import { Effect, Layer } from "effect"
 import { ChatPolicy } from "./ChatPolicy.ts"
 
@@ -11,24 +11,13 @@ export const layer: Layer.Layer<Engine, never, ChatPolicy> = Layer.effect(
   Effect.map(ChatPolicy, ({ profile }) => {
     const refuse = (operation: EngineError["operation"]) =>
       Effect.fail(new EngineError({ operation, reason: `${profile.name} is a chat model, which has no token ids` }))
-    const frozen = { uri: `frozen:${profile.model}`, hash: profile.fingerprint }
     return Engine.of({
       profile: { ...profile, parameters: 0, trains: false, chat: true, scoresReference: false, deterministic: false },
       tokenizer: { vocabularySize: 0, endOfSequence: 0, encode: () => [], decode: () => "", prompt: () => [] },
       sample: () => refuse("sample"),
       train: () => refuse("train"),
       score: () => refuse("score"),
-      save: () => Effect.succeed(frozen),
-      restore: ({ uri }) =>
-        uri === frozen.uri
-          ? Effect.void
-          : Effect.fail(
-              new EngineError({
-                operation: "restore",
-                reason: `the checkpoint is ${uri}, expected ${frozen.uri}, the only policy of ${profile.name}`
-              })
-            ),
-      remove: () => Effect.void
+      ...frozenPolicy(profile.model, profile.fingerprint, `, the only policy of ${profile.name}`)
     })
   })
 )

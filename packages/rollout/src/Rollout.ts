@@ -8,7 +8,6 @@ import type { MakeChatCall } from "./ChatPolicy.ts"
 import { type Episode, RolloutError } from "./Episode.ts"
 import * as Delivery from "./internal/Delivery.ts"
 import * as Lanes from "./internal/Lanes.ts"
-import * as Sampling from "./internal/Sampling.ts"
 import * as Setup from "./internal/Setup.ts"
 import * as TokenConversation from "./internal/TokenConversation.ts"
 import * as Observation from "./Observation.ts"
@@ -69,7 +68,6 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: Setup.
   const { call } = setup
   const refusal = setup.agent.protocol === "tool-calls" ? withoutToolCalls(setup.agent) : setup.refusal
   const begin = TokenConversation.begin(setup.agent, { ...setup, tokenizer, contextLength: profile.contextLength })
-  const sample = Sampling.make(engine)
   const score = Delivery.scoring(setup.score, setup.scoredTurns)
 
   const collect = Effect.fn("Rollout.collect")(function* <E = never>(
@@ -81,10 +79,9 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: Setup.
     const toRescore: Array<Delivery.FinishedEpisode> = []
     return yield* Delivery.collect(episodes, { score, onFinished }, (finished, isStopping) =>
       Lanes.play({
+        engine,
         waiting: Iterable.map(episodes, begin)[Symbol.iterator](),
         places: Math.max(1, Math.min(profile.concurrency, episodes.length)),
-        lanes: profile.lanes ?? 1,
-        sample,
         call,
         deliver: (ended) => {
           const all = ended.map(Delivery.finished)

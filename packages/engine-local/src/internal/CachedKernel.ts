@@ -3,25 +3,16 @@ import { feeds, open } from "./Kernel.ts"
 import type { KeyValueRows } from "./KeyValueRows.ts"
 import type { SharedProgram, WorkerData } from "./Protocol.ts"
 
-/** A decoding or prefill program on the rows of a cache; each row takes `tokens` tokens a run. */
-export interface CachedKernel {
-  /** Has token number `slot` of `row` be `sequence[position]` in the next run. */
-  readonly take: (row: number, slot: number, sequence: ReadonlyArray<number>, position: number) => void
-  /** Runs the first `rows` rows of the cache. */
-  readonly run: (rows: number) => Promise<void>
-  /** Writes what the last run gave for token number `slot` of `row` into the cache, at `position`. */
-  readonly keep: (row: number, slot: number, position: number) => void
-  /** The distribution after the token that `row` took; its content lasts until the next run. */
-  readonly probabilities: (row: number) => Float32Array
-}
+export type CachedKernel = Awaited<ReturnType<typeof make>>
 
+/** A decoding or prefill program on the rows of a cache; each row takes `tokens` tokens a run. */
 export const make = async (
   data: WorkerData,
   parameters: Readonly<Record<string, Float32Array>>,
   program: SharedProgram,
   cache: KeyValueRows,
   size: { readonly rows: number; readonly tokens: number }
-): Promise<CachedKernel> => {
+) => {
   const capacity = size.rows * size.tokens
   const session = await open(program)
   const fixed = feeds(program, parameters)
@@ -68,20 +59,24 @@ export const make = async (
   let last = tensors(size.rows)
 
   return {
-    take: (row, slot, sequence, position) => {
+    /** Has token number `slot` of `row` be `sequence[position]` in the next run. */
+    take: (row: number, slot: number, sequence: ReadonlyArray<number>, position: number): void => {
       const index = row * size.tokens + slot
       indices.tokens[index] = BigInt(sequence[position] ?? 0)
       indices.previous[index] = BigInt(sequence[position - 1] ?? 0)
       indices.positions[index] = BigInt(position)
     },
-    run: async (rows) => {
+    /** Runs the first `rows` rows of the cache. */
+    run: async (rows: number): Promise<void> => {
       if (rows !== last.rows || cache.context !== last.context) last = tensors(rows)
       await session.run(last.feeds, last.fetches)
     },
-    keep: (row, slot, position) => {
+    /** Writes what the last run gave for token number `slot` of `row` into the cache, at `position`. */
+    keep: (row: number, slot: number, position: number): void => {
       cache.append(row, position, row * size.tokens + slot, newKeys, newValues)
     },
-    probabilities: (row) => probabilities.subarray(row * vocabulary, (row + 1) * vocabulary)
+    /** The distribution after the token that `row` took; its content lasts until the next run. */
+    probabilities: (row: number): Float32Array => probabilities.subarray(row * vocabulary, (row + 1) * vocabulary)
   }
 }
 

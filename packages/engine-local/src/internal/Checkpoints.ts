@@ -6,14 +6,6 @@ import * as AdamW from "../AdamW.ts"
 import * as Checkpoint from "../Checkpoint.ts"
 import type { ModelConfig } from "../model/ModelConfig.ts"
 
-/** The checkpoints of an engine, in a folder. */
-export interface Checkpoints {
-  readonly save: (name: string) => Effect.Effect<CheckpointRef, EngineError>
-  /** Changes the policy and its optimizer at once and as a whole; the optimizer is reset when "fresh". */
-  readonly restore: (checkpoint: CheckpointRef, optimizer: "saved" | "fresh") => Effect.Effect<void, EngineError>
-  readonly remove: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
-}
-
 interface CheckpointsOptions {
   readonly config: ModelConfig
   readonly folder: string
@@ -22,8 +14,9 @@ interface CheckpointsOptions {
   readonly optimizer: AdamW.AdamWState
 }
 
-export const make = ({ config, folder, optimizer, parameters }: CheckpointsOptions): Checkpoints => ({
-  save: Effect.fnUntraced(function* (name) {
+/** The checkpoints of an engine, in a folder. */
+export const make = ({ config, folder, optimizer, parameters }: CheckpointsOptions) => ({
+  save: Effect.fnUntraced(function* (name: string): Effect.fn.Return<CheckpointRef, EngineError> {
     if (!/^\w[\w.-]*$/.test(name))
       return yield* new EngineError({
         operation: "save",
@@ -36,7 +29,8 @@ export const make = ({ config, folder, optimizer, parameters }: CheckpointsOptio
     return { uri, hash }
   }),
 
-  restore: Effect.fnUntraced(function* ({ uri, hash }, kept) {
+  /** Changes the policy and its optimizer at once and as a whole; the optimizer is reset when "fresh". */
+  restore: Effect.fnUntraced(function* ({ uri, hash }: CheckpointRef, kept: "saved" | "fresh") {
     const checkpoint = yield* Checkpoint.read(
       yield* inside(folder, uri, "restore"),
       config,
@@ -47,7 +41,7 @@ export const make = ({ config, folder, optimizer, parameters }: CheckpointsOptio
     AdamW.assign(optimizer, saved ?? AdamW.make(optimizer.first.length))
   }),
 
-  remove: ({ uri }) =>
+  remove: ({ uri }: CheckpointRef) =>
     Effect.flatMap(inside(folder, uri, "remove"), (file) =>
       Effect.tryPromise({
         try: () => rm(file, { force: true }),

@@ -3,7 +3,6 @@ import * as CachedKernel from "./CachedKernel.ts"
 import { KeyValueRows } from "./KeyValueRows.ts"
 import { element, noDistribution } from "./Values.ts"
 import * as Prefill from "./Prefill.ts"
-import { prepare } from "./Prepare.ts"
 import type { DecodeRequest, SampleReply, WorkerData } from "./Protocol.ts"
 import { type Row, Rows } from "./Rows.ts"
 
@@ -22,7 +21,7 @@ export const make = (data: WorkerData, parameters: Readonly<Record<string, Float
       rows: data.rows,
       tokens: 1
     }))
-    const rows = new Rows(cache, data.rows, requests, await prepare(prefill, requests, data.block))
+    const rows = new Rows(cache, data.rows, requests, await Prefill.prepare(prefill, requests, data.block))
     for (;;) {
       rows.fill()
       const { active } = rows

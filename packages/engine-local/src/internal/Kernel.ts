@@ -3,20 +3,13 @@ import type { TensorSpec } from "../graph/Program.ts"
 import { sessionOptions } from "../graph/Session.ts"
 import type { SharedProgram, Values } from "./Protocol.ts"
 
-/** A session with the arrays it writes its outputs into, which grow with the programs that run. */
-export interface Kernel {
-  /** Runs a program of the session's key. */
-  readonly run: (program: SharedProgram, feeds: Readonly<Record<string, Tensor>>) => Promise<void>
-  /** The array of an output of the last run; its content lasts until the next one. */
-  readonly output: (name: string) => Float32Array
-  readonly release: () => Promise<void>
-}
+export type Kernel = Awaited<ReturnType<typeof make>>
 
-/** `given` holds arrays for outputs that should be written elsewhere than into arrays of the kernel's own. */
-export const make = async (
-  program: SharedProgram,
-  given: Readonly<Record<string, Float32Array>> = {}
-): Promise<Kernel> => {
+/**
+ * A session with the arrays it writes its outputs into, which grow with the programs that run. `given` holds arrays for outputs
+ * that should be written elsewhere than into arrays of the kernel's own.
+ */
+export const make = async (program: SharedProgram, given: Readonly<Record<string, Float32Array>> = {}) => {
   const session = await open(program)
   const arrays = new Map(Object.entries(given))
   let outputs = new Map<string, Float32Array>()
@@ -30,7 +23,8 @@ export const make = async (
   }
 
   return {
-    run: async (program, feeds) => {
+    /** Runs a program of the session's key. */
+    run: async (program: SharedProgram, feeds: Readonly<Record<string, Tensor>>): Promise<void> => {
       outputs = new Map(program.outputs.map((spec) => [spec.name, room(spec)] as const))
       const sizes = Object.entries(program.sizes).map(
         ([name, values]) => [name, new Tensor("int64", values, [values.length])] as const
@@ -40,7 +34,8 @@ export const make = async (
       )
       await session.run({ ...feeds, ...Object.fromEntries(sizes) }, Object.fromEntries(fetches))
     },
-    output: (name) => valueOf(outputs, name),
+    /** The array of an output of the last run; its content lasts until the next one. */
+    output: (name: string): Float32Array => valueOf(outputs, name),
     release: () => session.release()
   }
 }

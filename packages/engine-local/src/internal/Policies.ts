@@ -4,20 +4,16 @@ import type { Parameter } from "../model/ModelConfig.ts"
 import { open } from "./Kernel.ts"
 import type { PolicyName, SharedProgram, WorkerData } from "./Protocol.ts"
 
-/** The policies within one worker, where sessions can read them. */
-export interface Policies {
-  /** The parameters of each policy by name; always the same arrays. */
-  readonly parameters: Readonly<Record<PolicyName, Readonly<Record<string, Float32Array>>>>
-  /** Has the arrays hold what some policies are now. */
-  readonly renew: (names: ReadonlyArray<PolicyName>) => void
-}
+export type Policies = ReturnType<typeof make>
 
-/** Views of the shared policies where sessions read shared memory, and copies of the worker's own elsewhere. */
-export const make = (data: Pick<WorkerData, "layout" | "policies">, readsShared: boolean): Policies => {
+/** The policies within one worker: views of the shared ones where sessions read shared memory, and copies of its own elsewhere. */
+export const make = (data: Pick<WorkerData, "layout" | "policies">, readsShared: boolean) => {
   const arrays = Rec.map(data.policies, (buffer) => array(buffer, readsShared))
   return {
+    /** The parameters of each policy by name; always the same arrays. */
     parameters: Rec.map(arrays, ({ values }) => byName(data.layout, values)),
-    renew: (names) => {
+    /** Has the arrays hold what some policies are now. */
+    renew: (names: ReadonlyArray<PolicyName>): void => {
       for (const name of names) arrays[name].renew()
     }
   }

@@ -8,15 +8,6 @@ import type { Programs } from "./Programs.ts"
 import type { PolicyName } from "./Protocol.ts"
 import { accumulate, type WorkerPool } from "./WorkerPool.ts"
 
-/** The training side of the engine; `train` and its caller change `optimizer` and the pool's current policy. */
-interface PolicyTrainer {
-  readonly train: (request: TrainRequest) => Effect.Effect<TrainMetrics, EngineError>
-  readonly score: (
-    policy: PolicyName,
-    sequences: ReadonlyArray<Sequence>
-  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, EngineError>
-}
-
 interface PolicyTrainerOptions {
   readonly config: ModelConfig
   readonly pool: WorkerPool
@@ -24,10 +15,11 @@ interface PolicyTrainerOptions {
   readonly optimizer: AdamW.AdamWState
 }
 
-export const make = (options: PolicyTrainerOptions): PolicyTrainer => {
+/** The training side of the engine; `train` and its caller change `optimizer` and the pool's current policy. */
+export const make = (options: PolicyTrainerOptions) => {
   const { config, optimizer, pool, programs } = options
   return {
-    score: Effect.fn("LocalEngine.score")(function* (policy, sequences) {
+    score: Effect.fn("LocalEngine.score")(function* (policy: PolicyName, sequences: ReadonlyArray<Sequence>) {
       for (const [index, sequence] of sequences.entries()) {
         const reason = misfit(config, `sequences[${index}]`, sequence)
         if (reason !== undefined) return yield* new EngineError({ operation: "score", reason })
@@ -40,7 +32,11 @@ export const make = (options: PolicyTrainerOptions): PolicyTrainer => {
       return scored
     }),
 
-    train: Effect.fn("LocalEngine.train")(function* ({ datums, loss, optimizer: settings }) {
+    train: Effect.fn("LocalEngine.train")(function* ({
+      datums,
+      loss,
+      optimizer: settings
+    }: TrainRequest): Effect.fn.Return<TrainMetrics, EngineError> {
       yield* checkDatums(config, datums)
       // The weights change after this, at once and as a whole.
       const { gradient, outputs } = yield* Effect.gen(function* () {

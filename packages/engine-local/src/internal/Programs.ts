@@ -4,16 +4,13 @@ import { type PackedShape, packedGraph } from "../model/PackedGraph.ts"
 import { sequenceGraph } from "../model/SequenceGraph.ts"
 import { type SharedProgram, shareProgram } from "./Protocol.ts"
 
+export type Programs = ReturnType<typeof make>
+
 /**
  * The programs of one model, each built when its shape is needed and not among the {@link mostPrograms} used last. Those of a
  * kind mostly share a session.
  */
-export interface Programs {
-  readonly sequence: (rows: number, length: number, mode: "cross-entropy" | "logprob") => SharedProgram
-  readonly packed: (shape: PackedShape, mode: "grpo" | "grpo-entropy" | "logprob") => SharedProgram
-}
-
-export const make = (config: ModelConfig): Programs => {
+export const make = (config: ModelConfig) => {
   const built = new Map<string, SharedProgram>()
   const memoize = (name: string, build: () => Program): SharedProgram => {
     const program = built.get(name) ?? shareProgram(build())
@@ -25,9 +22,9 @@ export const make = (config: ModelConfig): Programs => {
     return program
   }
   return {
-    sequence: (rows, length, mode) =>
+    sequence: (rows: number, length: number, mode: "cross-entropy" | "logprob") =>
       memoize(`sequence/${mode}/${rows}x${length}`, () => sequenceGraph(config, { rows, length, mode })),
-    packed: (shape, mode) =>
+    packed: (shape: PackedShape, mode: "grpo" | "grpo-entropy" | "logprob") =>
       memoize(`packed/${mode}/${shape.groups}x${shape.completions}/${shape.promptLength}+${shape.responseLength}`, () =>
         packedGraph(config, { ...shape, mode })
       )

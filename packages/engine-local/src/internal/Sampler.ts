@@ -1,16 +1,17 @@
 import { InvalidInput, RandomStream } from "@inspo/domain"
-import { EngineError, type SampleRequest, type SampleResult, type SampledSequence, type Tokenizer } from "@inspo/engine"
+import {
+  EngineError,
+  type SampleRequest,
+  type SampleResult,
+  type SampledSequence,
+  type Tokenizer,
+  unsampled
+} from "@inspo/engine"
 import { Effect } from "effect"
 import type { ModelConfig } from "../model/ModelConfig.ts"
 import { PrefixCache } from "./PrefixCache.ts"
 import type { DecodedSequence, DecodeRequest } from "./Protocol.ts"
 import { deal, type WorkerPool } from "./WorkerPool.ts"
-
-/** The sampling side of the engine; `forget` must follow every change of the weights. */
-interface Sampler {
-  readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampleResult>, EngineError>
-  readonly forget: () => void
-}
 
 interface SamplerOptions {
   readonly config: ModelConfig
@@ -19,13 +20,16 @@ interface SamplerOptions {
   readonly prefixCache: boolean
 }
 
-export const make = (options: SamplerOptions): Sampler => {
+/** The sampling side of the engine; `forget` must follow every change of the weights. */
+export const make = (options: SamplerOptions) => {
   const { pool } = options
   const prefixes = new PrefixCache(options.prefixCache ? cachedBytes : 0)
   const share = workerShares(pool)
   return {
     forget: () => prefixes.clear(),
-    sample: Effect.fn("LocalEngine.sample")(function* (requests) {
+    sample: Effect.fn("LocalEngine.sample")(function* (
+      requests: ReadonlyArray<SampleRequest>
+    ): Effect.fn.Return<ReadonlyArray<SampleResult>, EngineError> {
       const workers = yield* share
       const parts = yield* split(options, prefixes, requests, workers)
       const costs = parts.map(
@@ -42,7 +46,7 @@ export const make = (options: SamplerOptions): Sampler => {
         { concurrency: "unbounded" }
       ).pipe(Effect.mapError((cause) => new EngineError({ operation: "sample", reason: cause.reason, cause })))
 
-      const results = requests.map(({ n }) => Array.from({ length: n }, (): SampledSequence => unsampled))
+      const results = requests.map(({ n }) => Array.from(unsampled(n).sequences))
       shares.forEach((share, worker) => {
         share.forEach(({ index, first, decode: { prompt } }, at) => {
           const decoded = replies[worker]?.[at] ?? []
@@ -113,9 +117,6 @@ interface Part {
   readonly first: number
   readonly decode: DecodeRequest
 }
-
-/** What a request gets that has no room for a token. */
-const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "length" }
 
 /** Log-probabilities in the precision that they are trained and sent with. */
 const toSampled = ({ tokens, logprobs, stopped }: DecodedSequence): SampledSequence => ({

@@ -1,16 +1,31 @@
 import { Invariant } from "@inspo/domain"
-import type { SampledSequence, SampleRequest } from "@inspo/engine"
+import {
+  type Engine,
+  type EngineError,
+  type SampledSequence,
+  type SampleRequest,
+  type SampleResult,
+  Stops
+} from "@inspo/engine"
 import { Array, Effect, Ref } from "effect"
-import { type Call, defect, type End, isOver, type Playing, type Sample, type Thrown } from "../Episode.ts"
+import {
+  type Call,
+  defect,
+  type End,
+  isOver,
+  type Playing,
+  RolloutError,
+  type Sample,
+  type Thrown
+} from "../Episode.ts"
 import type { Setup } from "./Setup.ts"
 
-export interface Options<E> {
+export interface Options {
+  readonly engine: Engine.Interface
   /** Episodes that have not started: each starts when it is taken. */
   readonly waiting: Iterator<Playing>
-  /** How many may run at once, and in how many lanes. */
+  /** How many may run at once. */
   readonly places: number
-  readonly lanes: number
-  readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampledSequence>, E>
   readonly call: Setup["call"]
   /** Gets every finished episode, also before a lane fails. */
   readonly deliver: (over: ReadonlyArray<Playing<End>>) => Effect.Effect<unknown>
@@ -22,7 +37,8 @@ export interface Options<E> {
  * Runs episodes in lanes that do not wait for one another. A lane runs in rounds: the turns of all its episodes are sampled
  * in one call, then their tools are called, those of one tool together; a finished episode makes room for the next.
  */
-export const play = <E>({ call, deliver, isStopping, lanes, places, sample, waiting }: Options<E>) => {
+export const play = ({ call, deliver, engine, isStopping, places, waiting }: Options) => {
+  const sample = sampling(engine)
   const enter = (places: number): ReadonlyArray<Playing> => {
     const entered: Array<Playing> = []
     for (let open = 0; open < places;) {
@@ -68,7 +84,7 @@ export const play = <E>({ call, deliver, isStopping, lanes, places, sample, wait
     Effect.exit
   )
 
-  return Effect.forEach(shares(places, lanes), lane, { concurrency: "unbounded" }).pipe(
+  return Effect.forEach(shares(places, engine.profile.lanes ?? 1), lane, { concurrency: "unbounded" }).pipe(
     Effect.flatMap(Effect.forEach((ended) => ended, { discard: true }))
   )
 }
@@ -77,6 +93,46 @@ export const play = <E>({ call, deliver, isStopping, lanes, places, sample, wait
 const shares = (places: number, lanes: number): ReadonlyArray<number> => {
   const count = Math.max(1, Math.min(lanes, places))
   return Array.makeBy(count, (lane) => Math.floor((places + lane) / count))
+}
+
+/** Samples one sequence for each request, in one call of the engine, whose answers are checked against its contract. */
+const sampling = (engine: Engine.Interface) => {
+  const { enforce, taken } = Stops.make(engine)
+  return Effect.fnUntraced(function* (
+    requests: ReadonlyArray<SampleRequest>
+  ): Effect.fn.Return<ReadonlyArray<SampledSequence>, EngineError | RolloutError> {
+    if (requests.length === 0) return []
+    const results = yield* engine.sample(requests.map((request) => ({ ...request, stop: taken(request.stop) })))
+    const sequences: Array<SampledSequence> = []
+    for (const [i, request] of requests.entries())
+      sequences.push(enforce(yield* onlySequence(request, results[i]), request.stop))
+    return sequences
+  })
+}
+
+const onlySequence = (
+  request: SampleRequest,
+  result: SampleResult | undefined
+): Effect.Effect<SampledSequence, RolloutError> => {
+  const about = (what: string, value: number | string, expected: string, remedy?: string) =>
+    Effect.fail(
+      new RolloutError({
+        field: `the engine's ${what} for the request of seed ${request.seed}`,
+        value: String(value),
+        expected,
+        ...(remedy === undefined ? {} : { remedy })
+      })
+    )
+  const sequence = result?.sequences[0]
+  if (sequence === undefined) return about("answer", "missing", "one sequence")
+  const { logprobs, tokens } = sequence
+  const odd = logprobs.find((logprob) => !Number.isFinite(logprob))
+  if (odd !== undefined)
+    return about("log-probability", odd, "a finite number", "if the policy has been trained, lower the learning rate")
+  if (tokens.length > request.maxTokens) return about("number of tokens", tokens.length, `at most ${request.maxTokens}`)
+  return logprobs.length === tokens.length
+    ? Effect.succeed(sequence)
+    : about("number of log-probabilities", logprobs.length, `${tokens.length}, one for each token`)
 }
 
 const isSampling = (playing: Playing): playing is Playing<Sample> => playing.step._tag === "Sample"

@@ -1,4 +1,4 @@
-import { type Engine, type SampledSequence, type SampleRequest, type SampleResult, Stops } from "@inspo/engine"
+import { type Engine, type SampleRequest, type SampleResult, Stops, unsampled } from "@inspo/engine"
 import { Clock, Effect, Option, Random } from "effect"
 import type * as Wire from "../../Wire.ts"
 import * as Answer from "./Answer.ts"
@@ -47,7 +47,7 @@ const answering = (engine: Engine.Interface, sampleOne: SampleOne) =>
     const some = topK === null ? {} : { topK }
     const sequences =
       maxTokens < 1
-        ? Array.from({ length: n }, (): SampledSequence => ({ tokens: [], logprobs: [], stopReason: "length" }))
+        ? unsampled(n).sequences
         : yield* sample(engine, sampleOne, {
             prompt: tokens,
             n,

@@ -1,23 +1,11 @@
 import type { EngineError } from "@inspo/engine"
-import { Effect, Schema, type Scope } from "effect"
+import { Effect, Schema } from "effect"
 import type { ModelNotes } from "../../ModelNotes.ts"
 import type { Connection } from "./Connection.ts"
 import { post } from "./Model.ts"
 import * as Reply from "./Reply.ts"
 
-/** The models that a client holds on its server, where a server frees them when asked. */
-export interface Holdings {
-  /** A model is held from now on. */
-  readonly took: (id: string) => Effect.Effect<void, EngineError>
-  /** A model is not there any more. */
-  readonly lost: (id: string) => Effect.Effect<void, EngineError>
-  /** Gives a model back; where that fails the log says so. */
-  readonly release: (id: string) => Effect.Effect<void>
-  /** Gives back what an earlier client left. */
-  readonly releaseEarlier: Effect.Effect<void, EngineError>
-  /** Gives all back when the scope ends. */
-  readonly releaseAtEnd: Effect.Effect<void, never, Scope.Scope>
-}
+export type Holdings = ReturnType<typeof make>
 
 interface HoldingsOptions {
   readonly connection: Connection
@@ -28,9 +16,11 @@ interface HoldingsOptions {
   readonly notes: ModelNotes
 }
 
-export const make = ({ connection, hasty, notes, unloads, url }: HoldingsOptions): Holdings => {
+/** The models that a client holds on its server, where a server frees them when asked. */
+export const make = ({ connection, hasty, notes, unloads, url }: HoldingsOptions) => {
   const held = new Set<string>()
-  const lost = (id: string) =>
+  /** A model is not there any more. */
+  const lost = (id: string): Effect.Effect<void, EngineError> =>
     Effect.suspend(() => {
       held.delete(id)
       return notes.gaveBack(id)
@@ -58,17 +48,20 @@ export const make = ({ connection, hasty, notes, unloads, url }: HoldingsOptions
   )
 
   return {
-    took: Effect.fnUntraced(function* (id) {
+    /** A model is held from now on. */
+    took: Effect.fnUntraced(function* (id: string): Effect.fn.Return<void, EngineError> {
       if (!unloads || held.has(id)) return
       held.add(id)
       yield* notes.took(id)
     }),
     lost,
-    release: (id) => Effect.suspend(() => (held.has(id) ? unload(connection, id) : Effect.void)),
+    /** Gives a model back; where that fails the log says so. */
+    release: (id: string) => Effect.suspend(() => (held.has(id) ? unload(connection, id) : Effect.void)),
+    /** Gives back what an earlier client left. */
     releaseEarlier: Effect.flatMap(notes.held, (ids) =>
       Effect.forEach(ids, (id) => unload(connection, id), { discard: true })
     ),
-    // Interruptible, as finalizers are not by themselves: nobody waits long for a server at the end.
+    /** Gives all back when the scope ends. Interruptible, as finalizers are not by themselves: nobody waits long for a server at the end. */
     releaseAtEnd: Effect.addFinalizer(() =>
       Effect.forEach(held, (id) => unload(hasty, id), { concurrency: "unbounded", discard: true }).pipe(
         Effect.interruptible,

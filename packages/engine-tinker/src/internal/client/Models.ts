@@ -1,6 +1,5 @@
 import { Waiting } from "@inspo/http/client"
-import type { EngineError } from "@inspo/engine"
-import { Clock, Effect, Ref, Schedule, Schema, type Scope } from "effect"
+import { Clock, Effect, Ref, Schedule, Schema } from "effect"
 import type { ModelNotes } from "../../ModelNotes.ts"
 import * as Wire from "../../Wire.ts"
 import type { Connection } from "./Connection.ts"
@@ -10,21 +9,7 @@ import * as Reply from "./Reply.ts"
 import type { RequestFailure } from "./RequestFailure.ts"
 import * as Server from "./Server.ts"
 
-/** What a client holds on its server, and gives back with its scope: the models of its session, and what samples from them. */
-export interface Models {
-  /** A new model at the base model's weights. */
-  readonly create: Effect.Effect<Model, RequestFailure | EngineError>
-  /** Gives a model back, so that the server has room for another; where that fails the log says so. */
-  readonly release: (model: Model) => Effect.Effect<void>
-  /** Starts again after the server lost the session, and with it all that it held. */
-  readonly startOver: Effect.Effect<void, RequestFailure>
-  /** A model that is never trained. */
-  readonly reference: Effect.Effect<Model, RequestFailure | EngineError>
-  /** A sampler of the base model. */
-  readonly baseSampler: Effect.Effect<Sampler, RequestFailure>
-  /** A number that no sampler of the session has. */
-  readonly nextSampler: Effect.Effect<number>
-}
+export type Models = Effect.Success<ReturnType<typeof make>>
 
 interface ModelsOptions {
   readonly connection: Connection
@@ -46,10 +31,11 @@ interface Session {
   base: Sampler | null
 }
 
-/** Opens a session, after what an earlier client left on the server was given back. */
-export const make = Effect.fnUntraced(function* (
-  options: ModelsOptions
-): Effect.fn.Return<Models, RequestFailure | EngineError, Scope.Scope> {
+/**
+ * What a client holds on its server, and gives back with its scope: the models of its session, and what samples from them. A
+ * session is opened after what an earlier client left on the server was given back.
+ */
+export const make = Effect.fnUntraced(function* (options: ModelsOptions) {
   const { connection, server } = options
   const holdings = Holdings.make({ ...options, unloads: server.profile.unloads })
   yield* holdings.releaseEarlier
@@ -64,19 +50,25 @@ export const make = Effect.fnUntraced(function* (
   )
 
   return {
+    /** A new model at the base model's weights. */
     create,
-    release: ({ id }) => holdings.release(id),
+    /** Gives a model back, so that the server has room for another; where that fails the log says so. */
+    release: ({ id }: Model) => holdings.release(id),
+    /** Starts again after the server lost the session, and with it all that it held. */
     startOver: Effect.flatMap(open, (opened) => Ref.set(session, opened)),
+    /** A model that is never trained. */
     reference: Effect.gen(function* () {
       const present = yield* Ref.get(session)
       present.reference ??= yield* create
       return present.reference
     }),
+    /** A sampler of the base model. */
     baseSampler: Effect.gen(function* () {
       const present = yield* Ref.get(session)
       present.base ??= yield* createBaseSampler(connection, present, server.model)
       return present.base
     }),
+    /** A number that no sampler of the session has. */
     nextSampler: Effect.map(Ref.get(session), (present) => present.samplers++)
   }
 })

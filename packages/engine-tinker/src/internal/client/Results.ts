@@ -1,12 +1,9 @@
 import { notFiniteWords, type SampledSequence, type Sequence } from "@inspo/engine"
-import { Result, Schema } from "effect"
+import { Result } from "effect"
 import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
 import * as Metrics from "./Metrics.ts"
 import * as Reply from "./Reply.ts"
-
-/** Reads a new sampling session. */
-export const readSampler = Reply.json(Schema.Struct({ sampling_session_id: Schema.NonEmptyString }))
 
 /** Reads samples: `count` sequences of at most `most` tokens out of `vocabulary`, each token with its log-probability. */
 export const readSamples = (

@@ -1,4 +1,4 @@
-import type { SampledSequence, SampleRequest, SampleResult, Sequence, Tokenizer } from "@inspo/engine"
+import { type SampleRequest, type SampleResult, type Sequence, type Tokenizer, unsampled } from "@inspo/engine"
 import { numericSeed, seedHeaders } from "@inspo/engine/Wire"
 import { Effect } from "effect"
 import { HttpBody } from "effect/http"
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (options: SamplingOptions) {
       request: SampleRequest
     ): Effect.fn.Return<SampleResult, RequestFailure> {
       const room = Math.min(request.maxTokens, contextLength - request.prompt.length)
-      if (room <= 0) return { sequences: Array.from({ length: request.n }, (): SampledSequence => unsampled) }
+      if (room <= 0) return unsampled(request.n)
       const sequences = yield* ask(
         sampler,
         {
@@ -119,8 +119,5 @@ const stopsOf = (
     profile.stop === "texts" ? stop : [tokenizer.endOfSequence, ...stop.flatMap((text) => tokenizer.encode(text))]
   return stops.length === 0 ? {} : { stop: stops }
 }
-
-/** What a request gets that has no room for a token. */
-const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "length" }
 
 const input = (tokens: ReadonlyArray<number>): Wire.ModelInput => ({ chunks: [{ type: "encoded_text", tokens }] })

@@ -5,23 +5,8 @@ import type { Connection } from "./Connection.ts"
 import { type Model, next, type Sampler } from "./Model.ts"
 import type { Models } from "./Models.ts"
 import * as Reply from "./Reply.ts"
-import type { RequestFailure } from "./RequestFailure.ts"
-import { readSampler } from "./Results.ts"
 
-/**
- * The model that is trained, of which there is one at a time. Its weights are sound, or in doubt from when a change of them
- * begins until it has finished: then only loading a checkpoint helps.
- */
-export interface TrainedModel {
-  /** The model, given that its weights are sound. */
-  readonly sound: (operation: EngineError["operation"]) => Effect.Effect<Model, EngineError>
-  /** What samples from the present weights. */
-  readonly sampler: Effect.Effect<Sampler, RequestFailure | EngineError>
-  /** Changes the weights; where that fails they stay in doubt, for the reason `doubt`. */
-  readonly change: <A, E>(doubt: string, work: (model: Model) => Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Loads a checkpoint into a new model, which leaves doubtful gradients behind. */
-  readonly load: (path: string, optimizer: boolean) => Effect.Effect<void, RequestFailure | EngineError>
-}
+export type TrainedModel = Effect.Success<ReturnType<typeof make>>
 
 interface State {
   readonly model: Model
@@ -29,14 +14,15 @@ interface State {
   readonly doubt: string | null
 }
 
-export const make = Effect.fnUntraced(function* (
-  connection: Connection,
-  models: Models,
-  url: string
-): Effect.fn.Return<TrainedModel, RequestFailure | EngineError> {
+/**
+ * The model that is trained, of which there is one at a time. Its weights are sound, or in doubt from when a change of them
+ * begins until it has finished: then only loading a checkpoint helps.
+ */
+export const make = Effect.fnUntraced(function* (connection: Connection, models: Models, url: string) {
   const state = yield* Ref.make<State>({ model: yield* models.create, doubt: null })
 
-  const sound: TrainedModel["sound"] = (operation) =>
+  /** The model, given that its weights are sound. */
+  const sound = (operation: EngineError["operation"]) =>
     Effect.flatMap(Ref.get(state), ({ doubt, model }) =>
       doubt === null
         ? Effect.succeed(model)
@@ -48,7 +34,8 @@ export const make = Effect.fnUntraced(function* (
           )
     )
 
-  const change: TrainedModel["change"] = Effect.fnUntraced(function* (doubt, work) {
+  /** Changes the weights; where that fails they stay in doubt, for the reason `doubt`. */
+  const change = Effect.fnUntraced(function* <A, E>(doubt: string, work: (model: Model) => Effect.Effect<A, E>) {
     const { model } = yield* Ref.updateAndGet(state, (present) => ({ ...present, doubt }))
     model.sampler = null
     const result = yield* work(model)
@@ -70,13 +57,15 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     sound,
+    /** What samples from the present weights. */
     sampler: Effect.gen(function* () {
       const model = yield* sound("sample")
       model.sampler ??= yield* saveForSampler(connection, model, yield* models.nextSampler)
       return model.sampler
     }),
     change,
-    load: Effect.fnUntraced(function* (path, optimizer) {
+    /** Loads a checkpoint into a new model, which leaves doubtful gradients behind. */
+    load: Effect.fnUntraced(function* (path: string, optimizer: boolean) {
       const { doubt, model } = yield* Ref.get(state)
       // A model that nothing was done to is as good as a new one, unless the server has lost it.
       const isFresh = model.sequence === 0 && doubt === null
@@ -107,7 +96,7 @@ const saveForSampler = Effect.fnUntraced(function* (connection: Connection, mode
       { type: "save_weights_for_sampler", sampling_session_seq_id: number },
       true
     ),
-    readSampler
+    Reply.json(Wire.SamplingSessionResponse)
   )
   return { id, requests: 0 } satisfies Sampler
 })

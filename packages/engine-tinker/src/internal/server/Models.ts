@@ -1,4 +1,4 @@
-import type { Datum, EngineError } from "@inspo/engine"
+import type { Datum } from "@inspo/engine"
 import { Clock, type Duration, Effect, Exit, Schema, Scope } from "effect"
 import type { Futures } from "./Futures.ts"
 import { known, type Refusal, refuse } from "./Refusal.ts"
@@ -39,22 +39,7 @@ export interface Gradient {
   readonly datums: ReadonlyArray<Datum>
 }
 
-/** The models of all sessions. */
-export interface Models {
-  readonly all: () => Iterable<Model>
-  readonly idsOf: (session: string) => ReadonlyArray<string>
-  /** The model that a request is for; it and its session were heard of by that. */
-  readonly asked: (id: string) => Effect.Effect<Model, Refusal>
-  /** Counts a refused request of a model as done, so that the next one does not wait for it; its body may be anything. */
-  readonly skip: (body: unknown) => Effect.Effect<void>
-  /** Refuses a new model where there are too many. */
-  readonly checkRoom: (id: string) => Effect.Effect<void, Refusal>
-  readonly add: (id: string, origin: Origin) => Effect.Effect<Model>
-  /** Ends a model: its requests, its samplers and what it saved. */
-  readonly free: (model: Model) => Effect.Effect<void, EngineError>
-  /** Ends the models of a session; what they left in the engine's folder goes when the engine has a moment. */
-  readonly freeOfSession: (session: string) => Effect.Effect<void>
-}
+export type Models = Effect.Success<ReturnType<typeof make>>
 
 interface ModelsOptions {
   readonly futures: Futures
@@ -66,11 +51,13 @@ interface ModelsOptions {
   readonly gapPatience: Duration.Input
 }
 
-export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect.fn.Return<Models, never, Scope.Scope> {
+/** The models of all sessions. */
+export const make = Effect.fnUntraced(function* (options: ModelsOptions) {
   const { futures, most, loaded, samplers, sessions } = options
   const scope = yield* Effect.scope
   const models = new Map<string, Model>()
 
+  /** Ends a model: its requests, its samplers and what it saved. */
   const free = Effect.fnUntraced(function* (model: Model) {
     models.delete(model.id)
     samplers.forgetOfModel(model.id)
@@ -82,28 +69,31 @@ export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect
 
   return {
     all: () => models.values(),
-    idsOf: (session) => ofSession(session).map(({ id }) => id),
-    asked: (id) =>
+    idsOf: (session: string) => ofSession(session).map(({ id }) => id),
+    /** The model that a request is for; it and its session were heard of by that. */
+    asked: (id: string) =>
       Effect.tap(known(models, "Model", id), (model) =>
         Effect.andThen(
           sessions.heard(model.session),
           Effect.map(Clock.currentTimeMillis, (now) => (model.lastRequest = now))
         )
       ),
-    skip: (body) =>
+    /** Counts a refused request of a model as done, so that the next one does not wait for it; its body may be anything. */
+    skip: (body: unknown): Effect.Effect<void> =>
       Effect.suspend(() => {
         const model = isNumbered(body) ? models.get(body.model_id) : undefined
         return model === undefined || !isNumbered(body)
           ? Effect.void
           : model.enqueue({ sequence: body.seq_id, run: Effect.void })
       }),
-    checkRoom: (id) =>
+    /** Refuses a new model where there are too many. */
+    checkRoom: (id: string): Effect.Effect<void, Refusal> =>
       Effect.suspend(() =>
         models.has(id) || models.size < most
           ? Effect.void
           : Effect.fail(refuse(`${models.size} models are there, expected fewer than ${most}; unload one`, 429))
       ),
-    add: Effect.fnUntraced(function* (id, origin) {
+    add: Effect.fnUntraced(function* (id: string, origin: Origin) {
       const own = yield* Scope.fork(scope)
       const added: Model = {
         ...origin,
@@ -120,7 +110,8 @@ export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect
       return added
     }),
     free,
-    freeOfSession: Effect.fnUntraced(function* (session) {
+    /** Ends the models of a session; what they left in the engine's folder goes when the engine has a moment. */
+    freeOfSession: Effect.fnUntraced(function* (session: string) {
       for (const model of ofSession(session)) {
         models.delete(model.id)
         yield* free(model).pipe(

@@ -12,45 +12,23 @@ interface Received {
   readonly headers: Headers.Headers
 }
 
-/** Adds routes of each kind; all ask for the key, bound the body and answer refusals. */
-export interface Routing {
-  readonly route: (
-    method: "GET" | "POST" | "DELETE",
-    path: `/${string}`,
-    handle: (
-      request: HttpServerRequest.HttpServerRequest
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpRouter.RouteContext>
-  ) => Effect.Effect<void>
-  readonly get: (
-    path: `/${string}`,
-    handle: (page: Page) => Effect.Effect<object, Refusal, HttpRouter.RouteContext>
-  ) => Effect.Effect<void>
-  /** A request with a JSON body. */
-  readonly receive: <S extends Schema.ConstraintDecoder<unknown>>(
-    path: `/${string}`,
-    schema: S,
-    handle: (
-      body: S["Type"],
-      received: Received
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpRouter.RouteContext>
-  ) => Effect.Effect<void>
-  /** A request that is answered at once. */
-  readonly post: <S extends Schema.ConstraintDecoder<unknown>>(
-    path: `/${string}`,
-    schema: S,
-    handle: (body: S["Type"], received: Received) => Effect.Effect<object, Refusal, HttpRouter.RouteContext>
-  ) => Effect.Effect<void>
-  /** A request whose result is retrieved later. */
-  readonly future: <S extends Schema.ConstraintDecoder<unknown>>(
-    path: `/${string}`,
-    schema: S,
-    handle: (body: S["Type"], received: Received) => Effect.Effect<string, Refusal>
-  ) => Effect.Effect<void>
-}
+type Path = `/${string}`
 
-export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interface): Routing => {
+/** The work of a route. */
+type Handled<A> = Effect.Effect<A, Refusal, HttpRouter.RouteContext>
+
+type Answer = HttpServerResponse.HttpServerResponse
+
+export type Routing = ReturnType<typeof make>
+
+/** Adds routes of each kind; all ask for the key, bound the body and answer refusals. */
+export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interface) => {
   const mostBytes = ByteSize.fromInputUnsafe(server.bodyBytes)
-  const route: Routing["route"] = (method, path, handle) =>
+  const route = (
+    method: "GET" | "POST" | "DELETE",
+    path: Path,
+    handle: (request: HttpServerRequest.HttpServerRequest) => Handled<Answer>
+  ) =>
     router.add(method, path, (request) =>
       authorize(server.apiKey, request).pipe(
         Effect.andThen(handle(request)),
@@ -59,7 +37,12 @@ export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interfa
       )
     )
 
-  const receive: Routing["receive"] = (path, schema, handle) => {
+  /** A request with a JSON body. */
+  const receive = <S extends Schema.ConstraintDecoder<unknown>>(
+    path: Path,
+    schema: S,
+    handle: (body: S["Type"], received: Received) => Handled<Answer>
+  ) => {
     const decode = decoder(schema)
     return route("POST", path, (request) =>
       Effect.flatMap(readJson(request, server.bodyBytes), ({ bytes, value }) =>
@@ -72,16 +55,25 @@ export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interfa
     )
   }
 
-  const post: Routing["post"] = (path, schema, handle) =>
-    receive(path, schema, (body, received) => Effect.map(handle(body, received), (answer) => reply(answer)))
+  /** A request that is answered at once. */
+  const post = <S extends Schema.ConstraintDecoder<unknown>>(
+    path: Path,
+    schema: S,
+    handle: (body: S["Type"], received: Received) => Handled<object>
+  ) => receive(path, schema, (body, received) => Effect.map(handle(body, received), (answer) => reply(answer)))
 
   return {
     route,
-    get: (path, handle) =>
+    get: (path: Path, handle: (page: Page) => Handled<object>) =>
       route("GET", path, (request) => Effect.map(Effect.flatMap(readPage(request), handle), (body) => reply(body))),
     receive,
     post,
-    future: (path, schema, handle) =>
+    /** A request whose result is retrieved later. */
+    future: <S extends Schema.ConstraintDecoder<unknown>>(
+      path: Path,
+      schema: S,
+      handle: (body: S["Type"], received: Received) => Effect.Effect<string, Refusal>
+    ) =>
       post(path, schema, (body, received) =>
         Effect.map(handle(body, received), (request_id) => ({
           request_id,

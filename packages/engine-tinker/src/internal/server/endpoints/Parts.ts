@@ -1,34 +1,66 @@
-import type { Engine, EngineError, SharedCalls } from "@inspo/engine"
+import { Engine, type EngineError, SharedCalls } from "@inspo/engine"
 import { type Duration, Effect } from "effect"
-import type { Checkpoints } from "../Checkpoints.ts"
-import type { Futures } from "../Futures.ts"
+import type { Catalog } from "../../../Catalog.ts"
+import * as Checkpoints from "../Checkpoints.ts"
+import * as Futures from "../Futures.ts"
 import type { Limits } from "../Limits.ts"
-import type { LoadedWeights } from "../LoadedWeights.ts"
-import type { Models } from "../Models.ts"
+import * as LoadedWeights from "../LoadedWeights.ts"
+import * as Models from "../Models.ts"
 import { brief, type Refusal, refuse } from "../Refusal.ts"
-import type { Samplers, Source } from "../Samplers.ts"
-import type { Sessions } from "../Sessions.ts"
-import type { Submissions } from "../Submissions.ts"
+import * as Samplers from "../Samplers.ts"
+import * as Sessions from "../Sessions.ts"
+import * as Submissions from "../Submissions.ts"
 
-/** What the endpoints are made of. */
-export interface Parts {
-  readonly checkpoints: Checkpoints
-  readonly engine: Engine.Interface
-  readonly futures: Futures
-  readonly limits: Limits
-  readonly loaded: LoadedWeights
-  /** The base model. */
+export type Parts = Effect.Success<ReturnType<typeof make>>
+
+export interface Options {
+  /** The name clients ask for. */
   readonly model: string
-  readonly models: Models
-  readonly sampleOne: SharedCalls.SampleOne<Source, Refusal | EngineError>
-  readonly samplers: Samplers
-  readonly sessions: Sessions
-  /** How long a session lives without a request, and a request without a session that nobody asks for. */
-  readonly sessionTimeout: Duration.Input
-  readonly submissions: Submissions
+  readonly catalog: Catalog
   /** What clients load their tokenizer from. */
   readonly tokenizer: string
+  readonly limits: Limits
+  /** How long a request waits for one of a lower number that has not come. */
+  readonly gapPatience: Duration.Input
+  /** Settled futures kept for clients that ask again. */
+  readonly retained: number
+  /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
+  readonly sessionTimeout: Duration.Input
 }
+
+/** What the endpoints are made of. */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const engine = yield* Engine
+  const loaded = yield* LoadedWeights.make(engine)
+  const { catalog, limits } = options
+  const sampleOne = yield* SharedCalls.make({
+    most: Math.max(limits.samples, 2 * engine.profile.concurrency),
+    sample: ({ check, weights }: Samplers.Source, requests) =>
+      loaded.using(weights, Effect.andThen(check, engine.sample(requests))),
+    unanswered: (): Refusal | EngineError => refuse("the engine left the request unanswered", 500)
+  })
+  const futures = Futures.make({
+    nonce: yield* Sessions.word,
+    retained: { outcomes: options.retained, numbers: retainedNumbers },
+    open: limits.openRequests
+  })
+  const sessions = Sessions.make(limits.sessions)
+  const samplers = Samplers.make()
+  const checkpoints = Checkpoints.make(catalog, engine, loaded)
+  const models = yield* Models.make({
+    futures,
+    loaded,
+    samplers,
+    sessions,
+    most: limits.models,
+    gapPatience: options.gapPatience
+  })
+  const submissions = Submissions.make(futures, models, yield* Effect.scope)
+  return { ...options, checkpoints, engine, futures, loaded, models, sampleOne, samplers, sessions, submissions }
+})
+
+/** Some 128 MB. */
+const retainedNumbers = 16e6
 
 /** Refuses a base model other than `served`. */
 export const baseModel = (served: string, wanted: string): Effect.Effect<void, Refusal> =>
