@@ -32,28 +32,6 @@ export const question = (text: string): string => {
   return stripped.endsWith("?") ? stripped : `${stripped}?`
 }
 
-/**
- * The reference's counts of a trajectory of the agent `search-r1-exact`: `turns` is 1 and one more for each turn before the
- * last that left it active; `validSearches` counts a search in the last turn, although it is not executed.
- */
-export const counters = (
-  { transcript }: Pick<Trajectory.Trajectory, "transcript">,
-  maxTurns: number
-): {
-  readonly turns: number
-  readonly validActions: number
-  readonly validSearches: number
-  readonly active: boolean
-} => {
-  const kinds = transcript.map(({ action }) => action.kind)
-  return {
-    turns: 1 + kinds.slice(0, maxTurns).filter((kind) => kind !== "answer").length,
-    validActions: kinds.filter((kind) => kind !== "invalid").length,
-    validSearches: kinds.filter((kind) => kind === "search").length,
-    active: kinds.at(-1) !== "answer"
-  }
-}
-
 const upTo = (text: string, end: string): string | undefined => {
   const at = text.indexOf(end)
   return at < 0 ? undefined : text.slice(0, at + end.length)

@@ -13,6 +13,28 @@ import { searchr1 } from "./support/searchr1.ts"
 // Cases computed with the reference implementation; they are kept beside the repository, not in it.
 const path = (name: string) => fileURLToPath(new URL(`../../../../shared/golden/${name}.jsonl`, import.meta.url))
 
+/**
+ * The reference's counts of a trajectory of the agent `search-r1-exact`: `turns` is 1 and one more for each turn before the
+ * last that left it active; `validSearches` counts a search in the last turn, although it is not executed.
+ */
+const counters = (
+  { transcript }: Pick<Trajectory.Trajectory, "transcript">,
+  maxTurns: number
+): {
+  readonly turns: number
+  readonly validActions: number
+  readonly validSearches: number
+  readonly active: boolean
+} => {
+  const kinds = transcript.map(({ action }) => action.kind)
+  return {
+    turns: 1 + kinds.slice(0, maxTurns).filter((kind) => kind !== "answer").length,
+    validActions: kinds.filter((kind) => kind !== "invalid").length,
+    validSearches: kinds.filter((kind) => kind === "search").length,
+    active: kinds.at(-1) !== "answer"
+  }
+}
+
 const rowsOf = <S extends Schema.ConstraintDecoder<unknown>>(name: string, schema: S): ReadonlyArray<S["Type"]> => {
   const decode = Schema.decodeUnknownSync(Schema.fromJsonString(schema))
   return existsSync(path(name))
@@ -320,7 +342,7 @@ describe.skipIf(!existsSync(path("loop")))(`golden cases of ${path("loop")} (ski
           assert.strictEqual(response.length, expected.response_len, name)
           assert.deepStrictEqual(runs(mask), expected.loss_mask_runs, name)
           assert.deepStrictEqual(
-            SearchR1.counters(trajectory, config.max_turns),
+            counters(trajectory, config.max_turns),
             {
               turns: expected.turns_stats,
               validActions: expected.valid_action_stats,

@@ -1,4 +1,4 @@
-import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, type PlatformError, Ref } from "effect"
+import { Clock, Effect, FileSystem, Layer, Path, type PlatformError, Ref } from "effect"
 import * as Event from "./internal/tensorBoardEvent.ts"
 import { tfRecord } from "./internal/tfRecord.ts"
 import { type Naming, nameOf, news, type Point } from "./Point.ts"
@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* ({
   const fresh = news()
 
   const append = (messages: ReadonlyArray<Uint8Array>) =>
-    Effect.flatMap(Ref.get(file), (name) => fs.writeFile(name, concatenate(messages.map(tfRecord)), { flag: "a" }))
+    Effect.flatMap(Ref.get(file), (name) => fs.writeFile(name, Buffer.concat(messages.map(tfRecord)), { flag: "a" }))
 
   const begin = Effect.fnUntraced(function* (run: Run, past: ReadonlyArray<Point>) {
     yield* fs.makeDirectory(directory, { recursive: true })
@@ -94,13 +94,3 @@ const settingsTable = ({ settings }: Run): string =>
       ([name, value]) => `| ${name} | ${value.replaceAll("|", "\\|").replaceAll("\n", " ")} |`
     )
   ].join("\n")
-
-const concatenate = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(Arr.reduce(parts, 0, (length, part) => length + part.length))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
-  return whole
-}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { crc32c } from "../../src/internal/crc32c.ts"
+import { crc32c } from "../../src/internal/tfRecord.ts"
 
 const ascii = (text: string) => new TextEncoder().encode(text)
 
