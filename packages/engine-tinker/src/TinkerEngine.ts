@@ -4,9 +4,7 @@ import type { HttpClient } from "effect/http"
 import * as Checkpoints from "./internal/client/Checkpoints.ts"
 import * as Models from "./internal/client/Models.ts"
 import * as Sampling from "./internal/client/Sampling.ts"
-import * as Scoring from "./internal/client/Scoring.ts"
 import * as Start from "./internal/client/Start.ts"
-import * as Steps from "./internal/client/Steps.ts"
 import * as TrainedModel from "./internal/client/TrainedModel.ts"
 import * as Training from "./internal/client/Training.ts"
 import * as ModelNotes from "./ModelNotes.ts"
@@ -52,8 +50,8 @@ const make = Effect.fn("TinkerEngine.make")(function* (
   const trained = yield* Effect.mapError(TrainedModel.make(connection, models, url), (error) =>
     fail("start", profile.lora && /\brank\b/iu.test(error.reason) ? `; ${names.loraRank} is ${rank}` : "")(error)
   )
-  const steps = yield* Steps.make(trained, training, profile, url)
-  const scoring = Scoring.make({ models, profile, sampling, trained, training })
+  const steps = yield* Training.steps(trained, training, profile, url)
+  const scoring = Training.scoring({ models, profile, sampling, trained, training })
   const checkpoints = Checkpoints.make(connection, profile)
   // Requests of a model leave one after the other, in the order of their numbers.
   const alone = Semaphore.withPermit(yield* Semaphore.make(1))

@@ -1,39 +1,16 @@
-import { type Duration, Effect, Layer, type Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import type { Engine, EngineError } from "@inspo/engine"
-import type { Catalog } from "./Catalog.ts"
-import { type Limits, limits } from "./internal/server/Limits.ts"
+import type { TinkerServerOptions } from "./internal/server/endpoints/Parts.ts"
+import { limits } from "./internal/server/Limits.ts"
 import * as Routes from "./internal/server/Routes.ts"
 import * as Routing from "./internal/server/Routing.ts"
 import * as Service from "./internal/server/Service.ts"
 import { TinkerServer } from "./internal/server/Service.ts"
 
+export type { TinkerServerOptions } from "./internal/server/endpoints/Parts.ts"
 export { type Limits, limits } from "./internal/server/Limits.ts"
 export { TinkerServer } from "./internal/server/Service.ts"
-
-export interface TinkerServerOptions {
-  /** The base model that clients ask for. */
-  readonly model: string
-  /** Where saved checkpoints are known by; see `Catalog`. */
-  readonly catalog: Catalog
-  /** What clients load their tokenizer from, such as a folder; the model's name when absent. */
-  readonly tokenizer?: string | undefined
-  /** How much clients may ask for, where it is not as in {@link limits}. */
-  readonly limits?: Partial<Limits> | undefined
-  /** Required in the header `X-API-Key`; none is when absent. */
-  readonly apiKey?: Redacted.Redacted | undefined
-  /** How long a request for a result waits for it; 20 seconds when absent. */
-  readonly longPoll?: Duration.Input | undefined
-  /** How long a request of a model waits for one of a lower sequence number; 5 seconds when absent. */
-  readonly gapPatience?: Duration.Input | undefined
-  /**
-   * How long a session lives without a heartbeat or another request, and its models and requests with it; a request without a
-   * session lives as long unless somebody asks for its result. 5 minutes when absent.
-   */
-  readonly sessionTimeout?: Duration.Input | undefined
-  /** Results kept for clients that ask again; 20,000 when absent. */
-  readonly retained?: number | undefined
-}
 
 /**
  * Serves an engine to any number of clients and models. Models that take turns swap their weights through the engine's

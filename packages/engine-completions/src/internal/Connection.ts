@@ -28,22 +28,13 @@ interface ConnectionOptions {
 /** Reads an answer; the failure says what is wrong with it. */
 export type Read<A> = (answer: unknown) => Result.Result<A, string>
 
-/** Requests to one server. All of them can be repeated: sampling changes nothing. */
-export interface Connection {
-  readonly get: <A>(path: string, read: Read<A>) => Effect.Effect<A, AskError>
-  readonly post: <A>(
-    path: string,
-    body: object,
-    headers: Readonly<Record<string, string>>,
-    read: Read<A>
-  ) => Effect.Effect<A, AskError>
-}
+export type Connection = ReturnType<typeof make>
 
 /**
- * Repeats what broke or was turned away for a while, as {@link PatientClient} does, and three times what was answered
- * without use.
+ * Requests to one server. All of them can be repeated, since sampling changes nothing: what broke or was turned away for a while,
+ * as {@link PatientClient} does, and three times what was answered without use.
  */
-export const make = (client: HttpClient.HttpClient, options: ConnectionOptions): Connection => {
+export const make = (client: HttpClient.HttpClient, options: ConnectionOptions) => {
   const base = options.url.replace(/\/+$/u, "")
   const authorised =
     options.apiKey === null
@@ -69,8 +60,14 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
     )
 
   return {
-    get: (path, read) => ask(path, HttpClientRequest.get(`${base}${path}`), read),
-    post: (path, body, headers, read) =>
+    get: <A>(path: string, read: Read<A>): Effect.Effect<A, AskError> =>
+      ask(path, HttpClientRequest.get(`${base}${path}`), read),
+    post: <A>(
+      path: string,
+      body: object,
+      headers: Readonly<Record<string, string>>,
+      read: Read<A>
+    ): Effect.Effect<A, AskError> =>
       ask(
         path,
         HttpClientRequest.post(`${base}${path}`, { headers }).pipe(

@@ -1,24 +1,11 @@
-import type { SampledSequence, SampleRequest, Sequence, Tokenizer } from "@inspo/engine"
+import type { SampleRequest, Sequence, Tokenizer } from "@inspo/engine"
 import { numericSeed, seedHeaders } from "@inspo/engine/Wire"
 import { Effect, Result } from "effect"
-import type { AskError, Connection } from "./Connection.ts"
+import type { Connection } from "./Connection.ts"
 import type { Arrived, Dialect } from "./Dialect.ts"
 import { fill } from "./Fill.ts"
 
-/** What a server is asked for; every answer is checked. */
-export interface Questions {
-  /** `n` continuations of a prompt, under a seed that takes the place of the request's. */
-  readonly sample: (
-    request: SampleRequest,
-    n: number,
-    seed: string
-  ) => Effect.Effect<ReadonlyArray<SampledSequence>, AskError>
-  /** Log-probabilities of a response. */
-  readonly score: (
-    scoring: NonNullable<Dialect["scoring"]>,
-    sequence: Sequence
-  ) => Effect.Effect<ReadonlyArray<number>, AskError>
-}
+export type Questions = ReturnType<typeof make>
 
 interface QuestionsOptions {
   readonly dialect: Dialect
@@ -28,11 +15,10 @@ interface QuestionsOptions {
   readonly tokenizer: Tokenizer
 }
 
-export const make = (
-  connection: Connection,
-  { dialect, model, sendsSeeds, tokenizer }: QuestionsOptions
-): Questions => ({
-  sample: (request, n, seed) => {
+/** What a server is asked for; every answer is checked. */
+export const make = (connection: Connection, { dialect, model, sendsSeeds, tokenizer }: QuestionsOptions) => ({
+  /** `n` continuations of a prompt, under a seed that takes the place of the request's. */
+  sample: (request: SampleRequest, n: number, seed: string) => {
     const asked = { ...request, n, seed: numericSeed(seed) }
     const { body, path } = dialect.sample(model, asked)
     const headers = sendsSeeds ? seedHeaders(seed) : {}
@@ -45,7 +31,8 @@ export const make = (
       )
       .pipe(Effect.flatMap(Effect.forEach((sequence) => fill(connection, dialect, request.prompt, sequence))))
   },
-  score: ({ ask, read }, sequence) => {
+  /** Log-probabilities of a response. */
+  score: ({ ask, read }: NonNullable<Dialect["scoring"]>, sequence: Sequence) => {
     const { body, path } = ask(model, sequence)
     return Effect.map(
       connection.post(path, body, {}, (answer) => read(answer, sequence)),

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
-import { Array as Arr, Cause, Clock, Deferred, Duration, Effect, Order, Queue, Schema, type Scope } from "effect"
+import { Array as Arr, Cause, Clock, Deferred, Duration, Effect, Order, Queue, Schema } from "effect"
 import { maskedScore } from "../graph/Attention.ts"
 import { Graph, unknown } from "../graph/Graph.ts"
 import type { Program } from "../graph/Program.ts"
@@ -23,26 +23,6 @@ export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFa
   reason: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
 }) {}
-
-/** Worker threads that share the policies and a fixed number of gradient lanes. */
-export interface WorkerPool {
-  readonly workers: number
-  readonly rows: number
-  /** Workers that have no task at present. */
-  readonly idle: () => number
-  readonly current: Float32Array
-  readonly reference: Float32Array
-  readonly sampled: Float32Array
-  readonly lanes: ReadonlyArray<Float32Array>
-  /**
-   * Runs a task on the next idle worker. A worker cannot be stopped halfway, so an interrupted task ends with the worker's
-   * answer; one that does not come in time costs the worker, and with it the pool.
-   */
-  readonly run: <K extends keyof Tasks>(
-    task: K,
-    request: Tasks[K]["request"]
-  ) => Effect.Effect<Tasks[K]["reply"], WorkerFailure>
-}
 
 /**
  * The number of gradient lanes. Micro-batches are dealt to lanes and lanes to workers, and lanes are summed in order,
@@ -68,8 +48,13 @@ export interface Options {
   readonly module?: URL
 }
 
-/** Starts `workers` threads; all policies start as `parameters`. The threads end with the scope. */
-export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<WorkerPool, never, Scope.Scope> {
+export type WorkerPool = Effect.Success<ReturnType<typeof make>>
+
+/**
+ * Starts `workers` threads, which share the policies and a fixed number of gradient lanes; all policies start as `parameters`.
+ * The threads end with the scope.
+ */
+export const make = Effect.fnUntraced(function* (options: Options) {
   const { module = workerUrl, timeout = "30 seconds" } = options
   const data = workerData(options)
   const current = new Float32Array(data.policies.current)
@@ -98,12 +83,20 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   return {
     workers: options.workers,
     rows: options.rows,
+    /** Workers that have no task at present. */
     idle: () => Queue.sizeUnsafe(idle),
     current,
     reference,
     sampled,
     lanes: data.lanes.map((lane) => new Float32Array(lane)),
-    run: (task, request) =>
+    /**
+     * Runs a task on the next idle worker. A worker cannot be stopped halfway, so an interrupted task ends with the worker's
+     * answer; one that does not come in time costs the worker, and with it the pool.
+     */
+    run: <K extends keyof Tasks>(
+      task: K,
+      request: Tasks[K]["request"]
+    ): Effect.Effect<Tasks[K]["reply"], WorkerFailure> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(Queue.take(idle)), (worker) =>
           Effect.suspend(() => failure ?? post(worker, task, request, inTime)).pipe(

@@ -6,13 +6,8 @@ import type { Storage } from "./storage.ts"
 import * as TopK from "./topK.ts"
 import { wordsOf } from "./words.ts"
 
-export interface IndexReader {
-  /** At most `topK` passages, best first, those of equal score in corpus order. */
-  readonly search: (query: string, topK: number) => ReadonlyArray<TopK.Hit>
-}
-
 /** Reads what `indexWriter` wrote. */
-export const make = (storage: Storage, layout: Layout): IndexReader => {
+export const make = (storage: Storage, layout: Layout) => {
   const { mean, pages, passages } = layout
   const lengths = new Uint32Array(storage.read(layout.lengths, 4 * passages).buffer)
 
@@ -46,6 +41,7 @@ export const make = (storage: Storage, layout: Layout): IndexReader => {
     ]
   }
 
+  /** At most `topK` passages, best first, those of equal score in corpus order. */
   const search = (query: string, topK: number): ReadonlyArray<TopK.Hit> =>
     topK < 1 ? [] : TopK.best([...new Set(wordsOf(query))].flatMap(scored), Math.floor(topK))
   return { search }

@@ -8,21 +8,14 @@ import * as Runs from "./runs.ts"
 import type { Storage } from "./storage.ts"
 import { wordsOf } from "./words.ts"
 
-/** Takes passages in corpus order. */
-export interface IndexWriter {
-  readonly add: (title: string, text: string) => void
-  /** Writes the index; the last call. */
-  readonly end: (encoder: Encoder) => Effect.Effect<Layout>
-}
-
-/** Keeps what does not fit into memory in `runs` until the end. */
-export const make = (runs: Storage, postingsInMemory?: number): IndexWriter => {
+/** Takes passages in corpus order, and keeps what does not fit into memory in `runs` until the end. */
+export const make = (runs: Storage, postingsInMemory?: number) => {
   const sorter = Runs.make(runs, postingsInMemory)
   let lengths = new Uint32Array(1 << 10)
   let passages = 0
   let words = 0
 
-  const add: IndexWriter["add"] = (title, text) => {
+  const add = (title: string, text: string): void => {
     const [ofTitle, ofText] = [wordsOf(title), wordsOf(text)]
     sorter.count(ofTitle, titleWeight)
     sorter.count(ofText, 1)
@@ -32,7 +25,8 @@ export const make = (runs: Storage, postingsInMemory?: number): IndexWriter => {
     words += ofTitle.length + ofText.length
   }
 
-  const end: IndexWriter["end"] = Effect.fnUntraced(function* (encoder) {
+  /** Writes the index; the last call. */
+  const end = Effect.fnUntraced(function* (encoder: Encoder): Effect.fn.Return<Layout> {
     const mean = words / Math.max(1, passages)
     const dictionary = Dictionary.writer(encoder)
     for (const { forEach, word } of sorter.merge()) {

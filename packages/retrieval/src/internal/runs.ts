@@ -12,17 +12,11 @@ export interface Merged {
   readonly forEach: (visit: (passage: number, frequency: number) => void) => void
 }
 
-/** Sorts by word what comes by passage, in bounded memory: pieces are sorted, stored as runs and merged. */
-export interface Runs {
-  /** Counts each of the words of the present passage so many times. */
-  readonly count: (words: ReadonlyArray<string>, times: number) => void
-  readonly endPassage: () => void
-  /** All words in ascending order; no passage may follow. */
-  readonly merge: () => Iterable<Merged>
-}
-
-/** `limit` is the most postings in memory. */
-export const make = (storage: Storage, limit: number = limits.postings): Runs => {
+/**
+ * Sorts by word what comes by passage, in bounded memory: pieces are sorted, stored as runs and merged. `limit` is the most
+ * postings in memory.
+ */
+export const make = (storage: Storage, limit: number = limits.postings) => {
   const encoder = new Encoder(storage, 0)
   const starts: Array<number> = []
   const ids = new Map<string, number>()
@@ -34,7 +28,8 @@ export const make = (storage: Storage, limit: number = limits.postings): Runs =>
   let length = 0
   let passage = 0
 
-  const count: Runs["count"] = (words, times) => {
+  /** Counts each of the words of the present passage so many times. */
+  const count = (words: ReadonlyArray<string>, times: number): void => {
     for (const word of words) {
       let id = ids.get(word)
       if (id === undefined) ids.set(word, (id = ids.size))
@@ -45,7 +40,7 @@ export const make = (storage: Storage, limit: number = limits.postings): Runs =>
     }
   }
 
-  const endPassage = () => {
+  const endPassage = (): void => {
     for (const id of held) {
       if (3 * length === postings.length) postings = doubled(postings)
       postings[3 * length] = id
@@ -79,7 +74,8 @@ export const make = (storage: Storage, limit: number = limits.postings): Runs =>
     length = 0
   }
 
-  const merge: Runs["merge"] = () => {
+  /** All words in ascending order; no passage may follow. */
+  const merge = (): Iterable<Merged> => {
     store()
     encoder.flush()
     return merged(starts.map((start, run) => new Decoder(storage, start, starts[run + 1] ?? encoder.position)))

@@ -47,7 +47,11 @@ const indexOf = Effect.fnUntraced(function* (corpus: Corpus, postingsInMemory: n
 })
 
 /** The same scores up to the order of additions, and each passage at a place where its score is. */
-const same = (hits: ReturnType<IndexReader.IndexReader["search"]>, expected: ReturnType<typeof bm25>, topK: number) => {
+const same = (
+  hits: ReturnType<ReturnType<typeof IndexReader.make>["search"]>,
+  expected: ReturnType<typeof bm25>,
+  topK: number
+) => {
   const scoreOf = new Map(expected.map(({ passage, score }) => [passage, score]))
   assert.lengthOf(hits, Math.min(topK, expected.length))
   for (const [place, { passage, score }] of hits.entries()) {

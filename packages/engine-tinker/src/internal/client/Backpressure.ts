@@ -1,17 +1,12 @@
 import { Clock, Effect, Semaphore } from "effect"
 
-/** Bounds what is in flight, and holds back when the server asks for it. */
-export interface Backpressure {
-  readonly limit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The server turned a request of so many bytes away. */
-  readonly slowDown: (bytes: number) => Effect.Effect<void>
-}
+export type Backpressure = Effect.Success<ReturnType<typeof make>>
 
 /**
- * At most `concurrency` at once. After a refusal nothing new starts for 1 s (5 s where the prompt is above 128 KiB), and for
- * 10 s at most 10 are in flight.
+ * Bounds what is in flight, and holds back when the server asks for it: at most `concurrency` at once. After a refusal nothing
+ * new starts for 1 s (5 s where the prompt is above 128 KiB), and for 10 s at most 10 are in flight.
  */
-export const make = Effect.fnUntraced(function* (concurrency: number): Effect.fn.Return<Backpressure> {
+export const make = Effect.fnUntraced(function* (concurrency: number) {
   const permits = yield* Semaphore.make(concurrency)
   let pausedUntil = 0
   let throttledUntil = 0
@@ -29,8 +24,9 @@ export const make = Effect.fnUntraced(function* (concurrency: number): Effect.fn
   })
 
   return {
-    limit: (work) => permits.withPermit(Effect.andThen(ready, work)),
-    slowDown: Effect.fnUntraced(function* (bytes) {
+    limit: <A, E, R>(work: Effect.Effect<A, E, R>) => permits.withPermit(Effect.andThen(ready, work)),
+    /** The server turned a request of so many bytes away. */
+    slowDown: Effect.fnUntraced(function* (bytes: number) {
       const now = yield* Clock.currentTimeMillis
       pausedUntil = now + (bytes > largePrompt ? 5000 : 1000)
       throttledUntil = now + 10_000

@@ -61,7 +61,7 @@ export const make = ({ connection, hasty, notes, unloads, url }: HoldingsOptions
     releaseEarlier: Effect.flatMap(notes.held, (ids) =>
       Effect.forEach(ids, (id) => unload(connection, id), { discard: true })
     ),
-    /** Gives all back when the scope ends. Interruptible, as finalizers are not by themselves: nobody waits long for a server at the end. */
+    /** Gives all back when the scope ends; interruptible, since nobody waits long for a server at the end. */
     releaseAtEnd: Effect.addFinalizer(() =>
       Effect.forEach(held, (id) => unload(hasty, id), { concurrency: "unbounded", discard: true }).pipe(
         Effect.interruptible,

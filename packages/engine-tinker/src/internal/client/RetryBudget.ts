@@ -2,23 +2,19 @@ import { Waiting } from "@inspo/http/client"
 import { Clock, Duration, Effect, Option } from "effect"
 import { type Again, pause } from "./Verdict.ts"
 
-/** How long a server is waited for, never without a word. */
-export interface RetryBudget {
-  /** Waits before a request is sent again, within the retryBudget that runs from `since`; false when that is at its end. */
-  readonly wait: (path: string, verdict: Again, attempt: number, since: number) => Effect.Effect<boolean>
-  /** Says what a request waits for. */
-  readonly report: Waiting.Waiting
-  /** In milliseconds. */
-  readonly limit: number
-}
+export type RetryBudget = ReturnType<typeof make>
 
-export const make = (url: string, retryBudget: Duration.Input): RetryBudget => {
+/** How long a server is waited for, never without a word. */
+export const make = (url: string, retryBudget: Duration.Input) => {
   const report = Waiting.make(url)
   const limit = Duration.toMillis(retryBudget)
   return {
+    /** Says what a request waits for. */
     report,
+    /** In milliseconds. */
     limit,
-    wait: Effect.fnUntraced(function* (path, verdict, attempt, since) {
+    /** Waits before a request is sent again, within the retryBudget that runs from `since`; false when that is at its end. */
+    wait: Effect.fnUntraced(function* (path: string, verdict: Again, attempt: number, since: number) {
       const waited = (yield* Clock.currentTimeMillis) - since
       const left = (verdict.status === 402 ? billingPatience : limit) - waited
       const asked = Duration.toMillis(pause(verdict, attempt))

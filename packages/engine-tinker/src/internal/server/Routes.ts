@@ -64,15 +64,13 @@ const addSessions = Effect.fnUntraced(function* ({ get, post }: Routing, server:
 })
 
 const addModels = Effect.fnUntraced(function* ({ future, post, route }: Routing, server: TinkerServer.Interface) {
-  yield* future("/create_model", Wire.CreateModelRequest, (body, { digest }) => server.createModel(body, digest))
+  yield* future("/create_model", Wire.CreateModelRequest, server.createModel)
   yield* future("/unload_model", Wire.ModelRequest, server.unloadModel)
   yield* post("/get_info", Wire.ModelRequest, server.info)
   yield* post("/weights_info", Wire.WeightsInfoRequest, server.weightsInfo)
-  yield* future("/save_weights", Wire.SaveWeightsRequest, (body, { digest }) => server.saveWeights(body, digest))
-  yield* future("/load_weights", Wire.LoadWeightsRequest, (body, { digest }) => server.loadWeights(body, digest))
-  yield* future("/save_weights_for_sampler", Wire.SaveWeightsForSamplerRequest, (body, { digest }) =>
-    server.saveForSampler(body, digest)
-  )
+  yield* future("/save_weights", Wire.SaveWeightsRequest, server.saveWeights)
+  yield* future("/load_weights", Wire.LoadWeightsRequest, server.loadWeights)
+  yield* future("/save_weights_for_sampler", Wire.SaveWeightsForSamplerRequest, server.saveForSampler)
   yield* route("DELETE", "/training_runs/:model/checkpoints/:kind/:name", () =>
     Effect.gen(function* () {
       yield* server.removeCheckpoint(yield* parameter("model"), yield* parameter("kind"), yield* parameter("name"))
@@ -82,8 +80,8 @@ const addModels = Effect.fnUntraced(function* ({ future, post, route }: Routing,
 })
 
 const addGradients = Effect.fnUntraced(function* ({ future, route }: Routing, server: TinkerServer.Interface) {
-  yield* future("/forward", Wire.ForwardRequest, (body, { digest }) => server.forward(body, digest))
-  yield* future("/optim_step", Wire.OptimStepRequest, (body, { digest }) => server.optimStep(body, digest))
+  yield* future("/forward", Wire.ForwardRequest, server.forward)
+  yield* future("/optim_step", Wire.OptimStepRequest, server.optimStep)
   yield* route("POST", "/forward_backward", (request) =>
     Effect.gen(function* () {
       const { body, digest, forwardOnly } = yield* readForwardBackward(request, server)

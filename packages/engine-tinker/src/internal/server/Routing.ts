@@ -72,10 +72,10 @@ export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interfa
     future: <S extends Schema.ConstraintDecoder<unknown>>(
       path: Path,
       schema: S,
-      handle: (body: S["Type"], received: Received) => Effect.Effect<string, Refusal>
+      handle: (body: S["Type"], digest: string) => Effect.Effect<string, Refusal>
     ) =>
-      post(path, schema, (body, received) =>
-        Effect.map(handle(body, received), (request_id) => ({
+      post(path, schema, (body, { digest }) =>
+        Effect.map(handle(body, digest), (request_id) => ({
           request_id,
           ...(isOfModel(body) ? { model_id: body.model_id } : {})
         }))

@@ -1,5 +1,5 @@
 import { Engine, type EngineError, SharedCalls } from "@inspo/engine"
-import { type Duration, Effect } from "effect"
+import { type Duration, Effect, type Redacted } from "effect"
 import type { Catalog } from "../../../Catalog.ts"
 import * as Checkpoints from "../Checkpoints.ts"
 import * as Futures from "../Futures.ts"
@@ -13,20 +13,36 @@ import * as Submissions from "../Submissions.ts"
 
 export type Parts = Effect.Success<ReturnType<typeof make>>
 
-export interface Options {
-  /** The name clients ask for. */
+export interface TinkerServerOptions {
+  /** The base model that clients ask for. */
   readonly model: string
+  /** Where saved checkpoints are known by; see `Catalog`. */
   readonly catalog: Catalog
-  /** What clients load their tokenizer from. */
-  readonly tokenizer: string
-  readonly limits: Limits
-  /** How long a request waits for one of a lower number that has not come. */
-  readonly gapPatience: Duration.Input
-  /** Settled futures kept for clients that ask again. */
-  readonly retained: number
-  /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
-  readonly sessionTimeout: Duration.Input
+  /** What clients load their tokenizer from, such as a folder; the model's name when absent. */
+  readonly tokenizer?: string | undefined
+  /** How much clients may ask for, where it is not as in {@link limits}. */
+  readonly limits?: Partial<Limits> | undefined
+  /** Required in the header `X-API-Key`; none is when absent. */
+  readonly apiKey?: Redacted.Redacted | undefined
+  /** How long a request for a result waits for it; 20 seconds when absent. */
+  readonly longPoll?: Duration.Input | undefined
+  /** How long a request of a model waits for one of a lower sequence number; 5 seconds when absent. */
+  readonly gapPatience?: Duration.Input | undefined
+  /**
+   * How long a session lives without a heartbeat or another request, and its models and requests with it; a request without a
+   * session lives as long unless somebody asks for its result. 5 minutes when absent.
+   */
+  readonly sessionTimeout?: Duration.Input | undefined
+  /** Results kept for clients that ask again; 20,000 when absent. */
+  readonly retained?: number | undefined
 }
+
+/** The options that endpoints need, none left out. */
+export type Options = {
+  readonly [Name in Exclude<keyof TinkerServerOptions, "apiKey" | "limits" | "longPoll">]-?: NonNullable<
+    TinkerServerOptions[Name]
+  >
+} & { readonly limits: Limits }
 
 /** What the endpoints are made of. */
 export const make = Effect.fnUntraced(function* (options: Options) {
