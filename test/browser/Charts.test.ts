@@ -84,7 +84,7 @@ suite("charts", () => {
   it("show any recorded metric, alone or with others, and the same after a reload", async () => {
     const watched = await open(held.browser, address(`${run}/overview`))
     const { page } = watched
-    await page.waitForSelector(`${grid} canvas`)
+    await page.waitForSelector(`${grid} .plot`)
     const usual = await page.locator(grid).count()
     await page.getByRole("button", { name: "Choose charts" }).click()
     const panel = page.getByRole("dialog", { name: "Choose charts" })
@@ -125,8 +125,8 @@ suite("charts", () => {
   it("are zoomed by dragging, moved with Shift, and shown whole again by a double click", async () => {
     const watched = await open(held.browser, address(`${run}/overview?charts=kl&smooth=1`))
     const { page } = watched
-    await page.waitForSelector(`${grid} canvas`)
-    const box = await page.locator(".u-over").first().boundingBox()
+    await page.waitForSelector(`${grid} .plot`)
+    const box = await page.locator(".plot-area").first().boundingBox()
     if (box === null) return assert.fail("the chart is not there")
     const { height, width, x, y } = box
     const drag = async (from: number, to: number) => {
@@ -159,7 +159,7 @@ suite("charts", () => {
   it("are zoomed, moved and changed with keys alone", async () => {
     const watched = await open(held.browser, address(`${run}/overview`))
     const { page } = watched
-    await page.waitForSelector(`${grid} canvas`)
+    await page.waitForSelector(`${grid} .plot`)
     const press = async (name: string) => {
       const button = page.getByRole("button", { name, exact: true })
       await button.focus()
@@ -195,7 +195,7 @@ suite("charts", () => {
   it("count steps, rollouts, tokens or time, smooth over steps, and have a logarithmic axis", async () => {
     const watched = await open(held.browser, address(`${run}/overview?charts=reward/mean`))
     const { page } = watched
-    await page.waitForSelector(`${grid} canvas`)
+    await page.waitForSelector(`${grid} .plot`)
     assert.include(await described(page, "Training EM"), "from step 1 to 24")
     const ends = { rollouts: "Rollouts", tokens: "Tokens", time: "Time, min" }
     for (const x of ["rollouts", "tokens", "time"] as const) {
@@ -223,7 +223,7 @@ suite("charts", () => {
       address(`${run}/compare?with=size4-seed1&charts=kl&x=tokens&smooth=1&y=log`)
     )
     const { page } = watched
-    await page.waitForSelector(`${grid} canvas`)
+    await page.waitForSelector(`${grid} .plot`)
     await page.getByRole("button", { name: "Zoom in" }).click()
     const [from = 0, to = 0] = await zoomOf(page)
     await page.getByRole("button", { name: /^Options of KL/u }).click()
@@ -283,7 +283,7 @@ suite("charts", () => {
         { width, theme }
       )
       const { page } = watched
-      await page.waitForSelector(`${grid} canvas`)
+      await page.waitForSelector(`${grid} .plot`)
       await assertInOrder(page, `${width} ${theme}`)
       for (const name of ["Choose charts", /^Options of/u]) {
         await page.getByRole("button", { name }).first().click()
@@ -309,7 +309,7 @@ suite("groups of seeds", () => {
     ] as const) {
       const watched = await open(held.browser, address("?group=seeds&smooth=1"), { width, theme })
       const { page } = watched
-      await page.waitForSelector(`${grid} canvas`)
+      await page.waitForSelector(`${grid} .plot`)
       assert.include(await page.textContent("main"), "of 24, with its shortest run.")
       await page.getByRole("button", { name: /^Options of Training reward/u }).click()
       const [head = "", ...rows] = (await saved(page, "CSV")).toString().trim().split("\r\n")
@@ -335,7 +335,7 @@ suite("groups of seeds", () => {
       await page.getByLabel(/^Draw \w+ rollout\.groupSize=4$/u).uncheck()
       await until(page, `location.href.includes("draw=size3-seed")`)
       await page.reload()
-      await page.waitForSelector(`${grid} canvas`)
+      await page.waitForSelector(`${grid} .plot`)
       assert.isFalse(await page.getByLabel(/^Draw \w+ rollout\.groupSize=4$/u).isChecked())
       assertClean(watched)
       await page.close()

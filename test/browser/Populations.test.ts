@@ -62,8 +62,8 @@ suite("served populations", () => {
     for (const place of [".headline .name", ".tile .name"])
       assert.match((await page.locator(place).first().textContent()) ?? "", /^Ask which/u)
     const chart = page.locator("figure.chart", { hasText: "Mean reward" })
-    // Without its style sheet, uPlot puts the canvas below its own area, where it is cut off.
-    const [area, canvas] = [await chart.boundingBox(), await chart.locator("canvas").boundingBox()]
+    // The drawing is within its figure, where nothing is cut off.
+    const [area, canvas] = [await chart.boundingBox(), await chart.locator(".plot").boundingBox()]
     assert.isNotNull(area)
     assert.isNotNull(canvas)
     assert.isAtMost(canvas.y + canvas.height, area.y + area.height + 1)

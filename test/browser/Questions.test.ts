@@ -80,7 +80,7 @@ suite("a researcher's questions", () => {
       const one = await asked(width, theme)
       const { page } = one.watched
       await one.click((page) => page.getByLabel("Group by seeds").check())
-      await page.locator(".chart canvas").first().waitFor()
+      await page.locator(".chart .plot").first().waitFor()
       const groups = page.getByRole("region", { name: "Groups of runs" })
       const text = (await groups.textContent()) ?? ""
       for (const size of [2, 4]) assert.include(text, `rollout.groupSize=${size}`)
@@ -94,7 +94,7 @@ suite("a researcher's questions", () => {
     const one = await asked(width, theme)
     const { page } = one.watched
     await one.click(openRun)
-    const chart = page.locator(".figure-2 .u-over").first()
+    const chart = page.locator(".figure-2 .plot-area").first()
     await chart.waitFor()
     const steps = 40
     await one.click(async () => {
@@ -140,7 +140,7 @@ suite("a researcher's questions", () => {
     const one = await asked(width, theme)
     const { page } = one.watched
     await one.click(openRun)
-    await page.locator(".figure-2 canvas").first().waitFor()
+    await page.locator(".figure-2 .plot").first().waitFor()
     await one.click((page) =>
       page
         .getByRole("button", { name: /^Options of Training/u })

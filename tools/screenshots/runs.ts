@@ -51,7 +51,7 @@ const subjects = (
   }
   return [
     { name: "runs", address: server, ready: "table" },
-    { name: "groups", address: `${server}/#/?group=seeds`, ready: ".chart canvas" },
+    { name: "groups", address: `${server}/#/?group=seeds`, ready: ".chart .plot" },
     { name: "overview", address: `${run}/overview`, ready: landmark.overview },
     {
       name: "step",

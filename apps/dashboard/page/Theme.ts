@@ -25,24 +25,4 @@ export const toggleTheme = (): void => {
   applyTheme()
 }
 
-/** The value of a CSS colour in the present theme, for drawing on a canvas. */
-export const resolveColour = (colour: string): string => {
-  const name = `${store.get()} ${colour}`
-  const known = resolved.get(name) ?? probe(colour)
-  resolved.set(name, known)
-  return known
-}
-
-/** Reading a colour makes the browser lay out the page, so each colour is read once. */
-const resolved = new Map<string, string>()
-
-const probe = (colour: string): string => {
-  const element = document.createElement("span")
-  element.style.color = colour
-  document.body.append(element)
-  const { color } = getComputedStyle(element)
-  element.remove()
-  return color
-}
-
 system.addEventListener("change", applyTheme)

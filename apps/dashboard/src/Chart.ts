@@ -3,7 +3,7 @@ import { look } from "./Curves.ts"
 import { axis, compact, count, percent, plural, quantity } from "@inspo/report"
 import { movingMean } from "./Means.ts"
 import { joinCharts, metric as metricOf, type Metric, splitCharts } from "./Metrics.ts"
-import type { Figure, Horizontal, Line } from "./report/FigureData.ts"
+import type { Figure, Horizontal, Line } from "./Figure.ts"
 import type { Mark } from "./view/OverviewView.ts"
 import { type Series, XAxis } from "./view/SeriesView.ts"
 

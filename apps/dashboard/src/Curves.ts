@@ -1,7 +1,7 @@
 /** The looks of curves in one chart: they differ in colour, then in dashes. */
 
 import { inkOf } from "./Colour.ts"
-import type { Line } from "./report/FigureData.ts"
+import type { Line } from "./Figure.ts"
 
 /** The most runs that are compared at once: the number of pairs of a colour and a dash pattern. */
 export const mostCompared = 40

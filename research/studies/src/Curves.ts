@@ -1,4 +1,4 @@
-import { Figure } from "@inspo/dashboard"
+import { Report } from "@inspo/dashboard"
 import { Effect, FileSystem, Schema } from "effect"
 import { Exact } from "@inspo/statistics"
 import { type Host, StudyFailure, type TestPoint } from "./Host.ts"
@@ -41,7 +41,7 @@ export const figure = (
     )
   })
   const steps = Math.max(0, ...drawn.map(({ values }) => values.length))
-  return Figure.svg({ title, steps: Array.from({ length: steps }, (_, step) => step + 1), curves: drawn })
+  return Report.svg({ title, steps: Array.from({ length: steps }, (_, step) => step + 1), curves: drawn })
 }
 
 /** A figure of {@link TestPoint}s: an arm has a point at each step at which all its runs have one. */
@@ -61,7 +61,7 @@ export const testFigure = (
       })
     )
   )
-  return Figure.svg({ title: "EM on test questions", steps, curves })
+  return Report.svg({ title: "EM on test questions", steps, curves })
 }
 
 const line = (label: string, index: number, estimates: ReadonlyArray<Exact.Estimate | null>) => ({

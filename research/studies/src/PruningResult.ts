@@ -1,4 +1,4 @@
-import { Figure } from "@inspo/dashboard"
+import { Report } from "@inspo/dashboard"
 import { Markdown, count } from "@inspo/report"
 import type { Exact } from "@inspo/statistics"
 import { Array as Arr } from "effect"
@@ -213,7 +213,7 @@ const evolutions = ({ evolved }: PruningResult): Rows => [
 
 /** How often another instruction than the best leads, by the rollouts of the steps so far, under some rules of a contest. */
 export const figure = ({ budget, rows, title }: Contest, names: ReadonlyArray<Name>): string =>
-  Figure.svg({
+  Report.svg({
     title: `Another instruction leads, % (${title.toLowerCase()})`,
     steps: Arr.makeBy(budget.steps, (index) => (index + 1) * budget.questions * budget.groupSize),
     curves: names.flatMap((name, index) =>

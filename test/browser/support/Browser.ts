@@ -125,12 +125,12 @@ export const views = ["overview", "population", "lineage", "trajectories", "cost
 
 /** What each view shows once it is there. */
 export const landmark: Readonly<Record<(typeof views)[number], string>> = {
-  overview: ".figure-2 canvas",
+  overview: ".figure-2 .plot",
   population: ".ribbon",
   lineage: ".life",
   trajectories: ".line",
   cost: ".share-bar",
-  compare: ".chart canvas"
+  compare: ".chart .plot"
 }
 
 export const show = async (page: Page, run: string, view: (typeof views)[number]) => {

@@ -16,13 +16,13 @@ import {
 } from "../../src/Chart.ts"
 import { plural } from "@inspo/report"
 import { metric } from "../../src/Metrics.ts"
-import type { Figure } from "../../src/report/FigureData.ts"
+import type { Figure } from "../../src/Figure.ts"
 import { XAxis } from "../../src/view/SeriesView.ts"
 import { Popover } from "../part/Popover.tsx"
 import type { Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
 import type { FileKind } from "./Download.ts"
-import { LineChart } from "./LineChart.tsx"
+import { Chart, type ChartProps } from "./Chart.tsx"
 import type { Drawable } from "./useSeries.ts"
 
 type Lists = ReadonlyArray<ReadonlyArray<string>>
@@ -154,8 +154,7 @@ export interface ChartGridProps extends Pick<Drawn, "marks" | "naming"> {
   readonly titleOf?: (metrics: ReadonlyArray<string>) => string | undefined
   readonly className?: string
   readonly height?: number
-  /** Called with the position on the horizontal axis that the user clicks on. */
-  readonly onPick?: (position: number) => void
+  readonly onStep?: ChartProps["onStep"]
 }
 
 export const ChartGrid = ({ className = "", fixed, shown: { change, charts, ...shown }, ...props }: ChartGridProps) => (
@@ -176,7 +175,7 @@ export const ChartGrid = ({ className = "", fixed, shown: { change, charts, ...s
   </div>
 )
 
-interface MetricChartProps extends Pick<ChartGridProps, "data" | "height" | "marks" | "naming" | "onPick" | "titleOf"> {
+interface MetricChartProps extends Pick<ChartGridProps, "data" | "height" | "marks" | "naming" | "onStep" | "titleOf"> {
   readonly metrics: ReadonlyArray<string>
   readonly shown: Pick<Shown, "state" | "change">
   readonly onMetrics: ((metrics: ReadonlyArray<string>) => void) | undefined
@@ -189,7 +188,7 @@ const MetricChart = ({
   metrics,
   naming,
   onMetrics,
-  onPick,
+  onStep,
   shown: { change, state },
   titleOf
 }: MetricChartProps) => {
@@ -212,12 +211,12 @@ const MetricChart = ({
     state.zoom === null || state.x !== data.x ? null : ([state.zoom[0] / unit, state.zoom[1] / unit] as const)
   return (
     <div className="card chart-card">
-      <LineChart
+      <Chart
         figure={figure}
         zoom={zoom}
         onZoom={(next) => change({ zoom: next === null ? null : [next[0] * unit, next[1] * unit] })}
         {...(height === undefined ? {} : { height })}
-        {...(onPick === undefined ? {} : { onPick })}
+        onStep={onStep}
         menu={
           <ChartMenu figure={within(figure, zoom)}>
             {onMetrics !== undefined && (
@@ -241,6 +240,11 @@ const MetricChart = ({
     </div>
   )
 }
+
+/** A chart of instructions over steps, of which one can be picked, in the charts and lists of a view. */
+export const CourseChart = (props: Pick<ChartProps, "figure" | "picked" | "onPick">) => (
+  <Chart {...props} height={300} menu={<ChartMenu figure={props.figure} />} />
+)
 
 /** The files of a chart, and what else can be done with it. */
 export const ChartMenu = ({ children, figure }: { readonly figure: Figure; readonly children?: React.ReactNode }) => {

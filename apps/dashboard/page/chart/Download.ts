@@ -2,8 +2,8 @@
 import { flushSync } from "react-dom"
 import { createRoot } from "react-dom/client"
 import { csv } from "../../src/Chart.ts"
-import { drawing } from "../../src/report/Drawing.ts"
-import type { Figure } from "../../src/report/FigureData.ts"
+import { drawing } from "../../src/Drawing.ts"
+import type { Figure } from "../../src/Figure.ts"
 import { svgStyle } from "../../src/report/Style.ts"
 
 export type FileKind = "csv" | "svg" | "png"

@@ -4,7 +4,7 @@ import { instructionStyle } from "../../src/Colour.ts"
 import { ancestors, inTreeOrder, percent, plural } from "@inspo/report"
 import { useLabels } from "../part/Names.tsx"
 import { stepTicks } from "../../src/Axis.ts"
-import { useWidth } from "./useWidth.ts"
+import { useWidth } from "./Chart.tsx"
 
 /** Every instruction as a line from its first to its last step, branching off its parent; small rings are rejected candidates. */
 export const LineageChart = ({

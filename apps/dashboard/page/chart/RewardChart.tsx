@@ -2,7 +2,7 @@ import { useMemo, useState } from "react"
 import { extentOf, type Stretch } from "../../src/Chart.ts"
 import { rewardFigure } from "../../src/served/RewardFigure.ts"
 import { ChartMenu, ZoomButtons } from "./Charts.tsx"
-import { LineChart } from "./LineChart.tsx"
+import { Chart } from "./Chart.tsx"
 import { Card } from "../part/Parts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 
@@ -24,7 +24,7 @@ export const RewardChart = ({
   const extent = extentOf([{ x: figure.steps }])
   return (
     <Card title="Rewards over cohorts" actions={<ZoomButtons extent={extent} zoom={zoom} onZoom={setZoom} />}>
-      <LineChart figure={figure} zoom={zoom} onZoom={setZoom} menu={<ChartMenu figure={figure} />} />
+      <Chart figure={figure} zoom={zoom} onZoom={setZoom} menu={<ChartMenu figure={figure} />} />
     </Card>
   )
 }

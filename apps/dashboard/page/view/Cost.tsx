@@ -1,10 +1,10 @@
 import { useMemo } from "react"
 import { compact, count, dollars, duration, percent, plural } from "@inspo/report"
-import type { Figure } from "../../src/report/FigureData.ts"
+import type { Figure } from "../../src/Figure.ts"
 import type { Amounts, CostView, PhaseView } from "../../src/view/CostView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { ChartMenu } from "../chart/Charts.tsx"
-import { LineChart } from "../chart/LineChart.tsx"
+import { Chart } from "../chart/Chart.tsx"
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
 import { Card, Empty, Pending, Tile } from "../part/Parts.tsx"
@@ -64,7 +64,7 @@ export const Cost = ({ run }: { readonly run: RunView }) => {
           )}
         </Card>
         <Card>
-          <LineChart figure={figure} height={220} menu={<ChartMenu figure={figure} />} />
+          <Chart figure={figure} height={220} menu={<ChartMenu figure={figure} />} />
         </Card>
       </div>
       <Card title="Ledger">

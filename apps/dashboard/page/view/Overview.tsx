@@ -172,7 +172,7 @@ const Curves = ({
         {...charts}
         className="figure-2"
         height={220}
-        {...(data.x === "step" ? { onPick: (step: number) => showStep(route, String(step)) } : {})}
+        {...(data.x === "step" ? { onStep: (step: number) => showStep(route, String(step)) } : {})}
       />
       {step !== undefined && <StepChange run={run} route={route} step={step} />}
       <Expander summary="Policy update">

@@ -1,9 +1,10 @@
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import { count, percent, points } from "@inspo/report"
-import type { LifeView } from "../../src/view/PopulationView.ts"
+import type { LifeView, PopulationView } from "../../src/view/PopulationView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
-import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
-import { ValueLines } from "../chart/ValueLines.tsx"
+import { probabilities, values } from "../../src/Courses.ts"
+import { labels } from "@inspo/report"
+import { CourseChart } from "../chart/Charts.tsx"
 import { makeQuery } from "../source/RunClient.ts"
 import { instructionStyle } from "../../src/Colour.ts"
 import { versionOf } from "../source/LiveRuns.ts"
@@ -18,7 +19,8 @@ const usePopulation = makeQuery((client, run: string) => client.population({ par
 export const Population = ({ run }: { readonly run: RunView }) => {
   const { data, problem } = usePopulation(run.id, versionOf(run))
   const [picked, setPicked] = useState<string | null>(null)
-  if (data === null) return <Pending problem={problem} />
+  const drawn = useMemo(() => (data === null ? null : figuresOf(data)), [data])
+  if (data === null || drawn === null) return <Pending problem={problem} />
   if (data.lives.length === 0)
     return (
       <Empty isPage title="No population yet">
@@ -34,11 +36,11 @@ export const Population = ({ run }: { readonly run: RunView }) => {
       ) : (
         <div className="columns">
           <Card>
-            <ProbabilityChart population={data} picked={picked} onPick={setPicked} />
+            <CourseChart figure={drawn.probabilities} picked={picked} onPick={setPicked} />
             <MarkLegend />
           </Card>
           <Card>
-            <ValueLines population={data} picked={picked} onPick={setPicked} />
+            <CourseChart figure={drawn.values} picked={picked} onPick={setPicked} />
           </Card>
         </div>
       )}
@@ -58,6 +60,18 @@ export const Population = ({ run }: { readonly run: RunView }) => {
       </Card>
     </Names>
   )
+}
+
+const figuresOf = ({ lives, marks, names, steps }: PopulationView) => {
+  const shared = { steps, marks, label: labels(new Map(Object.entries(names))) }
+  return {
+    probabilities: probabilities({
+      ...shared,
+      title: "Probability of being drawn",
+      lives: lives.map(({ from, id, probabilities }) => ({ id, from, values: probabilities }))
+    }),
+    values: values({ ...shared, title: "Value: expected reward", lives })
+  }
 }
 
 const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray<Column<LifeView>> => [

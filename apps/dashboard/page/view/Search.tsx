@@ -4,10 +4,10 @@ import { type ReactNode, useMemo, useState } from "react"
 import { Text, count, distinction, dollars, inWords, names, percent, plural, points } from "@inspo/report"
 import { courseOf } from "../../src/view/SearchCourse.ts"
 import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
-import { GainChart } from "../chart/GainChart.tsx"
-import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
+import { gains, probabilities } from "../../src/Courses.ts"
+import { CourseChart } from "../chart/Charts.tsx"
 import { makeQuery } from "../source/RunClient.ts"
-import { Names } from "../part/Names.tsx"
+import { Names, useLabels } from "../part/Names.tsx"
 import {
   Bar,
   Card,
@@ -156,7 +156,29 @@ const Used = ({ children, share }: { readonly share: number; readonly children: 
 
 const Course = ({ detail, search }: Props) => {
   const [picked, setPicked] = useState<string | null>(null)
-  const course = useMemo(() => courseOf(detail), [detail])
+  const label = useLabels()
+  const course = useMemo(() => ({ ...courseOf(detail), label, unit: "Round" }), [detail, label])
+  const chances = useMemo(
+    () =>
+      probabilities({
+        ...course,
+        title: "Probability of being the best",
+        lives: course.lives.map(({ from, id, probabilities }) => ({ id, from, values: probabilities }))
+      }),
+    [course]
+  )
+  const gained = useMemo(
+    () =>
+      gains(
+        {
+          ...course,
+          title: "Points to the given prompt",
+          lives: course.lives.map(({ from, gains, id }) => ({ id, from, values: gains }))
+        },
+        picked ?? detail.leader
+      ),
+    [course, picked, detail.leader]
+  )
   const members = detail.tried.filter(({ left }) => left === null)
   const removed = detail.tried.length - members.length
   return (
@@ -166,17 +188,11 @@ const Course = ({ detail, search }: Props) => {
       ) : (
         <div className="columns">
           <Card>
-            <ProbabilityChart
-              population={course}
-              title="Probability of being the best"
-              unit="round"
-              picked={picked}
-              onPick={setPicked}
-            />
+            <CourseChart figure={chances} picked={picked} onPick={setPicked} />
             <MarkLegend />
           </Card>
           <Card>
-            <GainChart course={course} leader={detail.leader} picked={picked} onPick={setPicked} />
+            <CourseChart figure={gained} picked={picked} onPick={setPicked} />
           </Card>
         </div>
       )}

@@ -33,9 +33,11 @@ import type { OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import { resultRows } from "../view/ResultRows.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../view/Titles.ts"
-import * as Drawing from "./Drawing.ts"
+import * as Drawing from "../Drawing.ts"
+import { probabilities } from "../Courses.ts"
+import type { Figure } from "../Figure.ts"
 import { summary, task, turnedWords } from "./Sentences.ts"
-import { style } from "./Style.ts"
+import { style, svgStyle } from "./Style.ts"
 
 /** The input of a report. `commands` reproduce the run, one per line. */
 export interface Options {
@@ -84,7 +86,7 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
         result(view, label),
         bestInstruction(view, label),
         curves(record, view),
-        probabilities(population(record), label),
+        drawn(population(record), label),
         lineageOfBest(tree, label),
         everyInstruction(tree),
         costs(cost(record, ledger, notes), view),
@@ -104,6 +106,10 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
   )
   return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
+
+/** The figure as a separate SVG file, with the names of the curves. */
+export const svg = (figure: Figure): string =>
+  `${renderToStaticMarkup(Drawing.drawing(figure, { xmlns: "http://www.w3.org/2000/svg", style: svgStyle }))}\n`
 
 /** Writes an instruction with its name. */
 type Label = (id: string) => string
@@ -182,7 +188,7 @@ const curves = ({ rows }: RunRecord, { marks, metrics, steps, trained, validatio
   const metric = (name: string) => rows.map((row) => row[name] ?? null)
   const shares = { marks, steps, fromZero: true, most: 1, format: (value: number) => percent(value, 0) }
   const single = (title: string, name: string) =>
-    Drawing.lines({ marks, steps, title, curves: [{ label: name, values: metric(name), tone: "accent" }] })
+    Drawing.captioned({ marks, steps, title, curves: [{ label: name, values: metric(name), tone: "accent" }] })
   const number = (kind: string) => marks.filter((mark) => mark.kind === kind).length
   return section(
     "Progress",
@@ -190,7 +196,7 @@ const curves = ({ rows }: RunRecord, { marks, metrics, steps, trained, validatio
     h(
       "div",
       { className: "figures" },
-      Drawing.lines({
+      Drawing.captioned({
         ...shares,
         title: trainingTitle(trained),
         curves: [
@@ -199,7 +205,7 @@ const curves = ({ rows }: RunRecord, { marks, metrics, steps, trained, validatio
         ]
       }),
       sources.length > 0 &&
-        Drawing.lines({
+        Drawing.captioned({
           ...shares,
           title: `Training ${trained.measure} by source, mean of ${movingSteps} steps`,
           curves: sources.map((name, index) => ({
@@ -209,7 +215,7 @@ const curves = ({ rows }: RunRecord, { marks, metrics, steps, trained, validatio
           }))
         }),
       validations.length > 0 &&
-        Drawing.lines({
+        Drawing.captioned({
           ...shares,
           title: `Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`,
           steps: validations.map(({ step }) => step),
@@ -229,8 +235,22 @@ const curves = ({ rows }: RunRecord, { marks, metrics, steps, trained, validatio
   )
 }
 
-const probabilities = (view: PopulationView, label: Label): ReactNode =>
-  view.steps.length === 0 ? null : section("Population", h("p", null, view.verdict), Drawing.bands(view, label))
+const drawn = ({ lives, steps, verdict }: PopulationView, label: Label): ReactNode =>
+  steps.length === 0
+    ? null
+    : section(
+        "Population",
+        h("p", null, verdict),
+        Drawing.captioned(
+          probabilities({
+            title: "Probability of being drawn, by instruction",
+            steps,
+            label,
+            lives: lives.map(({ from, id, probabilities }) => ({ id, from, values: probabilities }))
+          }),
+          620
+        )
+      )
 
 /** The best instruction with its ancestors: the changes of each, and why it was proposed. */
 const lineageOfBest = ({ best, evolutions, nodes }: LineageView, label: Label): ReactNode => {

@@ -1,7 +1,7 @@
 import { Settings } from "@inspo/cohorts"
 import { axis, labels, plural } from "@inspo/report"
 import { look } from "../Curves.ts"
-import type { Figure } from "../report/FigureData.ts"
+import type { Figure } from "../Figure.ts"
 import type { PopulationLog } from "./PopulationLog.ts"
 import { series } from "./Rewards.ts"
 

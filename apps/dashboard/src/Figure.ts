@@ -1,6 +1,6 @@
-/** What the figures of a report and the charts of the page show. */
-import type { Bounds } from "../Axis.ts"
-import type { Mark } from "../view/OverviewView.ts"
+/** What the charts of the page and the figures of reports show. */
+import type { Bounds } from "./Axis.ts"
+import type { Mark } from "./view/OverviewView.ts"
 
 /** Values over steps; null if a step has none. */
 export interface Line {
@@ -22,6 +22,10 @@ export interface Figure extends Bounds {
   /** The positions on the horizontal axis, ascending: steps, or what {@link Figure.horizontal} says. */
   readonly steps: ReadonlyArray<number>
   readonly curves: ReadonlyArray<Line>
+  /** Whether the curves are shares, each an area above those before it. */
+  readonly isStacked?: boolean
+  /** The number of curves that the legend names, those with the highest values; all when absent. */
+  readonly named?: number
   readonly marks?: ReadonlyArray<Pick<Mark, "kind"> & { readonly step: number }>
   /** Values of the vertical axis. */
   readonly format?: (value: number) => string
