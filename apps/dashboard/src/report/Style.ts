@@ -27,7 +27,7 @@ svg { display: block; width: 100%; height: auto; overflow: visible }
 svg text { fill: var(--muted); font-size: 11px }
 .wide svg text { font-size: 8px }
 .grid { stroke: var(--line) }
-.mark { opacity: .45 } .mark.prune { stroke: var(--prune); fill: var(--prune) } .mark.prune line { stroke-dasharray: 3 3 } .mark.evolve { stroke: var(--evolve); fill: var(--evolve) } .mark.skip { stroke: var(--faint) }
+.mark line { opacity: .45 } .mark.prune { stroke: var(--prune); fill: var(--prune) } .mark.prune line { stroke-dasharray: 3 3 } .mark.evolve { stroke: var(--evolve); fill: var(--evolve) } .mark.skip { stroke: var(--faint) }
 .curve { fill: none; stroke-width: 2; stroke-linejoin: round; stroke: currentColor } circle.curve { fill: currentColor }
 .band { stroke: none; fill: currentColor; opacity: .18 }
 .accent { color: var(--accent) } .faint { color: var(--faint) } .curve.faint { stroke-width: 1.2 }
@@ -69,7 +69,7 @@ summary { cursor: pointer; font-weight: 600 }
 /** The style of a separate figure, as in a README: colours that are readable on white and on black. */
 export const svgStyle = `
 text { font: 11px system-ui, sans-serif; fill: #7a8583 } .title { font-weight: 600; font-size: 12px } .name { fill: currentColor; font-weight: 600 }
-.grid { stroke: #7a858340 } .mark { opacity: .45 } .mark.prune { stroke: #d9622b; fill: #d9622b } .mark.prune line { stroke-dasharray: 3 3 } .mark.evolve { stroke: #8b5cf6; fill: #8b5cf6 } .mark.skip { stroke: #7a8583 }
+.grid { stroke: #7a858340 } .mark line { opacity: .45 } .mark.prune { stroke: #d9622b; fill: #d9622b } .mark.prune line { stroke-dasharray: 3 3 } .mark.evolve { stroke: #8b5cf6; fill: #8b5cf6 } .mark.skip { stroke: #7a8583 }
 .curve { fill: none; stroke: currentColor; stroke-width: 2; stroke-linejoin: round } .curve.faint { stroke-width: 1.2 } circle.curve, .ribbon { fill: currentColor } .band { stroke: none; fill: currentColor; opacity: .18 }
 .accent, .c0 { color: #14958a } .faint { color: #8f9a98 } .c1 { color: #d9622b } .c2 { color: #6d68ea } .c3 { color: #b07d18 } .c4 { color: #d0447f } .c5 { color: #1f86c7 } .c6 { color: #5f9320 } .c7 { color: #7f8a96 }
 `
