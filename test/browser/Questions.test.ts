@@ -82,6 +82,8 @@ suite("a researcher's questions", () => {
       await one.click((page) => page.getByLabel("Group by seeds").check())
       await page.locator(".chart .plot").first().waitFor()
       const groups = page.getByRole("region", { name: "Groups of runs" })
+      // The rows are there before all runs are read.
+      await groups.getByText("3 pairs").first().waitFor()
       const text = (await groups.textContent()) ?? ""
       for (const size of [2, 4]) assert.include(text, `rollout.groupSize=${size}`)
       assert.match(text, new RegExp(`${signed}\\[${signed}, ${signed}\\]3 pairs`, "u"))

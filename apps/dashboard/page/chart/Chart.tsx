@@ -106,15 +106,13 @@ const nearest = (steps: ReadonlyArray<number>, position: number | null, [first, 
   return after > 0 && position - (steps[after - 1] ?? 0) < (steps[after] ?? 0) - position ? after - 1 : after
 }
 
-const Cursor = ({
-  at,
-  figure: { curves, isStacked = false, steps },
-  plot: { bottom, top, x, y }
-}: {
+interface CursorProps {
   readonly figure: Figure
   readonly plot: Plot
   readonly at: number
-}) => {
+}
+
+const Cursor = ({ at, figure: { curves, isStacked = false, steps }, plot: { bottom, top, x, y } }: CursorProps) => {
   const place = x(steps[at] ?? 0)
   return (
     <g className="cursor">
@@ -202,16 +200,14 @@ const usePointer = ({
   }
 }
 
-/** The values at the position under the pointer, or else the last ones that are shown. */
-const Values = ({
-  figure,
-  pointed,
-  zoom
-}: {
+interface ValuesProps {
   readonly figure: Figure
   readonly pointed: number | null
   readonly zoom: Stretch | null
-}) => {
+}
+
+/** The values at the position under the pointer, or else the last ones that are shown. */
+const Values = ({ figure, pointed, zoom }: ValuesProps) => {
   const { curves, format = axisText, horizontal, show = format, steps } = figure
   const at = pointed ?? steps.findLastIndex((step) => zoom === null || step <= zoom[1])
   const position = steps[at]

@@ -39,17 +39,15 @@ export const useChartState = (route: Route, usual: Lists) => {
 
 type Shown = ReturnType<typeof useChartState>
 
-/** What all charts of a view share: the horizontal axis with its zoom, smoothing, the vertical axis, and which charts there are. */
-export const ChartControls = ({
-  children,
-  data,
-  shown
-}: {
+interface ChartControlsProps {
   readonly data: Drawable
   readonly shown: Shown
   /** Further controls. */
   readonly children?: React.ReactNode
-}) => {
+}
+
+/** What all charts of a view share: the horizontal axis with its zoom, smoothing, the vertical axis, and which charts there are. */
+export const ChartControls = ({ children, data, shown }: ChartControlsProps) => {
   const { change, charts, state } = shown
   const all = charts.flat()
   const toggle = (name: string) =>
@@ -108,16 +106,14 @@ export const ChartControls = ({
   )
 }
 
-/** Zooms and moves charts by buttons. `extent` is the whole horizontal axis; null if it is empty. */
-export const ZoomButtons = ({
-  extent,
-  onZoom,
-  zoom
-}: {
+interface ZoomButtonsProps {
   readonly extent: Stretch | null
   readonly zoom: Stretch | null
   readonly onZoom: (zoom: Stretch | null) => void
-}) => {
+}
+
+/** Zooms and moves charts by buttons. `extent` is the whole horizontal axis; null if it is empty. */
+export const ZoomButtons = ({ extent, onZoom, zoom }: ZoomButtonsProps) => {
   const isAll = zoom === null || extent === null
   const buttons = [
     ["+", "Zoom in", extent === null, () => extent && zoomed(zoom, extent, 0.5)],
@@ -281,17 +277,14 @@ const mostListed = 60
 /** Metrics of one view: their names have to fit an address. */
 const mostChosen = 30
 
-const MetricPicker = ({
-  chosen,
-  legend,
-  metrics,
-  onToggle
-}: {
+interface MetricPickerProps {
   readonly legend: string
   readonly metrics: ReadonlyArray<string>
   readonly chosen: ReadonlyArray<string>
   readonly onToggle: (name: string) => void
-}) => {
+}
+
+const MetricPicker = ({ chosen, legend, metrics, onToggle }: MetricPickerProps) => {
   const [filter, setFilter] = useState("")
   const found = metrics.filter((name) => `${name} ${metric(name).title}`.toLowerCase().includes(filter.toLowerCase()))
   return (

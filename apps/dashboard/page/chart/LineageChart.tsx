@@ -6,21 +6,17 @@ import { useLabels } from "../part/Names.tsx"
 import { stepTicks } from "../../src/Axis.ts"
 import { useWidth } from "./Chart.tsx"
 
-/** Every instruction as a line from its first to its last step, branching off its parent; small rings are rejected candidates. */
-export const LineageChart = ({
-  forks,
-  lineage,
-  onSelect,
-  selected,
-  steps
-}: {
+interface LineageChartProps {
   readonly lineage: LineageView
   /** Steps after which this run left another one, or a branch left this one. */
   readonly forks: ReadonlyArray<Fork>
   readonly steps: number
   readonly selected: string
   readonly onSelect: (key: string) => void
-}) => {
+}
+
+/** Every instruction as a line from its first to its last step, branching off its parent; small rings are rejected candidates. */
+export const LineageChart = ({ forks, lineage, onSelect, selected, steps }: LineageChartProps) => {
   const [host, width, scale] = useWidth()
   const rows = useMemo(() => inTreeOrder(lineage.nodes.filter(({ id }) => id !== null)), [lineage.nodes])
   const rowOf = useMemo(() => new Map(rows.map(({ id }, row) => [id, row])), [rows])
@@ -90,21 +86,17 @@ interface Fork {
   readonly text: string
 }
 
-/** The steps of forks, each with its text beside the upper end of its line, on the side with more room. */
-const ForkLines = ({
-  bottom,
-  forks,
-  middle,
-  scale,
-  x
-}: {
+interface ForkLinesProps {
   readonly forks: ReadonlyArray<Fork>
   readonly x: (step: number) => number
   readonly bottom: number
   readonly scale: number
   /** The step in the middle of the chart. */
   readonly middle: number
-}) =>
+}
+
+/** The steps of forks, each with its text beside the upper end of its line, on the side with more room. */
+const ForkLines = ({ bottom, forks, middle, scale, x }: ForkLinesProps) =>
   forks.map(({ step, text }, index) => (
     <g key={index} className="fork">
       <line x1={x(step)} x2={x(step)} y1={forkHeight * scale * index + 2} y2={bottom} />
@@ -122,18 +114,7 @@ const ForkLines = ({
 /** Units of the chart for the text of a fork. */
 const forkHeight = 16
 
-/** The line of one instruction. */
-const Life = ({
-  className,
-  end,
-  from,
-  hasNames,
-  label,
-  node,
-  onSelect,
-  place: { rowHeight, x, y },
-  row
-}: {
+interface LifeProps {
   readonly node: NodeView
   readonly row: number
   /** The row of its parent. */
@@ -149,7 +130,20 @@ const Life = ({
     readonly rowHeight: number
   }
   readonly onSelect: (key: string) => void
-}) => (
+}
+
+/** The line of one instruction. */
+const Life = ({
+  className,
+  end,
+  from,
+  hasNames,
+  label,
+  node,
+  onSelect,
+  place: { rowHeight, x, y },
+  row
+}: LifeProps) => (
   <g className={`life ink ${className}`} style={instructionStyle(node.id)} onClick={() => onSelect(node.key)}>
     <title>
       {`${label(node.id ?? "")}, generation ${node.generation}, ${node.fate}${node.mean === null ? "" : `, mean reward ${percent(node.mean)}`}`}

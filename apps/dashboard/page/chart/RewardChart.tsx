@@ -6,16 +6,14 @@ import { Chart } from "./Chart.tsx"
 import { Card } from "../part/Parts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 
-/** The rewards of the first instructions over cohorts; nothing before the first reward. */
-export const RewardChart = ({
-  instructions,
-  name,
-  version
-}: {
+interface RewardChartProps {
   readonly name: string
   readonly instructions: ReadonlyArray<string>
   readonly version: string
-}) => {
+}
+
+/** The rewards of the first instructions over cohorts; nothing before the first reward. */
+export const RewardChart = ({ instructions, name, version }: RewardChartProps) => {
   const { data } = usePopulationLog(name, version)
   const [zoom, setZoom] = useState<Stretch | null>(null)
   const shown = instructions.join(" ")

@@ -35,21 +35,17 @@ export const useAction = (): Action => {
 export const onMember = (name: string, payload: Member.MemberAction) => (client: Client) =>
   client.populations.member({ params: { name }, payload })
 
-/** A button that opens a form with its effect and a second button, which acts. */
-export const ActionForm = ({
-  children,
-  disabled = false,
-  label,
-  request,
-  submit = label
-}: {
+interface ActionFormProps {
   readonly label: string
   /** The label of the second button. */
   readonly submit?: string
   readonly disabled?: boolean
   readonly request: (client: Client) => Effect.Effect<unknown, unknown>
   readonly children: ReactNode
-}) => {
+}
+
+/** A button that opens a form with its effect and a second button, which acts. */
+export const ActionForm = ({ children, disabled = false, label, request, submit = label }: ActionFormProps) => {
   const [opened, setOpened] = useState(false)
   const { act, busy, problem } = useAction()
   const close = () => setOpened(false)

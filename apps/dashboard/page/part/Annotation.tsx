@@ -60,17 +60,14 @@ export const Annotation = ({ annotation, run }: { readonly run: string; readonly
 /** The filter of the list that shows the runs with a tag. */
 export const filterOf = (tag: string) => ({ filter: `tag=${tag}` })
 
-const Form = ({
-  edited,
-  onCancel,
-  onSaved,
-  run
-}: {
+interface FormProps {
   readonly run: string
   readonly edited: AnnotationView
   readonly onSaved: (now: AnnotationView) => void
   readonly onCancel: () => void
-}) => {
+}
+
+const Form = ({ edited, onCancel, onSaved, run }: FormProps) => {
   // What the form started with: a later version of another page is not overwritten.
   const [{ version }] = useState(edited)
   const [tags, setTags] = useState(edited.tags.join(" "))

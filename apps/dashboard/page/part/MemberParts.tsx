@@ -31,16 +31,14 @@ export const StandingBadge = ({ standing }: Pick<Member.Member, "standing">) => 
   <span className={`badge ${tones[standing]}`}>{standing === "waiting" ? "waiting for approval" : standing}</span>
 )
 
-/** A mean reward with its interval. */
-export const MeanReward = ({
-  estimate,
-  range: [low, high],
-  tone = "plain"
-}: {
+interface MeanRewardProps {
   readonly estimate: Pick<Member.Estimate, "high" | "low" | "mean">
   readonly range: Population.Population["settings"]["rewardRange"]
   readonly tone?: "accent" | "plain"
-}) => {
+}
+
+/** A mean reward with its interval. */
+export const MeanReward = ({ estimate, range: [low, high], tone = "plain" }: MeanRewardProps) => {
   const position = (value: number) => Math.min(1, Math.max(0, (value - low) / (high - low)))
   if (estimate.mean === null) return <span className="muted">no rewards yet</span>
   return (

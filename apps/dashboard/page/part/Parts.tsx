@@ -9,17 +9,14 @@ import type { RunStatus } from "../../src/view/RunView.ts"
 import { instructionStyle } from "../../src/Colour.ts"
 import { useName } from "./Names.tsx"
 
-export const Card = ({
-  actions,
-  children,
-  className = "",
-  title
-}: {
+interface CardProps {
   readonly title?: ReactNode
   readonly actions?: ReactNode
   readonly className?: string
   readonly children: ReactNode
-}) => (
+}
+
+export const Card = ({ actions, children, className = "", title }: CardProps) => (
   <section className={`card ${className}`}>
     {(title !== undefined || actions !== undefined) && (
       <header className="card-head">
@@ -31,16 +28,14 @@ export const Card = ({
   </section>
 )
 
-/** A card that opens; its content is made when it is first opened. */
-export const Expander = ({
-  children,
-  className = "card",
-  summary
-}: {
+interface ExpanderProps {
   readonly summary: string
   readonly className?: string
   readonly children: ReactNode
-}) => {
+}
+
+/** A card that opens; its content is made when it is first opened. */
+export const Expander = ({ children, className = "card", summary }: ExpanderProps) => {
   const [opened, setOpened] = useState(false)
   return (
     <details className={className} onToggle={({ currentTarget }) => currentTarget.open && setOpened(true)}>
@@ -63,16 +58,14 @@ export const Settings = ({ settings }: { readonly settings: Readonly<Record<stri
   </Expander>
 )
 
-/** One important figure. */
-export const Tile = ({
-  children,
-  label,
-  note
-}: {
+interface TileProps {
   readonly label: string
   readonly children: ReactNode
   readonly note?: ReactNode
-}) => (
+}
+
+/** One important figure. */
+export const Tile = ({ children, label, note }: TileProps) => (
   <div className="tile">
     <span className="tile-label">{label}</span>
     <span className="tile-value">{children}</span>
@@ -88,36 +81,30 @@ export const Fact = ({ children, name }: { readonly name: string; readonly child
   </div>
 )
 
-/** A part of a page with nothing to show, or with `isPage` a whole page. */
-export const Empty = ({
-  children,
-  isPage = false,
-  title
-}: {
+interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly isPage?: boolean
-}) => (
+}
+
+/** A part of a page with nothing to show, or with `isPage` a whole page. */
+export const Empty = ({ children, isPage = false, title }: EmptyProps) => (
   <div className="empty">
     {isPage ? <h1>{title}</h1> : <strong>{title}</strong>}
     <p>{children}</p>
   </div>
 )
 
-/** A field for a whole number as text, empty for none. */
-export const NumberField = ({
-  max,
-  min,
-  name,
-  onChange,
-  value
-}: {
+interface NumberFieldProps {
   readonly name: string
   readonly value: string
   readonly min: number
   readonly max?: number
   readonly onChange: (value: string) => void
-}) => (
+}
+
+/** A field for a whole number as text, empty for none. */
+export const NumberField = ({ max, min, name, onChange, value }: NumberFieldProps) => (
   <label className="field">
     <span>{name}</span>
     <input
@@ -146,18 +133,15 @@ export const Problem = ({ children }: { readonly children: string }) => (
 export const Pending = ({ problem }: { readonly problem: string | null }) =>
   problem === null ? <Loading /> : <Problem>{problem}</Problem>
 
-/** The end of a form: a button that sends it, one that closes it, and why the last try failed. */
-export const FormEnd = ({
-  disabled,
-  onCancel,
-  problem,
-  submit
-}: {
+interface FormEndProps {
   readonly submit: string
   readonly disabled: boolean
   readonly onCancel: () => void
   readonly problem: string | null
-}) => (
+}
+
+/** The end of a form: a button that sends it, one that closes it, and why the last try failed. */
+export const FormEnd = ({ disabled, onCancel, problem, submit }: FormEndProps) => (
   <>
     <p className="buttons">
       <button type="submit" className="button primary" disabled={disabled}>
@@ -188,16 +172,14 @@ export const Status = ({ degraded, status }: { readonly status: RunStatus; reado
   </span>
 )
 
-/** How far a run or a search is: `done` of `all`. */
-export const Progress = ({
-  all,
-  done,
-  label
-}: {
+interface ProgressProps {
   readonly label: string
   readonly done: number
   readonly all: number
-}) => (
+}
+
+/** How far a run or a search is: `done` of `all`. */
+export const Progress = ({ all, done, label }: ProgressProps) => (
   <span
     className="progress"
     role="progressbar"
@@ -267,18 +249,15 @@ export const Share = ({ share }: { readonly share: number }) => (
   </span>
 )
 
-/** A position on a scale from 0 to 1 with its interval; `show` formats positions, as percentages by default. */
-export const IntervalBar = ({
-  ci95: [low, high],
-  mean,
-  show = percent,
-  tone = "accent"
-}: {
+interface IntervalBarProps {
   readonly mean: number
   readonly ci95: Interval.Interval
   readonly show?: (position: number) => string
   readonly tone?: "accent" | "plain"
-}) => (
+}
+
+/** A position on a scale from 0 to 1 with its interval; `show` formats positions, as percentages by default. */
+export const IntervalBar = ({ ci95: [low, high], mean, show = percent, tone = "accent" }: IntervalBarProps) => (
   <span
     className={`interval interval-${tone}`}
     role="img"

@@ -1,18 +1,15 @@
 import { type ReactNode, useId, useState } from "react"
 
-/** A button that opens a panel above the page; its content is made when it opens. Escape or a click elsewhere closes it. */
-export const Popover = ({
-  children,
-  className = "button",
-  label,
-  title
-}: {
+interface PopoverProps {
   readonly label: ReactNode
   /** The name of the button and of the panel. */
   readonly title: string
   readonly className?: string
   readonly children: ReactNode
-}) => {
+}
+
+/** A button that opens a panel above the page; its content is made when it opens. Escape or a click elsewhere closes it. */
+export const Popover = ({ children, className = "button", label, title }: PopoverProps) => {
   const id = useId()
   const [isOpen, setOpen] = useState(false)
   return (

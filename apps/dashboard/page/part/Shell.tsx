@@ -105,15 +105,13 @@ const option = ({ id, name }: Item) => (
   </option>
 )
 
-const TopRight = ({
-  children,
-  connected,
-  onHelp
-}: {
+interface TopRightProps {
   readonly connected: boolean
   readonly onHelp: (() => void) | undefined
   readonly children: ReactNode
-}) => {
+}
+
+const TopRight = ({ children, connected, onHelp }: TopRightProps) => {
   const theme = useTheme()
   return (
     <span className="top-right">

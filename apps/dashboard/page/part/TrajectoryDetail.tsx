@@ -77,14 +77,13 @@ const longest = 4000
 /** The lowest reward of an answer that is shown as right. */
 const right = 0.5
 
-const SegmentBlock = ({
-  isWrong = false,
-  segment: { kind, text }
-}: {
+interface SegmentBlockProps {
   readonly segment: Segment
   /** Whether an answer in it is wrong. */
   readonly isWrong?: boolean
-}) => {
+}
+
+const SegmentBlock = ({ isWrong = false, segment: { kind, text } }: SegmentBlockProps) => {
   const [whole, setWhole] = useState(false)
   const known = ["think", "search", "information", "answer", "plain"].includes(kind)
   const body = text.trim()

@@ -41,15 +41,13 @@ export const Tree = <Node extends { readonly key: string; readonly depth: number
   )
 }
 
-const TreeButton = ({
-  children,
-  isSelected,
-  onSelect
-}: {
+interface TreeButtonProps {
   readonly isSelected: boolean
   readonly onSelect: () => void
   readonly children: ReactNode
-}) => (
+}
+
+const TreeButton = ({ children, isSelected, onSelect }: TreeButtonProps) => (
   <button
     ref={useScrollInto<HTMLButtonElement>(isSelected)}
     type="button"

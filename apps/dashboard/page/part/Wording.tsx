@@ -4,14 +4,13 @@ import { Text } from "@inspo/report"
 import { Diff } from "./Diff.tsx"
 import { useLabels } from "./Names.tsx"
 
-/** The text of an instruction; with `from`, its changes to another one. */
-export const Wording = ({
-  from,
-  to
-}: {
+interface WordingProps {
   readonly from?: Instruction.Content | undefined
   readonly to: Instruction.Content
-}) => {
+}
+
+/** The text of an instruction; with `from`, its changes to another one. */
+export const Wording = ({ from, to }: WordingProps) => {
   const earlier = new Map(from === undefined ? [] : Text.textsOf(from))
   return Text.textsOf(to).map(([name, text]) => (
     <div key={name ?? ""} className="wording">
@@ -31,16 +30,14 @@ export const Wording = ({
   ))
 }
 
-/** The text of an instruction, alone or as changes to its parent, and the proposer's reason for it. */
-export const WordingChoice = ({
-  parent,
-  rationale,
-  wording
-}: {
+interface WordingChoiceProps {
   readonly wording: Instruction.Content
   readonly parent: { readonly id: string | null; readonly wording: Instruction.Content } | undefined
   readonly rationale: string | null | undefined
-}) => {
+}
+
+/** The text of an instruction, alone or as changes to its parent, and the proposer's reason for it. */
+export const WordingChoice = ({ parent, rationale, wording }: WordingChoiceProps) => {
   const [isPlain, setPlain] = useState(false)
   const label = useLabels()
   return (

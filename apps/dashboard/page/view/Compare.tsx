@@ -12,16 +12,14 @@ import { go, withQuery } from "../Routing.ts"
 
 const useComparison = makeQuery((client, runs: string) => client.compare({ query: { runs } }))
 
-/** Runs side by side. */
-export const Compare = ({
-  route,
-  run,
-  runs
-}: {
+interface CompareProps {
   readonly run: RunView
   readonly runs: ReadonlyArray<RunView>
   readonly route: Route
-}) => {
+}
+
+/** Runs side by side. */
+export const Compare = ({ route, run, runs }: CompareProps) => {
   const readable = new Map(runs.flatMap((one) => (one.problem === null ? [[one.id, one] as const] : [])))
   const others = (
     route.query.get("with")?.split(",") ?? [...readable.keys()].filter((id) => id !== run.id).slice(0, 3)

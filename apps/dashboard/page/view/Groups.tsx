@@ -156,13 +156,12 @@ const columns: readonly [Column<SeedGroup>, ...ReadonlyArray<Column<SeedGroup>>]
   ]
 ]
 
-const Estimated = ({
-  estimate,
-  show
-}: {
+interface EstimatedProps {
   readonly estimate: Estimate | null
   readonly show: (value: number) => string
-}) =>
+}
+
+const Estimated = ({ estimate, show }: EstimatedProps) =>
   estimate === null ? (
     <span className="muted">–</span>
   ) : (

@@ -16,16 +16,14 @@ import { go, withQuery } from "../Routing.ts"
 
 const useLineage = makeQuery((client, run: string) => client.lineage({ params: { run } }))
 
-/** The parent of every instruction, and why each was proposed. */
-export const Lineage = ({
-  route,
-  run,
-  runs
-}: {
+interface LineageProps {
   readonly run: RunView
   readonly runs: ReadonlyArray<RunView>
   readonly route: Route
-}) => {
+}
+
+/** The parent of every instruction, and why each was proposed. */
+export const Lineage = ({ route, run, runs }: LineageProps) => {
   const { data, problem } = useLineage(run.id, versionOf(run))
   const [withRejected, setWithRejected] = useState(false)
   const shown = useMemo(
@@ -89,16 +87,14 @@ export const Lineage = ({
   )
 }
 
-/** Where a branch left its run, and where its own branches left it. */
-const Forks = ({
-  branches,
-  owner,
-  run: { forkedFrom }
-}: {
+interface ForksProps {
   readonly run: RunView
   readonly owner: RunView | undefined
   readonly branches: ReadonlyArray<Pick<RunView, "id" | "name"> & { readonly fork: ForkView }>
-}) => (
+}
+
+/** Where a branch left its run, and where its own branches left it. */
+const Forks = ({ branches, owner, run: { forkedFrom } }: ForksProps) => (
   <>
     {forkedFrom !== null && (
       <p className="forks">
@@ -144,17 +140,14 @@ const noteOf = ({ step, verification }: NodeView): string => {
   return `verified ${percent(mean, 0)}${parentMean === null ? "" : ` vs ${percent(parentMean, 0)}`}`
 }
 
-const Node = ({
-  lineage,
-  node,
-  onSelect,
-  run
-}: {
+interface NodeProps {
   readonly lineage: LineageView
   readonly node: NodeView
   readonly run: RunView
   readonly onSelect: (key: string) => void
-}) => {
+}
+
+const Node = ({ lineage, node, onSelect, run }: NodeProps) => {
   const parent = parentOf(lineage, node)
   const evolution = node.evolution === null ? undefined : lineage.evolutions[node.evolution]
   return (
@@ -184,17 +177,14 @@ const Node = ({
   )
 }
 
-const Facts = ({
-  lineage,
-  node,
-  onSelect,
-  parent
-}: {
+interface FactsProps {
   readonly lineage: LineageView
   readonly node: NodeView
   readonly parent: NodeView | undefined
   readonly onSelect: (key: string) => void
-}) => {
+}
+
+const Facts = ({ lineage, node, onSelect, parent }: FactsProps) => {
   const children =
     node.id === null ? [] : lineage.nodes.filter((other) => other.id !== null && other.parent === node.id)
   const links = (nodes: ReadonlyArray<NodeView>) =>
@@ -222,15 +212,13 @@ const Facts = ({
   )
 }
 
-const VerificationCard = ({
-  evolution,
-  node,
-  run
-}: {
+interface VerificationCardProps {
   readonly run: RunView
   readonly node: NodeView
   readonly evolution: EvolutionView | undefined
-}) => {
+}
+
+const VerificationCard = ({ evolution, node, run }: VerificationCardProps) => {
   const label = useLabels()
   const { trial, verification } = node
   if (verification === null) return null
@@ -261,15 +249,13 @@ const VerificationCard = ({
   )
 }
 
-const LabelledBar = ({
-  label,
-  tone,
-  value
-}: {
+interface LabelledBarProps {
   readonly label: string
   readonly value: number
   readonly tone: string
-}) => (
+}
+
+const LabelledBar = ({ label, tone, value }: LabelledBarProps) => (
   <div className="bar">
     <span className="bar-label">{label}</span>
     <Bar share={value} tone={tone} />

@@ -117,15 +117,13 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
   )
 }
 
-const Curves = ({
-  overview,
-  route,
-  run
-}: {
+interface CurvesProps {
   readonly overview: OverviewView
   readonly run: RunView
   readonly route: Route
-}) => {
+}
+
+const Curves = ({ overview, route, run }: CurvesProps) => {
   const { marks, metrics, trained, validations } = overview
   const sources = sourceMetrics(metrics)
   const shown = useChartState(route, [
@@ -185,13 +183,12 @@ const Curves = ({
   )
 }
 
-const MetricsTable = ({
-  overview: { marks, steps },
-  series
-}: {
+interface MetricsTableProps {
   readonly overview: OverviewView
   readonly series: Drawable["series"][number] | undefined
-}) => {
+}
+
+const MetricsTable = ({ overview: { marks, steps }, series }: MetricsTableProps) => {
   const places = new Map(series?.steps.map((step, place) => [step, place]))
   const valueAt = (name: string, step: number) => series?.values[name]?.[places.get(step) ?? -1] ?? null
   return (

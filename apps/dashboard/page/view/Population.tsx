@@ -105,15 +105,13 @@ const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray
   ]
 ]
 
-const LifeSpan = ({
-  evolutions,
-  life: { bornAt, fate, id, leftAt },
-  run
-}: {
+interface LifeSpanProps {
   readonly life: LifeView
   readonly run: RunView
   readonly evolutions: ReadonlyArray<number>
-}) => {
+}
+
+const LifeSpan = ({ evolutions, life: { bornAt, fate, id, leftAt }, run }: LifeSpanProps) => {
   const end = Math.max(1, run.steps ?? run.step)
   const until = leftAt ?? run.step
   return (

@@ -5,14 +5,13 @@ import type { Line } from "../../src/served/PopulationLog.ts"
 import { Card, Empty, Pending } from "../part/Parts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 
-/** The decisions and changes of the population with their reasons, the latest first. */
-export const History = ({
-  population: { name },
-  version
-}: {
+interface HistoryProps {
   readonly population: Population.Population
   readonly version: string
-}) => {
+}
+
+/** The decisions and changes of the population with their reasons, the latest first. */
+export const History = ({ population: { name }, version }: HistoryProps) => {
   const { data, problem } = usePopulationLog(name, version)
   const [shown, setShown] = useState(100)
   if (data === null) return <Pending problem={problem} />

@@ -12,16 +12,14 @@ import { intervalOf, MeanReward, StandingBadge, ToSeed } from "../part/MemberPar
 import { usePopulationLog } from "../source/PopulationLog.ts"
 import { populationRoutes } from "../Route.ts"
 
-/** The parent of every instruction, why it was removed, and the actions of an admin. */
-export const Lineage = ({
-  population,
-  selected,
-  version
-}: {
+interface LineageProps {
   readonly population: Population.Population
   readonly selected: string | undefined
   readonly version: string
-}) => {
+}
+
+/** The parent of every instruction, why it was removed, and the actions of an admin. */
+export const Lineage = ({ population, selected, version }: LineageProps) => {
   const { data, problem } = usePopulationLog(population.name, version)
   const nodes = data === null ? [] : nodesOf(population.members, data)
   const wanted = nodes.find(({ id }) => id === (selected ?? population.incumbent)) ?? nodes[0]

@@ -4,12 +4,12 @@ import { type Column, Table } from "../part/Table.tsx"
 import { State } from "../part/MemberParts.tsx"
 import { populationRoutes } from "../Route.ts"
 
-/** All populations. */
-export const PopulationList = ({
-  populations
-}: {
+interface PopulationListProps {
   readonly populations: ReadonlyArray<Population.PopulationSummary>
-}) =>
+}
+
+/** All populations. */
+export const PopulationList = ({ populations }: PopulationListProps) =>
   populations.length === 0 ? (
     <Empty isPage title="No populations yet">
       Create one from a prompt: <code>PUT /v1/populations/NAME</code> with <code>{'{"seed": "Be brief."}'}</code>.

@@ -11,14 +11,13 @@ import { usePopulationLog } from "../source/PopulationLog.ts"
 import { populationRoutes } from "../Route.ts"
 import { RewardChart } from "../chart/RewardChart.tsx"
 
-/** The members with their shares and rewards, the candidates that wait for approval, and the open cohorts. */
-export const Members = ({
-  population,
-  version
-}: {
+interface MembersProps {
   readonly population: Population.Population
   readonly version: string
-}) => {
+}
+
+/** The members with their shares and rewards, the candidates that wait for approval, and the open cohorts. */
+export const Members = ({ population, version }: MembersProps) => {
   const alive = population.members.filter(({ standing }) => standing === "member")
   const waiting = population.members.filter(({ standing }) => standing === "waiting")
   return (
@@ -88,16 +87,14 @@ const memberColumns = ({
   ["Missing", "num wide-only", ({ estimate }) => percent(estimate.missing)]
 ]
 
-/** A proposed instruction beside its parent, with the buttons that approve and reject it. */
-const Newcomer = ({
-  member,
-  population,
-  version
-}: {
+interface NewcomerProps {
   readonly population: Population.Population
   readonly member: Member.Member
   readonly version: string
-}) => {
+}
+
+/** A proposed instruction beside its parent, with the buttons that approve and reject it. */
+const Newcomer = ({ member, population, version }: NewcomerProps) => {
   const { act, busy, problem } = useAction()
   const label = useLabels()
   const { data } = usePopulationLog(population.name, version)

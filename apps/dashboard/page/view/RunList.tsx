@@ -8,16 +8,14 @@ import { type Route, searchRoutes } from "../Route.ts"
 import { Runs } from "./Runs.tsx"
 import { Verdict } from "./SearchParts.tsx"
 
-/** All runs and searches. */
-export const RunList = ({
-  route,
-  runs,
-  searches
-}: {
+interface RunListProps {
   readonly route: Route
   readonly runs: ReadonlyArray<RunView>
   readonly searches: ReadonlyArray<SearchView>
-}) => (
+}
+
+/** All runs and searches. */
+export const RunList = ({ route, runs, searches }: RunListProps) => (
   <>
     {runs.length + searches.length === 0 && (
       <Empty isPage title="No runs yet">

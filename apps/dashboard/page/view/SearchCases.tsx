@@ -33,14 +33,13 @@ export const SearchCases = ({ detail }: { readonly detail: SearchDetail }) => {
   )
 }
 
-/** A case with its score, the answer, and what the score says about it. */
-export const Case = ({
-  isShort = false,
-  one: { case: input, feedback, output, score }
-}: {
+interface CaseProps {
   readonly one: SearchDetail["failing"][number]
   readonly isShort?: boolean
-}) => (
+}
+
+/** A case with its score, the answer, and what the score says about it. */
+export const Case = ({ isShort = false, one: { case: input, feedback, output, score } }: CaseProps) => (
   <li className="failing">
     <span className={`outcome outcome-${score === 0 ? "wrong" : "partial"}`}>{percent(score, 0)}</span>
     <div className={isShort ? "short" : ""}>

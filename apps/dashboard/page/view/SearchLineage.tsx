@@ -8,16 +8,14 @@ import { type SearchRoute, searchRoutes } from "../Route.ts"
 import { go } from "../Routing.ts"
 import { Gain } from "./SearchParts.tsx"
 
-/** Which prompt came from which, and why some left the search. */
-export const SearchLineage = ({
-  detail,
-  route,
-  search
-}: {
+interface SearchLineageProps {
   readonly search: SearchView
   readonly detail: SearchDetail
   readonly route: SearchRoute
-}) => {
+}
+
+/** Which prompt came from which, and why some left the search. */
+export const SearchLineage = ({ detail, route, search }: SearchLineageProps) => {
   const { prompt, tried } = detail
   const nodes = inTreeOrder(tried.map((one) => ({ ...one, key: one.id })))
   const wanted = route.query.get("instruction") ?? prompt
@@ -62,11 +60,11 @@ const parentOf = (tried: SearchDetail["tried"], { parent }: EvolveSearchView.Tri
 const Standing = ({ left }: Pick<EvolveSearchView.Tried, "left">) =>
   left === null ? <span className="badge fate-alive">member</span> : <span className="badge fate-pruned">left</span>
 
-const Facts = ({
-  one: { cases, chance, enteredAfter, gain, left, parent, score }
-}: {
+interface FactsProps {
   readonly one: EvolveSearchView.Tried
-}) => (
+}
+
+const Facts = ({ one: { cases, chance, enteredAfter, gain, left, parent, score } }: FactsProps) => (
   <dl className="facts">
     <Fact name="Added">
       {parent === null ? "as the prompt to improve" : `from ${parent}, after round ${enteredAfter}`}

@@ -27,16 +27,14 @@ export const StepField = ({ route, steps }: { readonly route: Route; readonly st
   />
 )
 
-/** Why the training reward changed at a step: which instructions came, went, or got other rewards. */
-export const StepChange = ({
-  route,
-  run,
-  step
-}: {
+interface StepChangeProps {
   readonly run: RunView
   readonly route: Route
   readonly step: number
-}) => {
+}
+
+/** Why the training reward changed at a step: which instructions came, went, or got other rewards. */
+export const StepChange = ({ route, run, step }: StepChangeProps) => {
   const { data, problem } = useStepChange({ run: run.id, step }, versionOf(run))
   const change = data?.change ?? null
   const isThere = data !== null

@@ -106,17 +106,14 @@ const usePage = (run: RunView, query: TrajectoryQuery) => {
   return { page, problem }
 }
 
-const PageOfLines = ({
-  onTurn,
-  page,
-  route,
-  selected
-}: {
+interface PageOfLinesProps {
   readonly page: TrajectoryPage
   readonly route: Route
   readonly selected: string | null
   readonly onTurn: (by: number) => void
-}) => (
+}
+
+const PageOfLines = ({ onTurn, page, route, selected }: PageOfLinesProps) => (
   <Card
     className="list-card scroll-list"
     title={`${count(page.total)} of ${count(page.all)}`}
@@ -160,15 +157,13 @@ const PageOfLines = ({
   </Card>
 )
 
-const Line = ({
-  isSelected,
-  onSelect,
-  row
-}: {
+interface LineProps {
   readonly row: TrajectoryLine
   readonly isSelected: boolean
   readonly onSelect: (id: string) => void
-}) => {
+}
+
+const Line = ({ isSelected, onSelect, row }: LineProps) => {
   const button = useScrollInto<HTMLButtonElement>(isSelected)
   return (
     <li>
@@ -205,17 +200,14 @@ const Line = ({
   )
 }
 
-const Filters = ({
-  onChange,
-  page,
-  route,
-  search
-}: {
+interface FiltersProps {
   readonly page: TrajectoryPage
   readonly route: Route
   readonly search: RefObject<HTMLInputElement | null>
   readonly onChange: (changes: Readonly<Record<string, string>>, how?: "replace") => void
-}) => {
+}
+
+const Filters = ({ onChange, page, route, search }: FiltersProps) => {
   const label = useLabels()
   const counts = new Map(page.modes.map(({ count, mode }) => [mode, ` (${count})`]))
   const choice = (
@@ -292,16 +284,14 @@ const Diagnosed = ({ diagnosed: { done, of } }: Pick<TrajectoryPage, "diagnosed"
     </p>
   )
 
-/** Sends the text shortly after the last key. */
-const SearchField = ({
-  onChange,
-  search,
-  text
-}: {
+interface SearchFieldProps {
   readonly text: string
   readonly search: RefObject<HTMLInputElement | null>
   readonly onChange: (text: string) => void
-}) => {
+}
+
+/** Sends the text shortly after the last key. */
+const SearchField = ({ onChange, search, text }: SearchFieldProps) => {
   const [typed, setTyped] = useState(text)
   const latest = useRef(onChange)
   latest.current = onChange
