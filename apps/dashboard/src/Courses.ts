@@ -1,5 +1,5 @@
 /** The figures of a population over steps: how often each instruction is drawn, its value, and its gain. */
-import { percent, points } from "@inspo/report/Format"
+import { percent, points } from "@inspo/report"
 import type { Figure, Horizontal, Line } from "./Figure.ts"
 import { look } from "./Curves.ts"
 import type { Mark } from "./view/OverviewView.ts"

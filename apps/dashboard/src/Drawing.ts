@@ -1,6 +1,6 @@
 /** Draws figures as elements: charts of the page, figures of reports, and files. */
 import { createElement as h, Fragment, type CSSProperties, type ReactElement } from "react"
-import { axis as axisText } from "@inspo/report/Format"
+import { axis as axisText } from "@inspo/report"
 import { ends, logEnds, logTicks, ticks } from "./Axis.ts"
 import { type Stretch, within } from "./Chart.ts"
 import { instructionStyle } from "./Colour.ts"

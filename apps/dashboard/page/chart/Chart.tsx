@@ -8,7 +8,7 @@ import {
   useRef,
   useState
 } from "react"
-import { axis as axisText } from "@inspo/report/Format"
+import { axis as axisText } from "@inspo/report"
 import { type Stretch, valueAt } from "../../src/Chart.ts"
 import { colourOf } from "../../src/Curves.ts"
 import { contents, legend, type Plot, plotOf } from "../../src/Drawing.ts"
