@@ -34,7 +34,7 @@ export interface Inking {
   /** The id of the area outside which no curve is drawn. */
   readonly clip?: string
   readonly style?: (line: Line) => CSSProperties
-  /** The instruction that stands out, and what is called with the one under the pointer. */
+  /** The instruction that is emphasized, and what is called with the one under the pointer. */
   readonly picked?: string | null
   readonly onPick?: ((instruction: string | null) => void) | undefined
 }

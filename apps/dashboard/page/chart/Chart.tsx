@@ -25,7 +25,7 @@ export interface ChartProps {
   readonly onZoom?: ((zoom: Stretch | null) => void) | undefined
   /** Called with the position on the horizontal axis that the user clicks on. */
   readonly onStep?: ((position: number) => void) | undefined
-  /** The instruction whose curve stands out, and what is called with the one under the pointer. */
+  /** The instruction whose curve is emphasized, and what is called with the one under the pointer. */
   readonly picked?: string | null
   readonly onPick?: ((instruction: string | null) => void) | undefined
   /** Beside the title. */
