@@ -50,22 +50,8 @@ export const nodeOf = (schema: Schema.Constraint): Node =>
 
 const root = nodeOf(RunConfig)
 
-/** Mappings that are written as one value, or as the path of a file. */
-const oneValue: ReadonlySet<string> = new Set([
-  "budget",
-  "checkpoint",
-  "control",
-  "data.world",
-  "evaluation",
-  "judge",
-  "keys",
-  "requests",
-  "reward",
-  "rollout.texts",
-  "train.loss",
-  "train.miniBatch",
-  "train.optimizer"
-])
+/** Mappings that are written as one value, or as the path of a file. A section whose keys users set one by one is not one of them. */
+const oneValue: ReadonlySet<string> = new Set(["control", "keys", "rollout.texts"])
 
 /** Sections before the keys in them, in the order of the Schema. */
 export const configKeys: ReadonlyArray<ConfigKey> = keysOf(root, "")
