@@ -10,46 +10,13 @@
  */
 import { type Instruction, RandomStream } from "@inspo/domain"
 import type { Block, Cell, Waiting } from "./Blocks.ts"
+import type { Comparison, Prior } from "./Contents.ts"
 import { cholesky, inverse, type Matrix, solve, type Vector } from "./internal/Cholesky.ts"
 
-/**
- * What is expected before rewards are known: means that spread by `spread` variances of a sample, and newcomers that differ from
- * the incumbent by `newcomer`, give or take `deviation`.
- */
-export interface Prior {
-  readonly spread: number
-  readonly newcomer: number
-  readonly deviation: number
-}
+export type { Comparison, Prior } from "./Contents.ts"
 
 /** Of runs and served populations: newcomers are 2 points below the incumbent they were written from, give or take 5. */
-export const defaultPrior: Prior = { spread: 0.01, newcomer: -0.02, deviation: 0.05 }
-
-/**
- * All arrays are parallel to the members. With w the weights of a block's cells and ȳ its weighted mean, `precision` is
- * Σ diag(w) − w wᵀ / Σw, `weighted` is Σ w (y − ȳ), `squares` is Σ w (y − ȳ)², and `freedom` the number of cells less that of
- * blocks. `samples` and `sum` count all rewards. `exponents[i][j]` holds the logarithm of the e-process that member j is better than
- * member i, under each of the {@link bets}, and `exponents[i][i]` that its rivals are. `shares[i][j]` is the part of the risk that it may
- * spend: those that begin with the g-th entry, of all `generation` entries, have 1 / (g (g + 1)), which sum to 1, half of it against the
- * oldest member. `since` is `samples` at the entry of each member. `chances` is P(best). `incumbent` is the member that is returned, by
- * place; -1 without members. `prior` is there if it is not the default one.
- */
-export interface Comparison {
-  readonly precision: ReadonlyArray<ReadonlyArray<number>>
-  readonly weighted: ReadonlyArray<number>
-  readonly squares: number
-  readonly freedom: number
-  readonly samples: number
-  readonly sum: number
-  readonly exponents: ReadonlyArray<ReadonlyArray<Vector>>
-  readonly shares: Matrix
-  readonly since: Vector
-  readonly generation: number
-  readonly chances: ReadonlyArray<number>
-  readonly incumbent: number
-  readonly waiting: ReadonlyArray<Waiting>
-  readonly prior?: Prior
-}
+const defaultPrior: Prior = { spread: 0.01, newcomer: -0.02, deviation: 0.05 }
 
 /** Without members. */
 export const empty: Comparison = {

@@ -1,7 +1,8 @@
 /** How much better one member is than another, within questions. */
 import type { Instruction } from "@inspo/domain"
 import * as Comparison from "./Comparison.ts"
-import { ids, missingShares, type Contents } from "./Members.ts"
+import type { Contents } from "./Contents.ts"
+import { ids, missingShares } from "./Members.ts"
 
 /**
  * The expected reward of one member minus that of another, with its 95 % interval by the Gaussian model of

@@ -1,5 +1,5 @@
 /** A confidence interval of a member's mean reward that is valid at any time. */
-import type { Bounds } from "./Members.ts"
+import type { Bounds } from "./Contents.ts"
 
 /** Bounds of an expected reward, in [0, 1]. */
 export interface Interval {

@@ -1,87 +1,11 @@
 /**
  * A population: its members with the evidence about them. Pure functions that load neither schemas nor services; the schemas are in
- * `Population`.
+ * `Contents`.
  */
 import * as Option from "effect/Option"
-import type { Schema } from "effect"
 import { type Instruction, InvalidInput } from "@inspo/domain"
 import * as Comparison from "./Comparison.ts"
-
-/**
- * The observation of an instruction in one step: the mean reward over all its trajectories in that step (r̄ of Eq. 6), and the
- * number of trajectories and groups behind it.
- */
-export interface WindowEntry {
-  readonly step: number
-  readonly mean: number
-  readonly trajectories: number
-  readonly groups: number
-}
-
-/**
- * The sums of the mean rewards of `groups` groups, plus 1/2 for one assumed group before the first: `low` with 0 for every
- * missing reward, `high` with 1. They are equal if none is missing.
- */
-export interface Bounds {
-  readonly groups: number
-  readonly low: number
-  readonly high: number
-}
-
-/**
- * The statistics of an instruction since it joined, of a size that does not grow with the run; kept by `resetWindows`.
- * `groups` counts those with a reward, `bounds` all of them.
- */
-export interface Lifetime {
-  readonly groups: number
-  readonly trajectories: number
-  readonly rewardSum: number
-  readonly bounds: Bounds
-}
-
-/**
- * Mean reward of a candidate on its verification set, the number of groups behind it, and, if it was compared, the rival and
- * the rival's mean.
- */
-export interface Verification {
-  readonly mean: number
-  readonly groups: number
-  readonly rival: { readonly id: Instruction.InstructionId; readonly mean: number } | null
-}
-
-/**
- * An instruction of the population with the evidence for it.
- *
- * `window` holds the steps that `value` averages, oldest first. `value` is null until the instruction is sampled, and
- * again after a reset. `stale` means that the value is older than the window. `verification` is null for an instruction that
- * joined unverified.
- */
-export interface Member {
-  readonly instruction: Instruction.Instruction
-  readonly window: ReadonlyArray<WindowEntry>
-  readonly value: number | null
-  readonly stale: boolean
-  readonly lifetime: Lifetime
-  readonly verification: Verification | null
-}
-
-/**
- * The members in the order in which they joined, the last observed step, 0 before any, and how the members compare. `own` is the evidence of a
- * rule that owns it, absent where there is none.
- */
-export interface Contents {
-  readonly members: ReadonlyArray<Member>
-  readonly step: number
-  readonly comparison: Comparison.Comparison
-  readonly own?: Schema.Json
-}
-
-/** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */
-export interface Value {
-  readonly id: Instruction.InstructionId
-  readonly value: number
-  readonly chance?: number
-}
+import type { Contents, Lifetime, Member, Verification } from "./Contents.ts"
 
 /** The lifetime of an instruction that was never sampled. */
 export const unobserved: Lifetime = {

@@ -1,7 +1,7 @@
 /** Rules that own their evidence: any kind of it, beside what a population keeps of its members. */
 import { Array as Arr, Schema } from "effect"
 import type { Strategy as Named } from "@inspo/domain"
-import type { Contents, Value } from "./Members.ts"
+import type { Contents, Value } from "./Contents.ts"
 import * as Ranking from "./Ranking.ts"
 import { compare, type Interface, type Observed } from "./Values.ts"
 

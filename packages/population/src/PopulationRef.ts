@@ -1,14 +1,15 @@
 /** A population that keeps its state, for programs of effects. */
 import { Context, Effect, Layer, type Option, SynchronizedRef } from "effect"
 import { Attempt, type Instruction, type InvalidInput } from "@inspo/domain"
+import type { Contents, Member, Value } from "./Contents.ts"
 import * as Members from "./Members.ts"
 import * as Values from "./Values.ts"
 
 /** The functions of `Population` and of a valuation, over a population that they change in place. */
 export interface Interface {
-  readonly get: Effect.Effect<Members.Contents>
-  readonly values: Effect.Effect<ReadonlyArray<Members.Value>>
-  readonly best: Effect.Effect<Option.Option<Members.Member>>
+  readonly get: Effect.Effect<Contents>
+  readonly values: Effect.Effect<ReadonlyArray<Value>>
+  readonly best: Effect.Effect<Option.Option<Member>>
   readonly observe: (
     step: number,
     groups: ReadonlyArray<Values.Observed>
@@ -45,7 +46,7 @@ export const layerRef = (
     PopulationRef,
     Effect.gen(function* () {
       const state = yield* SynchronizedRef.make(yield* Attempt.attempt(() => Members.begin(instructions)))
-      const change = (next: (population: Members.Contents) => Members.Contents) =>
+      const change = (next: (population: Contents) => Contents) =>
         SynchronizedRef.updateEffect(state, (population) => Attempt.attempt(() => next(population)))
       return {
         get: SynchronizedRef.get(state),

@@ -1,6 +1,6 @@
 import * as Order from "effect/Order"
 import { Invariant } from "@inspo/domain"
-import type { Member, Contents, Value } from "./Members.ts"
+import type { Member, Contents, Value } from "./Contents.ts"
 
 /** Sorts the members, best first, by the given values. Every member needs a value. */
 export type Ranking = (population: Contents, values: ReadonlyArray<Value>) => ReadonlyArray<Member>

@@ -7,17 +7,8 @@ import { sumAll } from "effect/Number"
 import * as Option from "effect/Option"
 import { type Group, type Instruction, InvalidInput, Invariant, type Strategy } from "@inspo/domain"
 import type { MissingRewards } from "./MissingRewards.ts"
-import {
-  ids,
-  incumbent,
-  type Lifetime,
-  lifetimeMean,
-  type Member,
-  missingShares,
-  type Contents,
-  type Value,
-  type WindowEntry
-} from "./Members.ts"
+import type { Contents, Lifetime, Member, Value, WindowEntry } from "./Contents.ts"
+import { ids, incumbent, lifetimeMean, missingShares } from "./Members.ts"
 import * as Blocks from "./Blocks.ts"
 import * as Comparison from "./Comparison.ts"
 import * as Ranking from "./Ranking.ts"

@@ -1,10 +1,11 @@
 /** Removes members by paired evidence, and makes room for as many newcomers as the last ones earned. */
 import { type Instruction, InvalidInput } from "@inspo/domain"
-import { Comparison } from "@inspo/population"
-import { ids, incumbent, type Member, type Contents } from "@inspo/population/Members"
+import { Comparison, type Population } from "@inspo/population"
+import { ids, incumbent } from "@inspo/population/Members"
 import * as Order from "effect/Order"
+import type { Entrants } from "./Decisions.ts"
 import { type Interface as Removal, recordWith } from "./Halving.ts"
-import type { Entrants, Interface as Admission } from "./Replacement.ts"
+import type { Interface as Admission } from "./Replacement.ts"
 
 /**
  * `delta` is the risk over the whole life, above 0 and below 1, by default 0.05; `parents` is N_parent, the fewest members that a
@@ -88,13 +89,13 @@ export const admission = ({ delta = defaultRisk }: Pick<Options, "delta"> = {}):
 }
 
 /** The p-value of "this member is the best of those present", valid over all looks, entries and departures; at most 1. */
-export const doubtsOf = (population: Contents): ReadonlyMap<Instruction.InstructionId, number> => {
+export const doubtsOf = (population: Population.Contents): ReadonlyMap<Instruction.InstructionId, number> => {
   const against = Comparison.evidenceAgainst(population.comparison)
   return new Map(ids(population).map((id, place) => [id, Math.min(1, 1 / (against[place] ?? 0))]))
 }
 
 /** The incumbent first, then by P(best), then the older. */
-const rank = ({ comparison, members }: Contents): ReadonlyArray<Member> =>
+const rank = ({ comparison, members }: Population.Contents): ReadonlyArray<Population.Member> =>
   members
     .map((member, place) => ({
       member,
@@ -104,7 +105,7 @@ const rank = ({ comparison, members }: Contents): ReadonlyArray<Member> =>
     .map(({ member }) => member)
 
 /** Without a reward nothing is known against the last ones, and only others can be rewarded. */
-const mostNewcomers = (population: Contents, latest: Entrants | null): number => {
+const mostNewcomers = (population: Population.Contents, latest: Entrants | null): number => {
   if (latest === null || population.comparison.sum === 0) return firstNewcomers
   const best = incumbent(population)?.instruction.id
   return latest.ids.some((id) => id === best) ? 2 * latest.places : Math.max(1, Math.floor(latest.places / 2))

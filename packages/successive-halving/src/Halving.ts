@@ -1,37 +1,7 @@
 /** Removal by halves: who is pruned, and who are parents. Pure functions that load neither schemas nor services. */
 import { type Instruction, InvalidInput, Invariant, type Strategy } from "@inspo/domain"
-import { Ranking } from "@inspo/population"
-import type { Member, Contents, Value } from "@inspo/population/Members"
-
-/**
- * Why an instruction was removed.
- *
- * - `bottom-half`: it ranked in the bottom half
- * - `worse`: it is certainly not the best of its population
- * - `forced`: it made room for newcomers, whatever the evidence
- */
-export type PruneReason = "bottom-half" | "worse" | "forced"
-
-/**
- * A removed instruction, with the value it was ranked by. `certainty`, in [0, 1], is one minus the p-value of "it is the best
- * of the population"; absent if the rule computes none.
- */
-export interface Pruned {
-  readonly id: Instruction.InstructionId
-  readonly value: number
-  readonly reason: PruneReason
-  readonly certainty?: number
-}
-
-/**
- * The outcome of a pruning: `kept` best first, `pruned` worst first, and which of the kept were `spared`: the rule would
- * have pruned them, but they are protected, or as many members are to stay.
- */
-export interface Pruning {
-  readonly kept: ReadonlyArray<Instruction.InstructionId>
-  readonly pruned: ReadonlyArray<Pruned>
-  readonly spared: ReadonlyArray<Instruction.InstructionId>
-}
+import { type Population, Ranking } from "@inspo/population"
+import type { Pruned, PruneReason, Pruning } from "./Decisions.ts"
 
 /**
  * A rule of removal. Pure; `values` ranks the members, with one for each: W_{t-1} as in the paper, else W_t. A protected member
@@ -40,12 +10,15 @@ export interface Pruning {
 export interface Interface {
   readonly identity: Strategy.Identity
   readonly prune: (
-    population: Contents,
-    values: ReadonlyArray<Value>,
+    population: Population.Contents,
+    values: ReadonlyArray<Population.Value>,
     protectedIds?: ReadonlySet<Instruction.InstructionId>
   ) => Pruning
   /** The top N_parent, best first: the parents of the next generation. */
-  readonly parents: (population: Contents, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
+  readonly parents: (
+    population: Population.Contents,
+    values: ReadonlyArray<Population.Value>
+  ) => ReadonlyArray<Population.Member>
 }
 
 /**
@@ -82,7 +55,7 @@ export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly s
 }
 
 /** Records removed members, each with the value it was ranked by, and its certainty if the rule computes one. */
-export const recordWith = (values: ReadonlyArray<Value>) => {
+export const recordWith = (values: ReadonlyArray<Population.Value>) => {
   const valueOf = new Map(values.map(({ id, value }) => [id, value]))
   return (id: Instruction.InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
     id,

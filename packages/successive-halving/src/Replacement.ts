@@ -1,18 +1,19 @@
 /** How newcomers get their places. Pure functions that load neither schemas nor services. */
 import { type Instruction, InvalidInput, type Strategy } from "@inspo/domain"
-import { Ranking } from "@inspo/population"
-import { ids, type Contents, type Value } from "@inspo/population/Members"
-import { type Pruned, recordWith } from "./Halving.ts"
+import { type Population, Ranking } from "@inspo/population"
+import { ids } from "@inspo/population/Members"
+import type { Entrants, Pruned } from "./Decisions.ts"
+import { recordWith } from "./Halving.ts"
 
 /** A rule of admission. Pure; `values` ranks the members, with one for each. */
 export interface Interface {
   readonly identity: Strategy.Identity
   /** What bounds an evolution, after the `latest` one; absent if only the places do. */
-  readonly bounds?: (population: Contents, latest: Entrants | null) => Bounds
+  readonly bounds?: (population: Population.Contents, latest: Entrants | null) => Bounds
   /** The members that newcomers replace, worst first: none of `staying`, and at least as many as leave `size` members. */
   readonly replaced: (
-    population: Contents,
-    values: ReadonlyArray<Value>,
+    population: Population.Contents,
+    values: ReadonlyArray<Population.Value>,
     staying: ReadonlySet<Instruction.InstructionId>,
     size: number
   ) => ReadonlyArray<Pruned>
@@ -22,12 +23,6 @@ export interface Interface {
 export interface Bounds {
   readonly kept: ReadonlyArray<Instruction.InstructionId>
   readonly newcomers: number
-}
-
-/** The newcomers of an evolution, for so many places. */
-export interface Entrants {
-  readonly places: number
-  readonly ids: ReadonlyArray<Instruction.InstructionId>
 }
 
 /** As in the paper: newcomers replace all members but those who stay. */
