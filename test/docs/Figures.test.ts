@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { Exact } from "@inspo/statistics"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
+import { paired } from "../../research/studies/src/Paired.ts"
 import { root } from "../packages/support/Workspace.ts"
 
 const read = (file: string): string => readFileSync(join(root, file), "utf8")
@@ -105,7 +106,7 @@ describe("the figures of the README", () => {
       "10",
       mean(evolved),
       mean(plain),
-      withInterval(Exact.paired(evolved, plain))
+      withInterval(paired(evolved, plain))
     ])
     const started = (arm: string) => (arms.get(arm) ?? []).filter(({ takeOff }) => takeOff.step !== null).length
     assert.deepStrictEqual([started("letter-searching"), started("letter-static")], [10, 0])
@@ -114,7 +115,7 @@ describe("the figures of the README", () => {
 
   it.each(["format", "arithmetic"])("on a frozen model are those of each seed: %s", (task) => {
     const { plain, returned } = frozen(task)
-    const difference = Exact.paired(returned, plain)
+    const difference = paired(returned, plain)
     assert.deepStrictEqual(figures(`SmolLM2, ${task === "format" ? "a format" : task}, frozen`), [
       `${plain.size}`,
       mean(returned),

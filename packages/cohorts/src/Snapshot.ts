@@ -1,7 +1,7 @@
 /** A snapshot of a population: estimates and intervals, open cohorts, and what the next decision waits for. */
 import { Instruction } from "@inspo/domain"
 import { isAlive, isIn } from "@inspo/evolution"
-import { Comparison, type Difference, MeanInterval, type MissingRewards, Population } from "@inspo/population"
+import { Comparison, type Difference, MeanInterval, Population } from "@inspo/population"
 import { HashMap } from "effect"
 import { total } from "./CohortEvidence.ts"
 import { settlesAt } from "./Horizon.ts"
@@ -170,7 +170,7 @@ export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForb
 
 /** The mean of the reported rewards, clipped to the interval that missing rewards allow. */
 const meanOf = (
-  missingRewards: MissingRewards.MissingRewards,
+  missingRewards: Population.MissingRewards,
   { groups, high, low }: Population.Bounds,
   { reported, sum }: Tally
 ): number | null => {

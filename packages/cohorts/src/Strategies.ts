@@ -1,6 +1,6 @@
 /** The strategies of a population: those that its settings name, or that the context provides in their place. */
 import { type Group, Rules, Strategies as Evolution } from "@inspo/evolution"
-import type { MissingRewards } from "@inspo/population"
+import type { Population } from "@inspo/population"
 import { Effect } from "effect"
 import { type Settings, toUnit } from "./Settings.ts"
 
@@ -35,7 +35,7 @@ export const fromContext: Effect.Effect<Decides> = Effect.map(
 /** What a missing reward means, as a reward in [0, 1]. No evidence has any where they are missing at random. */
 export const missingRewardsOf = (
   settings: Pick<Settings, "missingRewards" | "rewardRange">
-): MissingRewards.MissingRewards =>
+): Population.MissingRewards =>
   typeof settings.missingRewards === "string" ? "worst" : { value: toUnit(settings, settings.missingRewards.value) }
 
 /** What of the units of a cohort is evidence: without missing rewards where they are missing at random. */

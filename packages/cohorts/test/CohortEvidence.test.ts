@@ -3,7 +3,7 @@ import { CohortEvidence, create, type Learning, Settings, Strategies } from "@in
 import { Instruction, Question, RandomStream } from "@inspo/domain"
 import type { Group } from "@inspo/evolution"
 
-import { Comparison, Difference, type MissingRewards, Population } from "@inspo/population"
+import { Comparison, Difference, Population } from "@inspo/population"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
@@ -15,7 +15,7 @@ const settings = Settings.online(1)
 
 const learning = (): Learning.Learning => create(settings, contents).state.learning
 
-const valuation = (missingRewards: MissingRewards.MissingRewards = "worst") => {
+const valuation = (missingRewards: Population.MissingRewards = "worst") => {
   return Strategies.ofSettings({ ...settings, missingRewards }).valuation
 }
 

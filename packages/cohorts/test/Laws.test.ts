@@ -15,7 +15,7 @@ import {
   State
 } from "@inspo/cohorts"
 import { Instruction } from "@inspo/domain"
-import { Comparison, Difference, type MissingRewards, Population } from "@inspo/population"
+import { Comparison, Difference, Population } from "@inspo/population"
 import { isAlive } from "@inspo/evolution"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
@@ -733,7 +733,7 @@ describe("what is shown", () => {
     maxLength: 4
   })
   const Cohorts = fc.array(fc.array(Samples, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
-  const Missing = fc.constantFrom<MissingRewards.MissingRewards>("worst", { value: 0 }, { value: 0.5 })
+  const Missing = fc.constantFrom<Population.MissingRewards>("worst", { value: 0 }, { value: 0.5 })
 
   it("has each mean within its interval, with any rewards missing, failed or late", () => {
     fc.assert(

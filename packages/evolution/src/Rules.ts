@@ -1,5 +1,5 @@
 /** How a population is led: the registries of rules, two sets of them, and their single choices for ablations. */
-import { type MissingRewards, Population, type Ranking } from "@inspo/population"
+import { Population, type Ranking } from "@inspo/population"
 import { Admission, EvidencePruning, Removal as Rule } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Equal, Schema, SchemaGetter, Struct } from "effect"
@@ -15,7 +15,7 @@ export interface Leading {
   readonly rounds: number
   readonly fill: boolean
   readonly asks: boolean
-  readonly missingRewards?: MissingRewards.MissingRewards
+  readonly missingRewards?: Population.MissingRewards
 }
 
 /** The registry of valuations, each with evidence of its own: a rule is a file and a line here, for runs, served populations and searches. */

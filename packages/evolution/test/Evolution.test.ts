@@ -14,6 +14,7 @@ import {
 } from "@inspo/evolution"
 import { Lives } from "@inspo/evolution/testing"
 import { Population } from "@inspo/population"
+import { Populations } from "@inspo/population/testing"
 import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Schema } from "effect"
@@ -62,7 +63,7 @@ describe("evolution", () => {
     "ignores evidence of instructions that are not members, and the order of groups",
     [Lives.Life, Schema.Boolean],
     ([{ units }, isReversed]) => {
-      const start = begin([Lives.member(0), Lives.member(1)])
+      const start = begin([Populations.instruction(0), Populations.instruction(1)])
       let [one, other] = [start, start]
       for (const [index, unit] of units.slice(0, 6).entries()) {
         const groups = Lives.groupsOf(one, unit)
@@ -119,7 +120,7 @@ describe("evolution", () => {
         searches: (step: number) => step % 3 !== 0
       }
       let state: EvolutionState = {
-        ...begin([Lives.member(0), Lives.member(1)]),
+        ...begin([Populations.instruction(0), Populations.instruction(1)]),
         entrants: hasEvolved ? { places: 1, ids: [] } : null
       }
       const seen: Array<number> = []
@@ -167,7 +168,7 @@ describe("evolution", () => {
       const verdict = { accepted: true, reason: "not-worse", score: 0, mean: 0, parentMean: 0, questions: 1 } as const
       const candidate = { text: "candidate", rationale: "" }
       const state: EvolutionState = {
-        ...begin([Lives.member(0), Lives.member(1)]),
+        ...begin([Populations.instruction(0), Populations.instruction(1)]),
         due: "Judge",
         evolution: {
           step: 1,

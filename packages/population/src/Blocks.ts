@@ -3,6 +3,7 @@
  * questions, in the same stratum of the same unit of time. What a block has in common cancels in its differences.
  */
 import * as Arr from "effect/Array"
+import { sumAll } from "effect/Number"
 import { type Instruction, Invariant } from "@inspo/domain"
 
 /** The rewards of one instruction on one question: `low` and `high` are their sums with 0 and 1 for each missing one. */
@@ -63,18 +64,18 @@ export const arrange = (
   const across = deal(hands(alone))
   if (across.length > 0 || alone.length === 0) return { blocks: [...blocks, ...across], waiting }
   const joined = join(waiting, alone, memory)
-  const isDue = joined.length > 1 && total(joined.map(({ groups }) => groups)) >= Math.max(2, members)
+  const isDue = joined.length > 1 && sumAll(joined.map(({ groups }) => groups)) >= Math.max(2, members)
   return isDue ? { blocks: [...blocks, joined.map(average)], waiting: [] } : { blocks, waiting: joined }
 }
 
 /** What one instruction, of at least one group, earned on a question. */
 export const onQuestion = (own: ReadonlyArray<Scored>): Cell => {
-  const samples = total(own.map((one) => one.samples))
+  const samples = sumAll(own.map((one) => one.samples))
   return {
     instruction: Invariant.at(own, 0, "group").instruction,
     weight: 1 / (interaction + 1 / samples),
-    low: total(own.map(({ low }) => low)) / samples,
-    high: total(own.map(({ high }) => high)) / samples
+    low: sumAll(own.map(({ low }) => low)) / samples,
+    high: sumAll(own.map(({ high }) => high)) / samples
   }
 }
 
@@ -128,5 +129,3 @@ const average = ({ groups, high, instruction, low, samples }: Waiting): Cell => 
   low: low / groups,
   high: high / groups
 })
-
-const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)

@@ -8,10 +8,11 @@
  *   when it and the rival are members and end when one leaves; who else enters does not change them. Whatever is called certain follows
  *   from these.
  */
+import { sumAll } from "effect/Number"
 import { type Instruction, RandomStream } from "@inspo/domain"
 import type { Block, Cell, Waiting } from "./Blocks.ts"
 import type { Comparison, Prior } from "./Contents.ts"
-import { cholesky, inverse, type Matrix, solve, type Vector } from "./internal/Cholesky.ts"
+import { at, cholesky, inverse, type Matrix, solve, type Vector } from "./internal/Cholesky.ts"
 
 export type { Comparison, Prior } from "./Contents.ts"
 
@@ -68,7 +69,7 @@ export const deviation = ({ covariance }: Posterior, a: number, b: number): numb
  * over the whole life.
  */
 export const evidenceAgainst = (comparison: Comparison): Vector =>
-  comparison.exponents.map((row, place) => total(row.map((_, rival) => evidence(comparison, place, rival))))
+  comparison.exponents.map((row, place) => sumAll(row.map((_, rival) => evidence(comparison, place, rival))))
 
 /** The same members before any bet was won: {@link evidenceAgainst} each of them is at most 1. */
 export const withoutEvidence = (comparison: Comparison): Comparison => ({
@@ -82,7 +83,7 @@ export const withoutEvidence = (comparison: Comparison): Comparison => ({
  */
 export const rewardsNeeded = (comparison: Comparison, place: number, delta: number): number | null => {
   const parts = (comparison.exponents[place] ?? []).map((_, rival) => evidence(comparison, place, rival))
-  const left = -Math.log(delta * total(parts))
+  const left = -Math.log(delta * sumAll(parts))
   if (left <= 0) return 0
   const rival = parts.indexOf(Math.max(...parts))
   const growth = Math.max(...(comparison.exponents[place]?.[rival] ?? []))
@@ -92,7 +93,7 @@ export const rewardsNeeded = (comparison: Comparison, place: number, delta: numb
 
 /** The mean of an e-process over the bets, times its share of the risk. */
 const evidence = ({ exponents, shares }: Comparison, place: number, rival: number): number =>
-  (at(shares[place], rival) * total((exponents[place]?.[rival] ?? []).map(Math.exp))) / bets.length
+  (at(shares[place], rival) * sumAll((exponents[place]?.[rival] ?? []).map(Math.exp))) / bets.length
 
 /**
  * What a unit of time brings: its blocks, the groups that wait for a rival, and all its rewards. `missing` is the share of
@@ -366,7 +367,7 @@ const sampleVariance = ({ samples, sum }: Comparison): number => {
 const noiseVariance = (comparison: Comparison): number => {
   const { freedom, precision, squares, weighted } = comparison
   const fitted = solve(cholesky(scaled(precision, 1, 1e-6)), weighted)
-  const explained = total(weighted.map((one, place) => one * at(fitted, place)))
+  const explained = sumAll(weighted.map((one, place) => one * at(fitted, place)))
   const residual = Math.max(0, squares - explained)
   const left = Math.max(0, freedom - weighted.length + 1)
   return (residual + assumed * 0.7 * sampleVariance(comparison)) / (left + assumed)
@@ -379,9 +380,6 @@ const add = (matrix: Array<Array<number>>, row: number, column: number, amount: 
   const own = matrix[row]
   if (own !== undefined) own[column] = at(own, column) + amount
 }
-
-const at = (row: Vector | undefined, column: number): number => row?.[column] ?? 0
-const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
 
 /** Residuals that the noise is assumed to have before any are known. */
 const assumed = 20

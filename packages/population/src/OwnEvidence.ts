@@ -18,27 +18,7 @@ export interface Strategy<Evidence> {
   readonly decide: (evidence: Evidence, population: Contents) => ReadonlyArray<Value>
 }
 
-/**
- * The rule as a valuation, for the registry of rules or as a service. What pages show, lifetime records and differences, is kept as ever.
- *
- * @example
- * ```ts
- * import { OwnEvidence, type Population } from "@inspo/population"
- * import { Schema } from "effect"
- *
- * const rewarded: Population.Interface = OwnEvidence.valuation({
- *   identity: { name: "rewarded-groups", parameters: {} },
- *   evidence: Schema.Record(Schema.String, Schema.Finite),
- *   initial: {},
- *   observe: (counts, _, groups) =>
- *     groups.reduce<Record<string, number>>(
- *       (sums, { instructionId: id, rewards }) => ({ ...sums, [id]: (sums[id] ?? 0) + (rewards.includes(1) ? 1 : 0) }),
- *       counts
- *     ),
- *   decide: (counts, { members }) => members.map(({ instruction: { id } }) => ({ id, value: counts[id] ?? 0 }))
- * })
- * ```
- */
+/** The rule as a valuation, for the registry of rules or as a service. Lifetime records and differences are kept as ever. */
 export const valuation = <Evidence>({
   decide,
   evidence,

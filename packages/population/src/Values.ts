@@ -6,7 +6,6 @@ import * as Arr from "effect/Array"
 import { sumAll } from "effect/Number"
 import * as Option from "effect/Option"
 import { type Group, type Instruction, InvalidInput, Invariant, type Strategy } from "@inspo/domain"
-import type { MissingRewards } from "./MissingRewards.ts"
 import type { Contents, Lifetime, Member, Value, WindowEntry } from "./Contents.ts"
 import { ids, incumbent, lifetimeMean, missingShares } from "./Members.ts"
 import * as Blocks from "./Blocks.ts"
@@ -43,6 +42,12 @@ export interface Interface {
 export interface Options {
   readonly window: number
 }
+
+/**
+ * How missing rewards count. `worst`: a missing reward is unknown, so a decision must hold whatever it would have been. A value in [0, 1]: a
+ * missing reward counts as this value.
+ */
+export type MissingRewards = "worst" | { readonly value: number }
 
 /** An option for each point that Eq. 6 and its context leave open. */
 export interface Choices extends Options {

@@ -69,51 +69,6 @@ export const tInterval = (values: ReadonlyArray<number>, level: number): Interva
 export const tQuantile = (level: number, degreesOfFreedom: number): number =>
   jstat.studentt.inv((1 + level) / 2, degreesOfFreedom)
 
-/** The estimate of `left - right` over the keys (seeds) of both. */
-export const paired = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): Estimate | null =>
-  estimate(differences(left, right))
-
-const differences = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): ReadonlyArray<number> =>
-  [...left].flatMap(([key, value]) => {
-    const other = right.get(key)
-    return other === undefined ? [] : [value - other]
-  })
-
-/** The result of a claim that one side is higher than the other. */
-export interface Judged {
-  readonly n: number
-  /** The mean of the claimed higher side minus that of the other. */
-  readonly mean: number
-  readonly interval: Interval | null
-  readonly verdict: "confirmed" | "contradicted" | "open"
-}
-
-/**
- * Tests claims that one side is higher than the other, together: with a probability of 95 % all intervals contain their true
- * differences (t-intervals of pairs at 1 - 0.05 / k for k claims, after Bonferroni). A claim is confirmed or contradicted if
- * its interval is on one side of 0, else open, also with fewer than two pairs; null without any pair.
- *
- * @example
- * ```ts
- * import { Exact } from "@inspo/statistics"
- *
- * const higher = new Map([[1, 0.7], [2, 0.8], [3, 0.75]])
- * const lower = new Map([[1, 0.2], [2, 0.4], [3, 0.3]])
- * Exact.judge([[higher, lower]]) // [{ n: 3, mean: 0.45, interval: [0.325…, 0.574…], verdict: "confirmed" }]
- * ```
- */
-export const judge = (
-  claims: ReadonlyArray<readonly [higher: ReadonlyMap<number, number>, lower: ReadonlyMap<number, number>]>
-): ReadonlyArray<Judged | null> =>
-  claims.map(([higher, lower]) => {
-    const values = differences(higher, lower)
-    if (values.length === 0) return null
-    const interval = tInterval(values, 1 - 0.05 / claims.length)
-    const verdict =
-      interval === null ? "open" : interval[0] > 0 ? "confirmed" : interval[1] < 0 ? "contradicted" : "open"
-    return { n: values.length, mean: mean(values), interval, verdict }
-  })
-
 /** The exact two-sided p-value of `better` against `worse`, without ties. */
 export const signTest = (better: number, worse: number): number =>
   Math.min(1, 2 * jstat.binomial.cdf(Math.min(better, worse), better + worse, 0.5))

@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, Struct } from "effect"
 import { Exact } from "@inspo/statistics"
 import { median, sum } from "simple-statistics"
-import type { MissingRewards } from "@inspo/population"
+import type { Population } from "@inspo/population"
 import type { Host } from "./Host.ts"
 import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
 import {
@@ -107,10 +107,10 @@ interface Planned {
   /** One simulation for so many of the headline. */
   readonly part: number
   readonly budget?: Budget
-  readonly missingRewards?: MissingRewards.MissingRewards
+  readonly missingRewards?: Population.MissingRewards
 }
 
-const counting = (missingRewards: MissingRewards.MissingRewards, rule: Rule): Rule => ({
+const counting = (missingRewards: Population.MissingRewards, rule: Rule): Rule => ({
   ...rule,
   averaging: { ...rule.averaging, missingRewards }
 })

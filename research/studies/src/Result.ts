@@ -6,6 +6,7 @@ import { share } from "@inspo/dashboard"
 import { type Arm, bestText, budget } from "./Arm.ts"
 import * as Curves from "./Curves.ts"
 import { interval, points } from "./Format.ts"
+import * as Paired from "./Paired.ts"
 import type { Study } from "./Study.ts"
 import { type TakeOff, takeOffTable } from "./TakeOff.ts"
 
@@ -41,7 +42,7 @@ export interface Comparison {
 }
 
 /** The result of a study for a claim of the paper. */
-export interface Claim extends Exact.Judged {
+export interface Claim extends Paired.Judged {
   readonly higher: string
   readonly lower: string
 }
@@ -132,7 +133,7 @@ export const studyResult = (
     questions: results.flatMap(({ seeds }) => seeds)[0]?.questions ?? 0,
     arms: results.flatMap(({ arm, seeds }) => armResult(arm, seeds) ?? []),
     comparisons: study.comparisons.flatMap(([left, right]) => {
-      const difference = Exact.paired(emOf(left), emOf(right))
+      const difference = Paired.paired(emOf(left), emOf(right))
       return difference === null ? [] : [{ left, right, difference }]
     }),
     paper: claims(study, emOf)
@@ -142,7 +143,7 @@ export const studyResult = (
 /** Tests the paper's claims on the arms that were run. */
 const claims = ({ paper = [] }: Study, emOf: (arm: string) => ReadonlyMap<number, number>): ReadonlyArray<Claim> => {
   const ran = paper.filter((sides) => sides.every((arm) => emOf(arm).size > 0))
-  const judged = Exact.judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
+  const judged = Paired.judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
   return ran.flatMap(([higher, lower], index) => {
     const found = judged[index] ?? null
     return found === null ? [] : [{ higher, lower, ...found }]

@@ -1,7 +1,7 @@
 /** Populations in a world whose truth is known, whose rewards come late, twice, out of order, or never. */
 import { Settings, Strategies } from "@inspo/cohorts"
 import { Instruction, RandomStream } from "@inspo/domain"
-import { type MissingRewards, Population } from "@inspo/population"
+import { Population } from "@inspo/population"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Server } from "./Server.ts"
 import { changed } from "./Changed.ts"
@@ -156,7 +156,7 @@ export const contest = ({
   readonly means: readonly [number, number]
   /** The share of samples that are reported, of all or of each instruction. */
   readonly response: number | Readonly<Record<string, number>>
-  readonly missingRewards: MissingRewards.MissingRewards
+  readonly missingRewards: Population.MissingRewards
   readonly batch: number
   readonly cohorts: number
 }): { readonly decidedAt: number | null; readonly server: Server } => {

@@ -1,6 +1,7 @@
 /** Lives of a population: what it meets, unit of time by unit of time, and the events that follow. */
-import { type Instruction, Question } from "@inspo/domain"
+import { Question } from "@inspo/domain"
 import { Population } from "@inspo/population"
+import { Populations } from "@inspo/population/testing"
 import { Arbitrary, Schema } from "effect"
 import * as Apply from "../Apply.ts"
 import * as Decide from "../Decide.ts"
@@ -57,16 +58,6 @@ export const seed = instructionId(0)
 /** How rewards are kept, where the strategies of a host do not. */
 export const valuation: Population.Interface = Population.recentSteps({ window: 3 })
 
-/** An instruction that a life begins with. */
-export const member = (index: number): Instruction.Instruction => ({
-  id: instructionId(index),
-  text: `instruction ${index}`,
-  generation: 0,
-  parent: null,
-  origin: index === 0 ? "seed" : "variant",
-  bornAt: 0
-})
-
 /** The schedule of a life: a pruning each second unit, an evolution each third. */
 export const scheduleOf = (
   { parents }: Pick<Host, "parents">,
@@ -118,7 +109,7 @@ export interface Moment {
 /** Plays a life of three instructions, and calls `watch` at each event. Throws where an evolution has no end. */
 export const live = (host: Host, life: Life, watch: (moment: Moment) => void): EvolutionState => {
   const { apply = Apply.apply, decide = Decide.decide, endUnit = Apply.endUnit } = host.kernel ?? {}
-  let state = Apply.begin([member(0), member(1), member(2)])
+  let state = Apply.begin([0, 1, 2].map(Populations.instruction))
   for (const [index, unit] of life.units.entries()) {
     const { isPaused } = unit
     const schedule = scheduleOf(host, life, isPaused)

@@ -43,4 +43,5 @@ export const inverse = (lower: Matrix): Matrix =>
     )
   )
 
-const at = (row: Vector | undefined, column: number): number => row?.[column] ?? 0
+/** A number of a row; 0 outside it. */
+export const at = (row: Vector | undefined, column: number): number => row?.[column] ?? 0
