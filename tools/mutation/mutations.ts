@@ -102,7 +102,6 @@ const servedEvidence = inFile("packages/cohorts/src/CohortEvidence.ts")
 const archiveLookup = inFile("packages/serve/src/store/internal/ArchiveLookup.ts")
 const kernel = inFile("packages/evolution/src/Decide.ts")
 const kernelApply = inFile("packages/evolution/src/Apply.ts")
-const kernelObserve = inFile("packages/evolution/src/Observe.ts")
 const kernelSchedule = inFile("packages/evolution/src/Schedule.ts")
 const difference = inFile("packages/population/src/Difference.ts")
 const shares = inFile("packages/cohorts/src/Shares.ts")
@@ -477,7 +476,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   kernelApply("entrants !== null && Population", "Population", "searches before the first evolution"),
   kernelApply("Population.isUnrewarded(population) && ", "", "searches on after the first reward"),
   apply("previousValues: plan.values", "previousValues: state.previousValues", "W of step 0 is used forever"),
-  kernelObserve("  newcomers: []\n", "", "newcomers stay newcomers"),
+  kernelApply("  newcomers: []\n", "", "newcomers stay newcomers"),
   kernelApply(
     "event.accepted.length + event.shortfall",
     "event.accepted.length",

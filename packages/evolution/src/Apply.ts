@@ -1,9 +1,18 @@
-/** How an event changes the state: it copies the decision and chooses nothing. */
+/** How a unit of time and an event change the state: they add evidence, copy the decision, and choose nothing. */
 import { type Instruction, Invariant } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { type EventOf, type EvolutionEvent, UnexpectedEvent } from "./Event.ts"
 import type { Schedule } from "./Schedule.ts"
-import { type Due, type Evolution, type EvolutionIn, type EvolutionState, isIn, type Stage } from "./State.ts"
+import {
+  type Due,
+  type Evolution,
+  type EvolutionIn,
+  type EvolutionState,
+  type Group,
+  isAlive,
+  isIn,
+  type Stage
+} from "./State.ts"
 
 /** The state before the first unit of time. All instructions are newcomers. */
 export const begin = (instructions: ReadonlyArray<Instruction.Instruction>): EvolutionState => {
@@ -17,6 +26,29 @@ export const begin = (instructions: ReadonlyArray<Instruction.Instruction>): Evo
     evolution: null
   }
 }
+
+/**
+ * The state after the groups of one unit of time, `step`. Groups of instructions that are not members change nothing. Throws
+ * `InvalidInput` on a unit that does not come after the last one, and on a reward outside [0, 1].
+ */
+export const observe = <S extends EvolutionState>(
+  valuation: Pick<Population.Interface, "observe">,
+  state: S,
+  step: number,
+  groups: ReadonlyArray<Group>
+): S => ({
+  ...state,
+  population: valuation.observe(
+    state.population,
+    step,
+    groups
+      .filter(
+        ({ instruction, missing, rewards }) => rewards.length + missing > 0 && isAlive(state.population, instruction)
+      )
+      .map(({ instruction, ...group }) => ({ ...group, instructionId: instruction }))
+  ),
+  newcomers: []
+})
 
 /** Marks the decisions that follow the last unit of time as due. */
 export const endUnit = <S extends EvolutionState>(schedule: Schedule, state: S): S => {

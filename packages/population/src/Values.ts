@@ -38,11 +38,6 @@ export interface Interface {
   readonly observe: (population: Contents, step: number, groups: ReadonlyArray<Observed>) => Contents
 }
 
-/** `window` is n of Eq. 6, in steps, at least 1. */
-export interface Options {
-  readonly window: number
-}
-
 /**
  * How missing rewards count. `worst`: a missing reward is unknown, so a decision must hold whatever it would have been. A value in [0, 1]: a
  * missing reward counts as this value.
@@ -50,7 +45,9 @@ export interface Options {
 export type MissingRewards = "worst" | { readonly value: number }
 
 /** An option for each point that Eq. 6 and its context leave open. */
-export interface Choices extends Options {
+export interface Choices {
+  /** n of Eq. 6, in steps, at least 1. */
+  readonly window: number
   /** The divisor of the sum over the window: n, or the number of steps observed in it. */
   readonly average: "window" | "observed"
   /** What the window holds: the instruction's own last n observations, or those of the last n steps of the run. */
@@ -85,7 +82,7 @@ export interface Choices extends Options {
  * valuation.values(after) // value 0.2 for the seed, 0 for the variant
  * ```
  */
-export const lastDraws = (options: Options): Interface =>
+export const lastDraws = (options: Pick<Choices, "window">): Interface =>
   make({ ...options, average: "window", span: "draws", unseen: "zero", ties: "order", best: "value" })
 
 /**
@@ -96,7 +93,7 @@ export const lastDraws = (options: Options): Interface =>
  * While no value is known, such as right after a reset, I* is the best by lifetime mean or, for an instruction without one,
  * by its verification score; ties go to the parent, which was observed longer.
  */
-export const recentSteps = (options: Options): Interface => make({ ...defaults, ...options })
+export const recentSteps = (options: Pick<Choices, "window">): Interface => make({ ...defaults, ...options })
 
 const defaults: Choices = {
   window: 5,

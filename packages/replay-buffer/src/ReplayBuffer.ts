@@ -54,21 +54,11 @@ export interface VerificationRequest {
   readonly path: RandomStream.StreamPath
 }
 
-/** The latest `capacitySteps` steps are kept, at least 1. */
-export interface LatestOptions {
-  readonly capacitySteps: number
-}
-
-/** Of each question at most `perQuestionCap` experiences are kept, at least 1. */
-export interface OwnOptions extends LatestOptions {
-  readonly perQuestionCap: number
-}
-
 /** The options of what is kept and what is drawn. */
-export interface Choices extends LatestOptions {
-  /**
-   * The most experiences kept per question: the latest, then those of lowest reward; null keeps all.
-   */
+export interface Choices {
+  /** How many of the latest steps are kept, at least 1. */
+  readonly capacitySteps: number
+  /** The most experiences kept per question, at least 1: the latest, then those of lowest reward; null keeps all. */
   readonly perQuestionCap: number | null
   /**
    * Whose failures: any of the latest step, or the parent's own, the latest first, and of as many questions as possible
@@ -90,14 +80,15 @@ export const empty: Contents = { experiences: [] }
  * As in the paper: all experiences of the latest steps are kept (the paper: one step). Failures are any of the latest
  * step, whichever instruction they belong to. Verification questions are a random subset of those remembered.
  */
-export const latest = (options: LatestOptions): Interface =>
+export const latest = (options: Pick<Choices, "capacitySteps">): Interface =>
   make({ ...options, perQuestionCap: null, failures: "any", questions: "subset" })
 
 /**
  * A ring of `capacitySteps` steps with a cap per question. Failures are the parent's own.
  * Verification questions are distinct and disjoint from `exclude`.
  */
-export const own = (options: OwnOptions): Interface => make({ ...options, failures: "own", questions: "distinct" })
+export const own = (options: Pick<Choices, "capacitySteps" | "perQuestionCap">): Interface =>
+  make({ ...options, failures: "own", questions: "distinct" })
 
 /** Any combination of options; by default as {@link own}, with 5 steps and 10 experiences of a question. */
 export const make = (choices: Partial<Choices> = {}): Interface => {

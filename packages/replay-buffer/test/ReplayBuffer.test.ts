@@ -67,7 +67,7 @@ const steps = (experiences: ReadonlyArray<Experience.Experience>) => experiences
 
 const descending = (values: ReadonlyArray<number>) => values.toSorted((a, b) => b - a)
 
-const uniform = ({ capacitySteps }: ReplayBuffer.LatestOptions) =>
+const uniform = ({ capacitySteps }: Pick<ReplayBuffer.Choices, "capacitySteps">) =>
   ReplayBuffer.make({ capacitySteps, perQuestionCap: null, failures: "any", questions: "uniform" })
 
 const both = (options: typeof Options.Type) => [ReplayBuffer.latest(options), ReplayBuffer.own(options)]

@@ -6,7 +6,6 @@ import { Arbitrary, Schema } from "effect"
 import * as Apply from "../Apply.ts"
 import * as Decide from "../Decide.ts"
 import type { EvolutionEvent } from "../Event.ts"
-import { observe } from "../Observe.ts"
 import type { Schedule } from "../Schedule.ts"
 import { type EvolutionState, type Group, instructionId } from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
@@ -125,7 +124,7 @@ export const live = (host: Host, life: Life, watch: (moment: Moment) => void): E
       for (let event = next(); event !== null; event = next()) take(event)
       state = Apply.rest(state)
     }
-    state = endUnit(schedule, observe(valuation, state, index + 1, groupsOf(state, unit)))
+    state = endUnit(schedule, Apply.observe(valuation, state, index + 1, groupsOf(state, unit)))
     settle()
     for (let input = inputOf(state, life, unit, index); input !== null; input = inputOf(state, life, unit, index)) {
       take(input)
