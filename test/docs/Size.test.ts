@@ -7,7 +7,7 @@ const bounds: ReturnType<typeof sizes> = {
   "files of fewer than 15 lines": 64,
   "settings of a run": 88,
   "settings of a served population alone": 16,
-  "paths of exports": 93,
+  "paths of exports": 91,
   "words of documents": 54_500,
   "words of README.md": 700,
   "sentences of more than 20 words": 63

@@ -1,5 +1,6 @@
 export * as Catalog from "./Catalog.ts"
 export * as ModelNotes from "./ModelNotes.ts"
 export * as Profile from "./Profile.ts"
+export * as Protobuf from "./Protobuf.ts"
 export * from "./TinkerEngine.ts"
 export * as Wire from "./Wire.ts"

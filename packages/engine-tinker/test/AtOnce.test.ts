@@ -1,8 +1,8 @@
+import { Protobuf } from "@inspo/engine-tinker"
 /** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest } from "@inspo/engine"
 import { TabularEngine } from "@inspo/engine/testing"
-import * as Protobuf from "@inspo/engine-tinker/Protobuf"
 import type * as TinkerEngine from "@inspo/engine-tinker"
 import { type Duration, Effect, Layer } from "effect"
 import { HttpBody, HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"

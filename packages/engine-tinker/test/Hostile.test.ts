@@ -1,9 +1,9 @@
+import { Protobuf } from "@inspo/engine-tinker"
 import { promisify } from "node:util"
 import { zstdCompress } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
 import { TabularEngine } from "@inspo/engine/testing"
-import * as Protobuf from "@inspo/engine-tinker/Protobuf"
 import { Deferred, Effect, Layer, Ref, Schema } from "effect"
 import * as Listening from "./support/Listening.ts"
 

@@ -1,5 +1,5 @@
+import { Protobuf } from "@inspo/engine-tinker"
 import { assert, describe, it } from "@effect/vitest"
-import * as Protobuf from "@inspo/engine-tinker/Protobuf"
 import { Result, Schema } from "effect"
 
 const Token = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200_000 }))

@@ -1,1 +1,2 @@
+export * as RetrieveProtocol from "./RetrieveProtocol.ts"
 export * from "./Search.ts"

@@ -13,8 +13,7 @@ import * as TokenConversation from "./internal/TokenConversation.ts"
 import * as Observation from "./Observation.ts"
 import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
 
-export type { LayerOptions } from "./internal/Setup.ts"
-export { builtInTools } from "./tools/BuiltInTools.ts"
+export { builtInTools, type LayerOptions } from "./internal/Setup.ts"
 
 /** Runs the policy in its environment: act, call a tool, observe, until it answers or a limit is reached. */
 export class Rollout extends Context.Service<Rollout, Rollout.Interface>()("@inspo/rollout/Rollout") {}

@@ -1,5 +1,5 @@
+import { Protobuf } from "@inspo/engine-tinker"
 import { gzipSync, zstdCompressSync } from "node:zlib"
-import * as Protobuf from "@inspo/engine-tinker/Protobuf"
 import type { Wire } from "@inspo/engine-tinker"
 
 /** A request before it is written: references such as `@session/3` stand for what the server gave out before. */

@@ -1,6 +1,5 @@
-import { Search, type SearchError } from "@inspo/retrieval"
+import { RetrieveProtocol, Search, type SearchError } from "@inspo/retrieval"
 import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
-import * as RetrieveProtocol from "@inspo/retrieval/RetrieveProtocol"
 import * as Server from "@inspo/retrieval/Server"
 import { Console, Effect, FileSystem, Layer, Option, Ref } from "effect"
 import { UsageError } from "../Failure.ts"

@@ -1,3 +1,4 @@
+import type { Question } from "@inspo/domain"
 import { Search } from "@inspo/retrieval"
 import { Reward } from "@inspo/reward"
 import { Array, Effect, Result, Schedule } from "effect"
@@ -7,7 +8,7 @@ import * as Observation from "../Observation.ts"
 import type { RolloutConfig } from "../RolloutConfig.ts"
 import { RolloutError } from "../Episode.ts"
 import * as Tool from "../Tool.ts"
-import { calculator, search } from "../tools/BuiltInTools.ts"
+import { evaluate } from "../tools/Arithmetic.ts"
 
 /** `tools` are added to the built-in ones (see `builtInTools`); `agent` replaces the one that the config names. */
 export interface LayerOptions {
@@ -59,6 +60,31 @@ export const make = Effect.fnUntraced(function* (
     refusal: refused(config, envelope, callable, Array.fromIterable(tools.keys()))
   }
 })
+
+/** The search tool: the passages that a retriever finds for each query, at most `topK`, as `show` writes them. */
+export const search = (
+  search: Search.Interface["search"],
+  topK: number,
+  show: (passages: ReadonlyArray<Question.Passage>) => string
+): Tool.Tool => ({
+  name: "search",
+  description: "<search> query</search> looks a query up and shows the passages found.",
+  run: (queries) =>
+    search(queries, topK).pipe(
+      Effect.mapError((cause) => new Tool.ToolFailure({ tool: "search", reason: cause.message, cause })),
+      Effect.map(Array.map((passages) => Result.succeed(show(passages.map(({ passage }) => passage)))))
+    )
+})
+
+/** The calculator tool: `<calculate> 3 * (2 + 4)</calculate>` is answered by `18`. */
+export const calculator: Tool.Tool = Tool.each(
+  "calculate",
+  "<calculate> 3 * (2 + 4)</calculate> works out an expression of numbers, + - * / and brackets.",
+  (input) => Effect.fromResult(Result.mapError(evaluate(input), (reason) => new Tool.ToolRejection({ reason })))
+)
+
+/** The names of these tools. */
+export const builtInTools: ReadonlyArray<string> = ["search", calculator.name]
 
 const refused = (
   { maxObservationTokens }: RolloutConfig,

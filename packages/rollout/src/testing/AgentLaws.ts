@@ -9,7 +9,7 @@ import * as Agents from "../agents/Agents.ts"
 import { layer, Rollout } from "../Rollout.ts"
 import { defaultConfig, type RolloutConfig } from "../RolloutConfig.ts"
 import type { Tool } from "../Tool.ts"
-import { calculator } from "../tools/BuiltInTools.ts"
+import { calculator } from "../internal/Setup.ts"
 import * as ScriptedEngine from "./ScriptedEngine.ts"
 
 export interface Options extends Law.Options {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arithmetic as Calculator } from "@inspo/rollout"
-import { calculator } from "../../src/tools/BuiltInTools.ts"
+import { calculator } from "../../src/internal/Setup.ts"
 import { Effect, Result, Schema } from "effect"
 
 /** An expression tree over fractions of integers, its exact value and two ways to write it. */
