@@ -1,4 +1,5 @@
-import { type Experience, type Question, Trajectory } from "@inspo/domain"
+import type { Question } from "@inspo/domain"
+import type { ReflectiveRecord } from "@inspo/reflection"
 import { AnswerExtraction, ExactMatch } from "@inspo/reward"
 import { Effect } from "effect"
 import type { LanguageModel } from "effect/ai"
@@ -27,14 +28,15 @@ export const attempt = (model: LanguageModel.LanguageModel) => (prompt: string, 
   )
 
 /** A failed attempt in the form that a proposer reads. */
-export const failure = ({ answer, question, reward, text }: Attempt): Experience.Failure => ({
-  trajectoryId: Trajectory.TrajectoryId.make(question.id),
-  question: question.question,
-  goldenAnswers: question.goldenAnswers,
-  transcript: [
-    { text, action: { kind: answer === null ? "invalid" : "answer", content: answer ?? "" }, observation: null }
-  ],
-  answer,
-  finishReason: answer === null ? "invalid-action" : "answered",
-  reward
+export const failure = ({ answer, question, reward, text }: Attempt): ReflectiveRecord => ({
+  score: reward,
+  task: question.question,
+  expected: question.goldenAnswers,
+  transcript: {
+    turns: [
+      { text, action: { kind: answer === null ? "invalid" : "answer", content: answer ?? "" }, observation: null }
+    ],
+    answer,
+    finishReason: answer === null ? "invalid-action" : "answered"
+  }
 })

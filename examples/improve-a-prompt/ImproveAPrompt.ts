@@ -45,7 +45,7 @@ export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: O
   })
   const { candidates, critique } = yield* proposer.propose({
     parent: { text: prompt },
-    failures,
+    records: failures,
     history: [],
     count: options.candidates,
     seed: 1,

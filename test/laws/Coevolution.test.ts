@@ -88,7 +88,7 @@ interface Real {
 
 const begin = (
   algorithm: Algorithm,
-  questions: ReadonlyArray<RunState.QuestionRef>
+  questions: ReadonlyArray<Strategies.QuestionRef>
 ): { readonly model: Model; readonly real: Real } => {
   const history = History.nothing()
   const reference = AlgorithmOne.run(algorithm, questions, history)

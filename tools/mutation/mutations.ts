@@ -63,9 +63,7 @@ const apply = inFile("packages/coevolution/src/Apply.ts")
 const conclusion = inFile("packages/coevolution/src/Conclusion.ts")
 const schedule = inFile("packages/coevolution/src/Schedule.ts")
 const plan = inFile("packages/analysis/src/Plan.ts")
-const attempts = inFile("packages/coevolution/src/internal/perform/Attempts.ts")
-const verify = inFile("packages/coevolution/src/internal/perform/Verify.ts")
-const evaluate = inFile("packages/coevolution/src/internal/perform/Evaluate.ts")
+const rollouts = inFile("packages/coevolution/src/internal/perform/Rollouts.ts")
 const checkpoints = inFile("packages/coevolution/src/internal/perform/Checkpoints.ts")
 const train = inFile("packages/coevolution/src/internal/perform/Train.ts")
 const run = inFile("packages/coevolution/src/Run.ts")
@@ -727,15 +725,15 @@ export const mutations: ReadonlyArray<Mutation> = [
     "settled.map(({ cost, most }) => subtract(most, cost))",
     "unused reservations count as spent"
   ),
-  attempts('["episode", ...stream, sample]', '["episode", ...stream]', "all samples of a group are the same"),
-  verify(
+  rollouts('["episode", ...stream, sample]', '["episode", ...stream]', "all samples of a group are the same"),
+  rollouts(
     'const stream = ["verify", step, round, place]',
     'const stream = ["verify", step, round, name, place]',
     "candidates and parent use different random streams"
   ),
-  verify("Trajectory.isFailed(trajectory) ? null :", "", "a rollout that failed counts as a score of 0"),
+  rollouts("Trajectory.isFailed(trajectory) ? null :", "", "a rollout that failed counts as a score of 0"),
   train("if (hash !== command.batchHash)", "if (hash === null)", "an unplanned batch is trained"),
-  evaluate(
+  rollouts(
     "Arr.take(data.validation, Schedule.validationQuestions)",
     "Arr.take(data.test, Schedule.validationQuestions)",
     "test questions choose the policy"
@@ -922,7 +920,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   dollarBudget("left > 0 && left >= reserved", "left > 0", "calls in flight pass the budget in US dollars together"),
   scorers("value > 10", "value > 100", "a verdict beyond the scale is a score above 1"),
   candidateLint("Math.max(2, share", "Math.max(0, share", "every answer counts as common"),
-  candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
+  candidateLint(
+    "transcript.map(({ content }) => content)",
+    "transcript.slice(1).map(({ content }) => content)",
+    "the first turn of a client is trusted"
+  ),
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is not recognised as an answer"),
   commit("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
   granting("requireRoom(state, fresh)", "requireRoom(state, [])", "the open leases have no limit"),

@@ -195,14 +195,12 @@ const diagnosisOf = (row: TrajectoryRow, trace: Trace | undefined, indexed: Inde
 
 const modesOf = (trace: Trace, { protocol, questions }: IndexedRun): ReadonlyArray<FailureMode.FailureMode> => {
   const question = questions.get(trace.questionId)
+  const { answer, finishReason, reward, transcript } = trace
   const failure = {
-    trajectoryId: trace.id,
-    question: question?.question ?? "",
-    goldenAnswers: question?.goldenAnswers ?? ([""] as const),
-    transcript: trace.transcript,
-    answer: trace.answer,
-    finishReason: trace.finishReason,
-    reward: trace.reward
+    score: reward,
+    task: question?.question,
+    expected: question?.goldenAnswers,
+    transcript: { turns: transcript, answer, finishReason }
   }
   return FailureMode.diagnose(failure, protocol)
 }

@@ -55,7 +55,7 @@ export interface Forecast extends Plan {
 
 /** The questions of a run: those to train on, and the number of held-out ones. */
 export interface Questions extends HeldOut {
-  readonly train: ReadonlyArray<RunState.QuestionRef>
+  readonly train: ReadonlyArray<Strategies.QuestionRef>
 }
 
 /**
@@ -65,9 +65,9 @@ export interface Questions extends HeldOut {
  * @example
  * ```ts
  * import { Plan } from "@inspo/analysis"
- * import { Presets, type RunState, Strategies } from "@inspo/coevolution"
+ * import { Presets, Strategies } from "@inspo/coevolution"
  *
- * declare const train: ReadonlyArray<RunState.QuestionRef>
+ * declare const train: ReadonlyArray<Strategies.QuestionRef>
  *
  * Plan.forecast(Strategies.deciding(Presets.paper), { train, validation: 100, test: 500 }).rollouts.train // 768000 with 512 questions or more
  * ```

@@ -45,7 +45,7 @@ export const probe = Effect.fn("ProbeRollouts.probe")(function* ({
   const [seed, ...variants] = instructions
   const ids = new Set(data.train.map(({ id }) => id))
   const questions = RandomStream.make(algorithm.randomSeed, ["probe"]).shuffle([...ids])
-  const collect = Perform.Collect.make(algorithm, data, store)
+  const { collect } = Perform.Rollouts.make(algorithm, data, store)
   const ask = (part: number, asked: ReadonlyArray<Question.QuestionId>, some: ReadonlyArray<Instruction.Instruction>) =>
     collect(
       {

@@ -11,9 +11,9 @@ import type { RunEvent } from "./RunEvent.ts"
 import type * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
 import * as Selection from "./Selection.ts"
-import type { DecisionContext } from "./DecisionContext.ts"
+import type { DecisionContext } from "./Strategies.ts"
 
-export type { DecisionContext } from "./DecisionContext.ts"
+export type { DecisionContext } from "./Strategies.ts"
 
 /**
  * The next command of Algorithm 1 in a run that has begun and not ended ({@link RunState.isRunning}). All decisions are

@@ -5,17 +5,14 @@ import { Bookkeeping, Ledger } from "@inspo/ledger"
 import type * as Command from "./Command.ts"
 import type { Algorithm } from "./Algorithm.ts"
 import * as Checkpoints from "./internal/perform/Checkpoints.ts"
-import * as Collect from "./internal/perform/Collect.ts"
-import * as Evaluate from "./internal/perform/Evaluate.ts"
 import * as Propose from "./internal/perform/Propose.ts"
+import * as Rollouts from "./internal/perform/Rollouts.ts"
 import * as Train from "./internal/perform/Train.ts"
-import * as Verify from "./internal/perform/Verify.ts"
 import type { RunData } from "./RunData.ts"
 import type { RunState } from "./RunState.ts"
 import * as TrajectoryStore from "./TrajectoryStore.ts"
 
-export { RunMismatch } from "./internal/perform/Attempts.ts"
-export { Collect, Propose }
+export { Propose, Rollouts }
 
 /**
  * Executes a command and returns its event; makes no decisions. `state` is the state that the command was made from.
@@ -30,9 +27,7 @@ export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: Run
   const checkpoints = yield* Checkpoints.make()
   const { initialise, propose } = yield* Propose.make(algorithm, data, store, bookkeeping)
   const { plan, train } = yield* Train.make(algorithm, bookkeeping, store, checkpoints)
-  const { evaluate, validate } = Evaluate.make(algorithm, data, store, checkpoints)
-  const collect = Collect.make(algorithm, data, store)
-  const verify = Verify.make(algorithm, data, store)
+  const { collect, evaluate, validate, verify } = Rollouts.make(algorithm, data, store)
 
   /** Restores the engine to the state of the journal: the last checkpoint, then the updates after it. */
   const catchUp = Effect.fn("Perform.catchUp")(function* (state: RunState, updates: ReadonlyArray<Command.Train>) {
@@ -83,7 +78,10 @@ export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: Run
       case "Checkpoint":
         return timed("checkpoint", checkpoints.save(command))
       case "Evaluate":
-        return timed("evaluation", evaluate(command, state))
+        return timed(
+          "evaluation",
+          Effect.andThen(checkpoints.restore(command.checkpointStep, state), evaluate(command, state.step))
+        )
     }
   }
 

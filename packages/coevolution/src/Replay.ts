@@ -11,7 +11,7 @@ import type { Entry } from "./EventLog.ts"
 import { next } from "./Next.ts"
 import * as Perform from "./Perform.ts"
 import { makeDecisionContext } from "./Run.ts"
-import type { RunData } from "./RunData.ts"
+import { type RunData, RunMismatch } from "./RunData.ts"
 import { RunEvent } from "./RunEvent.ts"
 import { isRunning, type RunState, unstarted } from "./RunState.ts"
 import * as StateHash from "./StateHash.ts"
@@ -63,7 +63,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
   if (first?.event._tag === "RunStarted") {
     const other = Strategies.difference(first.event.strategies, Strategies.identities(strategies))
     if (other !== null)
-      return yield* new Perform.RunMismatch({
+      return yield* new RunMismatch({
         reason: `${other}; replay it in a program that provides the original one`
       })
   }

@@ -14,12 +14,12 @@ import { type ConfigError, unknownPrice } from "./ConfigError.ts"
 import * as EventLog from "./EventLog.ts"
 import { next } from "./Next.ts"
 import * as Perform from "./Perform.ts"
-import type { RunData } from "./RunData.ts"
+import { type RunData, RunMismatch } from "./RunData.ts"
 import type { RunEvent, RunStarted } from "./RunEvent.ts"
 import { isRunning, type Running, type RunState, unstarted } from "./RunState.ts"
 import * as Strategies from "./Strategies.ts"
 import type { Limits, TooManyFailures } from "./TrajectoryStore.ts"
-import type { DecisionContext } from "./DecisionContext.ts"
+import type { DecisionContext } from "./Strategies.ts"
 
 export interface RunOptions<E = never> extends Limits {
   readonly algorithm: Algorithm
@@ -37,7 +37,7 @@ export type RunError =
   | JournalError
   | RolloutError
   | ProposerError
-  | Perform.RunMismatch
+  | RunMismatch
   | Bookkeeping.BudgetReached
   | TooManyFailures
 
@@ -128,20 +128,18 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
   const [first] = events
   if (first === undefined) return Effect.void
   if (first._tag !== "RunStarted")
-    return Effect.fail(
-      new Perform.RunMismatch({ reason: `the journal begins with ${first._tag}, expected RunStarted` })
-    )
+    return Effect.fail(new RunMismatch({ reason: `the journal begins with ${first._tag}, expected RunStarted` }))
   const [change] = AlgorithmDiff.of(first.algorithm, started.algorithm)
   if (change !== undefined)
     return Effect.fail(
-      new Perform.RunMismatch({
+      new RunMismatch({
         reason: `${AlgorithmDiff.describe(change)}; continue with the original value, or start another run`
       })
     )
   const strategy = Strategies.difference(first.strategies, started.strategies)
   if (strategy !== null)
     return Effect.fail(
-      new Perform.RunMismatch({
+      new RunMismatch({
         reason: `${strategy}; continue in a program that provides the original one, or start another run`
       })
     )
@@ -149,7 +147,7 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
   return other === undefined
     ? Effect.void
     : Effect.fail(
-        new Perform.RunMismatch({
+        new RunMismatch({
           reason:
             `${other.subject} not the one that the run began with (${started[other.part]}, expected ${first[other.part]}); ` +
             "continue with the original one, or start another run"

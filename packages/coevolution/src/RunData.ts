@@ -6,6 +6,13 @@ import { Schema } from "effect"
 export const Searched = Schema.Literals(["passages", "server"])
 export type Searched = typeof Searched.Type
 
+/** The stored work of a run does not match its events, settings or data; nothing was changed. */
+export class RunMismatch extends Schema.TaggedError<RunMismatch>()("RunMismatch", { reason: Schema.String }) {
+  override get message() {
+    return `run: ${this.reason}`
+  }
+}
+
 /**
  * The questions of a run. `fingerprint` identifies questions and passages together, so that a resumed run has the same
  * data. `search` identifies what the agent searches: those passages, or the corpus of a server.

@@ -1,4 +1,4 @@
-import { type Group, Instruction, Invariant, type Question } from "@inspo/domain"
+import { type Group, Instruction, Invariant } from "@inspo/domain"
 import type { CheckpointRef } from "@inspo/engine"
 import { begin, type EvolutionState } from "@inspo/evolution"
 import type { Population } from "@inspo/population"
@@ -111,12 +111,6 @@ export interface Running extends RunState {
 
 export const isRunning = (state: RunState): state is Running =>
   state.phase._tag !== "Unstarted" && state.phase._tag !== "Finished"
-
-/** A training question in the core: id and stratum. */
-export interface QuestionRef {
-  readonly id: Question.QuestionId
-  readonly dataSource: string
-}
 
 /** The state before the first event. */
 export const unstarted: RunState = {

@@ -1,5 +1,5 @@
 /** The strategies of a run: one for each part of the loop. */
-import { Strategy } from "@inspo/domain"
+import { type Question, Strategy } from "@inspo/domain"
 import { Rules, type Strategies as Evolution } from "@inspo/evolution"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
@@ -19,6 +19,18 @@ export interface Strategies extends Evolution.Strategies {
 export interface Deciding {
   readonly algorithm: Algorithm
   readonly strategies: Strategies
+}
+
+/** A training question in the core: id and stratum. */
+export interface QuestionRef {
+  readonly id: Question.QuestionId
+  readonly dataSource: string
+}
+
+/** The constant input of the core, besides the state. */
+export interface DecisionContext extends Deciding {
+  /** The training questions, in the order of the data set. */
+  readonly questions: ReadonlyArray<QuestionRef>
 }
 
 /** The services that provide the strategies of a run. */

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import * as Checked from "./Checked.ts"
 import { InstructionId } from "./Instruction.ts"
 import { QuestionId } from "./Question.ts"
-import { Reward, TrajectoryId, Turn } from "./Trajectory.ts"
+import { Reward, TrajectoryId } from "./Trajectory.ts"
 
 /** One remembered (I, q, τ, r): the trajectory by reference, with the step whose policy produced it. */
 export const Experience = Schema.Struct({
@@ -30,15 +30,3 @@ export const make = ({ dataSource = "questions", id, instruction, question, rewa
   checked({ trajectoryId: id, instructionId: instruction, questionId: question, dataSource, step, reward })
 
 const checked = Checked.by("Experience.make", Experience)
-
-/** A low-reward experience with its texts, as a proposer sees it. */
-export const Failure = Schema.Struct({
-  trajectoryId: TrajectoryId,
-  question: Schema.String,
-  goldenAnswers: Schema.NonEmptyArray(Schema.String),
-  transcript: Schema.Array(Turn),
-  answer: Schema.NullOr(Schema.String),
-  finishReason: Schema.String,
-  reward: Reward
-})
-export interface Failure extends Schema.Schema.Type<typeof Failure> {}

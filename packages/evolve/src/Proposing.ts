@@ -8,11 +8,12 @@ import {
   type ProposerError,
   type ProposeRequest,
   layerRuleBased,
-  type WorkRecord
+  Reflect,
+  type ReflectiveRecord
 } from "@inspo/reflection"
 import { DollarBudget } from "@inspo/ledger"
 import { ModelProposer } from "@inspo/reflection/models"
-import { Effect, Layer, Stream, Struct } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { AiError, LanguageModel, type Prompt } from "effect/ai"
 import { caseId, type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Calls from "./Calls.ts"
@@ -64,46 +65,42 @@ export const propose = Effect.fn("Proposing.propose")(function* (
 ): Effect.fn.Return<ReadonlyArray<Event>, ProposerError | FileFailed, Proposer> {
   const { makeCall, parent, state } = task
   const step = state.evolution.population.step
-  const part = partOf(state, parent)
   const records = recordsOf(task)
-  const seed = textOf(Search.promptOf(state, Search.original), part)
-  const rules: CandidateLint.Rules = {
-    // What the user's own score says may be repeated in a prompt.
-    ...CandidateLint.shownOf(records.map(({ record }) => Struct.omit(record, ["feedback"]))),
-    seed,
-    keep: task.keep.filter((text) => seed.includes(text)),
-    parent: textOf(parent, part),
-    known: state.prompts.map((prompt) => textOf(prompt, part)),
-    actions: [],
-    count: task.count,
-    commonAnswers: CandidateLint.commonAnswers(
-      task.expected.map((answer) => [answer]),
-      CandidateLint.defaultCommonShare
-    )
-  }
-  const request: ProposeRequest<FileFailed> = {
-    parent: { text: textOf(parent, part) },
-    count: task.count,
-    seed: state.setup.randomSeed,
-    stream: ["proposal", step],
-    rules,
-    makeCall,
-    failures: [],
+  if (records.length === 0) return skipped(parent, step, `no output is known under ${parent.id}`)
+  const { candidatesOf, request } = Reflect.on({
+    parent: Instruction.contentOf(parent),
+    seed: Instruction.contentOf(Search.promptOf(state, Search.original)),
     records: records.map(({ record }) => record),
-    history: historyOf(state, part),
-    ...(part === null ? {} : { name: part })
-  }
+    known: state.prompts.map(Instruction.contentOf),
+    history: historyOf(state),
+    count: task.count,
+    turn: state.proposals,
+    // What the user's own score says may be repeated in a prompt.
+    ownFeedback: true,
+    rules: {
+      actions: [],
+      keep: task.keep,
+      commonAnswers: CandidateLint.commonAnswers(
+        task.expected.map((answer) => [answer]),
+        CandidateLint.defaultCommonShare
+      )
+    }
+  })
   const proposer = yield* Proposer
-  const found = yield* Effect.result(proposer.propose(request))
+  const found = yield* Effect.result(
+    proposer.propose({
+      ...request,
+      seed: state.setup.randomSeed,
+      stream: ["proposal", step],
+      makeCall
+    })
+  )
   if (found._tag === "Failure") {
     if (found.failure instanceof FileFailed || state.prompts.length === 1) return yield* found.failure
-    return [
-      { _tag: "Proposed", parent: parent.id, critique: "", rejected: [], failure: found.failure.message },
-      { _tag: "Evolved", event: { _tag: "EvolutionSkipped", step, reason: found.failure.message } }
-    ]
+    return skipped(parent, step, found.failure.message)
   }
-  const { candidates, critique, failure } = found.success
-  const { accepted, rejected } = CandidateLint.lint(candidates, rules)
+  const { critique, failure } = found.success
+  const { accepted, rejected } = candidatesOf(found.success)
   return [
     { _tag: "Proposed", parent: parent.id, critique, rejected, failure: failure?.message ?? null },
     {
@@ -113,64 +110,49 @@ export const propose = Effect.fn("Proposing.propose")(function* (
         step,
         round: state.evolution.evolution?.round ?? 1,
         parent: parent.id,
-        candidates: accepted.map((candidate) => ({
-          ...Instruction.ofContent(replaced(parent, part, candidate.text)),
-          rationale: candidate.rationale
-        })),
+        candidates: accepted,
         reflected: records.map(({ index }) => caseId(index))
       }
     }
   ]
 })
 
-/** Of several named texts one is revised at a time, in turn; null where there is one text. */
-const partOf = ({ evolution, setup }: Search.State, { parts }: Instruction.Instruction): string | null => {
-  if (parts === undefined || typeof setup.prompt === "string") return null
-  const names = Object.keys(parts)
-  return names[(evolution.born - 1) % names.length] ?? null
-}
+const skipped = ({ id }: Instruction.Instruction, step: number, reason: string): ReadonlyArray<Event> => [
+  { _tag: "Proposed", parent: id, critique: "", rejected: [], failure: reason },
+  { _tag: "Evolved", event: { _tag: "EvolutionSkipped", step, reason } }
+]
 
-const textOf = ({ parts, text }: Instruction.Instruction, part: string | null): string =>
-  part === null ? text : (parts?.[part] ?? text)
-
-const replaced = ({ parts }: Instruction.Instruction, part: string | null, text: string): Instruction.Content =>
-  part === null ? text : { ...parts, [part]: text }
-
-/** The worst of the cases that the parent was asked, drawn at random among equals. */
+/** The cases that the parent was asked, drawn at random among equals. */
 const recordsOf = ({
   outputs,
   parent,
   show,
   state
-}: Task): ReadonlyArray<{ readonly index: number; readonly record: WorkRecord }> => {
+}: Task): ReadonlyArray<{ readonly index: number; readonly record: ReflectiveRecord }> => {
   const own = [...Evidence.ofPrompt(state.answers, parent.id).outcomes].filter((answer) => answer._tag === "Answered")
-  return RandomStream.make(state.setup.randomSeed, ["records", state.evolution.population.step])
-    .shuffle(own)
-    .toSorted((one, other) => one.score - other.score)
-    .slice(0, Math.max(1, Math.min(mostRecords, Math.floor(state.setup.search.length / 5))))
-    .map((answer) => {
-      const { case: index, feedback, score } = answer
-      const { expected, task } = show(index)
-      const output = outputs.get(keyOf(answer))?.output
-      return {
-        index,
-        record: {
-          score,
-          task,
-          transcript: typeof output === "string" ? output : JSON.stringify(output ?? null),
-          ...(feedback === null ? {} : { feedback }),
-          ...(expected === null ? {} : { expected: [expected] })
-        }
+  const shuffled = RandomStream.make(state.setup.randomSeed, ["records", state.evolution.population.step]).shuffle(own)
+  const most = Math.max(1, Math.min(Reflect.mostRecords, Math.floor(state.setup.search.length / 5)))
+  return Reflect.chosen(shuffled, most).map((answer) => {
+    const { case: index, feedback, score } = answer
+    const { expected, task } = show(index)
+    const output = outputs.get(keyOf(answer))?.output
+    return {
+      index,
+      record: {
+        score,
+        task,
+        transcript: typeof output === "string" ? output : JSON.stringify(output ?? null),
+        ...(feedback === null ? {} : { feedback }),
+        ...(expected === null ? {} : { expected: [expected] })
       }
-    })
+    }
+  })
 }
 
-const mostRecords = 12
-
-const historyOf = ({ answers, prompts }: Search.State, part: string | null): ProposeRequest["history"] =>
-  prompts.flatMap((prompt) => {
-    const score = Evidence.meanOf(answers, prompt.id)
-    return score === null ? [] : [{ instruction: { id: prompt.id, text: textOf(prompt, part) }, score }]
+const historyOf = ({ answers, prompts }: Search.State): ProposeRequest["history"] =>
+  prompts.flatMap((instruction) => {
+    const score = Evidence.meanOf(answers, instruction.id)
+    return score === null ? [] : [{ instruction, score }]
   })
 
 /** The user's function, or a model of the AI SDK, as a language model. */

@@ -41,6 +41,8 @@ export interface State {
   /** The calls of the round in progress that are still to be made; after the test, those whose output needs another score. */
   readonly pending: HashSet.HashSet<string>
   readonly rounds: number
+  /** How many proposals came, those without candidates included. */
+  readonly proposals: number
   /** Calls that were made when the last evolution began. */
   readonly evolvedAt: number
   /** Whether the budget cut a round short: the search asks nothing more. */
@@ -87,6 +89,7 @@ export const begin = (setup: Setup): State => {
     round: null,
     pending: HashSet.empty(),
     rounds: 0,
+    proposals: 0,
     evolvedAt: -Infinity,
     isCut: false,
     ended: null,
@@ -155,8 +158,9 @@ export const apply = (state: State, event: Event): State => {
       return { ...state, ended: event }
     case "Written":
       return { ...state, usd: state.usd + (event.answer.spent.usd ?? 0) }
-    case "Started":
     case "Proposed":
+      return { ...state, proposals: state.proposals + 1 }
+    case "Started":
       return state
   }
 }

@@ -1,7 +1,7 @@
 /** Which candidates are worth verifying. */
-import { type Experience, type Instruction, PlainText } from "@inspo/domain"
+import { type Instruction, PlainText } from "@inspo/domain"
 import { Array as Arr, Schema } from "effect"
-import type { WorkRecord } from "./WorkRecord.ts"
+import { isAttempt, type ReflectiveRecord } from "./ReflectiveRecord.ts"
 import * as Leak from "./internal/Leak.ts"
 import * as Script from "./internal/Script.ts"
 import * as Words from "./internal/Words.ts"
@@ -29,7 +29,7 @@ export type RejectionReason = typeof RejectionReason.Type
 export const description: Readonly<Record<RejectionReason, string>> = {
   empty: "has no text",
   "hidden-characters": "holds control characters, or characters that show nothing",
-  "too-long": "has more words than allowed",
+  "too-long": "is longer than allowed",
   "tags-lost": "does not name the tags in which to call a tool or to answer",
   "tags-unbalanced": "never opens and then closes the tags in which to call a tool or to answer",
   "text-lost": "lacks a text that must stay, such as a placeholder",
@@ -81,31 +81,26 @@ export const maxWordsOf = (text: string): number => Math.max(700, Math.ceil(1.5 
 
 const defaultActions: ReadonlyArray<string> = ["search", "answer"]
 
-/** What of the shown failures must not return in a candidate: their answers, and what tools brought. */
-export const shown = (
-  failures: ReadonlyArray<Experience.Failure>
-): Required<Pick<Rules, "goldenAnswers" | "observations">> => ({
-  goldenAnswers: Arr.dedupe(failures.flatMap(({ goldenAnswers }) => goldenAnswers)),
-  observations: failures.flatMap(({ transcript }) =>
-    // What is shown after an invalid action is the environment's own text.
-    transcript.flatMap(({ action, observation }) => (action.kind === "invalid" ? [] : (observation ?? [])))
-  )
-})
-
 /**
- * The same of records of work: what was right, and all that was said. Clients choose the roles of a transcript, so that no role
- * is a reason to trust a text.
+ * What of the shown records must not return in a candidate: the right answers, and all that was said. Clients choose the roles of
+ * a transcript, so that no role is a reason to trust a text. Of an agent of inspo it is what tools brought.
  */
-export const shownOf = (
-  records: ReadonlyArray<WorkRecord>
+export const shown = (
+  records: ReadonlyArray<ReflectiveRecord>
 ): Required<Pick<Rules, "goldenAnswers" | "observations">> => ({
   goldenAnswers: Arr.dedupe(records.flatMap(({ expected = [] }) => expected)),
-  observations: records.flatMap(({ feedback, task, transcript }) => [
-    ...(task === undefined ? [] : [task]),
-    ...(feedback === undefined ? [] : [feedback]),
-    ...(typeof transcript === "string" ? [transcript] : (transcript ?? []).map(({ content }) => content))
-  ])
+  observations: records.flatMap(said)
 })
+
+const said = ({ feedback, task, transcript = [] }: ReflectiveRecord): ReadonlyArray<string> =>
+  isAttempt(transcript)
+    ? // What is shown after an invalid action is the environment's own text.
+      transcript.turns.flatMap(({ action, observation }) => (action.kind === "invalid" ? [] : (observation ?? [])))
+    : [
+        ...(task === undefined ? [] : [task]),
+        ...(feedback === undefined ? [] : [feedback]),
+        ...(typeof transcript === "string" ? [transcript] : transcript.map(({ content }) => content))
+      ]
 
 /**
  * The answers that are right for at least two questions and for at least `share` of them, in [0, 1]: labels, yes and no, small
@@ -126,18 +121,18 @@ export const commonAnswers = (
 /** The share of {@link commonAnswers} unless a setting says otherwise: a label of up to 100 is not a secret. */
 export const defaultCommonShare = 0.01
 
-/** Divides candidates into those to verify and those rejected, both in their order. */
+/** Candidates to verify and those rejected, both in their order. Without rules whatever has a text is accepted, as in the paper. */
 export const lint = (
   candidates: ReadonlyArray<Instruction.Candidate>,
-  rules: Rules
+  rules?: Rules
 ): { readonly accepted: ReadonlyArray<Instruction.Candidate>; readonly rejected: ReadonlyArray<Rejection> } => {
-  const broken = check(rules)
-  const known = new Set(rules.known.map(squash))
+  const broken = rules === undefined ? brokenByPaper : check(rules)
+  const known = new Set(rules?.known.map(squash))
   const accepted: Array<Instruction.Candidate> = []
   const rejected: Array<Rejection> = []
   for (const candidate of candidates) {
     const reason =
-      broken(candidate.text, known) ?? (accepted.length >= (rules.count ?? Infinity) ? ("surplus" as const) : null)
+      broken(candidate.text, known) ?? (accepted.length >= (rules?.count ?? Infinity) ? ("surplus" as const) : null)
     if (reason === null) {
       accepted.push(candidate)
       known.add(squash(candidate.text))
@@ -148,11 +143,7 @@ export const lint = (
   return { accepted, rejected }
 }
 
-/** Accepts whatever has a text, as the paper has it. */
-export const parsed = (candidates: ReadonlyArray<Instruction.Candidate>): ReturnType<typeof lint> => ({
-  accepted: candidates.filter(({ text }) => squash(text) !== ""),
-  rejected: candidates.flatMap(({ text }) => (squash(text) === "" ? [{ text, reason: "empty" as const }] : []))
-})
+const brokenByPaper = (text: string): RejectionReason | null => (squash(text) === "" ? "empty" : null)
 
 /** The names of the tags of a text, such as `search`, each once. */
 export const tagNames = (text: string): ReadonlyArray<string> => Arr.dedupe(tagsIn(text).map(({ name }) => name))

@@ -1,44 +1,44 @@
-/** What a prompt shows: failures and scored instructions as text, within a budget of tokens. */
-import { type Experience, PlainText } from "@inspo/domain"
+/** What a prompt shows: records of work and scored instructions as text, within a budget of tokens. */
+import { PlainText } from "@inspo/domain"
 import { Array as Arr, Order } from "effect"
 import { bestFirst, type Scored } from "./internal/Tried.ts"
 import type { ProposeRequest } from "./Proposer.ts"
-import type { WorkRecord } from "./WorkRecord.ts"
+import { isAttempt, type ReflectiveRecord } from "./ReflectiveRecord.ts"
 
 /** Counts the tokens of a text; see `estimateTokens` for one that needs no tokenizer. */
 export type CountTokens = (text: string) => number
 
 /**
- * Failures as `<example>` blocks: question, response turn by turn with its observations, and the correct answer.
+ * Attempts of agents of inspo as `<example>` blocks: question, response turn by turn with its observations, and the correct answer.
  *
  * Their texts are untrusted: a passage may say anything. Every angle bracket in them is written as ‹ or ›, except in the
  * `tags` of the instruction where the agent wrote them, so no text can close its block or open a candidate. The blocks
- * themselves depend on nothing but the number of failures and turns.
+ * themselves depend on nothing but the number of attempts and turns.
  *
  * Where all is longer than `budget`, the longest observations are shortened first, then the longest turns, then questions
  * and answers; a note in place says how long each was. The blocks are never left out.
  */
 export const examples = (
-  failures: ReadonlyArray<Experience.Failure>,
+  attempts: ReadonlyArray<ReflectiveRecord>,
   tags: ReadonlyArray<string>,
   budget: number,
   count: CountTokens
 ): string => {
-  const example = ({ goldenAnswers, question, transcript }: Experience.Failure, show: Show) => [
+  const example = ({ expected = [], task = "", transcript }: ReflectiveRecord, show: Show) => [
     "<example>",
-    `<question>${show("other", quoteText(question))}</question>`,
+    `<question>${show("other", quoteText(task))}</question>`,
     "<response>",
-    ...transcript.flatMap(({ observation, text }) => [
+    ...(isAttempt(transcript) ? transcript.turns : []).flatMap(({ observation, text }) => [
       `<turn>${show("turn", quoteText(text.trim(), tags))}</turn>`,
       ...(observation === null
         ? []
         : [`<observation>${show("observation", quoteText(observation.trim()))}</observation>`])
     ]),
     "</response>",
-    `<correct_answer>${show("other", quoteText(goldenAnswers.join(" | ")))}</correct_answer>`,
+    `<correct_answer>${show("other", quoteText(expected.join(" | ")))}</correct_answer>`,
     "</example>"
   ]
-  return within(budget, count, (show) => failures.flatMap((failure) => example(failure, show)).join("\n"))
+  return within(budget, count, (show) => attempts.flatMap((attempt) => example(attempt, show)).join("\n"))
 }
 
 /**
@@ -50,8 +50,8 @@ export const examples = (
  * has, the number of its turns, and letters and digits of their roles. Where all is longer than `budget`, the longest turns
  * are shortened first, then the rest.
  */
-export const records = (work: ReadonlyArray<WorkRecord>, budget: number, count: CountTokens): string => {
-  const record = ({ expected = [], feedback, score, task, transcript }: WorkRecord, show: Show) => {
+export const records = (work: ReadonlyArray<ReflectiveRecord>, budget: number, count: CountTokens): string => {
+  const record = ({ expected = [], feedback, score, task, transcript }: ReflectiveRecord, show: Show) => {
     const quoted = (kind: Kind, text: string) => show(kind, quoteText(PlainText.escape(text.trim())))
     const block = (tag: string, kind: Kind, text: string | undefined) =>
       text === undefined ? [] : [`<${tag}>${quoted(kind, text)}</${tag}>`]
@@ -63,7 +63,9 @@ export const records = (work: ReadonlyArray<WorkRecord>, budget: number, count: 
         ? block("transcript", "turn", transcript)
         : [
             "<transcript>",
-            ...transcript.map(({ content, role }) => `<turn by="${plainRole(role)}">${quoted("turn", content)}</turn>`),
+            ...messagesOf(transcript).map(
+              ({ content, role }) => `<turn by="${plainRole(role)}">${quoted("turn", content)}</turn>`
+            ),
             "</transcript>"
           ]),
       ...block("feedback", "other", feedback),
@@ -73,6 +75,14 @@ export const records = (work: ReadonlyArray<WorkRecord>, budget: number, count: 
   }
   return within(budget, count, (show) => work.flatMap((one) => record(one, show)).join("\n"))
 }
+
+const messagesOf = (transcript: Exclude<ReflectiveRecord["transcript"], string | undefined>) =>
+  isAttempt(transcript)
+    ? transcript.turns.flatMap(({ observation, text }) => [
+        { role: "assistant", content: text },
+        ...(observation === null ? [] : [{ role: "tool", content: observation }])
+      ])
+    : transcript
 
 const plainRole = (role: string): string =>
   role

@@ -1,6 +1,6 @@
 /** What went wrong in a failure, as far as its transcript shows. */
-import type { Experience } from "@inspo/domain"
 import { Array as Arr, Record, Schema } from "effect"
+import { type Attempt, isAttempt, type ReflectiveRecord } from "./ReflectiveRecord.ts"
 
 /** The ways to fail that can be read off a transcript. One failure can show several. */
 export const FailureMode = Schema.Literals([
@@ -46,16 +46,18 @@ export const searching: Protocol = { actions: ["search", "answer"], readsTags: t
  * fails by not searching, and only where tags are read is it a failure to break them.
  */
 export const diagnose = (
-  failure: Experience.Failure,
+  { expected = [""], task = "", transcript }: ReflectiveRecord,
   protocol: Protocol = searching
 ): Arr.NonEmptyReadonlyArray<FailureMode> => {
+  if (!isAttempt(transcript)) return ["other"]
+  const failure = { ...transcript, task, expected }
   const modes = Record.keys(signs).filter((mode) => isPossible(mode, protocol) && signs[mode](failure))
   return Arr.isReadonlyArrayNonEmpty(modes) ? modes : ["other"]
 }
 
 /** How many of the failures show each mode; modes that none shows are absent. The most frequent come first. */
 export const count = (
-  failures: ReadonlyArray<Experience.Failure>,
+  failures: ReadonlyArray<ReflectiveRecord>,
   protocol: Protocol = searching
 ): ReadonlyArray<{ readonly mode: FailureMode; readonly failures: number }> => {
   const shown = failures.flatMap((failure) => diagnose(failure, protocol))
@@ -74,10 +76,15 @@ const wholeQuestionShare = 0.75
 /** How many words more than the longest golden answer make an answer wordy. */
 const wordyExcess = 3
 
-const signs: Readonly<Record<Exclude<FailureMode, "other">, (failure: Experience.Failure) => boolean>> = {
+interface Failure extends Attempt {
+  readonly task: string
+  readonly expected: ReadonlyArray<string>
+}
+
+const signs: Readonly<Record<Exclude<FailureMode, "other">, (failure: Failure) => boolean>> = {
   "no-search": (failure) => queries(failure).length === 0,
   "whole-question-as-query": (failure) => {
-    const asked = new Set(words(failure.question))
+    const asked = new Set(words(failure.task))
     return queries(failure).some((query) => {
       const queried = new Set(words(query))
       const repeated = [...asked].filter((word) => queried.has(word)).length
@@ -87,19 +94,19 @@ const signs: Readonly<Record<Exclude<FailureMode, "other">, (failure: Experience
   "stopped-after-first-hop": (failure) =>
     failure.answer !== null &&
     queries(failure).length === 1 &&
-    !failure.goldenAnswers.some((golden) => contains(evidence(failure), golden)),
-  "evidence-not-stated": ({ transcript }) =>
-    Arr.zip(transcript, transcript.slice(1)).some(
+    !failure.expected.some((golden) => contains(evidence(failure), golden)),
+  "evidence-not-stated": ({ turns }) =>
+    Arr.zip(turns, turns.slice(1)).some(
       ([turn, next]) => turn.action.kind === "search" && turn.observation !== null && !/^\s*<think>/.test(next.text)
     ),
   "answer-not-in-evidence": (failure) =>
     failure.answer !== null &&
     queries(failure).length > 0 &&
-    !isWordy(failure.answer, failure.goldenAnswers) &&
+    !isWordy(failure.answer, failure.expected) &&
     !contains(evidence(failure), failure.answer),
-  "wordy-answer": ({ answer, goldenAnswers }) => answer !== null && isWordy(answer, goldenAnswers),
-  "broken-tags": ({ finishReason, transcript }) =>
-    finishReason === "invalid-action" || transcript.some((turn) => turn.action.kind === "invalid"),
+  "wordy-answer": ({ answer, expected }) => answer !== null && isWordy(answer, expected),
+  "broken-tags": ({ finishReason, turns }) =>
+    finishReason === "invalid-action" || turns.some((turn) => turn.action.kind === "invalid"),
   "ran-out-of-turns": ({ finishReason }) => finishReason === "turns-exhausted" || finishReason === "context-exhausted"
 }
 
@@ -111,11 +118,11 @@ const isWordy = (answer: string, goldenAnswers: ReadonlyArray<string>): boolean 
   )
 }
 
-const queries = ({ transcript }: Experience.Failure): ReadonlyArray<string> =>
-  transcript.flatMap(({ action }) => (action.kind === "search" ? [action.content] : []))
+const queries = ({ turns }: Failure): ReadonlyArray<string> =>
+  turns.flatMap(({ action }) => (action.kind === "search" ? [action.content] : []))
 
-const evidence = ({ transcript }: Experience.Failure): string =>
-  transcript.flatMap(({ action, observation }) => (action.kind === "search" ? [observation ?? ""] : [])).join(" ; ")
+const evidence = ({ turns }: Failure): string =>
+  turns.flatMap(({ action, observation }) => (action.kind === "search" ? [observation ?? ""] : [])).join(" ; ")
 
 /** Whether the words of `part` are in `text` one after the other. */
 const contains = (text: string, part: string): boolean =>

@@ -6,11 +6,19 @@ import * as CandidateParser from "./CandidateParser.ts"
 import * as Evidence from "./Evidence.ts"
 import * as ModelFault from "./internal/ModelFault.ts"
 import * as Metering from "./Metering.ts"
-import type { AnswerEnd, ModelAnswer } from "./ModelAnswer.ts"
 import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
-import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
+import {
+  type AnswerEnd,
+  type InitialRequest,
+  type ModelAnswer,
+  type Proposal,
+  Proposer,
+  ProposerError,
+  type ProposeRequest
+} from "./Proposer.ts"
 import type { Message } from "./Provider.ts"
+import { isAttempt } from "./ReflectiveRecord.ts"
 
 /**
  * - `kind`: what the proposer is shown of a parent: its failures, the scores of instructions, or nothing else.
@@ -45,15 +53,15 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
     propose: Effect.fn("ModelProposer.propose")(function* <E>(
       request: ProposeRequest<E>
     ): Effect.fn.Return<Proposal, ProposerError | E> {
-      const { failures, history, parent, records } = request
-      const prompting =
-        records === undefined
-          ? asked(kind, options)
-          : {
-              template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
-              format: Prompts.formatOfRecords
-            }
-      if (records === undefined && kind !== "reflection")
+      const { history, parent, records } = request
+      const areAttempts = records.every(({ transcript }) => isAttempt(transcript))
+      const prompting = areAttempts
+        ? asked(kind, options)
+        : {
+            template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
+            format: Prompts.formatOfRecords
+          }
+      if (areAttempts && kind !== "reflection")
         return yield* converse(ask, request, options, {
           ...prompting,
           examples: "",
@@ -67,10 +75,9 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
       const rest = budget - countTokens(tried)
       return yield* converse(ask, request, options, {
         ...prompting,
-        examples:
-          records === undefined
-            ? Evidence.examples(failures, tagsOf(request), rest, countTokens)
-            : Evidence.records(records, rest, countTokens),
+        examples: areAttempts
+          ? Evidence.examples(records, tagsOf(request), rest, countTokens)
+          : Evidence.records(records, rest, countTokens),
         history: tried
       })
     }),
@@ -126,7 +133,7 @@ const converse = Effect.fnUntraced(function* <E>(
     format: format(tags, count)
   })
   const first = yield* call(0, [{ role: "user", text: prompt }])
-  const { accepted, rejected } = judge(request, first.candidates)
+  const { accepted, rejected } = CandidateLint.lint(first.candidates, request.rules)
   if (accepted.length >= (request.rules === undefined ? Math.min(1, count) : count)) return proposal(first)
 
   const missing = count - accepted.length
@@ -175,9 +182,6 @@ const usable =
   }
 
 const proposal = ({ candidates, critique, spent }: ParsedAnswer): Proposal => ({ candidates, critique, spent })
-
-const judge = ({ rules }: InitialRequest<unknown>, candidates: ReadonlyArray<Instruction.Candidate>) =>
-  rules === undefined ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
 
 const tagsOf = ({ parent, rules }: InitialRequest<unknown>): ReadonlyArray<string> =>
   CandidateLint.tagNames(rules?.seed ?? parent.text)

@@ -1,7 +1,7 @@
 /** What a proposer is asked: the prompts that ship, and the request to correct what was rejected. */
 import * as CandidateLint from "./CandidateLint.ts"
 import type { PromptKind, PromptTemplate } from "./PromptTemplate.ts"
-import type { WorkRecord } from "./WorkRecord.ts"
+import type { ReflectiveRecord } from "./ReflectiveRecord.ts"
 
 /** The prompts that are used where a user gives none, with the structure of the paper's appendix E. */
 export const shipped: Readonly<Record<PromptKind, PromptTemplate>> = {
@@ -79,9 +79,9 @@ again, nor others that ask for the same, but instructions that go about the task
  * What a proposer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing
  * else.
  */
-export const ofRecords = (records: ReadonlyArray<WorkRecord>, name?: string): PromptTemplate => {
+export const ofRecords = (records: ReadonlyArray<ReflectiveRecord>, name?: string): PromptTemplate => {
   const has = (part: "task" | "transcript" | "feedback" | "expected") =>
-    records.some((record) => record[part] !== undefined && record[part]?.length !== 0)
+    records.some(({ [part]: said = "" }) => (typeof said === "object" && "turns" in said ? true : said.length > 0))
   const parts = [
     ...(has("task") ? ["what it was asked (task)"] : []),
     ...(has("transcript") ? ["what was said and done (transcript)"] : []),

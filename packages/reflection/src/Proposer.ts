@@ -1,16 +1,15 @@
-import { type Experience, type Instruction, type RandomStream, Spent } from "@inspo/domain"
+import { type Instruction, type RandomStream, Spent } from "@inspo/domain"
 import { Context, type Effect, Schema } from "effect"
 import type * as CandidateLint from "./CandidateLint.ts"
 import type { Protocol } from "./FailureMode.ts"
-import type { ModelAnswer } from "./ModelAnswer.ts"
-import type { WorkRecord } from "./WorkRecord.ts"
+import type { ReflectiveRecord } from "./ReflectiveRecord.ts"
 
 /** Writes candidate instructions: a proposer, or rules in its place. */
 export class Proposer extends Context.Service<Proposer, Proposer.Interface>()("@inspo/reflection/Proposer") {}
 
 export declare namespace Proposer {
   export interface Interface {
-    /** Revisions of a parent that should avoid its failures. Candidates are as the proposer wrote them: not linted. */
+    /** Revisions of a parent that should do better work than its records. Candidates are as the proposer wrote them: not linted. */
     readonly propose: <E = never>(request: ProposeRequest<E>) => Effect.Effect<Proposal, ProposerError | E>
     /** Variants of the first instruction, before anything is known about it. They differ from it and from each other. */
     readonly initial: <E = never>(request: InitialRequest<E>) => Effect.Effect<Proposal, ProposerError | E>
@@ -34,18 +33,17 @@ export interface InitialRequest<E = never> {
 }
 
 /**
- * `protocol` is how the agent of the failures acts, by default that of agents that search. `history` are instructions that
- * were tried, with their scores in [0, 1], in any order; the newest may be absent. `records` are shown to a proposer instead
- * of failures where the work was somebody else's; `name` is that of the text to revise, where an instruction has several.
+ * `records` are work under the parent, such as failures. `protocol` is how an agent of inspo acts in them, by default that of
+ * agents that search. `history` are instructions that were tried, with their scores in [0, 1], in any order; the newest may be
+ * absent. `name` is that of the text to revise, where an instruction has several.
  */
 export interface ProposeRequest<E = never> extends InitialRequest<E> {
-  readonly failures: ReadonlyArray<Experience.Failure>
+  readonly records: ReadonlyArray<ReflectiveRecord>
   readonly protocol?: Protocol
   readonly history: ReadonlyArray<{
     readonly instruction: Pick<Instruction.Instruction, "text"> & { readonly id?: string }
     readonly score: number
   }>
-  readonly records?: ReadonlyArray<WorkRecord>
   readonly name?: string
 }
 
@@ -57,6 +55,21 @@ export interface ModelCall {
   readonly key: string
   readonly atMost: Spent.Spent
 }
+
+/**
+ * Why a proposer stopped writing: it was done, it reached the limit of tokens, it or its provider declined, or something
+ * else.
+ */
+export const AnswerEnd = Schema.Literals(["done", "cut", "refused", "other"])
+export type AnswerEnd = typeof AnswerEnd.Type
+
+/** What one call to a proposer brought, as JSON can keep it: the text without the thoughts before it, and its cost. */
+export const ModelAnswer = Schema.Struct({
+  text: Schema.String,
+  end: AnswerEnd,
+  spent: Spent.Spent
+})
+export interface ModelAnswer extends Schema.Schema.Type<typeof ModelAnswer> {}
 
 /** Makes a call by running `ask`, or answers in its place. */
 export type MakeCall<E> = (

@@ -1,4 +1,3 @@
-import type { Experience } from "@inspo/domain"
 import { Array as Arr, Effect, Layer, Random } from "effect"
 import { Bank, type Behaviour, type Clause } from "./ClauseBank.ts"
 import * as ClauseEdit from "./ClauseEdit.ts"
@@ -7,6 +6,7 @@ import * as Drawing from "./internal/Drawing.ts"
 import * as Preferences from "./internal/Preferences.ts"
 import * as Tried from "./internal/Tried.ts"
 import { Proposer, type ProposeRequest } from "./Proposer.ts"
+import { isAttempt, type ReflectiveRecord } from "./ReflectiveRecord.ts"
 
 /**
  * The offline proposer: rules, not a language model.
@@ -22,7 +22,8 @@ export const layerRuleBased: Layer.Layer<Proposer> = Layer.effect(
   Effect.map(Bank, (bank) => ({
     initial: (request) => Drawing.initial(bank, request),
     propose: Effect.fn("RuleBased.propose")(function* (request) {
-      const { failures, parent, protocol } = request
+      const { parent, protocol, records } = request
+      const failures = records.filter(({ transcript }) => isAttempt(transcript))
       const votes = votesOf(failures, protocol)
       const tried = Tried.read(request)
       const preferences = Preferences.make(bank, parent.text, votes, tried)
@@ -105,7 +106,7 @@ const remedies: Readonly<Record<FailureMode.FailureMode, Behaviour | null>> = {
 
 /** How many failures ask for a clause. */
 const votesOf = (
-  failures: ReadonlyArray<Experience.Failure>,
+  failures: ReadonlyArray<ReflectiveRecord>,
   protocol?: FailureMode.Protocol
 ): ((clause: Clause) => number) => {
   const wanted = failures.map(
@@ -115,7 +116,7 @@ const votesOf = (
     behaviour !== null && direction === 1 ? wanted.filter((behaviours) => behaviours.has(behaviour)).length : 0
 }
 
-const critique = (failures: ReadonlyArray<Experience.Failure>, protocol?: FailureMode.Protocol): string =>
+const critique = (failures: ReadonlyArray<ReflectiveRecord>, protocol?: FailureMode.Protocol): string =>
   failures.length === 0
     ? "No failures were shown."
     : `Of ${failures.length} failures, ${FailureMode.count(failures, protocol)

@@ -1,12 +1,12 @@
-import { Chat, type Experience } from "@inspo/domain"
+import { Chat } from "@inspo/domain"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Evidence, Prompts } from "../src/index.ts"
-import { answer, failure, search } from "./fixtures/failure.ts"
+import { answer, type Failure, failure, search } from "./fixtures/failure.ts"
 
 const tags = ["search", "answer", "question"]
 const count = Chat.estimateTokens
-const render = (failures: ReadonlyArray<Experience.Failure>, budget = 1_000_000) =>
+const render = (failures: ReadonlyArray<Failure>, budget = 1_000_000) =>
   Evidence.examples(failures, tags, budget, count)
 
 /** What stands outside the places for untrusted text. */
@@ -33,10 +33,10 @@ const Texts = Schema.Array(Nasty)
 const joined = (texts: ReadonlyArray<string>) => texts.join(" ")
 
 /** One failure whose every text is given; the frame has two turns with one observation each. */
-const filled = (question: string, turn: string, observation: string, golden: string): Experience.Failure => ({
+const filled = (question: string, turn: string, observation: string, golden: string): Failure => ({
   ...failure([search("q", observation), { ...search("q", observation), text: turn }, answer("Dorn")]),
-  question,
-  goldenAnswers: [golden]
+  task: question,
+  expected: [golden]
 })
 
 describe("examples", () => {

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Experience } from "@inspo/domain"
 import { Schema, Struct } from "effect"
 import { FailureMode } from "../src/index.ts"
 import { answer, failure, invalid, search } from "./fixtures/failure.ts"
 
-const question = failure([]).question
+const question = failure([]).task
 const thought = "<think> The teacher of Marlen Tovik is Ada Ruhl.</think>"
 const hop = search("Marlen Tovik", "<information> The teacher of Marlen Tovik is Ada Ruhl.</information>")
 const lastHop = search("Ada Ruhl", "<information> Ada Ruhl was born in Ostrel Bay.</information>", thought)
@@ -106,9 +105,9 @@ describe("diagnose", () => {
   it.prop("does not depend on case and punctuation", [Schema.Array(Turn)], ([names]) => {
     const plain = failure(names.map((name) => turns[name]))
     const loud = Struct.evolve(plain, {
-      question: (text) => `${text.toUpperCase()}!!`,
-      goldenAnswers: (): Experience.Failure["goldenAnswers"] => ["OSTREL  bay."],
-      answer: (text) => (text === null ? null : `«${text.toUpperCase()}»`)
+      task: (text) => `${text.toUpperCase()}!!`,
+      expected: () => ["OSTREL  bay."],
+      transcript: Struct.evolve({ answer: (text: string | null) => (text === null ? null : `«${text.toUpperCase()}»`) })
     })
     assert.deepStrictEqual(FailureMode.diagnose(loud), FailureMode.diagnose(plain))
   })

@@ -17,7 +17,7 @@ const requestOf = (
   history: ReadonlyArray<readonly [ReadonlyArray<string>, number]>
 ): ProposeRequest => ({
   parent: { text: textOf(parent) },
-  failures: [],
+  records: [],
   history: history.map(([advice, score]) => ({ instruction: { text: textOf(advice) }, score })),
   count: 1,
   seed: 1,

@@ -49,7 +49,7 @@ const optionsOf = ({ key = apiKey, retries = 3, timeout = "1 hour", url }: Askin
 const modelAt = (provider: Provider.Provider, asking: Asking) =>
   Provider.make(provider, optionsOf(asking)).pipe(Effect.provide(FetchHttpClient.layer))
 
-const request = { parent: { text: parent }, failures: [], history: [], count: 1, seed: 1, stream: ["proposal", 1, 1] }
+const request = { parent: { text: parent }, records: [], history: [], count: 1, seed: 1, stream: ["proposal", 1, 1] }
 
 const proposeAt = Effect.fnUntraced(function* (provider: Provider.Provider, asking: Asking) {
   const model = yield* modelAt(provider, asking).pipe(

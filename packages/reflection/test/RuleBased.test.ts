@@ -17,7 +17,7 @@ const thought = "<think> The teacher of Marlen Tovik is Ada Ruhl.</think>"
 const found = "<information> The teacher of Marlen Tovik is Ada Ruhl.</information>"
 const failures = {
   memory: failure([answer("Dorn")]),
-  whole: failure([search(failure([]).question, found), answer("Ada Ruhl", thought)]),
+  whole: failure([search(failure([]).task, found), answer("Ada Ruhl", thought)]),
   silent: failure([search("Marlen Tovik", found), search("Ada Ruhl", "Ostrel Bay"), answer("Ada Ruhl")]),
   wordy: failure([
     search("Marlen Tovik", found),
@@ -28,7 +28,7 @@ const failures = {
 const seedText = ClauseBank.seedInstruction
 const request = (options: Partial<ProposeRequest> = {}): ProposeRequest => ({
   parent: { text: seedText },
-  failures: [failures.memory, failures.memory, failures.whole, failures.wordy],
+  records: [failures.memory, failures.memory, failures.whole, failures.wordy],
   history: [],
   count: 6,
   seed: 1,
@@ -80,7 +80,7 @@ describe.each([
         const text = [seedText, ...Array.dedupe(advice)].join(" ")
         const { candidates } = yield* propose(layer, {
           parent: { text },
-          failures: kinds.map((kind) => failures[kind]),
+          records: kinds.map((kind) => failures[kind]),
           seed
         })
         assert.lengthOf(candidates, 6)
@@ -176,9 +176,9 @@ describe("the proposers that edit freely", () => {
 
   it.effect.prop("but the rule-based do not look at the failures", [Kinds, Schema.Int], ([kinds, seed]) =>
     Effect.gen(function* () {
-      const shown = { failures: kinds.map((kind) => failures[kind]), seed }
+      const shown = { records: kinds.map((kind) => failures[kind]), seed }
       for (const layer of [layerRandom, layerParaphrase, layerHistory])
-        assert.deepStrictEqual(yield* propose(layer, shown), yield* propose(layer, { ...shown, failures: [] }))
+        assert.deepStrictEqual(yield* propose(layer, shown), yield* propose(layer, { ...shown, records: [] }))
     })
   )
 })
@@ -215,7 +215,7 @@ describe("the rule-based proposer", () => {
     ["wordy", "bare-answer"]
   ] as const)("answers %s failures with %s more often than chance", ([kind, id]) =>
     Effect.gen(function* () {
-      const shown = { failures: [failures[kind], failures[kind], failures[kind], failures[kind]] }
+      const shown = { records: [failures[kind], failures[kind], failures[kind], failures[kind]] }
       assert.isAbove((yield* shares(layerRuleBased, shown))(id), 0.45)
       assert.isBelow((yield* shares(layerRandom, shown))(id), 0.25)
     })
@@ -224,7 +224,7 @@ describe("the rule-based proposer", () => {
   it.effect("does not insist on a clause that is there already", () =>
     Effect.gen(function* () {
       const parent = { text: `${seedText} Never answer from memory.` }
-      const { candidates } = yield* propose(layerRuleBased, { parent, failures: [failures.memory] })
+      const { candidates } = yield* propose(layerRuleBased, { parent, records: [failures.memory] })
       const reworded = candidates.filter(
         ({ text }) => text.includes("Always search") || text.includes("Look up every fact")
       )
@@ -281,7 +281,7 @@ describe("the rule-based proposer with a history", () => {
         const texts = subsets.map((set) => textOf(set, "Go."))
         const history = tried(texts.toSpliced(missing, 1))
         const found = textsOf(
-          yield* propose(ofThree, { parent: { text: texts[parent] ?? "" }, history, failures: [], seed })
+          yield* propose(ofThree, { parent: { text: texts[parent] ?? "" }, history, records: [], seed })
         )
         assert.strictEqual(sorted(found[0] ?? ""), sorted(texts[missing] ?? ""))
         assert.lengthOf(Array.intersection(found, texts.toSpliced(missing, 1)), 0)
@@ -358,10 +358,10 @@ describe("the rule-based proposer with a history", () => {
         const texts = ClauseBank.clauses.find((clause) => clause.id === id)?.texts ?? [""]
         const scored = (scores: ReadonlyArray<number>) =>
           historyOf(Array.zip([[], [texts[0]], [texts[0], "Take a deep breath."], ["You are an expert."]], scores))
-        const failures: ProposeRequest["failures"] = []
+        const records: ProposeRequest["records"] = []
         const scores = [0.5, 0.9, 0.8, 0.1]
-        const better = yield* shares(layerRuleBased, { failures, history: scored(scores) })
-        const worse = yield* shares(layerRuleBased, { failures, history: scored(scores.map((score) => 1 - score)) })
+        const better = yield* shares(layerRuleBased, { records, history: scored(scores) })
+        const worse = yield* shares(layerRuleBased, { records, history: scored(scores.map((score) => 1 - score)) })
         assert.isAbove(better(id), 1.5 * worse(id))
       })
   )
@@ -401,7 +401,7 @@ describe("the rule-based proposer with a history", () => {
         [[], 0.5],
         [["You are an expert."], 0.9]
       ])
-      const { candidates } = yield* propose(layerRuleBased, { history, count: 30, failures: [] })
+      const { candidates } = yield* propose(layerRuleBased, { history, count: 30, records: [] })
       const reasons = candidates.map(({ rationale }) => rationale).join("\n")
       for (const part of [
         `adds "Take a deep breath." (never tried)`,
@@ -419,7 +419,7 @@ describe("the rule-based proposer with a history", () => {
         const options = {
           parent: { text: textOf(advice) },
           history: historyOf(tried),
-          failures: kinds.map((kind) => failures[kind]),
+          records: kinds.map((kind) => failures[kind]),
           seed
         }
         const proposal = yield* propose(layerRuleBased, options)

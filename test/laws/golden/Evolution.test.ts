@@ -191,10 +191,10 @@ describe("evolution", () => {
         empty: " "
       }
       const candidates = Object.values(texts).map((text) => ({ text, rationale: "" }))
-      const { accepted, rejected } =
-        preset.selection.lint === "parsed"
-          ? CandidateLint.parsed(candidates)
-          : CandidateLint.lint(candidates, { seed, known: [seed] })
+      const { accepted, rejected } = CandidateLint.lint(
+        candidates,
+        preset.selection.lint === "parsed" ? undefined : { seed, known: [seed] }
+      )
       const names = Object.entries(texts)
       const nameOf = (text: string) => names.find(([, known]) => known === text)?.[0]
       const isPaper = reading === "paper"

@@ -2,7 +2,7 @@
  * Algorithm 1 of the paper as one straight program, with the readings of what it leaves open. It shares no code with the
  * loop it is compared with.
  */
-import type { Command, Algorithm, RunEvent, RunState } from "@inspo/coevolution"
+import type { Command, Algorithm, RunEvent, Strategies } from "@inspo/coevolution"
 import { Predicate } from "effect"
 import { holds, near, same } from "./Check.ts"
 import * as Evidence from "./Evidence.ts"
@@ -31,7 +31,7 @@ type Following = Generator<void, void, Happening>
 /** Follows a run event by event; throws as soon as one is not what the algorithm allows. */
 export function* run(
   algorithm: Algorithm,
-  questions: ReadonlyArray<RunState.QuestionRef>,
+  questions: ReadonlyArray<Strategies.QuestionRef>,
   history: History
 ): Following {
   const { evaluation, population, schedule } = algorithm
@@ -69,7 +69,11 @@ export function* run(
 }
 
 /** One step until the population is up for change: plan, act, learn, look. */
-function* takeStep(algorithm: Algorithm, questions: ReadonlyArray<RunState.QuestionRef>, history: History): Following {
+function* takeStep(
+  algorithm: Algorithm,
+  questions: ReadonlyArray<Strategies.QuestionRef>,
+  history: History
+): Following {
   const { control, schedule, train } = algorithm
   const plan = (yield* receive("StepPlanned")).event
   assertPlan(algorithm, questions, history, plan)
@@ -181,7 +185,7 @@ const observe = (history: History, step: number, groups: Event<"RolloutsCollecte
 /** Lines 3-5: a batch of distinct questions, each under instructions that have a share. */
 const assertPlan = (
   algorithm: Algorithm,
-  questions: ReadonlyArray<RunState.QuestionRef>,
+  questions: ReadonlyArray<Strategies.QuestionRef>,
   history: History,
   plan: Event<"StepPlanned">
 ): void => {

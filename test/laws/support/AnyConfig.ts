@@ -1,5 +1,5 @@
 /** Small runs of every kind: all of the paper's readings, all of ours, or any mixture. */
-import { inconsistency, Presets, type Algorithm, type RunState } from "@inspo/coevolution"
+import { inconsistency, Presets, type Algorithm, type Strategies } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
 import * as fc from "fast-check"
 
@@ -106,6 +106,6 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
 const source = fc.constantFrom("nq", "hotpotqa", "musique")
 
 /** Questions of up to three sources; often enough of them for candidates to be tried in several batches. */
-export const questions: fc.Arbitrary<ReadonlyArray<RunState.QuestionRef>> = fc
+export const questions: fc.Arbitrary<ReadonlyArray<Strategies.QuestionRef>> = fc
   .oneof(...[1, 10].map((minLength) => fc.array(source, { minLength, maxLength: 12 })))
   .map((sources) => sources.map((dataSource, index) => ({ id: Question.QuestionId.make(`q${index}`), dataSource })))

@@ -1,5 +1,5 @@
 /** A world that answers the commands of a run at will, and counts what it was asked for. */
-import { type Command, type Algorithm, type RunEvent, RunState } from "@inspo/coevolution"
+import { type Command, type Algorithm, type RunEvent, RunState, type Strategies } from "@inspo/coevolution"
 import { type Group, type Instruction, Question, Trajectory } from "@inspo/domain"
 import { Array as Arr } from "effect"
 
@@ -32,7 +32,7 @@ export interface Environment {
   readonly counted: Counted
 }
 
-export const make = (algorithm: Algorithm, questions: ReadonlyArray<RunState.QuestionRef>): Environment => {
+export const make = (algorithm: Algorithm, questions: ReadonlyArray<Strategies.QuestionRef>): Environment => {
   const counted: Counted = {
     spent: {
       rollouts: { train: 0, verification: 0, evaluation: 0 },

@@ -117,7 +117,7 @@ const decisions = (event: RunEvent): ReadonlyArray<string> => {
   }
 }
 
-const trainingQuestions: ReadonlyArray<RunState.QuestionRef> = Array.from({ length: 8 }, (_, index) => ({
+const trainingQuestions: ReadonlyArray<Strategies.QuestionRef> = Array.from({ length: 8 }, (_, index) => ({
   id: Question.QuestionId.make(`q${index}`),
   dataSource: "nq"
 }))

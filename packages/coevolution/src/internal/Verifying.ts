@@ -6,7 +6,7 @@ import type { Verification } from "@inspo/verification"
 import { Option } from "effect"
 import type { Verify } from "../Command.ts"
 import type { Algorithm } from "../Algorithm.ts"
-import type { DecisionContext } from "../DecisionContext.ts"
+import type { DecisionContext } from "../Strategies.ts"
 import { instruction, type RunState } from "../RunState.ts"
 
 /** The input of evolution for verification. */

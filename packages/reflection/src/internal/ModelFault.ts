@@ -1,7 +1,6 @@
 import { PlainText, type Spent } from "@inspo/domain"
 import type { AiError } from "effect/ai"
-import type { ModelAnswer } from "../ModelAnswer.ts"
-import { ProposerError } from "../Proposer.ts"
+import { type ModelAnswer, ProposerError } from "../Proposer.ts"
 import * as Provider from "../Provider.ts"
 
 /** The language model could not be asked, or not be understood. */

@@ -1,10 +1,18 @@
 /** The laws of every proposer. */
-import { type Experience, Instruction, Spent, Trajectory } from "@inspo/domain"
+import { Instruction, Spent } from "@inspo/domain"
 import { Law } from "@inspo/domain/testing"
 import { Arbitrary, Data, Effect, Result, Schema } from "effect"
 import { seedInstruction } from "../ClauseBank.ts"
-import type { ModelAnswer } from "../ModelAnswer.ts"
-import type { MakeCall, ModelCall, Proposal, Proposer, ProposerError, ProposeRequest } from "../Proposer.ts"
+import type {
+  MakeCall,
+  ModelAnswer,
+  ModelCall,
+  Proposal,
+  Proposer,
+  ProposerError,
+  ProposeRequest
+} from "../Proposer.ts"
+import type { ReflectiveRecord } from "../ReflectiveRecord.ts"
 
 /**
  * The laws of `Proposer`. `fresh` makes a proposer for each case. They say nothing of how good candidates are; a proposer that
@@ -143,19 +151,20 @@ const Words = Schema.Array(
   ])
 )
 
-const failureOf = (words: typeof Words.Type, index: number): Experience.Failure => {
+const failureOf = (words: typeof Words.Type): ReflectiveRecord => {
   const text = words.join(" ")
   return {
-    trajectoryId: Trajectory.TrajectoryId.make(`train/${index}`),
-    question: `Where? ${text}`,
-    goldenAnswers: ["Ostrel Bay"],
-    transcript: [
-      { text: `<search> ${text}</search>`, action: { kind: "search", content: text }, observation: text },
-      { text: "<answer> Dorn</answer>", action: { kind: "answer", content: "Dorn" }, observation: null }
-    ],
-    answer: "Dorn",
-    finishReason: "answered",
-    reward: 0
+    score: 0,
+    task: `Where? ${text}`,
+    expected: ["Ostrel Bay"],
+    transcript: {
+      turns: [
+        { text: `<search> ${text}</search>`, action: { kind: "search", content: text }, observation: text },
+        { text: "<answer> Dorn</answer>", action: { kind: "answer", content: "Dorn" }, observation: null }
+      ],
+      answer: "Dorn",
+      finishReason: "answered"
+    }
   }
 }
 
@@ -177,7 +186,7 @@ const requests: Arbitrary.Arbitrary<Drawn> = Arbitrary.map(
       isInitial,
       request: {
         parent: { text },
-        failures: failures.map(failureOf),
+        records: failures.map(failureOf),
         history: tried.map(([words, score], index) => ({
           instruction: { id: `i${index}`, text: [seedInstruction, ...words].join(" ") },
           score

@@ -1,6 +1,5 @@
 /** Evolution in the background: whenever a population waits for a proposal, its work is sent to a proposer. */
 import { History, type Refused } from "@inspo/cohorts"
-import { Instruction } from "@inspo/domain"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
 import {
@@ -8,7 +7,8 @@ import {
   type Proposal,
   type Proposer,
   type ProposerError,
-  type ProposerErrorKind
+  type ProposerErrorKind,
+  type Reflect
 } from "@inspo/reflection"
 import { Context, Effect, Ref, Schedule, Stream } from "effect"
 import * as EvolutionStatus from "./EvolutionStatus.ts"
@@ -105,7 +105,7 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
         `no texts are known of the work under ${due.parent}: report transcripts or feedback with rewards`
       )
     const { known } = yield* Loading.history(live.journal)
-    const task = Reflecting.taskOf(
+    const reflection = Reflecting.reflectionOn(
       state,
       due,
       work,
@@ -115,7 +115,7 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
         .map(({ content }) => content)
     )
     const unusable = yield* Ref.make(0)
-    yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, task, attempt)).pipe(
+    yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, reflection, attempt)).pipe(
       Effect.tapError((failure) => status.degrade(faultOf(failure))),
       Effect.tapErrorTag("ProposerError", ({ failure: { kind } }) =>
         isAnswer(kind) ? Ref.update(unusable, (count) => count + 1) : Effect.void
@@ -125,7 +125,7 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
         while: ({ _tag }) => Effect.map(Ref.get(unusable), (count) => _tag !== "JournalError" && count < mostAnswers)
       }),
       Effect.tap(() => status.recovered),
-      Effect.flatMap((proposal) => propose(live, status, due, task, proposal, work.questions)),
+      Effect.flatMap((proposal) => propose(live, status, due, reflection, proposal, work.questions)),
       Effect.catchTags({
         ProposerError: ({ message }) => skip(live, status, message),
         // Each of them is retried without end.
@@ -139,13 +139,13 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
 /** Calls the proposer. Every call is booked, and its answer stored until the proposal is durable, so that it is paid once. */
 const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: ServerProposer) =>
   Effect.fnUntraced(
-    function* (due: Reflecting.Due, task: Reflecting.Task, attempt: number) {
+    function* (due: Reflecting.Due, { request }: Reflect.Reflection, attempt: number) {
       const { settings } = yield* live.state
       const budget = { usd: View.budgetUsd(settings, capUsd), rollouts: null, tokens: null, minutes: null }
       const bookkeeping = yield* Bookkeeping.make(budget)
       const makeCall = yield* ProposerCalls.make(bookkeeping)
       return yield* proposer.propose({
-        ...task.request,
+        ...request,
         seed: settings.randomSeed,
         stream: due.stream,
         makeCall: makeCall("proposing", due.step, attempt)
@@ -180,23 +180,18 @@ const propose = Effect.fnUntraced(function* (
   live: LivePopulation,
   status: EvolutionStatus.EvolutionStatus,
   due: Reflecting.Due,
-  task: Reflecting.Task,
-  { candidates }: Proposal,
+  { candidatesOf, request }: Reflect.Reflection,
+  proposal: Proposal,
   reflected: Work.Work["questions"]
 ) {
-  const { accepted, rejected } = CandidateLint.lint(candidates, task.request.rules)
-  const contents = accepted.map(({ text }) => task.contentOf(text)).filter((content) => content !== null)
+  const { accepted, rejected } = candidatesOf(proposal)
+  const count = proposal.candidates.length
   const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
-  if (contents.length === 0) {
-    return yield* skip(
-      live,
-      status,
-      `none of ${candidates.length} candidates is usable: ${why === "" ? "all are longer than a text may be" : `each ${why}`}`
-    )
-  }
-  if (rejected.length > 0)
-    yield* Effect.logInfo(`${rejected.length} of ${candidates.length} candidates were rejected: each ${why}`)
-  const proposed = contents.map((content) => ({ ...Instruction.ofContent(content), rationale: task.rationale }))
+  if (accepted.length === 0)
+    return yield* skip(live, status, `none of ${count} candidates is usable${why === "" ? "" : `: each ${why}`}`)
+  if (rejected.length > 0) yield* Effect.logInfo(`${rejected.length} of ${count} candidates were rejected: each ${why}`)
+  const rationale = Reflecting.rationale(due, request)
+  const proposed = accepted.map((candidate) => ({ ...candidate, rationale }))
   yield* submitUnlessOver(
     live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected }))
   )

@@ -87,7 +87,7 @@ const settle = Effect.fnUntraced(function* (
       const parent = Invariant.at(evolution.parents, 0, "parent")
       const { candidates } = yield* proposer.propose({
         parent: { text: Invariant.get(known, parent, "text") },
-        failures: [],
+        records: [],
         history: Array.from(known, ([id, text]) => ({ instruction: { id, text }, score: 0 })),
         count: Math.min(mostCandidates, Evolution.mostNewcomers(context, state)),
         seed,

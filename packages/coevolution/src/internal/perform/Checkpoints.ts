@@ -3,7 +3,7 @@ import { Engine } from "@inspo/engine"
 import { Effect, Ref } from "effect"
 import type * as Command from "../../Command.ts"
 import type { RunState } from "../../RunState.ts"
-import { RunMismatch } from "./Attempts.ts"
+import { RunMismatch } from "../../RunData.ts"
 
 export const make = Effect.fnUntraced(function* () {
   const engine = yield* Engine

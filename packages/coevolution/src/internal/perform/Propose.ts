@@ -3,11 +3,12 @@ import { type Instruction, Question } from "@inspo/domain"
 import {
   CandidateLint,
   type FailureMode,
+  isPermanent,
   type MakeCall,
   type Proposal,
   Proposer,
   ProposerError,
-  isPermanent
+  Reflect
 } from "@inspo/reflection"
 import { type Bookkeeping, Ledger, ProposerCalls } from "@inspo/ledger"
 import { Rollout } from "@inspo/rollout"
@@ -19,7 +20,7 @@ import type { RunData } from "../../RunData.ts"
 import { instructionId } from "../../RunState.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import type { CandidatesProposed, PopulationInitialised } from "../../RunEvent.ts"
-import * as Attempts from "./Attempts.ts"
+import * as Rollouts from "./Rollouts.ts"
 
 export const make = Effect.fnUntraced(function* (
   algorithm: Algorithm,
@@ -52,20 +53,30 @@ const makeInitialise = (
       bornAt: 0
     }))
     const count = size - seeds.length
-    const rules = { seed: seed.text, actions: protocol.actions, known: seeds }
+    const strict = { seed: seed.text, actions: protocol.actions, known: seeds }
+    const rules = algorithm.selection.lint === "strict" ? strict : undefined
     const proposal =
       count <= 0
         ? nothingProposed
-        : yield* ask("initial", 0, rules, (request) =>
-            proposer.initial({ ...request, parent: seed, count, seed: algorithm.randomSeed, stream: ["initial"] })
+        : yield* ask("initial", 0, (makeCall) =>
+            proposer.initial({
+              parent: seed,
+              count,
+              seed: algorithm.randomSeed,
+              stream: ["initial"],
+              makeCall,
+              ...(rules === undefined ? {} : { rules })
+            })
           )
-    const variants = Arr.take(lint(algorithm, proposal.candidates, rules).accepted, count).map((candidate, index) => ({
-      ...seed,
-      id: instructionId(seeds.length + index),
-      text: candidate.text,
-      parent: seed.id,
-      origin: "variant" as const
-    }))
+    const variants = Arr.take(CandidateLint.lint(proposal.candidates, rules).accepted, count).map(
+      (candidate, index) => ({
+        ...seed,
+        id: instructionId(seeds.length + index),
+        text: candidate.text,
+        parent: seed.id,
+        origin: "variant" as const
+      })
+    )
     const event: PopulationInitialised = {
       _tag: "PopulationInitialised",
       instructions: [seed, ...others, ...variants],
@@ -82,46 +93,40 @@ const makePropose = (
   proposer: Proposer["Service"],
   ask: Ask
 ) => {
-  const question = Attempts.lookup(data)
+  const question = Rollouts.lookup(data)
   const commonAnswers = CandidateLint.commonAnswers(
     data.train.map(({ goldenAnswers }) => goldenAnswers),
     CandidateLint.defaultCommonShare
   )
   return Effect.fn("Perform.propose")(function* (command: Command.Propose) {
     const trajectories = yield* store.read(command.failures)
-    const failures = yield* Effect.forEach(trajectories, (trajectory) =>
-      Effect.map(question(trajectory.questionId), (asked) => ({
-        trajectoryId: trajectory.id,
-        question: Question.conversationText(asked),
-        goldenAnswers: asked.goldenAnswers,
-        transcript: trajectory.transcript,
-        answer: trajectory.answer,
-        finishReason: trajectory.finishReason,
-        reward: trajectory.reward
+    const records = yield* Effect.forEach(trajectories, ({ answer, finishReason, questionId, reward, transcript }) =>
+      Effect.map(question(questionId), (asked) => ({
+        score: reward,
+        task: Question.conversationText(asked),
+        expected: asked.goldenAnswers,
+        transcript: { turns: transcript, answer, finishReason }
       }))
     )
-    const rules = {
-      seed: algorithm.seedInstruction,
-      actions: protocol.actions,
-      known: command.known,
+    const { candidatesOf, request } = Reflect.on({
       parent: command.parent.text,
+      seed: algorithm.seedInstruction,
+      records,
+      known: command.known,
+      history: command.history,
       count: command.count,
-      commonAnswers,
-      ...CandidateLint.shown(failures)
-    }
-    const proposal = yield* ask("proposing", command.step, rules, (request) =>
+      protocol,
+      rules: algorithm.selection.lint === "strict" ? { actions: protocol.actions, commonAnswers } : null
+    })
+    const proposal = yield* ask("proposing", command.step, (makeCall) =>
       proposer.propose({
         ...request,
-        parent: command.parent,
-        failures,
-        protocol,
-        history: command.history,
-        count: command.count,
         seed: algorithm.randomSeed,
-        stream: ["proposal", command.step, command.round]
+        stream: ["proposal", command.step, command.round],
+        makeCall
       })
     )
-    const { accepted, rejected } = lint(algorithm, proposal.candidates, rules)
+    const { accepted, rejected } = candidatesOf(proposal)
     const event: CandidatesProposed = {
       _tag: "CandidatesProposed",
       step: command.step,
@@ -137,10 +142,6 @@ const makePropose = (
   })
 }
 
-/** Separates candidates that follow the rules from those that do not. */
-const lint = (algorithm: Algorithm, candidates: ReadonlyArray<Instruction.Candidate>, rules: CandidateLint.Rules) =>
-  algorithm.selection.lint === "parsed" ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
-
 /**
  * Calls the proposer, with retries if the algorithm has them; after the last failure there are no candidates. A failure that
  * only the user can fix stops the run: a run without a proposer would look like a valid result.
@@ -150,18 +151,15 @@ const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: 
   return Effect.fnUntraced(function* (
     phase: Ledger.Phase,
     step: number,
-    rules: CandidateLint.Rules,
-    proposing: (request: {
-      readonly rules?: CandidateLint.Rules
-      readonly makeCall: MakeCall<ProposerCalls.CallError>
-    }) => Effect.Effect<Proposal, ProposerError | ProposerCalls.CallError>
+    proposing: (
+      makeCall: MakeCall<ProposerCalls.CallError>
+    ) => Effect.Effect<Proposal, ProposerError | ProposerCalls.CallError>
   ) {
     yield* bookkeeping.check(phase, Ledger.needs.time)
     const attempt = (times: number) =>
-      proposing({
-        ...(algorithm.selection.lint === "strict" ? { rules } : {}),
-        makeCall: makeCall(phase, step, times)
-      }).pipe(Effect.catchTag("UnknownPrice", ({ limit }) => Effect.fail(unknownPrice("proposer", limit))))
+      proposing(makeCall(phase, step, times)).pipe(
+        Effect.catchTag("UnknownPrice", ({ limit }) => Effect.fail(unknownPrice("proposer", limit)))
+      )
     if (algorithm.selection.onError === "stop") return yield* attempt(0)
     return yield* attempt(0).pipe(
       Effect.catchIf(mayPass, () => attempt(1)),

@@ -10,7 +10,7 @@ import * as ReferenceStore from "../../ReferenceStore.ts"
 import type { StepTrained, TrainingPlanned } from "../../RunEvent.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
-import { RunMismatch } from "./Attempts.ts"
+import { RunMismatch } from "../../RunData.ts"
 
 /** The datums of a step's update, with the hash that identifies them. */
 interface Batch {

@@ -4,7 +4,7 @@ import type { Instruction } from "@inspo/domain"
 import { isAlive, isIn } from "@inspo/evolution"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Population } from "@inspo/population"
-import { type CandidateLint, type ProposeRequest, CandidateLint as Lint } from "@inspo/reflection"
+import { Reflect } from "@inspo/reflection"
 import { Array as Arr, type Effect } from "effect"
 import type { Work } from "./Work.ts"
 
@@ -34,73 +34,39 @@ const streamName = "evolution"
 export const forget = (journal: Journal.Interface): Effect.Effect<void, JournalError> =>
   journal.deleteRecords(["proposer"], { prefixes: [`${streamName}/`] })
 
-/** `contentOf` returns the content of an instruction with a new text, null if it is too long. */
-export interface Task {
-  readonly request: Pick<ProposeRequest, "parent" | "count" | "failures" | "history" | "records" | "name"> & {
-    readonly rules: CandidateLint.Rules
-  }
-  readonly contentOf: (text: string) => Instruction.Content | null
-  readonly rationale: string
-}
-
 /** At most so many candidates are requested at once. */
 const mostCandidates = 4
 
-/** The members with their values. */
-const tried = ({ population }: State.State["learning"]): ProposeRequest["history"] =>
-  Arr.zipWith(population.members, Population.compare.values(population), ({ instruction }, { value }) => ({
-    instruction,
-    score: value
-  }))
-
-/**
- * `contents` are all that were proposed or members on this branch. If an instruction has several texts, one of them is revised at a time,
- * in turn.
- */
-export const taskOf = (
-  state: State.State,
+/** The reflection that is due. `contents` are all that were proposed or members on this branch. */
+export const reflectionOn = (
+  { learning, limits, settings }: State.State,
   { parent, round, step }: Due,
   { commonAnswers, records }: Pick<Work, "commonAnswers" | "records">,
   contents: ReadonlyArray<Instruction.Content>
-): Task => {
-  const { learning, settings } = state
+): Reflect.Reflection => {
+  const { members } = learning.population
   const content = Learning.contentOfMember(learning, parent)
-  const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
-  const turn = Math.floor(step / Math.max(1, settings.schedule.evolveEvery)) + round - 1
-  const name = names[turn % Math.max(1, names.length)]
-  const textOf = (one: Instruction.Content): string =>
-    typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? "")
-  const text = textOf(content)
-  const known = contents.map(textOf)
-  const count = Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents))
+  return Reflect.on({
+    parent: content,
+    seed: isAlive(learning.population, learning.seed) ? Learning.contentOfMember(learning, learning.seed) : content,
+    records,
+    known: contents,
+    history: Arr.zipWith(members, Population.compare.values(learning.population), ({ instruction }, { value }) => ({
+      instruction,
+      score: value
+    })),
+    count: Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents)),
+    turn: Math.floor(step / Math.max(1, settings.schedule.evolveEvery)) + round - 1,
+    longest: limits.textLength,
+    rules: { commonAnswers }
+  })
+}
+
+/** Why candidates were proposed; `name` is that of the text that they revise, where there are several. */
+export const rationale = ({ parent }: Due, { name, records }: Reflect.Reflection["request"]): string => {
   const scores = records.map(({ score }) => score)
-  return {
-    request: {
-      parent: { text },
-      count,
-      failures: [],
-      // The value of an instruction of several texts says little of one of them.
-      history: name === undefined ? tried(learning) : [],
-      records,
-      ...(name === undefined ? {} : { name }),
-      rules: {
-        seed: textOf(
-          isAlive(learning.population, learning.seed) ? Learning.contentOfMember(learning, learning.seed) : content
-        ),
-        parent: text,
-        known,
-        count,
-        commonAnswers,
-        ...Lint.shownOf(records)
-      }
-    },
-    contentOf: (revised) => {
-      const whole = typeof content === "string" || name === undefined ? revised : { ...content, [name]: revised }
-      const length = typeof whole === "string" ? whole.length : JSON.stringify(whole).length
-      return length > state.limits.textLength ? null : whole
-    },
-    rationale:
-      `${name === undefined ? "" : `Revises ${name}. `}Written after ${records.length} records of work under ${parent}, ` +
-      `with rewards of ${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)} of 1`
-  }
+  return (
+    `${name === undefined ? "" : `Revises ${name}. `}Written after ${records.length} records of work under ${parent}, ` +
+    `with rewards of ${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)} of 1`
+  )
 }

@@ -2,7 +2,7 @@
 import { State } from "@inspo/cohorts"
 import type { Instruction, Question } from "@inspo/domain"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
-import { CandidateLint, type WorkRecord } from "@inspo/reflection"
+import { CandidateLint, Reflect, type ReflectiveRecord } from "@inspo/reflection"
 import { Array as Arr, Clock, Effect, Order } from "effect"
 import {
   kinds,
@@ -17,14 +17,11 @@ import {
 
 /** Records of work, the worst first, and their questions. */
 export interface Work {
-  readonly records: ReadonlyArray<WorkRecord>
+  readonly records: ReadonlyArray<ReflectiveRecord>
   readonly questions: ReadonlyArray<Question.QuestionId>
   /** Golden answers of so many questions of the newest work that they are not secret. */
   readonly commonAnswers: ReadonlyArray<string>
 }
-
-/** How many of the worst and of the best records are shown. */
-export const shown = { worst: 8, best: 3 } as const
 
 /** The worst and the best of the newest work under an instruction, among records with texts. */
 export const of = Effect.fn("LivePopulation.work")(function* (
@@ -34,7 +31,10 @@ export const of = Effect.fn("LivePopulation.work")(function* (
   commonShare = CandidateLint.defaultCommonShare
 ): Effect.fn.Return<Work, JournalError> {
   const all = yield* newest(journal, state, instruction)
-  const scores = chosen(all)
+  const scores = Reflect.chosen(
+    Arr.sort(all, byAge).map((one) => ({ ...one, score: one.value })),
+    Reflect.mostRecords
+  )
   const [rewardDetails, leaseDetails, leases] = yield* Effect.all([
     Records.make(journal, kinds.rewardDetails, StoredRewardDetails).get(scores.map(({ key }) => key)),
     Records.make(journal, kinds.leaseDetails, StoredLeaseDetails).get(
@@ -43,14 +43,14 @@ export const of = Effect.fn("LivePopulation.work")(function* (
     leasesOf(journal, scores)
   ])
   return {
-    records: scores.flatMap(({ key, lease, value }): ReadonlyArray<WorkRecord> => {
+    records: scores.flatMap(({ key, lease, score }): ReadonlyArray<ReflectiveRecord> => {
       const texts = rewardDetails.get(key)
       const question = leaseDetails.get(leaseDetailsKey(lease))?.question
       return texts === undefined
         ? []
         : [
             {
-              score: value,
+              score,
               task: question?.text,
               transcript: texts.transcript,
               feedback: texts.feedback,
@@ -153,17 +153,8 @@ const leasesOf = (journal: Journal.Interface, scores: ReadonlyArray<Pick<Score, 
   )
 }
 
-/** The worst, the newest first among equals, and the best that are better than these. */
-const chosen = (scores: ReadonlyArray<Score>): ReadonlyArray<Score> => {
-  const ascending = Arr.sort(scores, byValue)
-  const worst = ascending.slice(0, shown.worst)
-  const highest = worst.at(-1)?.value ?? 1
-  const better = ascending.slice(shown.worst).filter(({ value }) => value > highest)
-  return [...worst, ...better.slice(-shown.best)]
-}
-
-const byValue: Order.Order<Score> = Order.combineAll([
-  Order.mapInput(Order.Number, ({ value }: Score) => value),
+/** The newest first. */
+const byAge: Order.Order<Score> = Order.combine(
   Order.flip(Order.mapInput(Order.Number, ({ step }: Score) => step)),
   Order.mapInput(Order.String, ({ key }: Score) => key)
-])
+)
