@@ -1,3 +1,5 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { PlainText } from "@inspo/domain"
 import { Cause, Console, Effect, Layer, Logger, Option, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
@@ -10,9 +12,28 @@ import { engine, retriever } from "./commands/servers.ts"
 import { doctor, init, plan, resume, run } from "./commands/start.ts"
 import { CommandFailure, oneLine, remedy, systemWords, UsageError } from "./Failure.ts"
 import { helpLines } from "./terminal/Help.ts"
+import * as StandardStreams from "./StandardStreams.ts"
 import * as Reporter from "./terminal/Reporter.ts"
 import * as Telemetry from "./tracking/Telemetry.ts"
-import { version } from "./Version.ts"
+import { version } from "./Program.ts"
+
+/** Runs the program. */
+export const main = (): void => {
+  StandardStreams.guard()
+  // The first signal stops a run cleanly, the second one immediately: committed work cannot be lost.
+  const signals = ["SIGINT", "SIGTERM"] as const
+  let asked = false
+  for (const signal of signals)
+    process.on(signal, () => {
+      if (asked) process.exit(130)
+      asked = true
+    })
+  // An exit waits for the threads of open calls, so a signal must still be able to end it.
+  process.on("exit", () => {
+    for (const signal of signals) process.removeAllListeners(signal)
+  })
+  mainOf(inspo).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)
+}
 
 export const inspo = Command.make("inspo").pipe(
   Command.withDescription("Co-evolve the instruction of an agent with the reinforcement learning of its policy"),

@@ -1,23 +1,20 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect } from "effect"
-import { inspo, mainOf } from "./Cli.ts"
-import * as StandardStreams from "./StandardStreams.ts"
+/** This program: its version, and how the user called it. */
+import { readFileSync } from "node:fs"
+import { Config, Effect, Schema } from "effect"
 
-StandardStreams.guard()
+/** The version of this package. Its manifest is beside `src` and beside `dist`. */
+export const { version } = Schema.decodeSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8")
+)
 
-// The first signal stops a run cleanly, the second one immediately: committed work cannot be lost.
-const signals = ["SIGINT", "SIGTERM"] as const
-const unhandle = () => {
-  for (const signal of signals) process.removeAllListeners(signal)
-}
-let asked = false
-for (const signal of signals)
-  process.on(signal, () => {
-    if (asked) process.exit(130)
-    asked = true
-  })
-// An exit waits for the threads of open calls, so a signal must still be able to end it.
-process.on("exit", unhandle)
+/**
+ * How the user called this program, for the commands that messages suggest: through a script of the repository, through
+ * npx, or by name.
+ */
+export const programName = Effect.gen(function* () {
+  const event = yield* variable("npm_lifecycle_event")
+  if (event === "start" || event === "inspo") return "npx pnpm@12 inspo"
+  return event === "npx" && /^'?inspo\b/u.test(yield* variable("npm_lifecycle_script")) ? "npx inspo" : "inspo"
+})
 
-mainOf(inspo).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)
+const variable = (name: string) => Effect.orElseSucceed(Config.String(name), () => "")

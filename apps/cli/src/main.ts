@@ -11,5 +11,6 @@ if (major < 22 || (major === 22 && minor < 19)) {
   enableCompileCache()
   // Schemas are compiled on first use, before which this has to be loaded.
   await import("effect/schema/SchemaJITCompiler/enable")
-  await import("./Program.ts")
+  const { main } = await import("./Cli.ts")
+  main()
 }

@@ -1,7 +1,7 @@
 import type { Engine } from "@inspo/engine"
 import { Rules, SearchEvery, Settings } from "@inspo/evolution"
 import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
-import { RewardConfig as ScoringConfig, Rewards, type Scope, kindOf } from "@inspo/reward"
+import { RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
 import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
@@ -30,11 +30,7 @@ export const DataConfig = Schema.Struct({
     questions: PositiveInt.annotate({
       description: "Questions to train on; a tenth as many are held out for validation, and half as many for the test"
     })
-  }).annotate({
-    description:
-      "The generated world, where `data.questions` is null: `questions` to train on, a tenth as many are held out for validation, and " +
-      "half as many for the test; `randomSeed`, or null for the run's seed"
-  })
+  }).annotate({ description: "The generated world, where `data.questions` is null" })
 })
 
 export const ScheduleConfig = Schema.Struct({
@@ -199,16 +195,11 @@ export const Algorithm = Schema.Struct({
   }),
   rollout: RolloutConfig.annotate({ description: "How the agent answers a question" }),
   retrieval: RetrievalConfig.annotate({ description: "The search that the agent calls" }),
-  reward: RewardConfig.annotate({
-    description: `The reward of an answer, by its \`kind\`: ${Rewards.kinds.map(({ description, name }) => `${description} (\`${name}\`)`).join(", ")}. \`criteria\` says when the judge accepts an answer, null for the built-in text; \`command\` is a program and its arguments`
-  }),
+  reward: RewardConfig.annotate({ description: "The reward of an answer" }),
   judge: JudgeConfig.annotate({ description: "The language model that judges answers, if `reward.kind` is `judge`" }),
   train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),
   evaluation: EvaluationConfig.annotate({ description: "Which questions are held out, and which policy is returned" }),
-  checkpoint: CheckpointConfig.annotate({
-    description:
-      "When the policy is saved: `every` so many steps. `keep` so many besides the first and those that can still be selected, or null for all"
-  }),
+  checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),
   engine: EngineConfig.annotate({ description: "The engine settings that results depend on, except the model" }),
   control: ControlConfig.annotate({
     description:

@@ -91,12 +91,7 @@ export const Deployment = Schema.Struct({
     })
   }),
   judge: Address,
-  requests: RequestsConfig.annotate({
-    description:
-      "Requests to servers, tools and programs. `timeoutSeconds` of one request is null for the defaults: 30 seconds for a retriever, 60 " +
-      "for the judge and for `reward.command`, 300 for the proposer and `policy.provider`; tools have at least 300. After a temporary " +
-      "failure of a retriever or a language model a request is repeated up to `retries` times"
-  }),
+  requests: RequestsConfig.annotate({ description: "Timeouts and retries of requests to servers, tools and programs" }),
   evaluation: Schema.Struct({
     baseline: Schema.Boolean.annotate({
       description: "Whether the report compares with the seed instruction alone, trained at the same budget"
@@ -139,10 +134,7 @@ export const Deployment = Schema.Struct({
       "password of `journal`. Null if none is needed; for a language model null is the provider's default variable"
   }),
   budget: BudgetConfig.annotate({
-    description:
-      "The limits of a run, including work repeated after a crash; null is no limit. `usd` in US dollars, `rollouts` of every kind, " +
-      "`minutes` of work over all resumes, and `tokens` of prompts and responses, of the policy and of the proposer's model; those of " +
-      "`policy.provider` as it bills them, the conversation again in each turn. `prices` of models that the built-in table lacks or has otherwise"
+    description: "The limits of a run, including work repeated after a crash; null is no limit"
   })
 })
 export interface Deployment extends Schema.Schema.Type<typeof Deployment> {}

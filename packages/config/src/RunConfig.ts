@@ -31,18 +31,12 @@ export const RunConfig = Schema.Struct({
   retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
   reward: fields.reward,
   judge: both(fields.judge, around.judge).annotate({
-    description:
-      "The language model that judges answers, if `reward.kind` is `judge`: its `provider` as in `proposer.provider`, its `model`, and " +
-      "its `url`, null for the provider's own. Only `url` may change on a resume"
+    description: "The language model that judges answers, if `reward.kind` is `judge`"
   }),
   requests: around.requests,
   train: fields.train,
   evaluation: both(around.evaluation, fields.evaluation).annotate({
-    description:
-      "The final table asks `questions` of the test, each once, as in training (0 for none); with `baseline` the report also has the seed " +
-      "instruction alone, trained at the same budget. `every` so many steps, and after the last, the best instruction answers up to 100 " +
-      "validation questions (0 for never). `select` is the policy to return: the `last`, the `best` on validation, or `before-collapse`: " +
-      "if the training reward fell below half of its best 10-step mean, the last one validated before that"
+    description: "Which questions are held out, and which policy is returned"
   }),
   checkpoint: fields.checkpoint,
   policy: around.policy,

@@ -87,22 +87,9 @@ export const MiniBatchConfig = Schema.Struct({
 /** The policy update: AdamW on the clipped GRPO objective. */
 export const TrainConfig = Schema.Struct({
   learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
-  optimizer: OptimizerConfig.annotate({
-    description:
-      "AdamW: `beta1`, `beta2`, `weightDecay` and `gradientClip`, the largest gradient norm (0 for no limit). Its learning rate rises " +
-      "over `warmup`, a share of the training steps, and falls by `decay`: `cosine`, `linear` or `constant`"
-  }),
-  loss: LossConfig.annotate({
-    description:
-      "Eq. 2: `clipRatio` is ε, `klCoefficient` is β. `kl` puts its term in the `loss` (k3), or as a penalty per token in the " +
-      "`advantages`, for engines whose loss has none. `entropyCoefficient` weighs an entropy bonus. `normalization` is the mean over " +
-      "each sequence (`sequence-mean`), or over all tokens of the mini-batch (`token-mean`)"
-  }),
-  miniBatch: MiniBatchConfig.annotate({
-    description:
-      "The mini-batches of a step: `size` in a `unit` (`questions` with their whole groups, or `trajectories` as in Search-R1), " +
-      "and `epochs`, the passes over them"
-  }),
+  optimizer: OptimizerConfig.annotate({ description: "AdamW, and how its learning rate changes" }),
+  loss: LossConfig.annotate({ description: "The clipped objective of GRPO (Eq. 2)" }),
+  miniBatch: MiniBatchConfig.annotate({ description: "The mini-batches of a step; one optimizer step each" }),
   advantage: Advantage.annotate({
     description:
       "How rewards of a group become advantages: `standardised` is Eq. 3, `centred` is Dr. GRPO; " +

@@ -20,7 +20,7 @@ import { findOrExecute } from "../../../apps/cli/src/run/FindOrExecute.ts"
 import { wallSeconds } from "../../../apps/cli/src/runDirectory/Timings.ts"
 import { replaceFile } from "../../../apps/cli/src/runDirectory/Write.ts"
 import * as Reporter from "../../../apps/cli/src/terminal/Reporter.ts"
-import { JsonFlag } from "../../../apps/cli/src/commands/CommonFlags.ts"
+import { JsonFlag } from "../../../apps/cli/src/commands/handler.ts"
 
 export interface ResearchInput {
   readonly study: Option.Option<string>

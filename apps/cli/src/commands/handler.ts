@@ -1,5 +1,10 @@
-import { Effect } from "effect"
-import { JsonFlag, TrustFlag } from "./CommonFlags.ts"
+import { Context, Effect } from "effect"
+
+/** Whether `--json` was given: a command prints one document on standard output, and everything else on standard error. */
+export const JsonFlag = Context.Reference<boolean>("@inspo/cli/JsonFlag", { defaultValue: () => false })
+
+/** Whether `--trust` was given: the user consents to what the directories of this command name. */
+export const TrustFlag = Context.Reference<boolean>("@inspo/cli/TrustFlag", { defaultValue: () => false })
 
 /** Runs a command with code that is loaded only when it is called, so that no command loads what only another one needs. */
 export const handler =

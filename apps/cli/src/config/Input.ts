@@ -6,7 +6,7 @@ import { UsageError } from "../Failure.ts"
 import { type Override, parseFile, parseSet, resolve } from "./Resolve.ts"
 import { withNamedFiles } from "./NamedFiles.ts"
 import { nearest } from "./Suggestion.ts"
-import { readText } from "./TextFile.ts"
+import { readNamed } from "./TextFile.ts"
 
 /** The parts of a config on a command line; each overrides those before it. */
 export interface Input {
@@ -82,13 +82,6 @@ export const presetByName = (name: string): Effect.Effect<RunConfig, UsageError>
 }
 
 const readFile = Effect.fnUntraced(function* (file: string) {
-  const text = yield* Effect.catchTag(readText(file), "PlatformError", (cause) =>
-    Effect.fail(
-      new UsageError({
-        problem: `The config file ${file} cannot be read (${cause.reason._tag}). Check the path, or omit it to use a preset.`,
-        cause
-      })
-    )
-  )
+  const text = yield* readNamed(file, `The config file ${file}`, "Check the path, or omit it to use a preset.")
   return yield* orUsage(parseFile(file, text))
 })

@@ -3,7 +3,7 @@ import { Effect, Predicate, Result, Schema, Struct } from "effect"
 import { UsageError } from "../Failure.ts"
 import { type Override, valueAt } from "./Resolve.ts"
 import * as RowPrompt from "./RowPrompt.ts"
-import { readText } from "./TextFile.ts"
+import { readNamed } from "./TextFile.ts"
 import * as Yaml from "./Yaml.ts"
 
 /**
@@ -62,14 +62,7 @@ const named: ReadonlyArray<Named> = [
 const withFile = Effect.fnUntraced(function* (override: Override, { decode, expected, path }: Named) {
   const file = valueAt(override, path)
   if (typeof file !== "string") return override
-  const text = yield* Effect.catchTag(readText(file), "PlatformError", (cause) =>
-    Effect.fail(
-      new UsageError({
-        problem: `${path} is ${file}, which cannot be read (${cause.reason._tag}). Check the path.`,
-        cause
-      })
-    )
-  )
+  const text = yield* readNamed(file, `${path} is ${file}, which`)
   const contents = yield* Effect.fromResult(
     Result.try({ try: (): unknown => Yaml.parse(text), catch: (cause) => cause }).pipe(Result.flatMap(decode))
   ).pipe(Effect.mapError((cause) => new UsageError({ problem: `${path} is ${file}, expected ${expected}.`, cause })))

@@ -1,4 +1,5 @@
-import { Config, Effect, type Redacted } from "effect"
+import { Config, Effect, Option, type Redacted } from "effect"
+import { UsageError } from "../Failure.ts"
 
 /**
  * The secret in an environment variable. If it is not set, `onMissing` makes the error from a message: `setting` is the setting
@@ -13,3 +14,14 @@ export const fromEnvironment = <E>(
   Effect.mapError(Config.Redacted(variable), () =>
     onMissing(`${setting} is ${variable}, which is not set in the environment; set it to ${secret}`)
   )
+
+/** The secret in the variable that a flag names, or undefined without the flag. */
+export const ofFlag = (
+  flag: string,
+  variable: Option.Option<string>,
+  secret: string
+): Effect.Effect<Redacted.Redacted | undefined, UsageError> =>
+  Option.match(variable, {
+    onNone: () => Effect.succeed(undefined),
+    onSome: (name) => fromEnvironment(name, flag, secret, (problem) => new UsageError({ problem: `${problem}.` }))
+  })

@@ -16,6 +16,12 @@ export const readText = Effect.fnUntraced(function* (
   return yield* notUtf8(file, line, { at: at - before.lastIndexOf(lineFeed) - 1, byte })
 })
 
+/** The same; a file that cannot be read is a usage error, in which `what` names the file. */
+export const readNamed = (file: string, what = file, remedy = "Check the path.") =>
+  Effect.catchTag(readText(file), "PlatformError", (cause) =>
+    Effect.fail(new UsageError({ problem: `${what} cannot be read (${cause.reason._tag}). ${remedy}`, cause }))
+  )
+
 /** Why a line of a file is invalid, with the position in the line. */
 export const notUtf8 = (file: string, line: number, fault: Utf8.Fault): UsageError => {
   const { found, remedy } = Utf8.explain(file, fault)

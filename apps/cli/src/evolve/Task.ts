@@ -5,7 +5,7 @@ import { InvalidInput, Invariant } from "@inspo/domain"
 import { Cases, Setup } from "@inspo/evolve/parts"
 import { ModelName, Prices, type ProposerModel } from "@inspo/reflection"
 import { Effect, Option } from "effect"
-import { readText } from "../config/TextFile.ts"
+import { readNamed } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { isJudged, type Job } from "./Job.ts"
 import * as Keys from "./Keys.ts"
@@ -127,7 +127,7 @@ export const paid = ({ jobs, model, proposer, sentences }: Pick<Task, "jobs" | "
 
 /** The prompt and the jobs: of a text and a file of cases, or of a promptfoo config. */
 const source = Effect.fnUntraced(function* (input: EvolveInput) {
-  const text = yield* read(input.prompt)
+  const text = yield* readNamed(input.prompt)
   const cases = Option.getOrNull(input.cases)
   if (/\.(ya?ml|json)$/iu.test(input.prompt)) {
     if (cases !== null || Option.isSome(input.score))
@@ -145,7 +145,7 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
   if (prompt === "")
     return yield* new UsageError({ problem: `${input.prompt} is empty; expected the prompt to improve.` })
   const scoring = yield* scoringOf(input)
-  const content = yield* read(cases)
+  const content = yield* readNamed(cases)
   return yield* checked(() => ({
     prompt,
     model: null,
@@ -159,7 +159,7 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
 })
 
 const sentencesOf = Effect.fnUntraced(function* (file: string) {
-  const sentences = (yield* read(file)).split("\n").flatMap((line) => line.trim() || [])
+  const sentences = (yield* readNamed(file)).split("\n").flatMap((line) => line.trim() || [])
   return sentences.length > 0
     ? sentences
     : yield* new UsageError({ problem: `--sentences is ${file}, which is empty; expected a sentence in each line.` })
@@ -174,7 +174,7 @@ const scoringOf = Effect.fnUntraced(function* (input: EvolveInput) {
       return yield* missing("--score", "exact, contains, pattern, json, number, judge or command")
     case "judge": {
       if (Option.isNone(input.rubric)) return yield* missing("--rubric", "a file that says what a good answer is")
-      return { kind, rubric: yield* read(input.rubric.value) } satisfies Rows.Scoring
+      return { kind, rubric: yield* readNamed(input.rubric.value) } satisfies Rows.Scoring
     }
     case "command": {
       const command = Option.getOrElse(input.command, () => "")
@@ -221,13 +221,6 @@ const pricesOf = (given: ReadonlyArray<string>, models: ReadonlyArray<ModelName.
           )
     }),
     (rows) => rows.flat()
-  )
-
-const read = (file: string) =>
-  Effect.mapError(readText(file), (cause) =>
-    cause._tag === "UsageError"
-      ? cause
-      : new UsageError({ problem: `${file} cannot be read (${cause.reason._tag}). Check the path.`, cause })
   )
 
 /** Runs a pure check; what it throws names the flag or the place in a file. */

@@ -1,6 +1,6 @@
 import { Console, Effect, Option } from "effect"
 import { CommandFailure } from "../Failure.ts"
-import { programName } from "../run/ProgramName.ts"
+import { programName } from "../Program.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { htmlReport } from "./HtmlReport.ts"

@@ -8,7 +8,7 @@ import { UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import { Text } from "@inspo/report"
-import { programName } from "./ProgramName.ts"
+import { programName } from "../Program.ts"
 
 export interface InitInput {
   readonly directory: string

@@ -10,7 +10,7 @@ import { planLines } from "../report/PlanReport.ts"
 import * as PolicyPlan from "../report/PolicyPlan.ts"
 import * as ProbeReport from "../report/ProbeReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { JsonFlag } from "../commands/CommonFlags.ts"
+import { JsonFlag } from "../commands/handler.ts"
 
 export interface PlanInput extends Input {
   readonly probe: Option.Option<number>

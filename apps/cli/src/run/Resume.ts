@@ -17,7 +17,7 @@ import * as Trust from "../runDirectory/Trust.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
 import { isCompared } from "./Baseline.ts"
-import { executeAndReport } from "./ExecuteAndReport.ts"
+import { executeAndReport } from "./Start.ts"
 import { fork } from "./Fork.ts"
 import { show } from "./Show.ts"
 

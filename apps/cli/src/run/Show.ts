@@ -10,7 +10,7 @@ import { readLedger } from "../runDirectory/Read.ts"
 import { verdict } from "@inspo/analysis"
 import { announceAll } from "../terminal/Announcement.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { programName } from "./ProgramName.ts"
+import { programName } from "../Program.ts"
 
 /** Shows what happened in a run and what it cost: the report of a finished one, else how far it is. */
 export const show = Effect.fn("Show.show")(function* (directory: string) {

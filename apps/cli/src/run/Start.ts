@@ -1,16 +1,31 @@
-import { Clock, Effect, Option } from "effect"
+import { Degradation, type RunEvent, type RunState } from "@inspo/coevolution"
+import type { EngineProfile } from "@inspo/engine"
+import { Cause, Clock, Console, Effect, Option, Ref } from "effect"
+import { CommandFailure } from "../Failure.ts"
+import { programName } from "../Program.ts"
+import { JsonFlag } from "../commands/handler.ts"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
+import { beside } from "../dashboard/Beside.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { introduction } from "../report/Introduction.ts"
+import * as RunReport from "../report/RunReport.ts"
+import { encodeJson, summarize } from "../report/Summary.ts"
 import { claim, claimNumbered } from "../runDirectory/Claim.ts"
 import { writeConfig } from "../runDirectory/ConfigFile.ts"
-import { beside } from "../dashboard/Beside.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { nothing, readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
+import { appendTiming, timing, wallSeconds } from "../runDirectory/Timings.ts"
 import * as Trust from "../runDirectory/Trust.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import type { FollowOptions } from "../tracking/Follow.ts"
+import * as Telemetry from "../tracking/Telemetry.ts"
 import * as Trackers from "../tracking/Trackers.ts"
-import { executeAndReport } from "./ExecuteAndReport.ts"
+import { baseline, isCompared } from "./Baseline.ts"
+import { execute, type ExecuteOptions } from "./Execute.ts"
+import { watch } from "./Watch.ts"
 
 export interface StartInput extends Input, Trackers.TrackingInput {
   readonly out: Option.Option<string>
@@ -57,3 +72,104 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     abandon: discard
   })
 }, Effect.scoped)
+
+export interface ExecuteAndReportOptions extends Pick<
+  ExecuteOptions,
+  "code" | "config" | "directory" | "launchedAt" | "loaded" | "lost" | "mode"
+> {
+  readonly tracking: Trackers.Tracking
+  readonly reporter: Reporter.Reporter
+  /** What the run will do, in lines. */
+  readonly introduce: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => ReadonlyArray<string>
+  /** Done when the run stops before anything was committed. */
+  readonly abandon: Effect.Effect<void>
+}
+
+/** Executes a run to its end: trains, evaluates, compares with the static arm and reports. */
+export const executeAndReport = Effect.fn("Start.executeAndReport")(function* (options: ExecuteAndReportOptions) {
+  const { config, directory, reporter } = options
+  const program = yield* programName
+  const begun = yield* Ref.make(options.mode === "open")
+  const beside = yield* Ref.make<ReadonlyArray<Degradation.Degradation>>([])
+  const note = (facts: ReadonlyArray<Degradation.Degradation>) =>
+    Ref.update(beside, (known) => Degradation.merge(known, facts))
+
+  const settle = (whenSaved: ReadonlyArray<string>) =>
+    Effect.flatMap(Ref.get(begun), (saved) => (saved ? reporter.lines(whenSaved) : options.abandon))
+  return yield* Effect.gen(function* () {
+    const result = yield* execute({
+      ...options,
+      follow: Effect.fnUntraced(function* (profile, past) {
+        yield* reporter.lines(options.introduce(profile, past))
+        const onEvent = yield* watch(reporter, config, past)
+        const track = yield* tracked({ ...options, past, note })
+        return Effect.fnUntraced(function* (event, state) {
+          yield* Ref.set(begun, true)
+          yield* onEvent(event, state)
+          yield* track(event, state)
+        })
+      })
+    })
+    const before = yield* readOutcome(directory)
+    const outcome = {
+      ...nothing,
+      unknownWords: result.unknownWords,
+      baseline:
+        isCompared(config) && before.baseline === null
+          ? yield* baseline({ ...options, ...result, note })
+          : before.baseline,
+      degraded: Degradation.merge(before.degraded, yield* Ref.get(beside))
+    }
+    yield* writeOutcome(directory, outcome)
+    const summary = summarize({
+      runDir: directory,
+      config,
+      state: result.state,
+      outcome,
+      wallSeconds: yield* elapsed(options, result.state)
+    })
+    if (summary === null)
+      return yield* new CommandFailure({ problem: `The run in ${directory} ended without a result.` })
+    const report: RunReport.RunReport = {
+      summary,
+      config,
+      instructions: result.state.instructions,
+      unknownWords: outcome.unknownWords,
+      program
+    }
+    const files = filesOf(directory)
+    yield* replaceFile(files.bestInstruction, `${summary.bestInstruction.text}\n`)
+    const { htmlReport } = yield* Effect.promise(() => import("../report/HtmlReport.ts"))
+    const { markdownReport } = yield* Effect.promise(() => import("../report/MarkdownReport.ts"))
+    yield* replaceFile(files.htmlReport, yield* htmlReport(directory, program))
+    // Last, since a run with this file counts as reported.
+    yield* replaceFile(files.report, yield* markdownReport(directory, program))
+    yield* reporter.lines(RunReport.text(report, reporter.columns))
+    return yield* (yield* JsonFlag) ? Console.log(encodeJson(summary)) : Effect.void
+  }).pipe(
+    Effect.onError((cause) =>
+      settle([
+        "",
+        ...(Cause.hasInterruptsOnly(cause) ? ["Stopped."] : []),
+        `The work so far is saved. Continue with: ${program} resume ${directory}`
+      ])
+    )
+  )
+})
+
+/** Passes events to the trackers; without trackers their code is not loaded. */
+const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
+  if (options.tracking.trackers.length === 0 && !(yield* Telemetry.isWanted)) return () => Effect.void
+  const { follow } = yield* Effect.promise(() => import("../tracking/Follow.ts"))
+  return yield* follow(options)
+})
+
+/** Records the end of this session and adds up the seconds of all sessions. */
+const elapsed = Effect.fnUntraced(function* (
+  { directory, launchedAt }: ExecuteAndReportOptions,
+  { spent, step }: RunState.RunState
+) {
+  const seconds = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
+  yield* appendTiming(directory, timing("Reported", { launchedAt, seconds, step, rollouts: spent.rollouts }))
+  return yield* wallSeconds(directory)
+})

@@ -8,7 +8,7 @@ import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Prompt } from "effect/cli"
 import { systemWords, UsageError } from "../Failure.ts"
 import { type Permission, permission, permissionsOf, type Use } from "./Permissions.ts"
-import { TrustFlag } from "../commands/CommonFlags.ts"
+import { TrustFlag } from "../commands/handler.ts"
 
 /** Fails with exit code 2 unless the user consents to what a directory's config names. Asks on a terminal. */
 export const ensure = Effect.fn("Trust.ensure")(function* (directory: string, config: RunConfig, use: Use) {

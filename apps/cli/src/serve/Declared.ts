@@ -6,7 +6,7 @@ import { Malformed } from "@inspo/http/server"
 import { Effect, Option, Path, Schema, Struct } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
-import { readText } from "../config/TextFile.ts"
+import { readNamed } from "../config/TextFile.ts"
 import * as Yaml from "../config/Yaml.ts"
 import * as Proposer from "./Proposer.ts"
 
@@ -129,12 +129,7 @@ const readConfig = Effect.fnUntraced(function* (file: string) {
 const firstLine = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0]?.replace(/:$/u, ".") ?? ""
 
-const readFile = (file: string, what: string) =>
-  Effect.catchTag(readText(file), "PlatformError", (cause) =>
-    Effect.fail(
-      new UsageError({ problem: `${what} ${file} cannot be read (${cause.reason._tag}). Check the path.`, cause })
-    )
-  )
+const readFile = (file: string, what: string) => readNamed(file, `${what} ${file}`)
 
 const decodeConfig = Schema.decodeUnknownEffect(Config, { onExcessProperty: "error", errors: "first" })
 const decodeFree = Schema.decodeUnknownSync(Population.SettingsChange)

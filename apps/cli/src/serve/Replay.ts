@@ -6,7 +6,7 @@ import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { Text } from "@inspo/report"
 import { type Place, read } from "./StoredPopulations.ts"
-import { JsonFlag } from "../commands/CommonFlags.ts"
+import { JsonFlag } from "../commands/handler.ts"
 
 export interface ReplayInput {
   readonly set: ReadonlyArray<string>

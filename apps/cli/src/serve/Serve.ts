@@ -8,7 +8,7 @@ import * as Server from "@inspo/serve/http/Server"
 import * as SharedStore from "@inspo/serve/store/SharedStore"
 import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import * as Standby from "@inspo/serve/store/Standby"
-import { Console, Context, Deferred, Effect, Layer, Option, Path, type Redacted, Ref, Scope } from "effect"
+import { Console, Context, Deferred, Effect, Layer, Option, Path, Ref, Scope } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -16,7 +16,7 @@ import { type Address, admission, listen, routerConfig } from "../server/Listen.
 import * as Declared from "./Declared.ts"
 import * as Writer from "./Proposer.ts"
 import * as Upstream from "./Upstream.ts"
-import { JsonFlag } from "../commands/CommonFlags.ts"
+import { JsonFlag } from "../commands/handler.ts"
 
 export interface ServeInput extends Address, Upstream.UpstreamInput {
   readonly config: Option.Option<string>
@@ -114,14 +114,8 @@ const serveShared = Effect.fnUntraced(function* (
   start: Start,
   upstream: Upstream.Upstream
 ) {
-  const password = Option.isNone(input.databasePasswordEnv)
-    ? undefined
-    : yield* Secret.fromEnvironment(
-        input.databasePasswordEnv.value,
-        "--database-password-env",
-        "the password of the database",
-        (problem) => new UsageError({ problem: `${problem}.` })
-      )
+  const flag = "--database-password-env"
+  const password = yield* Secret.ofFlag(flag, input.databasePasswordEnv, "the password of the database")
   const { known, url } = yield* listening(input, keys, upstream)
   const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
   const standby = yield* Standby.make({
@@ -149,18 +143,13 @@ const unnamed: Declared.Declared = { name: "default", made: { seed: "You are a h
 /** The admin's key, which a server that other machines can reach must have, and that of agents. */
 const keysOf = Effect.fnUntraced(function* (input: ServeInput) {
   const admin = yield* admission(input)
-  if (Option.isNone(input.leaseKeyEnv)) return admin === undefined ? {} : { admin }
-  if (admin === undefined)
+  if (admin === undefined && Option.isSome(input.leaseKeyEnv))
     return yield* new UsageError({
       problem: "--lease-key-env names a key in addition to the admin's. Name the admin's key with --api-key-env, too."
     })
-  const lease: Redacted.Redacted = yield* Secret.fromEnvironment(
-    input.leaseKeyEnv.value,
-    "--lease-key-env",
-    "the key of agents and trainers",
-    (problem) => new UsageError({ problem: `${problem}.` })
-  )
-  return { admin, lease }
+  const lease = yield* Secret.ofFlag("--lease-key-env", input.leaseKeyEnv, "the key of agents and trainers")
+  if (admin === undefined) return {}
+  return lease === undefined ? { admin } : { admin, lease }
 })
 
 const listOf = ({ admin, lease }: Server.Keys) => [admin, lease].filter((key) => key !== undefined)

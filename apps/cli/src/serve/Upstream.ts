@@ -37,14 +37,7 @@ export const make = Effect.fnUntraced(function* (
     return { routes: Layer.empty, begin: () => Effect.void }
   }
   const url = yield* addressOf(upstream.value)
-  const upstreamKey: Redacted.Redacted | undefined = Option.isNone(upstreamKeyEnv)
-    ? undefined
-    : yield* Secret.fromEnvironment(
-        upstreamKeyEnv.value,
-        "--upstream-key-env",
-        "the key of the upstream",
-        (problem) => new UsageError({ problem: `${problem}.` })
-      )
+  const upstreamKey = yield* Secret.ofFlag("--upstream-key-env", upstreamKeyEnv, "the key of the upstream")
   const client = yield* Deferred.make<Inspo>()
   const routes = Proxy.layer({
     upstream: url,

@@ -29,14 +29,8 @@ export const admission = Effect.fnUntraced(function* ({
     return yield* new UsageError({
       problem: `--trusted-proxy is ${unknown}, expected an IP address such as 127.0.0.1.`
     })
-  if (Option.isSome(apiKeyEnv))
-    return yield* Secret.fromEnvironment(
-      apiKeyEnv.value,
-      "--api-key-env",
-      "the key that clients must send",
-      (problem) => new UsageError({ problem: `${problem}.` })
-    )
-  if (loopback.has(host)) return undefined
+  if (Option.isSome(apiKeyEnv) || loopback.has(host))
+    return yield* Secret.ofFlag("--api-key-env", apiKeyEnv, "the key that clients must send")
   return yield* new UsageError({
     problem:
       `--host is ${host}, which other machines can reach. Name a key that they must send with --api-key-env, or ` +

@@ -2,7 +2,7 @@ import { PlainText } from "@inspo/domain"
 import { Text } from "@inspo/report"
 import { Console, Effect, Ref, Terminal } from "effect"
 import { TerminalCapabilities } from "effect/cli"
-import { JsonFlag } from "../commands/CommonFlags.ts"
+import { JsonFlag } from "../commands/handler.ts"
 
 /** Where a command writes what people read, and the block at the bottom that is redrawn in place. */
 export interface Reporter {

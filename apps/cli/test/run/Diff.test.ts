@@ -8,7 +8,7 @@ import { Console, Effect, FileSystem, Schema } from "effect"
 import { diff } from "../../src/run/Diff.ts"
 import { writeConfig } from "../../src/runDirectory/ConfigFile.ts"
 import { layerJournal } from "../../src/runDirectory/JournalLayer.ts"
-import { JsonFlag } from "../../src/commands/CommonFlags.ts"
+import { JsonFlag } from "../../src/commands/handler.ts"
 
 const id = (name: string) => Instruction.InstructionId.make(name)
 

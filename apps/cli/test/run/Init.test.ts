@@ -8,7 +8,7 @@ import { configKeys } from "../../src/config/ConfigKeys.ts"
 import { fromInput } from "../../src/config/Input.ts"
 import { leafPaths } from "../../src/config/Resolve.ts"
 import { init } from "../../src/run/Init.ts"
-import { JsonFlag } from "../../src/commands/CommonFlags.ts"
+import { JsonFlag } from "../../src/commands/handler.ts"
 
 const silently = Effect.provideService(Console.Console, { ...console, log: () => {} })
 

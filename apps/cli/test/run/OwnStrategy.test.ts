@@ -11,7 +11,7 @@ import { fork } from "../../src/run/Fork.ts"
 import { replay } from "../../src/run/Replay.ts"
 import { show } from "../../src/run/Show.ts"
 import { layerJournal } from "../../src/runDirectory/JournalLayer.ts"
-import { JsonFlag } from "../../src/commands/CommonFlags.ts"
+import { JsonFlag } from "../../src/commands/handler.ts"
 
 const config = join(algorithm, local)
 
