@@ -2,7 +2,7 @@ import { ofMethods } from "./methods.ts"
 import { inFile, type Mutation } from "./planted.ts"
 
 const search = inFile("packages/evolve/src/Search.ts")
-const verdict = inFile("packages/evolve/src/Verdict.ts")
+const verdict = inFile("packages/evolve/src/Viewing.ts")
 const evolveCalls = inFile("packages/evolve/src/Calls.ts")
 const evolveLog = inFile("packages/evolve/src/Log.ts")
 const fileStore = inFile("packages/journal/src/internal/fileStore.ts")
@@ -117,7 +117,7 @@ const serverApi = inFile("packages/serve/src/wire/Api.ts")
 const serverClock = inFile("packages/serve/src/live/internal/Clock.ts")
 const leaseIds = inFile("packages/serve/src/live/internal/LeaseIds.ts")
 const serverLeases = inFile("packages/serve/src/http/internal/LeaseHandlers.ts")
-const serverMembers = inFile("packages/serve/src/http/internal/MemberHandlers.ts")
+const serverMembers = inFile("packages/serve/src/http/internal/AdminHandlers.ts")
 const standby = inFile("packages/serve/src/store/Standby.ts")
 const upstreamPath = inFile("packages/serve/src/http/internal/UpstreamPath.ts")
 const register = inFile("packages/serve/src/store/internal/Register.ts")
@@ -130,7 +130,7 @@ const auxiliaryRecords = inFile("packages/serve/src/store/internal/Stored.ts")
 const marker = inFile("packages/serve/src/http/internal/Marker.ts")
 const places = inFile("packages/serve/src/http/internal/Admission.ts")
 const keyRate = inFile("packages/serve/src/http/internal/Security.ts")
-const serverMalformed = inFile("packages/serve/src/http/internal/Malformed.ts")
+const serverMalformed = inFile("packages/serve/src/http/internal/Security.ts")
 const clientPermits = inFile("packages/http/src/internal/ClientPermits.ts")
 const upload = inFile("packages/http/src/internal/Upload.ts")
 const wire = inFile("packages/client/src/Wire.ts")
@@ -164,7 +164,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   search("callsLeft(state) - testCalls(state)", "callsLeft(state)", "the search spends what the test needs"),
   verdict(
-    "isBetter ? finalist : original,\n    test",
+    "isBetter ? finalist : Search.original,\n    test",
     "finalist,\n    test",
     "a prompt is returned that is not shown to be better"
   ),

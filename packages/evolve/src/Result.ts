@@ -1,6 +1,5 @@
 /** The result of a search: the view of it, with the prompts and the cases that the user gave, and as a page of Markdown. */
 import { type Instruction, Invariant, MarkdownText } from "@inspo/domain"
-import type { CandidateLint } from "@inspo/reflection"
 import { diffWordsWithSpace } from "diff"
 import { Struct } from "effect"
 import type { Prompt } from "./Setup.ts"
@@ -15,7 +14,19 @@ export interface Tried<P extends Prompt> {
   readonly gain: Gain | null
 }
 
-export interface EvolveResult<P extends Prompt, Case> {
+/** What a result and the view of a search have in common. */
+const common = [
+  "largestPossibleGain",
+  "callsNeeded",
+  "calls",
+  "usd",
+  "lost",
+  "scoreNoise",
+  "rejected",
+  "failures"
+] as const satisfies ReadonlyArray<keyof SearchView>
+
+export interface EvolveResult<P extends Prompt, Case> extends Pick<SearchView, (typeof common)[number]> {
   /** The prompt that was given, unless another one is shown to be better. It is exactly the text that was scored. */
   readonly prompt: P
   readonly verdict: NonNullable<SearchView["verdict"]>
@@ -23,23 +34,10 @@ export interface EvolveResult<P extends Prompt, Case> {
   readonly gain: Gain | null
   /** The prompt that was tested; null if none led. */
   readonly finalist: P | null
-  /** The largest gain of all prompts that were tried, which is larger at a risk of 5 %; by the cases of the search, null if none was tried. */
-  readonly largestPossibleGain: number | null
-  /** About how many calls of these prompts alone show or exclude `minimalGain` for each of them; null if nothing is known of them. */
-  readonly callsNeeded: number | null
-  readonly calls: number
-  readonly usd: number
-  /** Calls that were in flight when an earlier process ended, and what they count as in US dollars; both are in `calls` and `usd`. */
-  readonly lost: { readonly calls: number; readonly usd: number }
   /** Cases of the search and of the test, and those that repeat another one. */
-  readonly cases: { readonly search: number; readonly test: number; readonly repeated: number }
-  /** How much the score of one output differs from a second one, on average; null if it was not measured. */
-  readonly scoreNoise: number | null
+  readonly cases: SearchView["cases"] & { readonly repeated: number }
   /** All prompts, the original first. */
   readonly tried: ReadonlyArray<Tried<P>>
-  /** Proposals that break a rule, and proposers that failed. */
-  readonly rejected: ReadonlyArray<CandidateLint.Rejection>
-  readonly failures: ReadonlyArray<string>
   /** Cases that score below 1 under `prompt`, with the output. */
   readonly failing: ReadonlyArray<{ readonly case: Case; readonly score: number; readonly output: unknown }>
   /** The result as a page of Markdown. */
@@ -61,16 +59,7 @@ export const make = <Case>(
     verdict: view.verdict ?? "undecided",
     gain: test?.gain ?? null,
     finalist: test === null ? null : find(test.finalist),
-    ...Struct.pick(view, [
-      "largestPossibleGain",
-      "callsNeeded",
-      "calls",
-      "usd",
-      "lost",
-      "scoreNoise",
-      "rejected",
-      "failures"
-    ]),
+    ...Struct.pick(view, common),
     cases: { ...view.cases, repeated },
     tried: view.tried.map(({ cases: asked, gain, id, parent, score }) => ({
       prompt: find(id),

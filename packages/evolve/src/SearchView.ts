@@ -59,7 +59,13 @@ export interface Failing extends Schema.Schema.Type<typeof Failing> {}
 
 export const SearchView = Schema.Struct({
   phase: Schema.Literals(["search", "test", "done"]),
-  /** Null until the search is done. */
+  /**
+   * - `better`: the finalist is better than the original on held-out cases, at a risk of 5 %.
+   * - `no-headroom`: none of the prompts that were tried is better by the gain that was asked for, at a risk of 5 % for all together.
+   * - `undecided`: neither could be shown.
+   *
+   * Null until the search is done.
+   */
   verdict: Schema.NullOr(Schema.Literals(["better", "no-headroom", "undecided"])),
   /** Why nothing more was asked; null while the search goes on. */
   because: Schema.NullOr(Schema.Literals(["no-headroom", "budget", "no-more-proposals"])),
@@ -77,22 +83,26 @@ export const SearchView = Schema.Struct({
     })
   ),
   minimalGain: Schema.Finite,
+  /** The largest gain of all prompts that were tried, which is larger at a risk of 5 %; by the cases of the search, null if none was tried. */
   largestPossibleGain: Schema.NullOr(Schema.Finite),
+  /** About how many calls of these prompts alone show or exclude `minimalGain` for each of them; null if nothing is known of them. */
   callsNeeded: Schema.NullOr(Schema.Finite),
   calls: Count,
   /** The most calls of the agent. */
   budget: Count,
   usd: Schema.Finite,
-  /** Calls that were in flight when a process ended; they count in `calls` and `usd`. */
+  /** Calls that were in flight when an earlier process ended, and what they count as in US dollars; both are in `calls` and `usd`. */
   lost: Schema.Struct({ calls: Count, usd: Schema.Finite }),
   /** The most US dollars; null for no limit. */
   budgetUsd: Schema.NullOr(Schema.Finite),
   cases: Schema.Struct({ search: Count, test: Count }),
+  /** How much the score of one output differs from a second one, on average; null if it was not measured. */
   scoreNoise: Schema.NullOr(Schema.Finite),
   /** All prompts, the one that was given first. */
   tried: Schema.NonEmptyArray(Tried),
   /** Proposals that break a rule. */
   rejected: Schema.Array(CandidateLint.Rejection),
+  /** Why calls, proposers and files failed. */
   failures: Schema.Array(Schema.String),
   /** Cases that score below 1: under `prompt` once the search is done, under `leader` before. */
   failing: Schema.Array(Failing),

@@ -1,6 +1,7 @@
 /** Follows a search by its events, and makes the view of it: a pure function of what was followed. */
 import { Instruction } from "@inspo/domain"
-import { Bootstrap } from "@inspo/statistics"
+import { Conclude } from "@inspo/evolution"
+import { Bootstrap, Bounded } from "@inspo/statistics"
 import { Difference, type Population } from "@inspo/population"
 import { Array as Arr, Effect, HashSet, Result, type Schema } from "effect"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
@@ -9,7 +10,6 @@ import * as Log from "./Log.ts"
 import * as Search from "./Search.ts"
 import type { Failing, Round, SearchView, Tried } from "./SearchView.ts"
 import * as Setup from "./Setup.ts"
-import * as Verdict from "./Verdict.ts"
 
 /** A search, the state after its events, and what each round showed. */
 export interface Shown {
@@ -101,7 +101,7 @@ export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
   const gains = Evidence.gains(state.prompts, state.answers)
   const bounds = Evidence.bounds(state.prompts, state.answers, state.sources)
   const phase = phaseOf(state)
-  const concluded = phase === "done" ? Verdict.of(state) : null
+  const concluded = phase === "done" ? verdictOf(state) : null
   const prompt = concluded?.prompt ?? Search.original
   const leader = Search.leaderOf(state)
   return {
@@ -113,7 +113,7 @@ export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
     test: concluded?.test ?? null,
     minimalGain: setup.minimalGain,
     largestPossibleGain: Evidence.largest(bounds),
-    callsNeeded: Verdict.callsNeeded(bounds, setup.minimalGain),
+    callsNeeded: callsNeeded(bounds, setup.minimalGain),
     calls: state.made,
     budget: setup.calls,
     usd: state.usd,
@@ -136,6 +136,57 @@ export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
     identity: head.identity
   }
 }
+
+/**
+ * About how many calls, of these prompts and the original alone, bring the bounds of all within the gain that is of interest, at the noise
+ * that was seen. Null if nothing is known of them.
+ */
+const callsNeeded = (bounds: ReadonlyArray<Evidence.Bound>, minimalGain: number): number | null => {
+  const pairs = bounds.map(({ differences, risk }) => Bounded.neededFor(differences, minimalGain, risk))
+  const known = pairs.filter((one) => one !== null)
+  if (known.length === 0) return null
+  const [most, sum] = [Math.max(...known), known.reduce((total, one) => total + one, 0)]
+  // A prompt of which nothing is known needs about as many as the others.
+  return Math.ceil(most + (sum * pairs.length) / known.length)
+}
+
+/** The verdict of a state in which nothing but `Conclude` is due. */
+const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" | "test"> => {
+  const { ended, setup, tests } = state
+  const finalist = ended?.finalist ?? null
+  if (finalist === null)
+    return {
+      verdict: ended?.because === "no-headroom" ? "no-headroom" : "undecided",
+      prompt: Search.original,
+      test: null
+    }
+  const [originals, finalists] = [Evidence.ofPrompt(tests, Search.original), Evidence.ofPrompt(tests, finalist)]
+  const pairs = setup.test.flatMap((index) => {
+    const [before, after] = [Evidence.at(originals, index), Evidence.at(finalists, index)]
+    return before.length === 0 || after.length === 0 ? [] : [{ before, after }]
+  })
+  const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number) =>
+    average(outcomes.map((outcome) => scoreOf(state, outcome, missing)))
+  const { gain, verdict } = Conclude.heldOut(
+    pairs.map(({ after, before }) => ({
+      least: meanOf(after, 0) - meanOf(before, 1),
+      most: meanOf(after, 1) - meanOf(before, 0)
+    })),
+    { seed: setup.randomSeed }
+  )
+  const isBetter = verdict === "better"
+  return {
+    verdict: isBetter ? "better" : "undecided",
+    prompt: isBetter ? finalist : Search.original,
+    test: { finalist, gain, original: average(pairs.map(({ before }) => meanOf(before, 0))), cases: pairs.length }
+  }
+}
+
+/** The mean of the scores of an output; a missing one counts as `missing`, which speaks against the finalist. */
+const scoreOf = (state: Search.State, outcome: Evidence.Outcome, missing: number): number =>
+  outcome._tag === "Answered" ? average([outcome.score, ...Search.rescoresOf(state, outcome)]) : missing
+
+const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 
 /** The progress of a search after each event. Computes the gain once for events that do not change it. */
 export const following = (): ((state: Search.State) => Setup.Progress) => {

@@ -7,8 +7,8 @@ import { Populations } from "../live/Populations.ts"
 import { Api } from "../wire/Api.ts"
 import { NotActive } from "../wire/Errors.ts"
 import * as LeaseHandlers from "./internal/LeaseHandlers.ts"
-import * as Metrics from "./internal/Metrics.ts"
-import * as PopulationHandlers from "./internal/PopulationHandlers.ts"
+import * as Metrics from "../live/internal/Metrics.ts"
+import * as AdminHandlers from "./internal/AdminHandlers.ts"
 import * as Security from "./internal/Security.ts"
 
 export type { Keys } from "./internal/Security.ts"
@@ -19,7 +19,7 @@ export type { Keys } from "./internal/Security.ts"
  */
 export const layer = (keys: Security.Keys = {}, isEnding: Effect.Effect<boolean> = Effect.succeed(false)) =>
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
-    Layer.provide([LeaseHandlers.layer, PopulationHandlers.layer, layerServer(isEnding)]),
+    Layer.provide([LeaseHandlers.layer, AdminHandlers.layer, layerServer(isEnding)]),
     Layer.provide(Security.layer(keys))
   )
 

@@ -12,8 +12,8 @@ import type { NewPopulation, SettingsChange } from "../wire/Population.ts"
 import * as Evolving from "./Evolving.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Configuring from "./internal/Configuring.ts"
-import * as Counters from "./internal/Counters.ts"
 import * as LeaseIds from "./internal/LeaseIds.ts"
+import * as Metrics from "./internal/Metrics.ts"
 import * as LivePopulation from "./LivePopulation.ts"
 import * as Redactor from "./Redactor.ts"
 
@@ -30,7 +30,7 @@ export interface Served {
   readonly evolving: Evolving.Evolving
   /** The first event of its log. */
   readonly created: EventOf<"Created">
-  readonly counters: Counters.Counters
+  readonly counters: Metrics.Counters
   /** The ids of its leases on the wire. */
   readonly ids: LeaseIds.LeaseIds
   /** Held to rewind or to change members without another request doing so. */
@@ -175,7 +175,7 @@ const opening = (
       journal,
       evolving,
       created,
-      counters: Counters.make(name),
+      counters: Metrics.counters(name),
       changing: yield* Semaphore.make(1)
     }
     running.set(name, { served, scope, news })

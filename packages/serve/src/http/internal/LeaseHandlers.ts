@@ -4,6 +4,7 @@ import { Invariant, Question } from "@inspo/domain"
 import { Effect, Result, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { LeaseIds } from "../../live/internal/LeaseIds.ts"
+import { timed } from "../../live/internal/Metrics.ts"
 import { Populations, type Served } from "../../live/Populations.ts"
 import * as View from "../../live/View.ts"
 import type { LeaseDetails } from "../../store/Details.ts"
@@ -24,7 +25,7 @@ import type {
   Rewards
 } from "../../wire/Lease.ts"
 import type { Incumbent, Rewind, Rewound } from "../../wire/Population.ts"
-import { expected, on, submit, timed } from "./Serving.ts"
+import { expected, on, submit } from "./Serving.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,

@@ -1,13 +1,12 @@
 /** Checks keys, counts requests, and refuses malformed ones. */
-import { Credentials } from "@inspo/http/server"
-import { Effect, Layer, Redacted } from "effect"
+import { Credentials, Malformed } from "@inspo/http/server"
+import { Effect, Layer, Predicate, Redacted, SchemaIssue } from "effect"
 import { type Headers, HttpMethod, HttpServerError, HttpServerRequest } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
-import { Forbidden, type InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "../../wire/Errors.ts"
+import { Forbidden, InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "../../wire/Errors.ts"
 import * as Limits from "../../wire/Limits.ts"
 import { AdminScope, Admission, LeaseScope } from "../../wire/Security.ts"
-import * as Malformed from "./Malformed.ts"
 
 /** The keys of requests. Without an admin's key none is required, which is safe on loopback alone. */
 export interface Keys {
@@ -49,9 +48,55 @@ const arrived = HttpServerRequest.HttpServerRequest.use((request) =>
 /** A malformed request is the client's error; a malformed answer is a defect of the server. */
 const malformed = <E>(error: E): Effect.Effect<never, E | InvalidRequest> => {
   if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
-  return error.kind === "Body" || error.kind === "ResponseHeaders"
-    ? Effect.die(error)
-    : Effect.fail(Malformed.problem(error))
+  return error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error) : Effect.fail(problem(error))
+}
+
+/** The fault of a request, the deepest of several. */
+const problem = ({ cause: { issue }, kind }: HttpApiError.HttpApiSchemaError): InvalidRequest => {
+  const input = inputOf(issue)
+  const isDeep = depth(input) > deepestValue
+  const fault = isDeep ? tooDeep : Malformed.deepest(issue)
+  const field = fault.path.length === 0 ? places[kind] : Malformed.fieldOf(fault.path)
+  return new InvalidRequest({
+    field,
+    value: isDeep
+      ? `nested in more than ${deepestValue} levels`
+      : Malformed.shown(Malformed.valueAt(input, fault.path), "absent"),
+    expected: fault.expected,
+    remedy: `Look up ${field} in /openapi.json`,
+    detail: `${field}: expected ${fault.expected}`
+  })
+}
+
+/** No request of the API is nested half as deeply. A deeper value cannot be printed without a stack overflow. */
+const deepestValue = 32
+
+const tooDeep: Malformed.Problem = { path: [], expected: `at most ${deepestValue} levels of arrays and objects` }
+
+/** How deeply a value is nested, as far as {@link deepestValue} and one more. */
+const depth = (value: unknown): number => {
+  let level = [value].filter(Predicate.isObjectOrArray)
+  let levels = 0
+  while (level.length > 0 && levels <= deepestValue) {
+    levels++
+    level = level.flatMap((one) => Object.values(one)).filter(Predicate.isObjectOrArray)
+  }
+  return levels
+}
+
+const places: Readonly<Record<HttpApiError.HttpApiSchemaError["kind"], string>> = {
+  Params: "path",
+  Headers: "headers",
+  Query: "query",
+  Payload: "body",
+  Body: "answer",
+  ResponseHeaders: "answer"
+}
+
+/** What was parsed; a filter or an encoding wraps the issue that holds it. */
+const inputOf = (issue: SchemaIssue.Issue): unknown => {
+  if (SchemaIssue.hasInput(issue)) return issue.input
+  return issue._tag === "Filter" || issue._tag === "Encoding" ? inputOf(issue.issue) : undefined
 }
 
 const tooMany = new TooManyRequests({

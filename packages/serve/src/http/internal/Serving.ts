@@ -1,8 +1,9 @@
 /** What all handlers share: the population of a request, and commands to it. */
 import type { Answer } from "@inspo/cohorts"
 import { Invariant } from "@inspo/domain"
-import { Clock, Effect, Metric } from "effect"
+import { Effect } from "effect"
 import type { LivePopulation } from "../../live/LivePopulation.ts"
+import { timed } from "../../live/internal/Metrics.ts"
 import type { Populations, Served } from "../../live/Populations.ts"
 import type { NotFound } from "../../wire/Errors.ts"
 import { ofFailure, type Problem } from "../../wire/internal/Refusals.ts"
@@ -26,20 +27,6 @@ export const submit = <Tag extends Answer["_tag"]>(
     Effect.mapError(ofFailure),
     Effect.map((answer) => expected(answer, tag))
   )
-
-/** Measures how long a command takes until it is durable. */
-export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.gen(function* () {
-    const began = yield* Clock.currentTimeNanos
-    const answer = yield* command
-    yield* Metric.update(commits, Number((yield* Clock.currentTimeNanos) - began) / 1e9)
-    return answer
-  })
-
-const commits = Metric.histogram("inspo_commit_seconds", {
-  description: "Seconds until a command is durable",
-  boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 16 })
-})
 
 export const expected = <Tag extends Answer["_tag"]>(
   answer: Answer,

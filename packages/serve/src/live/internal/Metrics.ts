@@ -1,0 +1,91 @@
+/** Measures populations, for Prometheus. */
+import { Clock, Effect, Metric } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { Outcome } from "../../wire/Lease.ts"
+import type { Evolving } from "../Evolving.ts"
+import type { LivePopulation } from "../LivePopulation.ts"
+import * as View from "../View.ts"
+
+export interface Counters {
+  /** Counts leases that were given out, or given out again. */
+  readonly leased: (count: number) => Effect.Effect<void>
+  /** Counts rewards by their outcomes. */
+  readonly rewarded: (outcomes: ReadonlyArray<Outcome>) => Effect.Effect<void>
+}
+
+/** Made once for a population: finding a series by its name at each update takes long. */
+export const counters = (population: string): Counters => {
+  const leased = Metric.withAttributes(leases, { population })
+  const rewarded = new Map(
+    Outcome.literals.map((outcome) => [outcome, Metric.withAttributes(rewards, { population, outcome })])
+  )
+  return {
+    leased: (count) => Metric.update(leased, count),
+    rewarded: Effect.fnUntraced(function* (outcomes) {
+      for (const [outcome, series] of rewarded) {
+        const count = outcomes.filter((one) => one === outcome).length
+        if (count > 0) yield* Metric.update(series, count)
+      }
+    })
+  }
+}
+
+const leases = Metric.counter("inspo_leases_total", { description: "Leases given out", incremental: true })
+const rewards = Metric.counter("inspo_rewards_total", { description: "Rewards by their outcome", incremental: true })
+
+/** Measures how long a command takes until it is durable. */
+export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeNanos
+    const answer = yield* command
+    yield* Metric.update(commits, Number((yield* Clock.currentTimeNanos) - began) / 1e9)
+    return answer
+  })
+
+const commits = Metric.histogram("inspo_commit_seconds", {
+  description: "Seconds until a command is durable",
+  boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 16 })
+})
+
+/** A population whose present state is measured. */
+interface Measured {
+  readonly name: string
+  readonly live: Pick<LivePopulation, "state" | "decides">
+  readonly evolving: Pick<Evolving, "degraded">
+}
+
+/** Drops the series of a removed population. */
+export const forget = ({ name }: Pick<Measured, "name">): Effect.Effect<void> =>
+  Effect.map(Metric.MetricRegistry, (registry) => {
+    for (const [series, { attributes, id }] of registry)
+      if (id.startsWith(prefix) && attributes?.["population"] === name) registry.delete(series)
+  })
+
+/** All metrics in the text format of Prometheus. */
+export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Measured>) {
+  for (const { evolving, live, name } of populations) {
+    const state = yield* live.state
+    const { cohorts, members } = View.snapshotOf(live.decides, state)
+    const set = (gauge: typeof open, value: number) =>
+      Metric.update(Metric.withAttributes(gauge, { population: name }), value)
+    const samples = members.reduce((sum, one) => sum + one.samples, 0)
+    const reported = members.reduce((sum, one) => sum + one.reported, 0)
+    yield* set(open, cohorts.length)
+    yield* set(alive, members.length)
+    yield* set(missing, samples === 0 ? 0 : 1 - reported / samples)
+    yield* set(frozen, state.isFrozen ? 1 : 0)
+    yield* set(degraded, (yield* evolving.degraded).length === 0 ? 0 : 1)
+  }
+  return yield* PrometheusMetrics.format()
+})
+
+/** The names of all metrics begin with it. */
+const prefix = "inspo_"
+
+const open = Metric.gauge("inspo_open_cohorts", { description: "Cohorts that are not closed" })
+const alive = Metric.gauge("inspo_members", { description: "Living instructions" })
+const missing = Metric.gauge("inspo_missing_share", {
+  description: "Share of the samples of closed cohorts without a reward"
+})
+const frozen = Metric.gauge("inspo_frozen", { description: "1 while nothing is decided" })
+const degraded = Metric.gauge("inspo_degraded", { description: "1 while a fault keeps a population from evolving" })
