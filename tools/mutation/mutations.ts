@@ -633,7 +633,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, hash = excluded.hash",
     "a later answer replaces the first"
   ),
-  journalLedger("const redone = names.has(name)", "const redone = false", "work done again counts as new"),
+  journalLedger("before.has(name) || names.has(name)", "false", "work done again counts as new"),
   journalEvents(
     "WHERE sequence >= ${sequence - 1}",
     "WHERE sequence >= ${sequence}",

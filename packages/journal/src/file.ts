@@ -2,7 +2,7 @@ import { Effect, Layer, Result, type Scope, Semaphore } from "effect"
 import * as FileLines from "./internal/fileLines.ts"
 import * as FileStore from "./internal/fileStore.ts"
 import * as FileTables from "./internal/fileTables.ts"
-import { checkEvents, checkRecords } from "./internal/input.ts"
+import { checkEvents, checkRecords, errorIn } from "./internal/input.ts"
 import * as Ledger from "./internal/ledger.ts"
 import * as Operations from "./internal/operations.ts"
 import { Journal, JournalError, type Mode, type StoredEvent } from "./Journal.ts"
@@ -69,8 +69,7 @@ export const open = Effect.fn("FileJournal.open")(function* ({
 })
 
 const failuresOf = (file: string): FileStore.Failures => {
-  const error: FileStore.Failures["error"] = (reason, detail, sequence = null, cause) =>
-    new JournalError({ reason, file, sequence, detail, ...(cause === undefined ? {} : { cause }) })
+  const error = errorIn(file)
   return {
     file,
     error,

@@ -3,9 +3,10 @@ import { Duration, Effect, Layer, type Redacted, Schedule, Schema } from "effect
 import { Reactivity } from "effect/reactivity"
 import { type SqlClient, SqlError } from "effect/sql"
 import { type RecordRow, type RecordStatements, transaction } from "./internal/database.ts"
+import { errorIn, type Store } from "./internal/input.ts"
 import * as SqlLayout from "./internal/sqlLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
-import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
+import { Journal, type JournalError, journalVersion, type Mode } from "./Journal.ts"
 import * as Records from "./Records.ts"
 
 export interface Options {
@@ -85,9 +86,8 @@ const open = Effect.fnUntraced(function* (options: Options, place: Place) {
 })
 
 /** Where a journal is, without anything secret, and its errors. */
-interface Place {
+interface Place extends Store {
   readonly name: string
-  readonly error: (reason: JournalErrorReason, detail: string, cause?: unknown) => JournalError
 }
 
 const placeOf = Effect.fnUntraced(function* ({
@@ -98,8 +98,7 @@ const placeOf = Effect.fnUntraced(function* ({
   const parsed = URL.parse(url)
   const { host = "", password = "", pathname = "" } = parsed ?? {}
   const name = `postgres://${host}${pathname}, run ${run}`
-  const error: Place["error"] = (reason, detail, cause) =>
-    new JournalError({ reason, file: name, sequence: null, detail, ...(cause === undefined ? {} : { cause }) })
+  const error = errorIn(name)
   if (parsed === null || !/^postgres(ql)?:$/u.test(parsed.protocol))
     return yield* error("invalid", "the address is not a URL such as postgres://user@host/database")
   if (password !== "")
@@ -192,7 +191,9 @@ const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { er
       error("missing", "the database holds no such run; check its name or start a new one")
     )
   )
-  const [{ version }] = yield* Effect.mapError(decodeVersion(rows), (cause) => error("corrupt", cause.message, cause))
+  const [{ version }] = yield* Effect.mapError(decodeVersion(rows), (cause) =>
+    error("corrupt", cause.message, null, cause)
+  )
   if (version !== journalVersion)
     return yield* Records.otherVersion(
       { file: name },
@@ -219,7 +220,7 @@ const hold = Effect.fnUntraced(function* (
     const rows = yield* sql`
       SELECT token, expires < clock_timestamp() AS expired, pg_try_advisory_lock(hashtext(${options.run}), token::int) AS free
       FROM (SELECT token, expires FROM identity FOR UPDATE) AS held`
-    const [held] = yield* Effect.mapError(decodeHeld(rows), (cause) => error("corrupt", cause.message, cause))
+    const [held] = yield* Effect.mapError(decodeHeld(rows), (cause) => error("corrupt", cause.message, null, cause))
     if (!held.free && !held.expired)
       return yield* error("locked", "another run is writing to it; wait for it to end or stop it first")
     const token = held.token + 1
@@ -323,14 +324,15 @@ const onSqlError =
   (failure: SqlError.SqlError): JournalError => {
     switch (stateOf(failure)) {
       case SqlState.readOnly:
-        return error("storage", "it was opened for reading only", failure)
+        return error("storage", "it was opened for reading only", null, failure)
       case SqlState.diskFull:
         return error(
           "storage",
           "the disk of the database is full; make room and resume the run: nothing is lost",
+          null,
           failure
         )
       default:
-        return error("storage", `${failure.message}; resume the run when the database is there`, failure)
+        return error("storage", `${failure.message}; resume the run when the database is there`, null, failure)
     }
   }

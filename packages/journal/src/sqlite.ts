@@ -5,10 +5,11 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "no
 import { dirname } from "node:path"
 import process from "node:process"
 import type { RecordRow, RecordStatements } from "./internal/database.ts"
+import { errorIn } from "./internal/input.ts"
 import * as NodeSqlite from "./internal/nodeSqlite.ts"
 import * as SqlLayout from "./internal/sqlLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
-import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
+import { Journal, type JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
 import * as Records from "./Records.ts"
 
 export type { Mode } from "./Journal.ts"
@@ -228,4 +229,4 @@ const onSqlError =
   }
 
 const error = (file: string, reason: JournalErrorReason, detail: string, cause?: unknown): JournalError =>
-  new JournalError({ reason, file, sequence: null, detail, ...(cause === undefined ? {} : { cause }) })
+  errorIn(file)(reason, detail, null, cause)

@@ -1,7 +1,7 @@
 import { Array, Effect, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
-import { JournalError, type JournalMeta } from "../Journal.ts"
-import type { Store } from "./input.ts"
+import type { JournalError, JournalMeta } from "../Journal.ts"
+import { errorIn } from "./input.ts"
 
 export interface DatabaseOptions {
   readonly sql: SqlClient.SqlClient
@@ -36,45 +36,29 @@ export interface RecordRow {
 type Statement<A, R = never> = Effect.Effect<A, SqlError.SqlError | JournalError, R>
 
 /** The database of a journal, and how its faults are reported. */
-export interface Database extends Store {
-  readonly meta: JournalMeta
-  readonly sql: SqlClient.SqlClient
-  /** Turns a fault of the database into one of the journal. */
-  readonly storage: <A, R>(effect: Statement<A, R>) => Effect.Effect<A, JournalError, R>
-  /** The rows of a statement in the form that is expected of them; `what` names them in an error. */
-  readonly read: <A, I>(
-    what: string,
-    rows: Schema.Codec<A, I>,
-    statement: Statement<ReadonlyArray<unknown>>
-  ) => Statement<A>
-  /** Writes all of it, or nothing. */
-  readonly commit: <A>(effect: Statement<A>) => Statement<A>
-  readonly erase: DatabaseOptions["erase"]
-  readonly records: RecordStatements
-  readonly insertAll: (
-    table: "events" | "ledger",
-    rows: ReadonlyArray<Record<string, unknown>>
-  ) => Effect.Effect<void, SqlError.SqlError>
-}
+export type Database = ReturnType<typeof make>
 
-export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseOptions): Database => {
-  const error: Store["error"] = (reason, detail, sequence = null, cause) =>
-    new JournalError({ reason, file: meta.file, sequence, detail, ...(cause === undefined ? {} : { cause }) })
+export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseOptions) => {
+  const error = errorIn(meta.file)
   return {
     meta,
     sql,
     erase,
     records,
     error,
-    read: (what, rows, statement) =>
+    /** The rows of a statement in the form that is expected of them; `what` names them in an error. */
+    read: <A, I>(what: string, rows: Schema.Codec<A, I>, statement: Statement<ReadonlyArray<unknown>>): Statement<A> =>
       Effect.flatMap(statement, (found) =>
         Effect.mapError(Schema.decodeUnknownEffect(rows)(found), (issue) =>
           error("corrupt", `${what}: ${issue.message}`, null, issue)
         )
       ),
-    storage: (effect) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(onSqlError(error))),
-    commit: (effect) => transaction(sql, Effect.andThen(guard, effect)),
-    insertAll: (table, rows) =>
+    /** Turns a fault of the database into one of the journal. */
+    storage: <A, R>(effect: Statement<A, R>): Effect.Effect<A, JournalError, R> =>
+      Effect.catchTag(effect, "SqlError", (error) => Effect.fail(onSqlError(error))),
+    /** Writes all of it, or nothing. */
+    commit: <A>(effect: Statement<A>): Statement<A> => transaction(sql, Effect.andThen(guard, effect)),
+    insertAll: (table: "events" | "ledger", rows: ReadonlyArray<Record<string, unknown>>) =>
       Effect.forEach(perStatement(rows), (some) => sql`INSERT INTO ${sql(table)} ${sql.insert(some)}`, {
         discard: true
       })

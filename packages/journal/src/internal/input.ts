@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
-  type JournalError,
+  JournalError,
   type JournalErrorReason,
   LedgerEntry,
   type NewEvent,
@@ -18,6 +18,12 @@ export interface Store {
     cause?: unknown
   ) => JournalError
 }
+
+/** Errors that name a file or database. */
+export const errorIn =
+  (file: string): Store["error"] =>
+  (reason, detail, sequence = null, cause) =>
+    new JournalError({ reason, file, sequence, detail, ...(cause === undefined ? {} : { cause }) })
 
 /** Refuses names that a database cannot keep as they are. */
 const checkName = ({ error }: Store, what: string, name: string): Effect.Effect<void, JournalError> =>

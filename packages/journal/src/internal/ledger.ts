@@ -47,10 +47,10 @@ export const make = <E>(
     const valid = yield* Effect.forEach(entries, (entry) => checkReservation(table, entry))
     return yield* table.add(({ next, reserved }) =>
       Effect.map(reserved(valid), (before) => {
-        const names = new Set(before)
+        const names = new Set<string>()
         const rows = valid.map((reservation, index): LedgerRow => {
           const name = reservationName(reservation)
-          const redone = names.has(name)
+          const redone = before.has(name) || names.has(name)
           names.add(name)
           return { ...reservation, entry: next + index, settles: null, redone }
         })
@@ -63,16 +63,17 @@ export const make = <E>(
     const valid = yield* Effect.forEach(settlements, (settlement) => checkSettlement(table, settlement))
     yield* table.add(({ next, open }) =>
       Effect.gen(function* () {
-        const left = new Map(yield* open(valid.map(({ id }) => id)))
+        const left = yield* open(valid.map(({ id }) => id))
+        const settled = new Set<number>()
         const rows: Array<LedgerRow> = []
         for (const { id, ...spent } of valid) {
-          const reservation = left.get(id)
+          const reservation = settled.has(id) ? undefined : left.get(id)
           if (reservation === undefined)
             return yield* table.error(
               "invalid",
               `reservation ${id} is not open; expected the id of one that is not settled`
             )
-          left.delete(id)
+          settled.add(id)
           const { phase, redone } = reservation
           rows.push({ ...spent, entry: next + rows.length, phase, key: null, settles: id, redone })
         }

@@ -115,19 +115,8 @@ export const open = Effect.fnUntraced(function* (
   }
 })
 
-interface Commits {
-  /** Commits a command and returns its answer. */
-  readonly submit: (at: At, details: Details) => Effect.Effect<Answer, Refused | JournalError>
-  readonly state: Effect.Effect<State.State>
-  /** The state now and after each change; a slow reader gets the latest. */
-  readonly changes: Stream.Stream<State.State>
-}
-
 /** Reads the state from the journal and commits commands as long as the scope lasts: its state in memory, its events in the journal, one command after the other. */
-const commitsOf = Effect.fnUntraced(function* (
-  journal: Journal.Interface,
-  decides: Strategies.Decides
-): Effect.fn.Return<Commits, JournalError, Scope.Scope> {
+const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decides: Strategies.Decides) {
   let state = yield* Loading.state(journal, decides)
   const waiting = yield* Queue.bounded<Submission>(mostWaiting)
   const states = yield* PubSub.sliding<State.State>({ capacity: 1, replay: 1 })
@@ -170,12 +159,13 @@ const commitsOf = Effect.fnUntraced(function* (
     Effect.forever(Effect.andThen(gathered(waiting), Effect.flatMap(Queue.takeAll(waiting), answerAll(commit))))
   )
   return {
-    submit: Effect.fnUntraced(function* (at, details) {
+    submit: Effect.fnUntraced(function* (at: At, details: Details) {
       const answer = yield* Deferred.make<Answer, Refused | JournalError>()
       yield* Queue.offer(waiting, { at, details, answer })
       return yield* Deferred.await(answer)
     }),
     state: Effect.sync(() => state),
+    /** The state now and after each change; a slow reader gets the latest. */
     changes: Stream.fromPubSub(states)
   }
 })

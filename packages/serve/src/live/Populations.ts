@@ -220,7 +220,7 @@ type Contents = Arr.NonEmptyReadonlyArray<Instruction.Content>
 const byName = Order.mapInput(Order.String, ({ name }: Served) => name)
 
 /** The first event of a population, and its time. */
-const originOf = Effect.fnUntraced(function* (journal: Journal.Interface): Effect.fn.Return<Origin, JournalError> {
+const originOf = Effect.fnUntraced(function* (journal: Journal.Interface) {
   const [first] = yield* Loading.eventsFrom(journal, 0, 1)
   return first?.event._tag === "Created"
     ? { at: first.at, created: first.event }
@@ -228,11 +228,6 @@ const originOf = Effect.fnUntraced(function* (journal: Journal.Interface): Effec
         sequence: 0
       })
 })
-
-interface Origin {
-  readonly at: number
-  readonly created: EventOf<"Created">
-}
 
 /** The seed and its variants, all different and with the same names of texts. */
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {

@@ -6,12 +6,9 @@ interface Held {
   readonly bytes: number
 }
 
-export interface Admission {
-  /** Takes a place until the scope closes; false if none is left, for this client or at all. */
-  readonly take: (client: string, bytes: number) => Effect.Effect<boolean, never, Scope.Scope>
-}
+export type Admission = ReturnType<typeof make>
 
-export const make = (most: Held): Admission => {
+export const make = (most: Held) => {
   let all: Held = { requests: 0, bytes: 0 }
   const clients = new Map<string, Held>()
   const change = (client: string, { bytes, requests }: Held) => {
@@ -24,7 +21,8 @@ export const make = (most: Held): Admission => {
   const fits = (held: Held, bytes: number, share: number) =>
     held.requests < most.requests * share && held.bytes + bytes <= most.bytes * share
   return {
-    take: (client, bytes) =>
+    /** Takes a place until the scope closes; false if none is left, for this client or at all. */
+    take: (client: string, bytes: number): Effect.Effect<boolean, never, Scope.Scope> =>
       Effect.suspend(() => {
         const own = clients.get(client) ?? { requests: 0, bytes: 0 }
         if (!fits(all, bytes, 1) || !fits(own, bytes, 0.5)) return Effect.succeed(false)

@@ -6,24 +6,18 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Effect, Schema } from "effect"
 
-export interface LeaseIds {
-  /** The id of a lease in the API. */
-  readonly encode: (lease: string) => string
-  /** The lease of an id; null if the id is not of this population. */
-  readonly decode: (id: string) => string | null
-}
+export type LeaseIds = Effect.Success<ReturnType<typeof make>>
 
 /** The ids of a population, which begin with `leaseIdPrefix`. Its secret is created once and stored in its journal. */
-export const make = Effect.fnUntraced(function* (
-  journal: Journal.Interface,
-  leaseIdPrefix: string
-): Effect.fn.Return<LeaseIds, JournalError> {
+export const make = Effect.fnUntraced(function* (journal: Journal.Interface, leaseIdPrefix: string) {
   const secret = yield* secretOf(journal)
   const codeOf = (lease: string): string =>
     createHmac("sha256", secret).update(lease).digest("base64url").slice(0, length)
   return {
-    encode: (lease) => `${leaseIdPrefix}${codeOf(lease)}/${lease}`,
-    decode: (id) => {
+    /** The id of a lease in the API. */
+    encode: (lease: string): string => `${leaseIdPrefix}${codeOf(lease)}/${lease}`,
+    /** The lease of an id; null if the id is not of this population. */
+    decode: (id: string): string | null => {
       if (!id.startsWith(leaseIdPrefix)) return null
       const code = id.slice(leaseIdPrefix.length, leaseIdPrefix.length + length)
       const lease = id.slice(leaseIdPrefix.length + length + 1)

@@ -6,22 +6,20 @@ import type { Evolving } from "../Evolving.ts"
 import type { LivePopulation } from "../LivePopulation.ts"
 import * as View from "../View.ts"
 
-export interface Counters {
-  /** Counts leases that were given out, or given out again. */
-  readonly leased: (count: number) => Effect.Effect<void>
-  /** Counts rewards by their outcomes. */
-  readonly rewarded: (outcomes: ReadonlyArray<Outcome>) => Effect.Effect<void>
-}
+/** Counts the leases and rewards of one population. */
+export type Counters = ReturnType<typeof counters>
 
 /** Made once for a population: finding a series by its name at each update takes long. */
-export const counters = (population: string): Counters => {
+export const counters = (population: string) => {
   const leased = Metric.withAttributes(leases, { population })
   const rewarded = new Map(
     Outcome.literals.map((outcome) => [outcome, Metric.withAttributes(rewards, { population, outcome })])
   )
   return {
-    leased: (count) => Metric.update(leased, count),
-    rewarded: Effect.fnUntraced(function* (outcomes) {
+    /** Counts leases that were given out, or given out again. */
+    leased: (count: number) => Metric.update(leased, count),
+    /** Counts rewards by their outcomes. */
+    rewarded: Effect.fnUntraced(function* (outcomes: ReadonlyArray<Outcome>) {
       for (const [outcome, series] of rewarded) {
         const count = outcomes.filter((one) => one === outcome).length
         if (count > 0) yield* Metric.update(series, count)
