@@ -1,5 +1,6 @@
 /** What a run spent, by phase, and what it may still spend. */
 import type { Spent } from "@inspo/domain"
+import { LedgerTotal } from "@inspo/journal"
 import { Array as Arr, Schema } from "effect"
 
 /** What money and time go to: one for each kind of work a run pays for. */
@@ -103,18 +104,9 @@ const inUnitsOfCaps = ({ rollouts, seconds, tokens, usd }: Amounts): Readonly<Re
   minutes: seconds / 60
 })
 
-/** What one phase spent. `redone` and `open` are parts of it: work done again after a crash, and work whose end was not seen. */
-export const PhaseSummary = Schema.Struct({
-  ...Amounts.fields,
-  phase: Schema.String,
-  redone: Amounts,
-  open: Amounts
-})
-export interface PhaseSummary extends Schema.Schema.Type<typeof PhaseSummary> {}
-
 /** What a run spent: by phase, in the order of {@link Phase}, and in all. */
 export const Summary = Schema.Struct({
-  phases: Schema.Array(PhaseSummary),
+  phases: Schema.Array(LedgerTotal),
   total: Amounts,
   redone: Amounts,
   open: Amounts
@@ -122,12 +114,12 @@ export const Summary = Schema.Struct({
 export interface Summary extends Schema.Schema.Type<typeof Summary> {}
 
 /** Sums up the ledger of a journal. */
-export const summarize = (totals: ReadonlyArray<PhaseSummary>): Summary => {
+export const summarize = (totals: ReadonlyArray<LedgerTotal>): Summary => {
   const rank = (phase: string) => {
     const place = Arr.findFirstIndex(Phase.literals, (known) => known === phase)
     return place._tag === "Some" ? place.value : Phase.literals.length
   }
   const phases = totals.toSorted((a, b) => rank(a.phase) - rank(b.phase))
-  const sum = (of: (total: PhaseSummary) => Amounts) => phases.map(of).reduce(add, nothing)
+  const sum = (of: (total: LedgerTotal) => Amounts) => phases.map(of).reduce(add, nothing)
   return { phases, total: sum((total) => total), redone: sum(({ redone }) => redone), open: sum(({ open }) => open) }
 }
