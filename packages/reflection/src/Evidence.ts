@@ -6,7 +6,7 @@ import type { ProposeRequest } from "./Proposer.ts"
 import { isAttempt, type ReflectiveRecord } from "./ReflectiveRecord.ts"
 
 /** Counts the tokens of a text; see `estimateTokens` for one that needs no tokenizer. */
-export type CountTokens = (text: string) => number
+type CountTokens = (text: string) => number
 
 /**
  * Attempts of agents of inspo as `<example>` blocks: question, response turn by turn with its observations, and the correct answer.
@@ -149,7 +149,7 @@ export const withoutPromptTags = (text: string): string =>
   text.replace(/<(\s*(?:\/\s*)?(?:ins|score)[_ -]?\d+\s*)>/giu, "‹$1›")
 
 /** Text from outside with ‹ and › for angle brackets, except in the tags named. */
-export const quoteText = (text: string, tags: ReadonlyArray<string> = []): string => {
+const quoteText = (text: string, tags: ReadonlyArray<string> = []): string => {
   const kept = new Set(tags.flatMap((tag) => (reserved.test(tag) ? [] : [`<${tag}>`, `</${tag}>`])))
   return text
     .split(/(<\/?[a-z][\w-]*>)/giu)

@@ -1,11 +1,11 @@
-import { Array as Arr, Effect, Layer, Random } from "effect"
-import { Bank, type Behaviour, type Clause } from "./ClauseBank.ts"
+import { Array as Arr, Effect, type Layer, Random } from "effect"
+import type { Behaviour, Clause } from "./ClauseBank.ts"
 import * as ClauseEdit from "./ClauseEdit.ts"
 import * as FailureMode from "./FailureMode.ts"
 import * as Drawing from "./internal/Drawing.ts"
 import * as Preferences from "./internal/Preferences.ts"
 import * as Tried from "./internal/Tried.ts"
-import { Proposer, type ProposeRequest } from "./Proposer.ts"
+import type { Proposer, ProposeRequest } from "./Proposer.ts"
 import { isAttempt, type ReflectiveRecord } from "./ReflectiveRecord.ts"
 
 /**
@@ -17,49 +17,35 @@ import { isAttempt, type ReflectiveRecord } from "./ReflectiveRecord.ts"
  * clause can be drawn, neutral and harmful ones included: rewards have to distinguish them. What was tried is not proposed
  * again. The first variants are drawn uniformly from the whole bank, one clause each.
  */
-export const layerRuleBased: Layer.Layer<Proposer> = Layer.effect(
-  Proposer,
-  Effect.map(Bank, (bank) => ({
-    initial: (request) => Drawing.initial(bank, request),
-    propose: Effect.fn("RuleBased.propose")(function* (request) {
-      const { parent, protocol, records } = request
-      const failures = records.filter(({ transcript }) => isAttempt(transcript))
-      const votes = votesOf(failures, protocol)
-      const tried = Tried.read(request)
-      const preferences = Preferences.make(bank, parent.text, votes, tried)
-      const partners = partnersOf(bank, request)
-      return yield* Drawing.propose(bank, request, {
-        critique: critique(failures, protocol),
-        tried: Tried.textsOf(request),
-        edit: Effect.fnUntraced(function* (advised, repetitions) {
-          if (Arr.isReadonlyArrayNonEmpty(partners) && (yield* Random.next) < combineRate) {
-            const { advised: other, from } = yield* Random.choice(partners)
-            return yield* ClauseEdit.combine(advised, other, from)
-          }
-          const further = Math.floor(repetitions / repetitionsPerMove)
-          return yield* ClauseEdit.draw(bank, advised, preferences.clause, { ...preferences, further })
-        }),
-        reason: reasonOf(failures.length, votes, tried),
-        withdrawal: ({ clause }) => (tried.merit(clause) < 0 ? " (carriers scored lower)" : "")
-      })
-    })
-  }))
-)
+export const layerRuleBased: Layer.Layer<Proposer> = Drawing.layer("RuleBased", (bank, request) => {
+  const { parent, protocol, records } = request
+  const failures = records.filter(({ transcript }) => isAttempt(transcript))
+  const votes = votesOf(failures, protocol)
+  const tried = Tried.read(request)
+  const preferences = Preferences.make(bank, parent.text, votes, tried)
+  const partners = partnersOf(bank, request)
+  return {
+    critique: critique(failures, protocol),
+    tried: Tried.textsOf(request),
+    edit: Effect.fnUntraced(function* (advised, repetitions) {
+      if (Arr.isReadonlyArrayNonEmpty(partners) && (yield* Random.next) < combineRate) {
+        const { advised: other, from } = yield* Random.choice(partners)
+        return yield* ClauseEdit.combine(advised, other, from)
+      }
+      const further = Math.floor(repetitions / repetitionsPerMove)
+      return yield* ClauseEdit.draw(bank, advised, preferences.clause, { ...preferences, further })
+    }),
+    reason: reasonOf(failures.length, votes, tried),
+    withdrawal: ({ clause }) => (tried.merit(clause) < 0 ? " (carriers scored lower)" : "")
+  }
+})
 
 /** The control: the same edits with the same clauses, drawn without a look at the failures. */
-export const layerRandom: Layer.Layer<Proposer> = Layer.effect(
-  Proposer,
-  Effect.map(Bank, (bank) => ({
-    initial: (request) => Drawing.initial(bank, request),
-    propose: Effect.fn("Random.propose")((request) =>
-      Drawing.propose(bank, request, {
-        critique: "The failures were not looked at.",
-        edit: (parent) => ClauseEdit.draw(bank, parent, () => 1),
-        reason: () => "drawn at random"
-      })
-    )
-  }))
-)
+export const layerRandom: Layer.Layer<Proposer> = Drawing.layer("Random", (bank) => ({
+  critique: "The failures were not looked at.",
+  edit: (parent) => ClauseEdit.draw(bank, parent, () => 1),
+  reason: () => "drawn at random"
+}))
 
 /** How often a candidate is a combination: failures and untried clauses still decide most of them. */
 const combineRate = 1 / 3

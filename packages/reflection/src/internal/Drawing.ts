@@ -1,16 +1,16 @@
 /** What the offline proposers share: drawing different candidates, and saying what each of them changed. */
 import { type Instruction, SeededRandom, Spent } from "@inspo/domain"
-import { Array as Arr, Effect, Random } from "effect"
-import type { Clause } from "../ClauseBank.ts"
+import { Array as Arr, Effect, Layer, Random } from "effect"
+import { Bank, type Clause } from "../ClauseBank.ts"
 import * as ClauseEdit from "../ClauseEdit.ts"
-import type { InitialRequest, Proposal } from "../Proposer.ts"
+import { type InitialRequest, type Proposal, Proposer, type ProposeRequest } from "../Proposer.ts"
 
 /**
  * How a proposer revises a parent. `edit` gets how many edits in a row brought nothing new. `reason` says why advice was
  * given, `withdrawal` why it was withdrawn. Where `tried` is there, none of these texts is proposed again, and neither is
  * their advice in another order while other advice can be drawn.
  */
-export interface Revision {
+interface Revision {
   readonly critique: string
   readonly edit: (
     parent: ClauseEdit.AdvisedInstruction,
@@ -27,8 +27,21 @@ export const smoothing = 0.3
 /** How many edits are drawn for each candidate asked for until they are all different. */
 const drawsPerCandidate = 60
 
+/** A proposer that revises by drawing, with the clauses of the bank. */
+export const layer = (
+  name: string,
+  revisionOf: (bank: ReadonlyArray<Clause>, request: ProposeRequest<unknown>) => Revision
+): Layer.Layer<Proposer> =>
+  Layer.effect(
+    Proposer,
+    Effect.map(Bank, (bank) => ({
+      initial: (request) => initial(bank, request),
+      propose: Effect.fn(`${name}.propose`)((request) => propose(bank, request, revisionOf(bank, request)))
+    }))
+  )
+
 /** Draws revisions until there are as many different ones as asked for. */
-export const propose = Effect.fnUntraced(
+const propose = Effect.fnUntraced(
   function* (
     bank: ReadonlyArray<Clause>,
     request: InitialRequest<unknown>,
@@ -56,7 +69,7 @@ export const propose = Effect.fnUntraced(
 )
 
 /** The first variants: one text of the bank each, drawn uniformly. */
-export const initial = Effect.fn("RuleBased.initial")(
+const initial = Effect.fn("RuleBased.initial")(
   function* (bank: ReadonlyArray<Clause>, { count, parent }: InitialRequest<unknown>): Effect.fn.Return<Proposal> {
     const instruction = ClauseEdit.read(bank, parent.text)
     const shuffled = yield* Random.shuffle(ClauseEdit.adviceOf(bank))
