@@ -18,7 +18,7 @@ export const methodsPage = (): string =>
           source,
           certainty,
           Object.entries(defaults)
-            .map(([constant, value]) => `${constant} ${JSON.stringify(value)}`)
+            .map(([constant, value]) => `${constant} ${String(value)}`)
             .join(", "),
           [verl ?? "–", trl ?? "–"].join("; "),
           needs,

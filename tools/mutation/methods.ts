@@ -3,6 +3,8 @@ import { inFile, type Mutation } from "./planted.ts"
 
 const inMethod = (path: string) => inFile(`packages/policy-gradient/src/${path}.ts`)
 
+const loss = (name: string) => inMethod(`losses/${name}`)
+
 const advantage = (name: string) => inMethod(`advantages/${name}`)
 
 export const ofMethods: ReadonlyArray<Mutation> = [
@@ -26,7 +28,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   ),
   advantage("ReinforcePlusPlusBaseline")(
     "groups.flatMap((group) => centre(rewardsOf(group)))",
-    "groups.flatMap(rewardsOf).map((value) => value * value)",
+    "groups.flatMap(rewardsOf)",
     "REINFORCE++ has no baseline"
   ),
   advantage("Opo")(
@@ -40,7 +42,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   advantage("MaxLikelihood")("level === 0 ? 0 : value / level", "value", "MaxRL does not weigh hard questions up"),
   advantage("TokenAverage")("Math.abs(value) >= limit", "false", "token-average has no limit"),
   advantage("Consistency")("(1 - w) *", "w *", "consistency weighs both parts alike"),
-  advantage("EarlyTool")("reward > 0 && ", "", "early-tool changes failures"),
+  advantage("EarlyTool")("firstCall - middle", "middle - firstCall", "late calls gain"),
   advantage("Adora")("longest > mean(failed)", "longest < mean(failed)", "ADORA prefers short successes"),
   advantage("Gfpo")(
     "efficient ? -reward / length : length",
@@ -50,5 +52,103 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   advantage("Remax")("reward - required", "reward + required", "the greedy reward is added"),
   advantage("Gdpo")("(weights[kind] ?? 1) *", "1 *", "kinds have no weights"),
   advantage("Confidence")("prompt - answer", "answer - prompt", "certain answers gain"),
-  advantage("Budgeted")("mean(rewardsOf(subgroup))", "0", "the subgroup of a budget does not count")
+  advantage("Budgeted")("mean(rewardsOf(subgroup))", "0", "the subgroup of a budget does not count"),
+
+  loss("Clip")("clippedWeight(ratio, advantage, bounds)", "ratio * advantage", "nothing is clipped"),
+  inMethod("Surrogate")("ratio < 1 - low || ratio > dual", "ratio < 1 - low", "the dual clip does not act"),
+  loss("ImportanceSampling")(
+    "perToken(({ advantage, ratio }) => ratio * advantage)",
+    "perToken(({ advantage }) => advantage)",
+    "the ratio does not count"
+  ),
+  loss("Reinforce")(
+    "perToken(({ advantage }) => advantage)",
+    "perToken(({ advantage, ratio }) => ratio * advantage)",
+    "REINFORCE has a ratio"
+  ),
+  loss("Cispo")("clamp(ratio, 1 - low, 1 + high)", "(ratio > 1 + high ? 0 : ratio)", "CISPO loses tokens"),
+  loss("Dro")("advantage - tau *", "advantage + tau *", "the penalty of DRO pushes away"),
+  loss("Sapo")("4 * gate * (1 - gate)", "4 * gate", "the gate of SAPO does not fall"),
+  loss("RatioVariance")("advantage - 2 *", "advantage - ", "the variance counts half"),
+  loss("DppoTv")("moved > delta : moved < -delta", "moved < -delta : moved > delta", "DPPO masks the wrong side"),
+  loss("Topr")(
+    "(advantage > 0 ? 1 : clamp(ratio, 0, 1)) * advantage),",
+    "clamp(ratio, 0, 1) * advantage),",
+    "TOPR truncates successes"
+  ),
+  loss("Truncated")("clamp(ratio, 0, bound) * advantage),", "ratio * advantage),", "nothing is truncated"),
+  loss("Icpo")("gamma * probability) / (probability", "probability) / (probability", "ICPO has no γ"),
+  loss("Gspo")("Math.exp(mean(", "Math.exp(2 * mean(", "the ratio of GSPO is squared"),
+  loss("Luspo")("sequence.logprobs.length * clippedWeight", "clippedWeight", "LUSPO is GSPO"),
+  loss("Gmpo")("Math.min(log, epsilon)", "Math.max(log, -epsilon)", "GMPO clips successes from below"),
+  loss("Vespo")("advantage >= 0", "advantage < 0", "VESPO swaps its constants"),
+  loss("Fipo")("advantage < 0 && Math.exp(log) > safe", "false", "FIPO weighs far failures up"),
+  loss("ClipRun")("(logs.get(run) ?? 0) + log", "log", "the ratio of a turn is that of its last token"),
+
+  inMethod("Credits")("mask[index - 1] !== 1) turn++", "true) turn++", "each token is a turn"),
+  inMethod("Credit")("value + gamma * sum", "gamma * value + sum", "returns discount themselves"),
+  inMethod("credits/Outcome")("turns.map(() => advantage)", "turns.map(() => 1)", "the outcome is lost"),
+  inMethod("credits/Discount")("turns - 1 - index", "index", "early turns earn most"),
+  inMethod("credits/KeyTurns")("value / largest", "value", "key turns are not scaled"),
+  inMethod("credits/Stages")("length > k", "length >= k", "a stage is compared with missing ones"),
+  inMethod("credits/Retrieval")("found ? 0 : advantage", "advantage", "good searches are punished"),
+  inMethod("credits/Information")("logistic(-spread", "logistic(spread", "the gate opens where outcomes differ"),
+  inMethod("credits/States")(
+    "Map.groupBy(turns, ({ state }) => state)",
+    "Map.groupBy(turns, () => 0)",
+    "states do not matter"
+  ),
+  inMethod("credits/Anytime")(
+    "row.slice(0, s), weights)",
+    "row.slice(0, s + 1), [...weights, 1])",
+    "the baseline reads the present score"
+  ),
+
+  inMethod("keeps/All")("() => true", "(_, index) => index > 0", "the first rollouts are lost"),
+  inMethod("keeps/Differing")("!allEqual(rewards))\n", "allEqual(rewards))\n", "keeps equal groups"),
+  inMethod("Keeps")("Math.min(missing, left)", "missing", "dynamic sampling has no limit"),
+  inMethod("keeps/Difficulty")("mean(rewards) <= high", "true", "the window has no upper bound"),
+  inMethod("keeps/Difficulty")("|| !open.includes(true)", "", "nothing is left to train"),
+  inMethod("keeps/Finished")("!truncated", "truncated", "keeps what was cut off"),
+  inMethod("keeps/Varied")("Math.ceil(", "Math.floor(", "the share is rounded down"),
+  inMethod("Keep")("move(order[low - 1], 1)", "move(order[low], 1)", "a kept value is not counted"),
+
+  inMethod("corrections/Truncate")(
+    "byToken((ratio, { bound }) => Math.min(ratio, bound))",
+    "byToken((ratio) => ratio)",
+    "weights of tokens have no bound"
+  ),
+  inMethod("corrections/Truncate")(
+    "bySequence((ratio, { bound }) => Math.min(ratio, bound))",
+    "bySequence((ratio) => ratio)",
+    "weights of sequences have no bound"
+  ),
+  inMethod("Correction")("ratio >= low && ratio <= high", "ratio <= high", "masks have no lower bound"),
+  inMethod("corrections/Reject")("advantage < 0 &&", "", "successes are rejected"),
+  inMethod("corrections/Reject")("inverse >= low && inverse <= high", "inverse >= low", "rejection has one bound"),
+
+  inMethod("Replay")(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
+  inMethod("Replay")("!failed ||", "", "groups with a success are changed"),
+  inMethod("Replay")("b.score - a.score", "a.score - b.score", "the best groups leave"),
+
+  inMethod("rewards/Agreement")("answer === null || alone", "answer === null", "singletons are rewarded"),
+  inMethod("rewards/Tournament")("other !== index", "true", "a rollout plays itself"),
+  inMethod("rewards/HistoryLength")("Math.min(0, f)", "f", "short failures are praised"),
+  inMethod("rewards/HistoryLength")(
+    "Math.min(shortest ?? Infinity, ...lengths)",
+    "Math.min(...lengths)",
+    "the shortest length rises"
+  ),
+  inMethod("rewards/Budget")("Math.abs(length - announced)", "0", "a budget is no target"),
+  inMethod("rewards/Flawed")("1 - penalty : 1", "1 : 1 - penalty", "sound successes are punished"),
+  inMethod("rewards/Costs")("(costs[tool] ?? 0) * count", "costs[tool] ?? 0", "a second call is free"),
+  inMethod("rewards/Costs")("1 - p ** alpha", "p ** alpha", "tools are free on easy questions"),
+  inMethod("rewards/Length")("-1, 0)", "-2, 0)", "more than 1 is taken"),
+  inMethod("rewards/Length")(
+    "-least - (most - least) * share",
+    "-most + (most - least) * share",
+    "short failures are praised"
+  ),
+  inMethod("rewards/Repetition")("word.toLowerCase()", "word", "case matters"),
+  inMethod("rewards/Stability")("answer !== null && ", "", "no answers agree")
 ]

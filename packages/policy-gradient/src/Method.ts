@@ -45,3 +45,21 @@ export interface Method<Name extends string = string, C extends Constants = Cons
 /** The value of a constant without a published default, or of an input that only some methods need. Throws where it is missing. */
 export const required = <A>(where: string, field: string, value: A | null | undefined): A =>
   value ?? InvalidInput.refuse({ where, field, value, expected: "a value: this method has no default for it" })
+
+/** A method that is one function of its input. */
+export interface Rule<In, Out, Name extends string = string, C extends Constants = Constants> extends Method<Name, C> {
+  of(this: void, input: In, constants?: Partial<C>): Out
+}
+
+/** Makes rules of one family, each from its description and its function of all constants. */
+export const rules =
+  <In, Out>() =>
+  <const Name extends string, C extends Constants>({
+    compute,
+    ...method
+  }: Omit<Rule<In, Out, Name, C>, "of"> & {
+    readonly compute: (input: In, constants: C) => Out
+  }): Rule<In, Out, Name, C> => ({
+    ...method,
+    of: (input, constants) => compute(input, { ...method.defaults, ...constants })
+  })

@@ -1,0 +1,37 @@
+/** Credit of the turns of a rollout: which of them earned its outcome. */
+import { rules } from "./Method.ts"
+
+/** What credit reads of a turn. The fields are for the rules that name them in `needs`. */
+export interface Turn {
+  /** A judge's score of the turn. */
+  readonly score?: number
+  /** Whether a judge found it critical for the outcome. */
+  readonly critical?: boolean
+  /** What its observation changed in the next action, in nats per token. */
+  readonly information?: number
+  /** The state that it acted in, such as a normalised query. */
+  readonly state?: string
+  /** Its own reward. */
+  readonly reward?: number
+  /** Whether it retrieved something that holds the answer; null if it retrieved nothing. */
+  readonly valuable?: boolean | null
+}
+
+/** A rollout as credit sees it: its reward, its advantage by an estimator, and its turns. */
+export interface Episode {
+  readonly reward: number
+  readonly advantage: number
+  readonly turns: ReadonlyArray<Turn>
+}
+
+/** A rule that gives each turn of the rollouts of a group its own advantage. */
+export const credit = rules<ReadonlyArray<Episode>, ReadonlyArray<ReadonlyArray<number>>>()
+
+/** The sums of values from each place to the end, those further off times a power of `gamma`. */
+export const toGo = (values: ReadonlyArray<number>, gamma: number): ReadonlyArray<number> => {
+  let sum = 0
+  return values
+    .toReversed()
+    .map((value) => (sum = value + gamma * sum))
+    .toReversed()
+}

@@ -1,0 +1,29 @@
+/** The registry of credit: a new rule is a file in `credits`, and a line here. */
+import { anytime } from "./credits/Anytime.ts"
+import { discount } from "./credits/Discount.ts"
+import { information } from "./credits/Information.ts"
+import { keyTurns } from "./credits/KeyTurns.ts"
+import { outcome } from "./credits/Outcome.ts"
+import { retrieval } from "./credits/Retrieval.ts"
+import { stages } from "./credits/Stages.ts"
+import { states } from "./credits/States.ts"
+
+export type { Episode, Turn } from "./Credit.ts"
+
+/** Every rule of credit, that of GRPO first. */
+export const credits = [outcome, discount, keyTurns, stages, retrieval, information, states, anytime] as const
+
+/** The number of the turn of each token: turns are the runs of action tokens of a mask. Observations belong to the turn before. */
+export const turnOfTokens = (mask: ReadonlyArray<0 | 1>): ReadonlyArray<number> => {
+  let turn = -1
+  return mask.map((isAction, index) => {
+    if (isAction === 1 && mask[index - 1] !== 1) turn++
+    return Math.max(0, turn)
+  })
+}
+
+/** Advantages of turns as advantages of tokens; observations get 0. */
+export const toTokens = (mask: ReadonlyArray<0 | 1>, ofTurns: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const turns = turnOfTokens(mask)
+  return mask.map((isAction, index) => (isAction === 1 ? (ofTurns[turns[index] ?? 0] ?? 0) : 0))
+}

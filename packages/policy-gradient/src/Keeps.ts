@@ -1,0 +1,25 @@
+/** The registry of choices of rollouts: a new one is a file in `keeps`, and a line here. */
+import { all } from "./keeps/All.ts"
+import { differing } from "./keeps/Differing.ts"
+import { difficulty, unsolved } from "./keeps/Difficulty.ts"
+import { finished } from "./keeps/Finished.ts"
+import { varied, variedInGroup } from "./keeps/Varied.ts"
+import { allEqual } from "./Moments.ts"
+
+export type { Candidate } from "./Keep.ts"
+
+/** Every choice, that of GRPO first. */
+export const keeps = [all, differing, difficulty, unsolved, varied, variedInGroup, finished] as const
+
+/**
+ * The further questions of dynamic sampling: as many as groups are missing, or 0 at the limit. `limit` counts batches of the
+ * size of a step, and 0 sets none.
+ */
+export const stillWanted = (
+  groups: ReadonlyArray<ReadonlyArray<number>>,
+  { limit, wanted }: { readonly wanted: number; readonly limit: number }
+): number => {
+  const missing = wanted - groups.filter((rewards) => !allEqual(rewards)).length
+  const left = limit === 0 ? Infinity : limit * wanted - groups.length
+  return Math.max(0, Math.min(missing, left))
+}

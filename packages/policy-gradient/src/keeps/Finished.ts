@@ -1,0 +1,16 @@
+import { keep } from "../Keep.ts"
+
+/**
+ * The overlong filter: rollouts that were cut off are not trained, since their reward says little about what they did. They
+ * stay in the baseline of their group.
+ */
+export const finished = keep({
+  name: "finished",
+  description: "leaves out rollouts that were cut off at their limit",
+  formula: "rollouts that ended by themselves",
+  source: "DAPO, arXiv 2503.14476",
+  certainty: "code",
+  trl: "mask_truncated_completions",
+  defaults: {},
+  compute: (groups) => groups.map((group) => group.map(({ truncated }) => !truncated))
+})

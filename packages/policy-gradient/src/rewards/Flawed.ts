@@ -1,0 +1,20 @@
+import { groupReward, perAttempt } from "../GroupReward.ts"
+import { required } from "../Method.ts"
+
+/**
+ * FAPO: a success by flawed reasoning earns less than a sound one and more than a failure. Only successes need a judge; for
+ * agents that search, an answer that no observation holds is a flaw that needs none.
+ */
+export const flawed = groupReward({
+  name: "flawed",
+  description: "takes from a success what its flawed reasoning costs",
+  formula: "r = 1 − λ · 1[flawed] for a success, −1 for a failure",
+  source: "FAPO, arXiv 2510.22543",
+  certainty: "code",
+  needs: "which successes are flawed",
+  defaults: { penalty: 1 },
+  compute: perAttempt(({ flawed, reward }, { penalty }) => {
+    if (reward <= 0) return -1
+    return required("flawed", "flawed", flawed) ? 1 - penalty : 1
+  })
+})

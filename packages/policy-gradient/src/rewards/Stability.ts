@@ -1,0 +1,29 @@
+import { groupReward } from "../GroupReward.ts"
+import { required, unknown } from "../Method.ts"
+
+/**
+ * Stability over paraphrases, for a group whose members were asked the same in other words: the share of the others that gave
+ * the same answer. The idea is that of information-consistent GRPO, which compares entropies of words in the place of answers
+ * and publishes no weights.
+ */
+export const stability = groupReward({
+  name: "stability",
+  description: "adds the share of the other paraphrases that got the same answer",
+  formula: "r + w · share of the others with the same answer",
+  source: "information-consistent GRPO, arXiv 2512.12858",
+  certainty: "part",
+  defaults: { weight: unknown },
+  compute: (group, { weight }) =>
+    group.map(({ answer, reward }, index) => {
+      const others = group.filter((_, other) => other !== index)
+      const same = others.filter((other) => answer !== null && other.answer === answer).length
+      return reward + (required("stability", "weight", weight) * same) / Math.max(1, others.length)
+    })
+})
+
+/** The paper's stability of the entropies of a group's responses: 1 less their mean gap over the largest one. */
+export const evenness = (entropies: ReadonlyArray<number>): number => {
+  const largest = Math.max(...entropies) - Math.min(...entropies)
+  const gaps = entropies.flatMap((a, i) => entropies.slice(i + 1).map((b) => Math.abs(a - b)))
+  return largest === 0 ? 1 : 1 - gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length / largest
+}
