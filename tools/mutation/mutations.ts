@@ -3,6 +3,7 @@ import { inFile, type Mutation } from "./planted.ts"
 
 const search = inFile("packages/evolve/src/Search.ts")
 const verdict = inFile("packages/evolve/src/Viewing.ts")
+const conclude = inFile("packages/evolution/src/Conclude.ts")
 const evolveCalls = inFile("packages/evolve/src/Calls.ts")
 const evolveLog = inFile("packages/evolve/src/Log.ts")
 const fileStore = inFile("packages/journal/src/internal/fileStore.ts")
@@ -173,6 +174,13 @@ export const mutations: ReadonlyArray<Mutation> = [
     "meanOf(after, 1) - meanOf(before, 0)",
     "a missing score speaks for the new prompt"
   ),
+  conclude(
+    "isHigh(pairs.map(({ most }) => -most))",
+    "isHigh(least.map((one) => -one))",
+    "a missing score shows a loss"
+  ),
+  conclude("found.lower > 0", "found.mean > 0", "a difference within its interval is one"),
+  conclude("asLarge / (permutations + 1)", "asLarge / (2 * permutations)", "the test of signs takes twice its risk"),
   evolveCalls(
     "if (earlier !== null) {",
     "if (earlier === undefined) {",
