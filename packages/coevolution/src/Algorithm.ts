@@ -19,7 +19,7 @@ const Day = Schema.String.check(
   })
 )
 
-export const DataConfig = Schema.Struct({
+const DataConfig = Schema.Struct({
   mix: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
   }),
@@ -33,13 +33,13 @@ export const DataConfig = Schema.Struct({
   }).annotate({ description: "The generated world, where `data.questions` is null" })
 })
 
-export const ScheduleConfig = Schema.Struct({
+const ScheduleConfig = Schema.Struct({
   steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
   ...shared.schedule.fields,
   searchEvery: SearchEvery.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 })
 
-export const ProposerConfig = Schema.Struct({
+const ProposerConfig = Schema.Struct({
   kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
     description:
       "What the proposer's model sees: the parent and its failures (`reflection`), the scores of earlier " +
@@ -50,7 +50,7 @@ export const ProposerConfig = Schema.Struct({
   ...Struct.omit(ProposerModel.ProposerModel.fields, ["url"])
 })
 
-export const VerificationConfig = Schema.Struct({
+const VerificationConfig = Schema.Struct({
   samples: NonNegativeInt.annotate({
     description:
       "|D_B|: questions that verify each candidate in separate rollouts; 0 accepts candidates without verification, so that " +
@@ -69,7 +69,7 @@ export const RolloutConfig = Schema.Struct({
   ...Struct.omit(EpisodeConfig.fields, ["maxStartTokens", "toolAttempts", "toolTimeoutSeconds", "topK", "topP"])
 })
 
-export const RetrievalConfig = Schema.Struct({
+const RetrievalConfig = Schema.Struct({
   topK: PositiveInt.annotate({ description: "Passages per search" })
 })
 
@@ -100,7 +100,7 @@ export const TrainConfig = Schema.Struct({
   ...PolicyGradientConfig.fields
 })
 
-export const EvaluationConfig = Schema.Struct({
+const EvaluationConfig = Schema.Struct({
   questions: NonNegativeInt.annotate({
     description: "Test questions of the final table, each answered once, sampled as in training; 0 skips the table"
   }),
@@ -116,14 +116,14 @@ export const EvaluationConfig = Schema.Struct({
   })
 })
 
-export const CheckpointConfig = Schema.Struct({
+const CheckpointConfig = Schema.Struct({
   every: PositiveInt.annotate({ description: "Steps between checkpoints" }),
   keep: Schema.NullOr(PositiveInt).annotate({
     description: "Checkpoints kept besides the first and those that can still be selected, or null for all"
   })
 })
 
-export const EngineConfig = Schema.Struct({
+const EngineConfig = Schema.Struct({
   date: Schema.NullOr(Day).annotate({
     description:
       "The date, YYYY-MM-DD, that the chat template prints as today's date, or null for the day the run begins"
@@ -140,7 +140,7 @@ export const EngineConfig = Schema.Struct({
 export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["commandTimeout", "format", "scope"]))
 
 /** The language model that judges answers, if `reward.kind` is `judge`. */
-export const JudgeConfig = Schema.Struct({
+const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
     description: "Provider of the judge's model, as in `proposer.provider`, or null without a judge"
   }),
@@ -148,7 +148,7 @@ export const JudgeConfig = Schema.Struct({
 })
 
 /** Switches for controlled comparisons; off in normal runs. */
-export const ControlConfig = Schema.Struct({
+const ControlConfig = Schema.Struct({
   permuteCredit: Schema.Boolean.annotate({
     description:
       "Permutes which instruction the rewards and verification scores are credited to; the policy's rewards " +

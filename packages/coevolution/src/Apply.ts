@@ -21,7 +21,7 @@ export interface Folding {
 }
 
 /** How evidence and experiences are kept. */
-export interface Statistics {
+interface Statistics {
   readonly valuation: Pick<Strategies.Strategies["valuation"], "observe">
   readonly buffer: Pick<Strategies.Strategies["buffer"], "add">
 }

@@ -5,7 +5,7 @@ import type { Move } from "../DryRun.ts"
 import { Interval } from "@inspo/statistics"
 
 /** The result of a dry run: prunes, verifications and refills in order, and the learning rate of each step. */
-export interface Played {
+interface Played {
   readonly decisions: ReadonlyArray<Move>
 }
 

@@ -6,7 +6,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import * as ServerFault from "./ServerFault.ts"
 
 /** Where a server is, the headers it wants, and how patiently it is asked. */
-export interface ServerOptions {
+interface ServerOptions {
   readonly name: string
   readonly url: string | null
   readonly headers: Readonly<Record<string, string>>
