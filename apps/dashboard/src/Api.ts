@@ -8,7 +8,7 @@ import { LineageView } from "./view/LineageView.ts"
 import { OverviewView } from "./view/OverviewView.ts"
 import { PopulationView } from "./view/PopulationView.ts"
 import { RunId, RunView } from "./view/RunView.ts"
-import { SearchDetail, SearchView } from "./view/SearchView.ts"
+import { SearchDetail, SearchRow } from "./view/SearchRow.ts"
 import { SeriesQuery, SeriesView } from "./view/SeriesView.ts"
 import { SettingsView } from "./view/SettingsView.ts"
 import { StepChangeView } from "./view/StepChangeView.ts"
@@ -116,7 +116,7 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
       error
     }),
     HttpApiEndpoint.get("series", "/series", { query: SeriesQuery.fields, success: SeriesView, error }),
-    HttpApiEndpoint.get("searches", "/searches", { success: Schema.Array(SearchView) }),
+    HttpApiEndpoint.get("searches", "/searches", { success: Schema.Array(SearchRow) }),
     HttpApiEndpoint.get("search", "/searches/:search", { params: { search: RunId }, success: SearchDetail, error }),
     HttpApiEndpoint.get("changes", "/changes", { success: HttpApiSchema.StreamSse({ data: Change }) })
   )

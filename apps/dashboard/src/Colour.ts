@@ -15,5 +15,5 @@ export const instructionStyle = (id: string | null): CSSProperties & Record<"--h
 /** The colour of an instruction's dot and curve on the page. */
 export const inkOf = (id: string): string => {
   const { "--chroma": chroma, "--hue": hue } = instructionStyle(id)
-  return `oklch(var(--ink-light) ${chroma} ${hue})`
+  return `light-dark(oklch(58% ${chroma} ${hue}), oklch(74% ${chroma} ${hue}))`
 }

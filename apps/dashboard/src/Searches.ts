@@ -3,7 +3,7 @@ import { Clock, Context, type Duration, Effect, Layer, PubSub, Ref, Schedule, St
 import { type Change, NotFound, Unreadable } from "./Api.ts"
 import * as Search from "./projection/Search.ts"
 import { SearchCatalog, type SearchPlace } from "./SearchCatalog.ts"
-import type { SearchDetail, SearchView } from "./view/SearchView.ts"
+import type { SearchDetail, SearchRow } from "./view/SearchRow.ts"
 
 /** The searches of a catalog, each read again when it was written. */
 export class Searches extends Context.Service<Searches, Searches.Interface>()("@inspo/dashboard/Searches") {}
@@ -11,7 +11,7 @@ export class Searches extends Context.Service<Searches, Searches.Interface>()("@
 export declare namespace Searches {
   export interface Interface {
     /** All searches, the latest first. */
-    readonly list: Effect.Effect<ReadonlyArray<SearchView>>
+    readonly list: Effect.Effect<ReadonlyArray<SearchRow>>
     readonly read: (id: string) => Effect.Effect<SearchDetail, NotFound | Unreadable>
     /** The changes from now on. */
     readonly changes: Stream.Stream<Change>
@@ -20,7 +20,7 @@ export declare namespace Searches {
 
 interface Entry {
   readonly place: SearchPlace
-  readonly view: SearchView
+  readonly view: SearchRow
   /** Null if it is unreadable. */
   readonly read: Viewing.Read | null
 }

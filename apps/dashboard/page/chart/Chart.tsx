@@ -64,7 +64,7 @@ export const Chart = ({
   const area = { x: left, y: top, width: Math.max(0, right - left), height: bottom - top }
   return (
     <figure className="chart">
-      <figcaption className={curves.length > 2 ? "many" : ""}>
+      <figcaption className={`row ${curves.length > 2 ? "many" : ""}`}>
         <span className="chart-head">
           <span className="chart-title">{figure.title}</span>
           {menu}
@@ -213,7 +213,7 @@ const Values = ({ figure, pointed, zoom }: ValuesProps) => {
   const position = steps[at]
   const isLast = pointed === null && curves.some(({ values }) => (values[at] ?? null) === null)
   return (
-    <span className="chart-values">
+    <span className="chart-values row tight">
       {position !== undefined && (
         <span className="muted">
           {isLast && figure.named === undefined
@@ -227,7 +227,7 @@ const Values = ({ figure, pointed, zoom }: ValuesProps) => {
         const { instruction, label, values } = curve
         const value = valueAt(values, at, pointed === null)
         return (
-          <span key={label}>
+          <span key={label} className="inline">
             {instruction !== undefined ? (
               <InstructionName id={instruction} />
             ) : (

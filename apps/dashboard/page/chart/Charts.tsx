@@ -24,6 +24,7 @@ import { go, withQuery } from "../Routing.ts"
 import type { FileKind } from "./Download.ts"
 import { Chart, type ChartProps } from "./Chart.tsx"
 import type { Drawable } from "./useSeries.ts"
+import { Button, Check, Choice } from "../part/Form.tsx"
 
 type Lists = ReadonlyArray<ReadonlyArray<string>>
 
@@ -58,49 +59,28 @@ export const ChartControls = ({ children, data, shown }: ChartControlsProps) => 
     })
   return (
     <div className="filters chart-controls" role="group" aria-label="Charts">
-      <label className="field">
-        <span>Horizontal axis</span>
-        <select
-          value={state.x}
-          onChange={({ target }) => change({ x: XAxis.literals.find((x) => x === target.value) ?? "step" })}
-        >
-          {XAxis.literals.map((x) => (
-            <option key={x} value={x}>
-              {x}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="field">
-        <span>Smoothing</span>
-        <select value={state.smoothing} onChange={({ target }) => change({ smoothing: Number(target.value) })}>
-          {smoothings.map((count) => (
-            <option key={count} value={count}>
-              {count === 1 ? "none" : `mean of ${count} steps`}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={state.isLog}
-          onChange={({ currentTarget }) => change({ isLog: currentTarget.checked })}
-        />
+      <Choice
+        name="Horizontal axis"
+        value={state.x}
+        options={XAxis.literals.map((x) => [x, x])}
+        onChange={(chosen) => change({ x: XAxis.literals.find((x) => x === chosen) ?? "step" })}
+      />
+      <Choice
+        name="Smoothing"
+        value={String(state.smoothing)}
+        options={smoothings.map((count) => [String(count), count === 1 ? "none" : `mean of ${count} steps`])}
+        onChange={(chosen) => change({ smoothing: Number(chosen) })}
+      />
+      <Check checked={state.isLog} onChange={(checked) => change({ isLog: checked })}>
         Logarithmic
-      </label>
+      </Check>
       {children}
       <ZoomButtons extent={extentOf(data.series)} zoom={state.zoom} onZoom={(zoom) => change({ zoom })} />
       <Popover label="Charts …" title="Choose charts">
         <MetricPicker metrics={data.metrics} chosen={all} onToggle={toggle} legend="A chart for each of" />
-        <button
-          type="button"
-          className="button"
-          disabled={state.charts === null}
-          onClick={() => change({ charts: null })}
-        >
+        <Button disabled={state.charts === null} onClick={() => change({ charts: null })}>
           Usual charts
-        </button>
+        </Button>
       </Popover>
     </div>
   )
@@ -122,7 +102,7 @@ export const ZoomButtons = ({ extent, onZoom, zoom }: ZoomButtonsProps) => {
     ["›", "Move right", isAll, () => extent && zoom && panned(zoom, extent, 0.5)]
   ] as const
   return (
-    <span className="pager" role="group" aria-label="Zoom">
+    <span className="pager inline" role="group" aria-label="Zoom">
       {buttons.map(([sign, title, disabled, next]) => (
         <button
           key={sign}
@@ -225,9 +205,7 @@ const MetricChart = ({
                     onMetrics(metrics.includes(name) ? metrics.filter((own) => own !== name) : [...metrics, name])
                   }
                 />
-                <button type="button" className="button" onClick={() => onMetrics([])}>
-                  Remove chart
-                </button>
+                <Button onClick={() => onMetrics([])}>Remove chart</Button>
               </>
             )}
           </ChartMenu>
@@ -258,7 +236,7 @@ export const ChartMenu = ({ children, figure }: { readonly figure: Figure; reado
       <p className="muted small">
         Files of what the chart shows now: SVG for a paper, PNG for slides, CSV for its values.
       </p>
-      <div className="buttons">
+      <div className="row tight">
         {(["svg", "png", "csv"] as const).map((kind) => (
           <button key={kind} type="button" className="button" onClick={() => save(kind)}>
             Save {kind.toUpperCase()}
@@ -300,15 +278,13 @@ const MetricPicker = ({ chosen, legend, metrics, onToggle }: MetricPickerProps) 
       <ul>
         {found.slice(0, mostListed).map((name) => (
           <li key={name}>
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={chosen.includes(name)}
-                disabled={chosen.length >= mostChosen && !chosen.includes(name)}
-                onChange={() => onToggle(name)}
-              />
+            <Check
+              checked={chosen.includes(name)}
+              disabled={chosen.length >= mostChosen && !chosen.includes(name)}
+              onChange={() => onToggle(name)}
+            >
               {metric(name).title} <span className="muted mono small">{name}</span>
-            </label>
+            </Check>
           </li>
         ))}
       </ul>

@@ -2,9 +2,9 @@
 import type { Member } from "@inspo/serve"
 import type { Effect } from "effect"
 import { type ReactNode, useState } from "react"
-import { FormEnd } from "./Parts.tsx"
 import { ask, type Client } from "../source/PopulationClient.ts"
 import { reload } from "../source/Polling.ts"
+import { Button, Form } from "./Form.tsx"
 
 export interface Action {
   readonly busy: boolean
@@ -49,23 +49,18 @@ export const ActionForm = ({ children, disabled = false, label, request, submit 
   const [opened, setOpened] = useState(false)
   const { act, busy, problem } = useAction()
   const close = () => setOpened(false)
-  if (!opened)
-    return (
-      <button type="button" className="button" onClick={() => setOpened(true)}>
-        {label}
-      </button>
-    )
+  if (!opened) return <Button onClick={() => setOpened(true)}>{label}</Button>
   return (
-    <form
-      className="form asking"
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault()
-        act(request, close)
-      }}
+    <Form
+      className="asking"
+      label={label}
+      submit={submit}
+      disabled={busy || disabled}
+      onSubmit={() => act(request, close)}
+      onCancel={close}
+      problem={problem}
     >
       {children}
-      <FormEnd submit={submit} disabled={busy || disabled} onCancel={close} problem={problem} />
-    </form>
+    </Form>
   )
 }

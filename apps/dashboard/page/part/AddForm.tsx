@@ -4,6 +4,7 @@ import { useState } from "react"
 import { Wording } from "./Wording.tsx"
 import { ActionForm, onMember } from "./Action.tsx"
 import type { Node } from "../source/InstructionTree.ts"
+import { Field } from "./Form.tsx"
 
 /** Adds an edited copy of an instruction as a new member. */
 export const AddForm = ({ from, population }: { readonly population: Population.Population; readonly from: Node }) => {
@@ -19,8 +20,7 @@ export const AddForm = ({ from, population }: { readonly population: Population.
       request={onMember(population.name, { action: "add", wording, parent: from.id })}
     >
       {texts.map(([name, text], index) => (
-        <label key={name ?? ""} className="field">
-          <span dir="auto">{name ?? `Text, initially that of ${from.id}`}</span>
+        <Field key={name ?? ""} name={name ?? `Text, initially that of ${from.id}`}>
           <textarea
             dir="auto"
             rows={6}
@@ -30,7 +30,7 @@ export const AddForm = ({ from, population }: { readonly population: Population.
               setTexts(texts.map((one, place) => (place === index ? ([name, target.value] as const) : one)))
             }
           />
-        </label>
+        </Field>
       ))}
       {!isUnchanged && <Wording from={from.wording} to={wording} />}
     </ActionForm>

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "react"
 import { type AnnotationView, longestNote, problemOf, tagsIn } from "../../src/view/Annotation.ts"
 import { ask } from "../source/RunClient.ts"
 import { href } from "../Route.ts"
-import { FormEnd, Problem } from "./Parts.tsx"
+import { Problem } from "./Parts.tsx"
+import { Button, Field, Form } from "./Form.tsx"
 
 /** The tags and the note of a run, and a form to edit them. */
 export const Annotation = ({ annotation, run }: { readonly run: string; readonly annotation: AnnotationView }) => {
@@ -22,7 +23,7 @@ export const Annotation = ({ annotation, run }: { readonly run: string; readonly
   if (problem !== null) return <Problem>{problem}</Problem>
   if (isEditing)
     return (
-      <Form
+      <Editor
         run={run}
         edited={shown}
         onSaved={(now) => {
@@ -33,7 +34,7 @@ export const Annotation = ({ annotation, run }: { readonly run: string; readonly
       />
     )
   return (
-    <section className="annotation" aria-label="Tags and note">
+    <section className="row tight" aria-label="Tags and note">
       {tags.map((tag) => (
         <a
           key={tag}
@@ -45,9 +46,9 @@ export const Annotation = ({ annotation, run }: { readonly run: string; readonly
           {tag}
         </a>
       ))}
-      <button ref={opener} type="button" className="link" onClick={() => setEditing(true)}>
+      <Button className="link" ref={opener} onClick={() => setEditing(true)}>
         {tags.length === 0 && note === "" ? "Add tags or a note" : "Edit tags and note"}
-      </button>
+      </Button>
       {note !== "" && (
         <p className="note" dir="auto">
           {PlainText.escape(note)}
@@ -60,14 +61,14 @@ export const Annotation = ({ annotation, run }: { readonly run: string; readonly
 /** The filter of the list that shows the runs with a tag. */
 export const filterOf = (tag: string) => ({ filter: `tag=${tag}` })
 
-interface FormProps {
+interface EditorProps {
   readonly run: string
   readonly edited: AnnotationView
   readonly onSaved: (now: AnnotationView) => void
   readonly onCancel: () => void
 }
 
-const Form = ({ edited, onCancel, onSaved, run }: FormProps) => {
+const Editor = ({ edited, onCancel, onSaved, run }: EditorProps) => {
   // What the form started with: a later version of another page is not overwritten.
   const [{ version }] = useState(edited)
   const [tags, setTags] = useState(edited.tags.join(" "))
@@ -91,20 +92,19 @@ const Form = ({ edited, onCancel, onSaved, run }: FormProps) => {
     }
   }
   return (
-    <form
-      className="form annotation-form"
-      aria-label="Tags and note"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
+    <Form
+      className="annotation-form"
+      label="Tags and note"
+      submit="Save"
+      disabled={isBusy}
+      onSubmit={() => void save()}
+      onCancel={onCancel}
+      problem={problem}
     >
-      <label className="field">
-        <span>Tags, separated by spaces</span>
+      <Field name="Tags, separated by spaces">
         <input ref={first} dir="auto" value={tags} onChange={({ currentTarget }) => setTags(currentTarget.value)} />
-      </label>
-      <label className="field">
-        <span>Note</span>
+      </Field>
+      <Field name="Note">
         <textarea
           dir="auto"
           rows={3}
@@ -112,8 +112,7 @@ const Form = ({ edited, onCancel, onSaved, run }: FormProps) => {
           value={note}
           onChange={({ currentTarget }) => setNote(currentTarget.value)}
         />
-      </label>
-      <FormEnd submit="Save" disabled={isBusy} onCancel={onCancel} problem={problem} />
-    </form>
+      </Field>
+    </Form>
   )
 }

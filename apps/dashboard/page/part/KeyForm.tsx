@@ -1,6 +1,7 @@
 import { useState } from "react"
-import { Card, Problem } from "./Parts.tsx"
+import { Card } from "./Parts.tsx"
 import * as Access from "../source/Access.ts"
+import { Field, Form } from "./Form.tsx"
 
 /** Asks for the API key of an admin. The page keeps it in memory and sends it only as a header. */
 export const KeyForm = ({ refused }: { readonly refused: string | null }) => {
@@ -9,16 +10,14 @@ export const KeyForm = ({ refused }: { readonly refused: string | null }) => {
     <>
       <h1 className="hidden">Populations</h1>
       <Card title="Enter a key">
-        <form
-          className="form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (typed !== "") Access.setKey(typed)
-          }}
+        <Form
+          label="Key"
+          submit="Use the key"
+          disabled={false}
+          onSubmit={() => typed !== "" && Access.setKey(typed)}
+          problem={refused}
         >
-          {refused !== null && <Problem>{refused}</Problem>}
-          <label className="field">
-            <span>Key with the scope admin</span>
+          <Field name="Key with the scope admin">
             <input
               type="password"
               autoComplete="off"
@@ -26,16 +25,11 @@ export const KeyForm = ({ refused }: { readonly refused: string | null }) => {
               onChange={({ target }) => setTyped(target.value)}
               aria-describedby="key-note"
             />
-          </label>
+          </Field>
           <p id="key-note" className="muted small">
             The key stays in the memory of this page until you close or reload it.
           </p>
-          <p>
-            <button type="submit" className="button primary">
-              Use the key
-            </button>
-          </p>
-        </form>
+        </Form>
       </Card>
     </>
   )

@@ -1,6 +1,7 @@
 import { type ComponentType, useEffect } from "react"
 import { makeStore } from "../Store.ts"
 import { Loading, Problem } from "./Parts.tsx"
+import { Button } from "./Form.tsx"
 
 /** A view whose code is loaded when it is first shown. A failure is shown with a button that loads it again. */
 export const lazily = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> => {
@@ -23,9 +24,7 @@ export const lazily = <Props extends object>(load: () => Promise<ComponentType<P
       <>
         <h1 className="hidden">View not loaded</h1>
         <Problem>This view could not be loaded. If this happens again, reload the page.</Problem>
-        <button type="button" className="button" onClick={request}>
-          Try again
-        </button>
+        <Button onClick={request}>Try again</Button>
       </>
     )
   }

@@ -5,7 +5,7 @@ import { IntervalBar } from "./Parts.tsx"
 
 /** The state of a population, with the dot of a run's status. */
 export const State = ({ state }: Pick<Population.PopulationSummary, "state">) => (
-  <span className={`status status-${statusOf[state]}`}>
+  <span className={`status inline status-${statusOf[state]}`}>
     <i aria-hidden="true" />
     {state.replace("-", " ")}
   </span>
@@ -42,7 +42,7 @@ export const MeanReward = ({ estimate, range: [low, high], tone = "plain" }: Mea
   const position = (value: number) => Math.min(1, Math.max(0, (value - low) / (high - low)))
   if (estimate.mean === null) return <span className="muted">no rewards yet</span>
   return (
-    <span className="value">
+    <span className="value inline">
       <b className="num">{axis(estimate.mean)}</b>
       {estimate.low !== null && estimate.high !== null && (
         <IntervalBar

@@ -19,7 +19,7 @@ interface CardProps {
 export const Card = ({ actions, children, className = "", title }: CardProps) => (
   <section className={`card ${className}`}>
     {(title !== undefined || actions !== undefined) && (
-      <header className="card-head">
+      <header className="card-head row">
         {title !== undefined && <h2>{title}</h2>}
         {actions}
       </header>
@@ -95,28 +95,6 @@ export const Empty = ({ children, isPage = false, title }: EmptyProps) => (
   </div>
 )
 
-interface NumberFieldProps {
-  readonly name: string
-  readonly value: string
-  readonly min: number
-  readonly max?: number
-  readonly onChange: (value: string) => void
-}
-
-/** A field for a whole number as text, empty for none. */
-export const NumberField = ({ max, min, name, onChange, value }: NumberFieldProps) => (
-  <label className="field">
-    <span>{name}</span>
-    <input
-      type="number"
-      min={min}
-      max={max}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    />
-  </label>
-)
-
 export const Loading = () => (
   <div className="loading" role="status">
     Loading …
@@ -133,28 +111,6 @@ export const Problem = ({ children }: { readonly children: string }) => (
 export const Pending = ({ problem }: { readonly problem: string | null }) =>
   problem === null ? <Loading /> : <Problem>{problem}</Problem>
 
-interface FormEndProps {
-  readonly submit: string
-  readonly disabled: boolean
-  readonly onCancel: () => void
-  readonly problem: string | null
-}
-
-/** The end of a form: a button that sends it, one that closes it, and why the last try failed. */
-export const FormEnd = ({ disabled, onCancel, problem, submit }: FormEndProps) => (
-  <>
-    <p className="buttons">
-      <button type="submit" className="button primary" disabled={disabled}>
-        {submit}
-      </button>
-      <button type="button" className="button" onClick={onCancel}>
-        Cancel
-      </button>
-    </p>
-    {problem !== null && <Problem>{problem}</Problem>}
-  </>
-)
-
 const statusWords: Readonly<Record<RunStatus, string>> = {
   loading: "loading",
   waiting: "starting",
@@ -165,7 +121,7 @@ const statusWords: Readonly<Record<RunStatus, string>> = {
 }
 
 export const Status = ({ degraded, status }: { readonly status: RunStatus; readonly degraded: boolean }) => (
-  <span className={`status status-${status}`}>
+  <span className={`status inline status-${status}`}>
     <i aria-hidden="true" />
     {statusWords[status]}
     {degraded && ", degraded"}
@@ -223,11 +179,11 @@ export const FateBadge = ({ fate }: { readonly fate: Fate }) => <span className=
 
 /** The signs of prunings and evolutions in charts. */
 export const MarkLegend = ({ children }: { readonly children?: ReactNode }) => (
-  <p className="legend">
-    <span>
+  <p className="row small">
+    <span className="inline">
       <i className="mark-prune" aria-hidden="true" /> pruned
     </span>
-    <span>
+    <span className="inline">
       <i className="mark-evolve" aria-hidden="true" /> evolved
     </span>
     {children}

@@ -50,7 +50,7 @@ export const Shell = <View extends string>({
       </a>
       <header className="top">
         <div className="top-line">
-          <a className="brand" href={href(null)} aria-label={`inspo, all ${plurals[kind]}`}>
+          <a className="brand inline" href={href(null)} aria-label={`inspo, all ${plurals[kind]}`}>
             <img src="./icon.svg" alt="" width="24" height="24" />
             <span className="brand-name">inspo</span>
           </a>
@@ -114,7 +114,7 @@ interface TopRightProps {
 const TopRight = ({ children, connected, onHelp }: TopRightProps) => {
   const theme = useTheme()
   return (
-    <span className="top-right">
+    <span className="top-right inline">
       {!connected && (
         <span className="offline" role="status">
           Connection lost, retrying …

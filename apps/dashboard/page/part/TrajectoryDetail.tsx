@@ -1,11 +1,12 @@
 import { FailureMode } from "@inspo/reflection"
 import { count, percent, plural } from "@inspo/report"
-import { useState } from "react"
+import { type CSSProperties, useState } from "react"
 import type { RunView } from "../../src/view/RunView.ts"
 import type { TrajectoryView } from "../../src/view/TrajectoryView.ts"
 import { type Segment, segments } from "../../src/Segments.ts"
 import { makeQuery } from "../source/RunClient.ts"
 import { Fact, InstructionName, Pending, Problem } from "./Parts.tsx"
+import { Button } from "./Form.tsx"
 
 const useTrajectory = makeQuery((client, { id, run }: { readonly run: string; readonly id: string }) =>
   client.trajectory({ params: { run }, query: { id } })
@@ -20,7 +21,7 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
       <p className="question" dir="auto">
         {data.text ?? data.questionId}
       </p>
-      <dl className="facts">
+      <dl className="facts row">
         <Fact name="Reward">
           <b className={data.reward < right ? "bad" : "good"}>{percent(data.reward, 0)}</b>
         </Fact>
@@ -37,7 +38,7 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
         </Fact>
       </dl>
       {data.modes.length > 0 && (
-        <p className="modes">
+        <p className="facts row tight">
           {data.modes.map((mode) => (
             <span key={mode} className="badge mode" title={mode}>
               {FailureMode.description[mode]}
@@ -86,21 +87,29 @@ interface SegmentBlockProps {
 const SegmentBlock = ({ isWrong = false, segment: { kind, text } }: SegmentBlockProps) => {
   const [whole, setWhole] = useState(false)
   const known = ["think", "search", "information", "answer", "plain"].includes(kind)
+  const isWrongAnswer = kind === "answer" && isWrong
   const body = text.trim()
   return (
-    <div className={`segment segment-${known ? kind : "tool"} ${kind === "answer" && isWrong ? "wrong" : ""}`}>
-      <span className="segment-kind">
-        {kind === "plain" ? "text" : kind === "answer" && isWrong ? "wrong answer" : kind}
-      </span>
+    <div
+      className={`segment segment-${known ? kind : "tool"} ${isWrongAnswer ? "wrong" : ""}`}
+      style={kind === "plain" ? undefined : toned(isWrongAnswer ? "bad" : known ? kind : "tool")}
+    >
+      <span className="segment-kind">{kind === "plain" ? "text" : isWrongAnswer ? "wrong answer" : kind}</span>
       <p dir="auto">{whole ? body : body.slice(0, longest)}</p>
       {!whole && body.length > longest && (
-        <button type="button" className="link" onClick={() => setWhole(true)}>
+        <Button className="link" onClick={() => setWhole(true)}>
           Show all {count(body.length)} characters
-        </button>
+        </Button>
       )}
     </div>
   )
 }
+
+/** The colours of a block. */
+const toned = (tone: string): CSSProperties & Record<"--tone" | "--tone-soft", string> => ({
+  "--tone": `var(--${tone})`,
+  "--tone-soft": `var(--${tone}-soft)`
+})
 
 /** An observation without its tag, which the block already names. */
 const withoutTag = (observation: string): string =>

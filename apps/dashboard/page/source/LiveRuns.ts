@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Change } from "../../src/Api.ts"
 import type { RunView } from "../../src/view/RunView.ts"
-import type { SearchView } from "../../src/view/SearchView.ts"
+import type { SearchRow } from "../../src/view/SearchRow.ts"
 import { ask } from "./RunClient.ts"
 import { makeStore } from "../Store.ts"
 
@@ -10,7 +10,7 @@ export interface LiveRuns {
   readonly connected: boolean
   /** Null before the first response. */
   readonly runs: ReadonlyArray<RunView> | null
-  readonly searches: ReadonlyArray<SearchView>
+  readonly searches: ReadonlyArray<SearchRow>
 }
 
 const store = makeStore<LiveRuns>({ connected: true, runs: null, searches: [] })

@@ -44,7 +44,7 @@ export const Compare = ({ route, run, runs }: CompareProps) => {
             Start the dashboard on a directory with several runs: <code>inspo dashboard runs</code>.
           </Empty>
         ) : (
-          <div className="choices">
+          <div className="row">
             {Array.from(readable.values(), ({ degraded, id, name, status }) => (
               <label key={id} className="check">
                 <input

@@ -124,7 +124,7 @@ const Shares = ({ amounts, title }: { readonly title: string; readonly amounts: 
           <i key={purpose} style={{ flexGrow: amounts[purpose], background: `var(--curve-${index})` }} />
         ))}
       </div>
-      <dl>
+      <dl className="row">
         {purposes.map((purpose, index) => (
           <div key={purpose}>
             <dt>

@@ -13,6 +13,7 @@ import { Tree } from "../part/Tree.tsx"
 import { WordingChoice } from "../part/Wording.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
+import { Check } from "../part/Form.tsx"
 
 const useLineage = makeQuery((client, run: string) => client.lineage({ params: { run } }))
 
@@ -69,14 +70,9 @@ export const Lineage = ({ route, run, runs }: LineageProps) => {
           selected={selected.key}
           onSelect={select}
           actions={
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={withRejected}
-                onChange={({ target }) => setWithRejected(target.checked)}
-              />
+            <Check checked={withRejected} onChange={(checked) => setWithRejected(checked)}>
               with {rejected} rejected
-            </label>
+            </Check>
           }
         >
           {(node) => <TreeLine node={node} lineage={data} />}
@@ -194,7 +190,7 @@ const Facts = ({ lineage, node, onSelect, parent }: FactsProps) => {
       </button>
     ))
   return (
-    <dl className="facts">
+    <dl className="facts row">
       <Fact name="Proposed">{node.step === 0 ? "at the start" : `after step ${node.step}`}</Fact>
       {node.generation !== null && <Fact name="Generation">{node.generation}</Fact>}
       {parent !== undefined && <Fact name="Parent">{links([parent])}</Fact>}

@@ -4,6 +4,7 @@ import { useState } from "react"
 import type { Line } from "../../src/served/PopulationLog.ts"
 import { Card, Empty, Pending } from "../part/Parts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
+import { Button } from "../part/Form.tsx"
 
 interface HistoryProps {
   readonly population: Population.Population
@@ -28,9 +29,9 @@ export const History = ({ population: { name }, version }: HistoryProps) => {
         </ol>
       )}
       {shown < data.lines.length && (
-        <button type="button" className="link" onClick={() => setShown(shown + 500)}>
+        <Button className="link" onClick={() => setShown(shown + 500)}>
           Show earlier events
-        </button>
+        </Button>
       )}
     </Card>
   )

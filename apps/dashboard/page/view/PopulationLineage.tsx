@@ -79,7 +79,7 @@ const Facts = ({
 }: NodeProps) => {
   const label = useLabels()
   return (
-    <dl className="facts">
+    <dl className="facts row">
       <Fact name="Added">
         {origin === "seed" || origin === "variant"
           ? `with the population, as ${origin}`
@@ -121,7 +121,7 @@ const Actions = ({ node, population: { name }, population }: NodeProps) => {
   const { id, member, standing } = node
   return (
     <Card title="Actions">
-      <div className="actions">
+      <div className="row tight">
         {member !== null && standing === "member" && (
           <>
             {member.pinned ? (

@@ -10,6 +10,7 @@ import { MeanReward, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 import { populationRoutes } from "../Route.ts"
 import { RewardChart } from "../chart/RewardChart.tsx"
+import { Button } from "../part/Form.tsx"
 
 interface MembersProps {
   readonly population: Population.Population
@@ -112,13 +113,13 @@ const Newcomer = ({ member, population, version }: NewcomerProps) => {
       <Wording from={parent?.wording} to={member.wording} />
       <Rationale text={data?.history.known.get(member.id)?.rationale} />
       <div className="form">
-        <p className="buttons">
+        <p className="row tight">
           <button type="button" className="button primary" disabled={busy} onClick={() => decide("approve")}>
             Approve {member.id}
           </button>
-          <button type="button" className="button" disabled={busy} onClick={() => decide("reject")}>
+          <Button disabled={busy} onClick={() => decide("reject")}>
             Reject {member.id}
-          </button>
+          </Button>
         </p>
         {problem !== null && <Problem>{problem}</Problem>}
       </div>

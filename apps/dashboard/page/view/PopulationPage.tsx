@@ -14,6 +14,7 @@ import type { PopulationRoute } from "../Route.ts"
 import { History } from "./PopulationHistory.tsx"
 import { Lineage } from "./PopulationLineage.tsx"
 import { Members } from "./PopulationMembers.tsx"
+import { Button } from "../part/Form.tsx"
 
 const usePopulation = makeQuery((client, name: string) => client.populations.get({ params: { name } }))
 const useIncumbent = makeQuery((client, name: string) => client.leases.incumbent({ params: { name } }))
@@ -84,18 +85,18 @@ const Controls = ({ population: { name, next, state } }: { readonly population: 
   const label = useLabels()
   const params = { params: { name } }
   const button = (label: string, request: (client: Client) => Effect.Effect<unknown, unknown>) => (
-    <button type="button" className="button" disabled={busy} onClick={() => act(request)}>
+    <Button disabled={busy} onClick={() => act(request)}>
       {label}
-    </button>
+    </Button>
   )
   return (
     <>
-      <div className="controls">
+      <div className="row apart">
         <p>
           <span className="muted">Next: </span>
           {withLabels(label, next)}
         </p>
-        <p className="buttons">
+        <p className="row tight">
           {state === "frozen" ? (
             button("Resume", (client) => client.populations.resume(params))
           ) : (

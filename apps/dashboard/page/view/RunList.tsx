@@ -1,5 +1,5 @@
 import type { RunView } from "../../src/view/RunView.ts"
-import type { SearchView } from "../../src/view/SearchView.ts"
+import type { SearchRow } from "../../src/view/SearchRow.ts"
 import { count, dollars, interval, points } from "@inspo/report"
 import { ago } from "../Ago.ts"
 import { Empty, Status } from "../part/Parts.tsx"
@@ -11,7 +11,7 @@ import { Verdict } from "./SearchParts.tsx"
 interface RunListProps {
   readonly route: Route
   readonly runs: ReadonlyArray<RunView>
-  readonly searches: ReadonlyArray<SearchView>
+  readonly searches: ReadonlyArray<SearchRow>
 }
 
 /** All runs and searches. */
@@ -33,7 +33,7 @@ export const RunList = ({ route, runs, searches }: RunListProps) => (
   </>
 )
 
-const searchColumns: ReadonlyArray<Column<SearchView>> = [
+const searchColumns: ReadonlyArray<Column<SearchRow>> = [
   [
     "Search",
     "",

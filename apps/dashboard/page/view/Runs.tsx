@@ -10,6 +10,7 @@ import { Problem, Sparkline, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
+import { Button, Check } from "../part/Form.tsx"
 
 const useSettings = makeQuery((client) => client.settings())
 
@@ -33,7 +34,7 @@ export const Runs = ({ route, runs }: { readonly runs: ReadonlyArray<RunView>; r
   const compared = picked.length > 1 ? picked : found.slice(0, 4).map(({ run }) => run.id)
   return (
     <>
-      <div className="page-head">
+      <div className="row apart">
         <h1>Runs</h1>
         {runs.length > 1 && (
           <a className="button" href={href(compared[0] ?? null, "compare", { with: compared.slice(1).join(",") })}>
@@ -114,28 +115,18 @@ const Controls = ({ all, change, filter, found, isGrouped, nested, settings, sho
         onChange={({ currentTarget }) => change({ filter: currentTarget.value, rows: "" })}
       />
     </label>
-    <label className="check">
-      <input
-        type="checkbox"
-        checked={isGrouped}
-        onChange={({ currentTarget }) => change({ group: currentTarget.checked ? "seeds" : "" })}
-      />
+    <Check checked={isGrouped} onChange={(checked) => change({ group: checked ? "seeds" : "" })}>
       Group by seeds
-    </label>
+    </Check>
     {nested.length > 0 && (
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={withNested}
-          onChange={({ currentTarget }) => change({ nested: currentTarget.checked ? "shown" : "" })}
-        />
+      <Check checked={withNested} onChange={(checked) => change({ nested: checked ? "shown" : "" })}>
         {nestedText(nested)}
-      </label>
+      </Check>
     )}
     {settings.length > 0 && (
       <details className="settings-columns">
         <summary>Columns</summary>
-        <div className="choices">
+        <div className="row">
           {settings.map((name) => (
             <label key={name} className="check mono">
               <input
@@ -231,9 +222,9 @@ const RunTable = ({ change, isPicking, most, nested, open, picked, rows, shown, 
       />
       {rows.length > most && (
         <p>
-          <button type="button" className="button" onClick={() => change({ rows: String(most + firstRows) })}>
+          <Button onClick={() => change({ rows: String(most + firstRows) })}>
             {`Show ${Math.min(firstRows, rows.length - most)} more of ${count(rows.length)}`}
-          </button>
+          </Button>
         </p>
       )}
     </>
@@ -264,7 +255,7 @@ const Fold = ({
 /** The tags of a run; each filters the list. */
 const Tags = ({ change, tags }: Change & { readonly tags: ReadonlyArray<string> }) =>
   tags.length === 0 ? null : (
-    <span className="tags">
+    <span className="row tight">
       {tags.map((tag) => (
         <button
           key={tag}
@@ -317,7 +308,7 @@ const columns: readonly [Column<Row>, ...ReadonlyArray<Column<Row>>] = [
     "Training reward",
     "",
     ({ run: { course, name, reward } }) => (
-      <span className="with-spark">
+      <span className="with-spark inline">
         <Sparkline values={course} label={`Training reward of ${name}, now ${percent(reward)}`} />
         <span className="num">{percent(reward)}</span>
       </span>

@@ -3,7 +3,7 @@ import type { Tried } from "@inspo/evolve/SearchView"
 import { type ReactNode, useMemo, useState } from "react"
 import { Text, count, distinction, dollars, inWords, names, percent, plural, points } from "@inspo/report"
 import { courseOf } from "../../src/view/SearchCourse.ts"
-import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
+import type { SearchDetail, SearchRow } from "../../src/view/SearchRow.ts"
 import { gains, probabilities } from "../../src/Courses.ts"
 import { CourseChart } from "../chart/Charts.tsx"
 import { makeQuery } from "../source/RunClient.ts"
@@ -32,7 +32,7 @@ import { Gain } from "./SearchParts.tsx"
 const useSearch = makeQuery((client, search: string) => client.search({ params: { search } }))
 
 /** A search for a better prompt. */
-export const Search = ({ route, search }: { readonly search: SearchView; readonly route: SearchRoute }) => {
+export const Search = ({ route, search }: { readonly search: SearchRow; readonly route: SearchRoute }) => {
   const { data, problem } = useSearch(search.id, JSON.stringify(search.summary))
   const tried = data?.tried
   const named = useMemo(() => namesOf(tried ?? []), [tried])
@@ -57,7 +57,7 @@ const namesOf = (tried: ReadonlyArray<Tried>): Readonly<Record<string, string>> 
 }
 
 interface Props {
-  readonly search: SearchView
+  readonly search: SearchRow
   readonly detail: SearchDetail
 }
 
@@ -221,7 +221,7 @@ const Course = ({ detail, search }: Props) => {
 }
 
 const memberColumns = (
-  { id: search }: SearchView,
+  { id: search }: SearchRow,
   { leader, prompt, tried }: SearchDetail
 ): ReadonlyArray<Column<Tried>> => [
   [

@@ -1,5 +1,5 @@
 import { count, percent } from "@inspo/report"
-import type { SearchDetail } from "../../src/view/SearchView.ts"
+import type { SearchDetail } from "../../src/view/SearchRow.ts"
 import { Card, Empty, InstructionName } from "../part/Parts.tsx"
 
 /** The cases that score below 100 %, with what the agent answered. */

@@ -1,6 +1,6 @@
 import type * as EvolveSearchView from "@inspo/evolve/SearchView"
 import { count, inTreeOrder, inWords, percent, plural } from "@inspo/report"
-import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
+import type { SearchDetail, SearchRow } from "../../src/view/SearchRow.ts"
 import { Card, Fact, InstructionName } from "../part/Parts.tsx"
 import { Tree } from "../part/Tree.tsx"
 import { WordingChoice } from "../part/Wording.tsx"
@@ -9,7 +9,7 @@ import { go } from "../Routing.ts"
 import { Gain } from "./SearchParts.tsx"
 
 interface SearchLineageProps {
-  readonly search: SearchView
+  readonly search: SearchRow
   readonly detail: SearchDetail
   readonly route: SearchRoute
 }
@@ -65,7 +65,7 @@ interface FactsProps {
 }
 
 const Facts = ({ one: { cases, chance, enteredAfter, gain, left, parent, score } }: FactsProps) => (
-  <dl className="facts">
+  <dl className="facts row">
     <Fact name="Added">
       {parent === null ? "as the prompt to improve" : `from ${parent}, after round ${enteredAfter}`}
     </Fact>

@@ -1,13 +1,13 @@
 /** Small components that the views of searches use. */
 import type * as EvolveSearchView from "@inspo/evolve/SearchView"
 import { points } from "@inspo/report"
-import type { SearchDetail, SearchView } from "../../src/view/SearchView.ts"
+import type { SearchDetail, SearchRow } from "../../src/view/SearchRow.ts"
 import { ago } from "../Ago.ts"
 import { Progress, Status } from "../part/Parts.tsx"
 
 /** The state of a search in the head of the page. */
-export const SearchState = ({ search: { lastWritten, status, summary } }: { readonly search: SearchView }) => (
-  <span className="run-state">
+export const SearchState = ({ search: { lastWritten, status, summary } }: { readonly search: SearchRow }) => (
+  <span className="run-state inline">
     <Status status={status} degraded={false} />
     {status === "running" && summary !== null && (
       <Progress label="Calls of the agent" done={summary.calls} all={summary.budget} />

@@ -4,10 +4,11 @@ import type { RunView } from "../../src/view/RunView.ts"
 import { causes, sentence, type StepChangeView } from "../../src/view/StepChangeView.ts"
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
-import { Card, Empty, InstructionLink, NumberField, Pending } from "../part/Parts.tsx"
+import { Card, Empty, InstructionLink, Pending } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
+import { Button, NumberField } from "../part/Form.tsx"
 
 const useStepChange = makeQuery((client, { run, step }: { readonly run: string; readonly step: number }) =>
   client.stepChange({ params: { run, step } })
@@ -49,7 +50,7 @@ export const StepChange = ({ route, run, step }: StepChangeProps) => {
         className="step-change"
         title={`Change at step ${step}`}
         actions={
-          <span className="buttons">
+          <span className="row tight">
             {change !== null && (
               <a
                 href={href(run.id, "trajectories", {
@@ -61,9 +62,7 @@ export const StepChange = ({ route, run, step }: StepChangeProps) => {
                 Trajectories of these steps
               </a>
             )}
-            <button type="button" className="button" onClick={() => showStep(route, "")}>
-              Close
-            </button>
+            <Button onClick={() => showStep(route, "")}>Close</Button>
           </span>
         }
       >

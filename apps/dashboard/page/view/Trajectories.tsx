@@ -13,12 +13,13 @@ import {
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
 import { Names, useLabels } from "../part/Names.tsx"
-import { Card, Empty, InstructionName, NumberField, Pending, Problem } from "../part/Parts.tsx"
+import { Card, Empty, InstructionName, Pending, Problem } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { useKeys } from "../part/useKeys.ts"
 import { useScrollInto } from "../part/useScrollInto.ts"
 import type { Route } from "../Route.ts"
 import { back, go, wholeOf, withQuery } from "../Routing.ts"
+import { Button, Choice, Field, NumberField } from "../part/Form.tsx"
 
 const useTrajectories = makeQuery((client, { query, run }: { readonly run: string; readonly query: TrajectoryQuery }) =>
   client.trajectories({ params: { run }, query })
@@ -69,7 +70,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
           className="detail-card"
           title={selected === null ? "No trajectory" : <span className="mono">{selected}</span>}
           actions={
-            <button type="button" className="back" onClick={() => back(withQuery(route, { id: "" }))}>
+            <button type="button" className="link back" onClick={() => back(withQuery(route, { id: "" }))}>
               Back to the list
             </button>
           }
@@ -118,7 +119,7 @@ const PageOfLines = ({ onTurn, page, route, selected }: PageOfLinesProps) => (
     className="list-card scroll-list"
     title={`${count(page.total)} of ${count(page.all)}`}
     actions={
-      <span className="pager">
+      <span className="pager inline">
         <button type="button" onClick={() => onTurn(-1)} disabled={page.offset === 0} aria-label="Previous page">
           ‹
         </button>
@@ -138,9 +139,9 @@ const PageOfLines = ({ onTurn, page, route, selected }: PageOfLinesProps) => (
   >
     {page.rows.length === 0 ? (
       <Empty title="Nothing matches">
-        <button type="button" className="link" onClick={() => go(withQuery({ ...route, query: new Map() }, {}))}>
+        <Button className="link" onClick={() => go(withQuery({ ...route, query: new Map() }, {}))}>
           Clear the filters
-        </button>
+        </Button>
       </Empty>
     ) : (
       <ul className="lines">
@@ -180,7 +181,7 @@ const Line = ({ isSelected, onSelect, row }: LineProps) => {
         <span className="line-question" dir="auto">
           {row.text ?? row.question ?? row.id}
         </span>
-        <span className="line-note">
+        <span className="line-note row">
           {row.instruction !== null && <InstructionName id={row.instruction} />}
           <span>
             {purposeWords[row.purpose]}, step {row.step}
@@ -216,17 +217,12 @@ const Filters = ({ onChange, page, route, search }: FiltersProps) => {
     options: ReadonlyArray<readonly [value: string, label: string]>,
     empty = "all"
   ): ReactNode => (
-    <label className="field">
-      <span>{name}</span>
-      <select value={route.query.get(field) ?? ""} onChange={({ target }) => onChange({ [field]: target.value })}>
-        <option value="">{empty}</option>
-        {options.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      name={name}
+      value={route.query.get(field) ?? ""}
+      options={[["", empty], ...options]}
+      onChange={(value) => onChange({ [field]: value })}
+    />
   )
   const step = (name: string, field: string): ReactNode => (
     <NumberField
@@ -302,8 +298,7 @@ const SearchField = ({ onChange, search, text }: SearchFieldProps) => {
     return () => window.clearTimeout(timer)
   }, [typed, text])
   return (
-    <label className="field grow">
-      <span>Question</span>
+    <Field name="Question" className="grow">
       <input
         ref={search}
         type="search"
@@ -312,7 +307,7 @@ const SearchField = ({ onChange, search, text }: SearchFieldProps) => {
         onChange={({ target }) => setTyped(target.value)}
         onKeyDown={({ currentTarget, key }) => key === "Escape" && currentTarget.blur()}
       />
-    </label>
+    </Field>
   )
 }
 

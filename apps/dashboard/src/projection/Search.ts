@@ -1,6 +1,6 @@
 import type * as Evolve from "@inspo/evolve/SearchView"
 import { Struct } from "effect"
-import type { SearchDetail, SearchView } from "../view/SearchView.ts"
+import type { SearchDetail, SearchRow } from "../view/SearchRow.ts"
 import { quietAfter } from "../view/RunView.ts"
 
 /** Whether a search is done, or gave a sign of life lately; times are in milliseconds since 1970. */
@@ -8,7 +8,7 @@ export const statusOf = (
   { phase }: Pick<Evolve.SearchView, "phase">,
   at: number | null,
   now: number
-): Exclude<SearchView["status"], "unreadable"> =>
+): Exclude<SearchRow["status"], "unreadable"> =>
   phase === "done" ? "finished" : at !== null && now - at <= quietAfter ? "running" : "quiet"
 
 interface Named {
@@ -17,7 +17,7 @@ interface Named {
 }
 
 /** A search of which only the name is known. */
-export const unread = ({ id, name }: Named, problem: string): SearchView => ({
+export const unread = ({ id, name }: Named, problem: string): SearchRow => ({
   id,
   name,
   status: "unreadable",
@@ -26,7 +26,7 @@ export const unread = ({ id, name }: Named, problem: string): SearchView => ({
   lastWritten: null
 })
 
-export const view = ({ id, name }: Named, search: Evolve.SearchView, at: number | null, now: number): SearchView => {
+export const view = ({ id, name }: Named, search: Evolve.SearchView, at: number | null, now: number): SearchRow => {
   const { rejected, tried } = search
   return {
     id,

@@ -3,7 +3,7 @@ import { Schema, Struct } from "effect"
 import { RunId } from "./RunView.ts"
 
 /** A search, for lists and headers. */
-export const SearchView = Schema.Struct({
+export const SearchRow = Schema.Struct({
   id: RunId,
   name: Schema.String,
   /** `quiet` is not done and was not written for a while: it was stopped, or waits for an answer. */
@@ -24,7 +24,7 @@ export const SearchView = Schema.Struct({
   /** The time of the last event, in milliseconds since 1970; null if it is not known. */
   lastWritten: Schema.NullOr(Schema.Finite)
 })
-export interface SearchView extends Schema.Schema.Type<typeof SearchView> {}
+export interface SearchRow extends Schema.Schema.Type<typeof SearchRow> {}
 
 /** Everything that the page shows of a search. */
 export const SearchDetail = Schema.Struct({
