@@ -11,7 +11,7 @@ const covered = [
   "*.md",
   "{apps,clients,deploy,docs,examples,packages,research,test}/**/*.md",
   "{apps,packages,research}/*/src/**/*.{ts,tsx}",
-  "apps/dashboard/page/**/*.{ts,tsx}",
+  "packages/dashboard/page/**/*.{ts,tsx}",
   "clients/python/src/**/*.py",
   "tools/**/*.{ts,mjs}"
 ]

@@ -7,11 +7,10 @@ import { exportsOf } from "./support/Exports.ts"
 import { examplesOf, linesOfCode, promised } from "./support/Example.ts"
 import {
   dependenciesWithin,
-  importable,
+  packages,
   modules,
   nodeRange,
   onNode20,
-  packages,
   published,
   root
 } from "./support/Workspace.ts"
@@ -92,7 +91,7 @@ for (const one of published) {
   })
 }
 
-for (const one of importable)
+for (const one of packages)
   it(`@inspo/${one.name} exports what its README names, and besides only what other packages import`, () => {
     const { exports, publishConfig } = exportsOf(one)
     const remedy = "renew it with: npx pnpm@12 run api"

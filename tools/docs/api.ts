@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { exportsOf } from "../../test/packages/support/Exports.ts"
-import { importable } from "../../test/packages/support/Workspace.ts"
+import { packages } from "../../test/packages/support/Workspace.ts"
 import { file, report } from "./apiReport.ts"
 
 if (process.argv.includes("report")) writeFileSync(file, report())
 else
-  for (const one of importable) {
+  for (const one of packages) {
     const path = join(one.folder, "package.json")
     const manifest = JSON.parse(readFileSync(path, "utf8"))
     const { exports, publishConfig } = exportsOf(one)

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { configKeys, type Node, nodeOf } from "../../apps/cli/src/config/ConfigKeys.ts"
 import { Settings } from "../../packages/cohorts/src/Settings.ts"
-import { importable, root } from "../../test/packages/support/Workspace.ts"
+import { packages, root } from "../../test/packages/support/Workspace.ts"
 
 /** Counts by what they are of. */
 export const sizes = () => {
@@ -16,7 +16,7 @@ export const sizes = () => {
     "settings of a served population alone": leaves(nodeOf(Settings), "").filter(
       (path) => !settingsOfRun.includes(path)
     ).length,
-    "paths of exports": sum(importable.map(({ manifest }) => Object.keys(manifest.exports ?? {}).length - 1)),
+    "paths of exports": sum(packages.map(({ manifest }) => Object.keys(manifest.exports ?? {}).length - 1)),
     "words of documents": sum(words),
     "words of README.md": wordsOf(read("README.md")),
     "sentences of more than 20 words": documents.flatMap((file) =>
@@ -33,9 +33,12 @@ const files = (...patterns: ReadonlyArray<string>): ReadonlyArray<string> =>
     .split("\n")
     .filter((file) => file !== "" && existsSync(join(root, file)))
 
-const sources = files("packages/*/src/**", "apps/*/src/**", "apps/dashboard/page/**", "clients/python/src/**").filter(
-  (file) => /\.(?:ts|tsx|mts|py|css)$/u.test(file)
-)
+const sources = files(
+  "packages/*/src/**",
+  "apps/*/src/**",
+  "packages/dashboard/page/**",
+  "clients/python/src/**"
+).filter((file) => /\.(?:ts|tsx|mts|py|css)$/u.test(file))
 
 /** The documents that people write and users read: no generated page, and nothing of research. */
 const documents = files("*.md").filter((file) => !/^(?:docs\/reference|research)\//u.test(file))

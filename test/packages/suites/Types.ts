@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { run } from "../support/Process.ts"
 import type { Published } from "../support/Published.ts"
-import { documented, importable, onNode20, packages, type Package, readManifest, root } from "../support/Workspace.ts"
+import { documented, onNode20, packages, type Package, readManifest, root } from "../support/Workspace.ts"
 
 /** What a program of a user imports: by documented modules only, or by each that the package exports. */
 const specifier = ({ manifest }: Package, module: string) =>
@@ -12,7 +12,7 @@ const specifier = ({ manifest }: Package, module: string) =>
 
 const documentedModules = packages.flatMap((one) => documented(one).map((module) => specifier(one, module)))
 
-const exportedModules = importable.flatMap(({ folder, manifest }) =>
+const exportedModules = packages.flatMap(({ folder, manifest }) =>
   Object.keys(readManifest(folder).exports ?? {})
     .filter((path) => path !== "./package.json")
     .map((path) => `${manifest.name}${path.slice(1)}`)

@@ -56,11 +56,8 @@ export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages
   .filter((folder) => existsSync(join(folder, "package.json")))
   .map(readPackage)
 
-/** The command line, and the dashboard that it serves. */
-export const apps: ReadonlyArray<Package> = ["dashboard", "cli"].map((name) => readPackage(join(root, "apps", name)))
-
-/** The packages that others can import: the command line is a program. */
-export const importable: ReadonlyArray<Package> = [...packages, ...apps.filter(({ name }) => name !== "cli")]
+/** The programs: nothing imports them. */
+export const apps: ReadonlyArray<Package> = [readPackage(join(root, "apps/cli"))]
 
 /** Everything that is published. */
 export const published: ReadonlyArray<Package> = [...packages, ...apps]
