@@ -5,15 +5,7 @@ import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { exportsOf } from "./support/Exports.ts"
 import { examplesOf, linesOfCode, promised } from "./support/Example.ts"
-import {
-  dependenciesWithin,
-  packages,
-  modules,
-  nodeRange,
-  onNode20,
-  published,
-  root
-} from "./support/Workspace.ts"
+import { dependenciesWithin, packages, modules, nodeRange, onNode20, published, root } from "./support/Workspace.ts"
 
 const BuildConfig = Schema.Struct({
   compilerOptions: Schema.Struct({ lib: Schema.optionalKey(Schema.Array(Schema.String)) }),
