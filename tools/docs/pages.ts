@@ -1,9 +1,9 @@
 /** The pages of docs/reference, generated from the code. */
 import { readFile } from "node:fs/promises"
 import { RunEvents } from "@inspo/coevolution"
-import { local, Presets } from "@inspo/config"
+import { local, Presets, RunConfig } from "@inspo/config"
 import { catalogue, type Definition, Point } from "@inspo/tracking"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { HelpDoc } from "effect/cli"
 import { configKeys, nodeOf, takes } from "../../apps/cli/src/config/ConfigKeys.ts"
 import { leafPaths, valueAt } from "../../apps/cli/src/config/Resolve.ts"
@@ -53,7 +53,8 @@ const keysTable = (prefix: string): string =>
       .filter(({ isSection, path }) => !isSection && (prefix === "" ? !path.includes(".") : path.startsWith(prefix)))
       .map(({ meaning, path, takes: values }) => {
         const [quick, paper, robust] = [Presets.quick, Presets.paper, Presets.robust].map((preset) =>
-          written(valueAt(preset, path))
+          // Encoded, since choices that have a name are written by it; what is left out has its value in memory.
+          written(valueAt(Schema.encodeSync(RunConfig)(preset), path) ?? valueAt(preset, path))
         )
         const mark = isDeployment(path) ? " †" : ""
         return [`\`${path}\`${mark}`, meaning, values, quick ?? "", same(paper, quick), same(robust, quick)]

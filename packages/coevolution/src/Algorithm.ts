@@ -3,7 +3,7 @@ import { Rules, SearchEvery, Settings } from "@inspo/evolution"
 import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
 import { RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
 import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
-import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
+import { TrainConfig as PolicyGradientConfig, optimizers } from "@inspo/policy-gradient"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -297,16 +297,13 @@ export const unsupported = (
       expected: `0, because the engine ${engine.name} cannot sample from earlier weights while it trains`,
       remedy: "Set train.staleness to 0."
     })
-  const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== defaultOptimizer[name])
+  const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== optimizers.adamw[name])
   return fixed === undefined
     ? null
     : new ConfigError({
         field: `train.optimizer.${fixed}`,
         value: String(train.optimizer[fixed]),
-        expected: `${defaultOptimizer[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
-        remedy: `Set train.optimizer.${fixed} to ${defaultOptimizer[fixed]}, and configure your value when you start the server.`
+        expected: `${optimizers.adamw[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
+        remedy: `Set train.optimizer.${fixed} to ${optimizers.adamw[fixed]}, and configure your value when you start the server.`
       })
 }
-
-/** Settings that an engine may replace with its own values without reporting it. */
-export const defaultOptimizer = { beta1: 0.9, gradientClip: 1 } as const

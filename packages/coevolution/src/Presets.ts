@@ -1,8 +1,9 @@
 import { Rules } from "@inspo/evolution"
+import { optimizers } from "@inspo/policy-gradient"
 import { ClauseBank, ProposerModel } from "@inspo/reflection"
 import { defaultConfig as episode } from "@inspo/rollout"
 import { Struct } from "effect"
-import { type Algorithm, defaultOptimizer } from "./Algorithm.ts"
+import type { Algorithm } from "./Algorithm.ts"
 
 /** Our own choices, at the paper's scale (§3, column `robust`). */
 export const robust: Algorithm = {
@@ -56,7 +57,7 @@ export const robust: Algorithm = {
     staleness: 0,
     miniBatch: { size: 256, unit: "questions", epochs: 1 },
     learningRate: 5e-7,
-    optimizer: { warmup: 0.1, decay: "cosine", ...defaultOptimizer, beta2: 0.999, weightDecay: 0.01 },
+    optimizer: optimizers.adamw,
     loss: { clipRatio: 0.2, klCoefficient: 0.001, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
     advantage: "standardised"
   },
@@ -111,7 +112,7 @@ export const quick: Algorithm = {
     batchSize: 16,
     miniBatch: { ...robust.train.miniBatch, size: 16 },
     learningRate: 3e-4,
-    optimizer: { ...robust.train.optimizer, weightDecay: 0, beta2: 0.95 }
+    optimizer: optimizers["adamw-short"]
   },
   evaluation: { ...robust.evaluation, every: 0, select: "last" },
   checkpoint: { ...robust.checkpoint, every: 5 }
@@ -134,6 +135,9 @@ export const tiny: Algorithm = {
 
 /** The sets of rules by the names that `selection` has. */
 export const selections: Readonly<Record<string, Algorithm["selection"]>> = Rules.sets
+
+/** The optimizers by the names that `train.optimizer` has. */
+export { optimizers }
 
 /** The presets by their names on the command line. */
 export const byName: Readonly<Record<string, Algorithm>> = { quick, tiny, paper, "paper-7b": paper7b, robust }

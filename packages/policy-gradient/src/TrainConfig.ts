@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Equal, Schema, SchemaGetter, Struct } from "effect"
 import { Advantage } from "./Advantage.ts"
 
 /**
@@ -51,8 +51,8 @@ export const LossConfig = Schema.Struct({
 })
 export interface LossConfig extends Schema.Schema.Type<typeof LossConfig> {}
 
-/** AdamW, and how its learning rate changes. */
-export const OptimizerConfig = Schema.Struct({
+/** The numbers of AdamW, and how its learning rate changes. */
+const AdamW = Schema.Struct({
   warmup: Share.annotate({
     description: "Warm-up: share of the training steps in which the learning rate rises to its peak"
   }),
@@ -67,7 +67,38 @@ export const OptimizerConfig = Schema.Struct({
     description: "Maximum gradient norm of a mini-batch, by scaling; 0 for no limit"
   })
 })
-export interface OptimizerConfig extends Schema.Schema.Type<typeof OptimizerConfig> {}
+export interface OptimizerConfig extends Schema.Schema.Type<typeof AdamW> {}
+
+const adamw: OptimizerConfig = {
+  warmup: 0.1,
+  decay: "cosine",
+  beta1: 0.9,
+  beta2: 0.999,
+  weightDecay: 0.01,
+  gradientClip: 1
+}
+
+/** The registry of optimizers, by name: AdamW with the defaults of PyTorch, and for runs of tens of steps. */
+export const optimizers = { adamw, "adamw-short": { ...adamw, beta2: 0.95, weightDecay: 0 } } as const satisfies Record<
+  string,
+  OptimizerConfig
+>
+
+/** An optimizer by its name, or its numbers: encoded as the name where they are those of a name. */
+export const Optimizer = Schema.Union([Schema.Literals(Struct.keys(optimizers)), AdamW])
+  .annotate({
+    description:
+      "AdamW with the defaults of PyTorch (`adamw`), or for tens of steps (`adamw-short`). Its learning rate rises over the share " +
+      "`warmup` of the steps and falls by `decay`. One number can be changed alone, as `train.optimizer.weightDecay=0.1`"
+  })
+  .pipe(
+    Schema.decodeTo(Schema.toType(AdamW), {
+      decode: SchemaGetter.transform((given) => (typeof given === "string" ? optimizers[given] : given)),
+      encode: SchemaGetter.transform(
+        (own) => Struct.keys(optimizers).find((name) => Equal.equals(optimizers[name], own)) ?? own
+      )
+    })
+  )
 
 /** The mini-batches of a step; one optimizer step each. */
 export const MiniBatchConfig = Schema.Struct({
@@ -87,7 +118,7 @@ export const MiniBatchConfig = Schema.Struct({
 /** The policy update: AdamW on the clipped GRPO objective. */
 export const TrainConfig = Schema.Struct({
   learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
-  optimizer: OptimizerConfig.annotate({ description: "AdamW, and how its learning rate changes" }),
+  optimizer: Optimizer,
   loss: LossConfig.annotate({ description: "The clipped objective of GRPO (Eq. 2)" }),
   miniBatch: MiniBatchConfig.annotate({ description: "The mini-batches of a step; one optimizer step each" }),
   advantage: Advantage.annotate({

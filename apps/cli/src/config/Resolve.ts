@@ -29,12 +29,20 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   )
 }
 
-/** A set of rules by its name, as choices that later overrides change one by one. */
-const spelled = (override: Override): Override => {
-  const { selection } = override
-  const named = typeof selection === "string" ? Presets.selections[selection] : undefined
-  return named === undefined ? override : { ...override, selection: named }
+/** Choices that have names together. */
+const named: Readonly<Record<string, Readonly<Record<string, object>>>> = {
+  selection: Presets.selections,
+  "train.optimizer": Presets.optimizers
 }
+
+/** Choices by their name, spelled out, so that later overrides change one by one. */
+const spelled = (override: Override): unknown =>
+  Object.entries(named).reduce<unknown>((whole, [path, sets]) => {
+    const name = valueAt(override, path)
+    return typeof name === "string" && Object.hasOwn(sets, name)
+      ? merge(whole, nest(path.split("."), sets[name]))
+      : whole
+  }, override)
 
 /** Reads `a.b=c`: the value is a YAML scalar or flow collection; an empty value is the empty text. */
 export const parseSet = (text: string): Result.Result<Override, ConfigError> => {

@@ -43,8 +43,8 @@ describe("jsonSchema", () => {
     assert.notMatch(text, /"additionalProperties":true/u)
     assert.deepStrictEqual(parse(text), jsonSchema)
     const sections = configKeys.filter(({ isSection }) => isSection)
-    // The root, each section, selection, keys, rollout.texts, control, and the elements of budget.prices, control.clauses and, of two kinds, rollout.mcp.
-    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + 9)
+    // The root, each section, selection, train.optimizer, keys, rollout.texts, control, and the elements of budget.prices, control.clauses and, of two kinds, rollout.mcp.
+    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + 10)
     assert.strictEqual(text.split('"required":').length - 1, 4)
   })
 })

@@ -67,6 +67,10 @@ describe("resolve", () => {
   it("changes a single choice of the rules that an earlier override names", () => {
     const named = Result.getOrThrow(resolve(Presets.quick, [{ selection: "paper" }, { selection: { window: 3 } }]))
     assert.deepStrictEqual(named.selection, { ...Presets.paper.selection, window: 3 })
+    const { optimizer } = Result.getOrThrow(
+      resolve(Presets.quick, [{ train: { optimizer: "adamw" } }, { train: { optimizer: { beta2: 0.9 } } }])
+    ).train
+    assert.deepStrictEqual(optimizer, { ...Presets.paper.train.optimizer, beta2: 0.9 })
   })
 
   it("says what was meant", () => {
