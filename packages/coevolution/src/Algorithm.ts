@@ -262,48 +262,42 @@ export const unsupported = (
   { hold, profile: engine }: Pick<Engine.Interface, "hold" | "profile">
 ): ConfigError | null => {
   if (train.fromStep === null) return null
+  const { loss } = train
+  const own = `the engine ${engine.name}`
   if (engine.trains === false)
     return new ConfigError({
       field: "train.fromStep",
       value: String(train.fromStep),
-      expected: `null, because the engine ${engine.name} does not train`,
+      expected: `null, because ${own} does not train`,
       remedy: "Set train.fromStep to null to evolve instructions under the frozen policy."
     })
-  if (train.loss.kl === "advantages" && train.loss.klCoefficient > 0 && engine.scoresReference === false)
-    return new ConfigError({
-      field: "train.loss.klCoefficient",
-      value: String(train.loss.klCoefficient),
-      expected: `0, because the engine ${engine.name} does not return log-probabilities of its base model`,
-      remedy: "Set train.loss.klCoefficient to 0."
-    })
-  if (train.loss.kl === "loss" && train.loss.klCoefficient > 0 && engine.klInLoss === false)
+  if (loss.kl === "advantages" && loss.klCoefficient > 0 && engine.scoresReference === false)
+    return notZero(
+      "train.loss.klCoefficient",
+      loss.klCoefficient,
+      `${own} does not return log-probabilities of its base model`
+    )
+  if (loss.kl === "loss" && loss.klCoefficient > 0 && engine.klInLoss === false)
     return new ConfigError({
       field: "train.loss.kl",
       value: "loss",
-      expected: `advantages, because the loss of the engine ${engine.name} has no KL term`,
+      expected: `advantages, because the loss of ${own} has no KL term`,
       remedy: "Set train.loss.kl to advantages, or train.loss.klCoefficient to 0."
     })
-  if (train.loss.entropyCoefficient > 0 && engine.entropyInLoss !== true)
-    return new ConfigError({
-      field: "train.loss.entropyCoefficient",
-      value: String(train.loss.entropyCoefficient),
-      expected: `0, because the loss of the engine ${engine.name} has no entropy term`,
-      remedy: "Set train.loss.entropyCoefficient to 0."
-    })
+  if (loss.entropyCoefficient > 0 && engine.entropyInLoss !== true)
+    return notZero("train.loss.entropyCoefficient", loss.entropyCoefficient, `the loss of ${own} has no entropy term`)
   if (train.staleness > 0 && hold === undefined)
-    return new ConfigError({
-      field: "train.staleness",
-      value: String(train.staleness),
-      expected: `0, because the engine ${engine.name} cannot sample from earlier weights while it trains`,
-      remedy: "Set train.staleness to 0."
-    })
+    return notZero("train.staleness", train.staleness, `${own} cannot sample from earlier weights while it trains`)
   const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== optimizers.adamw[name])
   return fixed === undefined
     ? null
     : new ConfigError({
         field: `train.optimizer.${fixed}`,
         value: String(train.optimizer[fixed]),
-        expected: `${optimizers.adamw[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
+        expected: `${optimizers.adamw[fixed]}, the default, because ${own} uses the value of its server`,
         remedy: `Set train.optimizer.${fixed} to ${optimizers.adamw[fixed]}, and configure your value when you start the server.`
       })
 }
+
+const notZero = (field: string, value: number, because: string): ConfigError =>
+  new ConfigError({ field, value: String(value), expected: `0, because ${because}`, remedy: `Set ${field} to 0.` })

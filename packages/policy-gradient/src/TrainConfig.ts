@@ -1,26 +1,13 @@
 import { Equal, Schema, SchemaGetter, Struct } from "effect"
 import { Advantage } from "./Advantage.ts"
 
-/**
- * What one mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which may split a
- * group over two mini-batches (its advantages are still those of the whole group).
- */
+/** What one mini-batch counts; the advantages of a group that is split are still those of the whole group. */
 export const MiniBatchUnit = Schema.Literals(["questions", "trajectories"])
 export type MiniBatchUnit = typeof MiniBatchUnit.Type
 
-/**
- * How the loss weights tokens: `sequence-mean` takes the mean over the action tokens of each sequence, then over the
- * sequences (Eq. 2); `token-mean` gives every action token of the mini-batch the same weight.
- */
+/** How the loss weights tokens. */
 export const Normalization = Schema.Literals(["sequence-mean", "token-mean"])
 export type Normalization = typeof Normalization.Type
-
-/**
- * Where the KL penalty towards the reference policy is: in the loss as the k3 estimate of the KL divergence (as in GRPO), or
- * in the advantages as a penalty per token, for engines whose loss has no such term.
- */
-const KlPlacement = Schema.Literals(["loss", "advantages"])
-type KlPlacement = typeof KlPlacement.Type
 
 /** How the learning rate falls after its warm-up. */
 export const Decline = Schema.Literals(["cosine", "linear", "constant"])
@@ -35,7 +22,7 @@ const Decay = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLes
 export const LossConfig = Schema.Struct({
   clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
   klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 disables the reference policy" }),
-  kl: KlPlacement.annotate({
+  kl: Schema.Literals(["loss", "advantages"]).annotate({
     description:
       "Where the KL term towards the reference policy is added: the k3 estimate of the KL divergence in the loss, " +
       "or a penalty per token in the advantages, for engines whose loss has no such term"
@@ -79,10 +66,7 @@ const adamw: OptimizerConfig = {
 }
 
 /** The registry of optimizers, by name: AdamW with the defaults of PyTorch, and for runs of tens of steps. */
-export const optimizers = { adamw, "adamw-short": { ...adamw, beta2: 0.95, weightDecay: 0 } } as const satisfies Record<
-  string,
-  OptimizerConfig
->
+export const optimizers = { adamw, "adamw-short": { ...adamw, beta2: 0.95, weightDecay: 0 } }
 
 /** An optimizer by its name, or its numbers: encoded as the name where they are those of a name. */
 export const Optimizer = Schema.Union([Schema.Literals(Struct.keys(optimizers)), AdamW])

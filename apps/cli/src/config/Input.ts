@@ -28,10 +28,7 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   // Before the file: the value of `--set KEY VALUE` would be read as a file name.
   const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
-  const seed: ReadonlyArray<Override> = Option.match(input.seed, {
-    onNone: () => [],
-    onSome: (value) => [{ randomSeed: value }]
-  })
+  const seed = Option.toArray(input.seed).map((randomSeed): Override => ({ randomSeed }))
   const overrides = yield* Effect.forEach([...file, ...sets, ...seed, ...withBaseline(input)], withNamedFiles)
   const whole = yield* laid(base, overrides)
   const config = yield* orUsage(resolve(withAlgorithm(whole, Ablations.without(whole, input.ablate ?? [])), []))
@@ -57,7 +54,7 @@ export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: Rea
 
 /** The setting of `--baseline` and `--no-baseline`. */
 export const withBaseline = ({ baseline = Option.none() }: Pick<Input, "baseline">): ReadonlyArray<Override> =>
-  Option.match(baseline, { onNone: () => [], onSome: (value) => [{ evaluation: { baseline: value } }] })
+  Option.toArray(baseline).map((value) => ({ evaluation: { baseline: value } }))
 
 /** The date that prompts print: the configured one, or today if the chat template prints a date. */
 const dateOf = Effect.fnUntraced(function* ({ date, tokenizer, url }: RunConfig["engine"]) {

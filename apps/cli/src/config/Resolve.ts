@@ -72,32 +72,18 @@ export const parseSet = (text: string): Result.Result<Override, ConfigError> => 
 }
 
 /** Reads the text of a config file: a YAML mapping, or empty. */
-export const parseFile = (file: string, text: string): Result.Result<Override, ConfigError> =>
-  Result.try({
-    try: (): unknown => Yaml.parse(text),
-    catch: (cause) =>
-      new ConfigError({
-        field: file,
-        value: "not YAML",
-        expected: "a YAML mapping such as `schedule: { steps: 50 }`",
-        remedy: firstLine(cause)
-      })
+export const parseFile = (file: string, text: string): Result.Result<Override, ConfigError> => {
+  const fault = (value: string, remedy: string) =>
+    new ConfigError({ field: file, value, expected: "a YAML mapping such as `schedule: { steps: 50 }`", remedy })
+  return Result.try({
+    try: (): unknown => Yaml.parse(text) ?? {},
+    catch: (cause) => fault("not YAML", firstLine(cause))
   }).pipe(
     Result.flatMap((value) =>
-      value === null || value === undefined
-        ? Result.succeed({})
-        : isRecord(value)
-          ? Result.succeed(value)
-          : Result.fail(
-              new ConfigError({
-                field: file,
-                value: show(value),
-                expected: "a YAML mapping such as `schedule: { steps: 50 }`",
-                remedy: "Write keys and values, one per line."
-              })
-            )
+      isRecord(value) ? Result.succeed(value) : Result.fail(fault(show(value), "Write keys and values, one per line."))
     )
   )
+}
 
 /** The dotted names of all fields with a value. */
 export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>

@@ -1,7 +1,7 @@
 import { Degradation, foldStored } from "@inspo/coevolution"
 import type { RunNotes } from "@inspo/dashboard/RunCatalog"
 import { Effect, Schema } from "effect"
-import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
+import { oneLine } from "../Failure.ts"
 import { Baseline, summarize } from "../report/Summary.ts"
 import { UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "./Files.ts"
@@ -40,20 +40,10 @@ export const readResult = Effect.fn("RunDirectory.result")(function* (directory:
 /** The outcome of a run directory; `nothing` before there is one. */
 export const readOutcome = Effect.fnUntraced(function* (directory: string) {
   const file = filesOf(directory).outcome
-  const text = yield* Effect.mapError(Regular.readIfThere(file, Regular.documentBytes), (cause) =>
-    fileFailure(file, "read", cause)
-  )
-  if (text === null) return nothing
-  return yield* Effect.mapError(
-    Schema.decodeEffect(OutcomeJson)(text),
-    (cause) =>
-      new CommandFailure({
-        problem:
-          `${file} is not a valid outcome (${oneLine(cause.message)}). Restore it from a copy, or remove it: ` +
-          "`inspo resume` then repeats the comparison.",
-        cause
-      })
-  )
+  const problem = (message: string) =>
+    `${file} is not a valid outcome (${oneLine(message)}). Restore it from a copy, or remove it: ` +
+    "`inspo resume` then repeats the comparison."
+  return (yield* Regular.readDocument(file, OutcomeJson, problem)) ?? nothing
 })
 
 /** What is known of a run beyond its journal; what cannot be read is left out. */

@@ -1,7 +1,8 @@
 /** Reads files of a run directory, which others may have made: a pipe or device there must neither block nor fill the memory. */
 import * as RegularFile from "@inspo/domain/RegularFile"
-import { Effect, PlatformError } from "effect"
+import { Effect, PlatformError, Schema } from "effect"
 import { stat } from "node:fs/promises"
+import { CommandFailure, fileFailure } from "../Failure.ts"
 
 /** The text of a regular file of at most `mostBytes`; by default as long as a text can be. */
 export const read = (file: string, mostBytes?: number): Effect.Effect<string, PlatformError.PlatformError> =>
@@ -16,6 +17,21 @@ export const assertRegular = (file: string) =>
     const problem = stats === null ? null : RegularFile.fault(stats)
     return problem === null ? Effect.void : Effect.fail(failed(file)(new Error(problem)))
   })
+
+/** A document of JSON, or null if there is no such file; `problem` is what an invalid one is called. */
+export const readDocument = Effect.fnUntraced(function* <A>(
+  file: string,
+  schema: Schema.Codec<A, string>,
+  problem: (message: string) => string
+) {
+  const text = yield* Effect.mapError(readIfThere(file, documentBytes), (cause) => fileFailure(file, "read", cause))
+  return text === null
+    ? null
+    : yield* Effect.mapError(
+        Schema.decodeEffect(schema)(text),
+        (cause) => new CommandFailure({ problem: problem(cause.message), cause })
+      )
+})
 
 /** More than any config, outcome or note of what was spent has. */
 export const documentBytes = 2 ** 24

@@ -2,7 +2,7 @@
 import { type Expense, type Journal, JournalError, type LedgerEntry, type LedgerTotal } from "@inspo/journal"
 import { Ledger } from "@inspo/ledger"
 import { Array as Arr, Effect, FileSystem, Ref, Schema, Semaphore } from "effect"
-import { CommandFailure, fileFailure, systemWords } from "../Failure.ts"
+import { systemWords } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import * as Regular from "./Regular.ts"
 import { replacement } from "./Write.ts"
@@ -21,20 +21,11 @@ const SpentJson = Schema.fromJsonString(Spent)
 /** The file of a run directory; null if there is none. */
 export const readSpent = Effect.fnUntraced(function* (directory: string) {
   const file = filesOf(directory).spent
-  const text = yield* Effect.mapError(Regular.readIfThere(file, Regular.documentBytes), (cause) =>
-    fileFailure(file, "read", cause)
-  )
-  if (text === null) return null
-  return yield* Schema.decodeEffect(SpentJson)(text).pipe(
-    Effect.mapError(
-      (cause) =>
-        new CommandFailure({
-          problem:
-            `${file} cannot be read: ${cause.message}. Restore it from a copy, or remove it; spending that only this file ` +
-            "records is then lost.",
-          cause
-        })
-    )
+  return yield* Regular.readDocument(
+    file,
+    SpentJson,
+    (message) =>
+      `${file} cannot be read: ${message}. Restore it from a copy, or remove it; spending that only this file records is then lost.`
   )
 })
 

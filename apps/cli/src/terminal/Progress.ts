@@ -4,6 +4,7 @@ import { measure } from "@inspo/reward"
 import { Bootstrap } from "@inspo/statistics"
 import type { RunConfig } from "@inspo/config"
 import type { Instruction } from "@inspo/domain"
+import { Number } from "effect"
 
 /** The progress of a run. Rewards, values and shares are in [0, 1]; times are in milliseconds. */
 export interface Progress {
@@ -45,7 +46,7 @@ export const start = (config: RunConfig, done: number, now: number): Progress =>
   leader: null,
   activity: "starting",
   degraded: [],
-  planned: plannedRollouts(config),
+  planned: Number.sumAll(Object.values(plannedByPurpose(config))),
   done,
   doneBefore: done,
   startedAt: now,
@@ -82,12 +83,6 @@ export const timeLeft = (progress: Progress): number | null => {
 }
 
 /** Rollouts of training, verification (when every evolution takes one round) and evaluation. */
-export const plannedRollouts = (config: RunConfig): number => {
-  const { train, verification, evaluation } = plannedByPurpose(config)
-  return train + verification + evaluation
-}
-
-/** {@link plannedRollouts} by purpose. */
 export const plannedByPurpose = (config: RunConfig) => {
   const { schedule, train, rollout, verification, proposer, evaluation, population, selection } = config
   const evolutions = Schedule.evolutions(config).length
