@@ -1,6 +1,5 @@
 export * from "./wire/Api.ts"
 export * as Errors from "./wire/Errors.ts"
-export * as Event from "./wire/Event.ts"
 export * as Evolving from "./live/Evolving.ts"
 export * as Instruction from "./wire/Instruction.ts"
 export * as Lease from "./wire/Lease.ts"

@@ -2,12 +2,12 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Conflict, NotActiveNow, NotFound } from "./Errors.ts"
-import { Events } from "./Event.ts"
 import { LeaseRequests, Leases, RewardResults, Rewards } from "./Lease.ts"
 import * as Limits from "./Limits.ts"
 import { Member, MemberAction } from "./Member.ts"
 import { LeaseId, PopulationName } from "./Name.ts"
 import {
+  Events,
   Incumbent,
   NewPopulation,
   Population,
