@@ -3,7 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { PlainText } from "@inspo/domain"
 import { Cause, Console, Effect, Layer, Logger, Option, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
-import { evaluate, score } from "./commands/compare.ts"
+import { evaluate, methods, score } from "./commands/compare.ts"
 import { data } from "./commands/data.ts"
 import { evolve } from "./commands/evolve.ts"
 import { dashboard, exportRun, replay, show } from "./commands/look.ts"
@@ -40,7 +40,7 @@ export const inspo = Command.make("inspo").pipe(
   Command.withSubcommands([
     { group: "Start", commands: [doctor, evolve, init, plan, run, resume] },
     { group: "Look", commands: [show, dashboard, replay, exportRun] },
-    { group: "Compare", commands: [evaluate, score] },
+    { group: "Compare", commands: [evaluate, score, methods] },
     { group: "Connect", commands: [serve, data, retriever, engine] }
   ])
 )

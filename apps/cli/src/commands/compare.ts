@@ -1,4 +1,4 @@
-/** The verbs that evaluate agents and score answers. */
+/** The verbs that evaluate agents, score answers and list methods. */
 import { Rewards, Scope, defaultConfig } from "@inspo/reward"
 import { AgentName } from "@inspo/rollout"
 import { Argument, Command, Flag } from "effect/cli"
@@ -119,6 +119,27 @@ export const score = Command.make(
       "inspo score verl.jsonl --reward em --scope searchr1": "The numbers that Search-R1 itself would report",
       "inspo score - --reward em-format < rows.jsonl": "Rows from a pipe",
       "inspo score runs/quick-seed1/traces.jsonl --reward f1": "What a run answered"
+    }
+  })
+)
+
+export const methods = Command.make(
+  "methods",
+  { json: flags.json },
+  reader(async () => (await import("../methods/Methods.ts")).methods)
+).pipe(
+  flags.help({
+    short: "List the methods of policy optimization",
+    description: [
+      "List the methods of policy optimization: advantages, losses, credit, choices, corrections, rewards, replay",
+      "",
+      "Certainty: `code` was read in the authors' code, `text` in their paper, and of `part` a detail or a constant is not",
+      "published. --json prints a list of {name, family, formula, description, source, certainty, verl, trl, needs, setting,",
+      "constants}: setting is the one that takes the name, or null, and a constant that is null must be given."
+    ].join("\n"),
+    examples: {
+      "inspo methods": "Formula, source and certainty of each",
+      "inspo run --set train.advantage=leave-one-out": "One of them in a run"
     }
   })
 )
