@@ -22,9 +22,14 @@ from verl.workers.config import ActorConfig
 torch.set_default_dtype(torch.float64)
 
 
+def numbers(values):
+    """JSON writes whole numbers without a point."""
+    return torch.tensor(values, dtype=torch.float64)
+
+
 def padded(rows):
     width = max(len(row) for row in rows)
-    return torch.tensor([list(row) + [0.0] * (width - len(row)) for row in rows])
+    return numbers([list(row) + [0.0] * (width - len(row)) for row in rows])
 
 
 def masks(lengths):
@@ -63,7 +68,7 @@ def of_verl(batch):
         "best-of-group": run("grpo_passk", index=index, config={"norm_adv_by_std_in_grpo": True}),
         "reinforce-plus-plus": run("reinforce_plus_plus", config=SimpleNamespace(gamma=1.0)),
         "reinforce-plus-plus-baseline": run("reinforce_plus_plus_baseline", index=index),
-        "remax": run("remax", reward_baselines=torch.full((len(rewards),), batch["greedy"])),
+        "remax": run("remax", reward_baselines=torch.full((len(rewards),), float(batch["greedy"]))),
     }
 
 
@@ -81,8 +86,8 @@ of_rloo = between(RLOOTrainer._generate_and_score_completions, "grouped_rewards 
 
 def of_trl(batch):
     size = len(batch["groups"][0]["rewards"])
-    rewards = torch.tensor([reward for group in batch["groups"] for reward in group["rewards"]])
-    kinds = torch.stack([rewards, torch.tensor([kind for group in batch["groups"] for kind in group["others"]])], 1)
+    rewards = numbers([reward for group in batch["groups"] for reward in group["rewards"]])
+    kinds = torch.stack([rewards, numbers([kind for group in batch["groups"] for kind in group["others"]])], 1)
 
     def run(source, per_function, **settings):
         trainer = SimpleNamespace(
@@ -120,7 +125,7 @@ def of_trl(batch):
 def differentiated(batch, loss_of):
     lengths = [len(row) for row in batch["logprobs"]]
     logprobs = padded(batch["logprobs"]).requires_grad_()
-    loss = loss_of(logprobs, padded(batch["old"]), torch.tensor(batch["advantages"]), masks(lengths))
+    loss = loss_of(logprobs, padded(batch["old"]), numbers(batch["advantages"]), masks(lengths))
     (gradient,) = torch.autograd.grad(loss, logprobs)
     return {"loss": loss.item(), "gradient": unpadded(gradient, lengths)}
 
@@ -232,7 +237,7 @@ def corrections(batch):
 
     kept = compute_rollout_rejection_mask(ratio, mask, "seq_mean_k1", "0.8_1.3")[0]
     off = GRPOTrainer.get_off_policy_mask(
-        advantages=torch.tensor(batch["advantages"])[:, None],
+        advantages=numbers(batch["advantages"])[:, None],
         per_token_logps=trainer,
         sampling_per_token_logps=sampler,
         mask=mask,
