@@ -24,7 +24,7 @@ export interface Model extends Origin {
 }
 
 /** What a model was asked for with. */
-interface Origin {
+export interface Origin {
   readonly session: string
   /** Of the adapter that the client asked for, or null where it asked for none. */
   readonly loraRank: number | null

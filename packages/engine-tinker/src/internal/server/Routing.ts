@@ -7,7 +7,7 @@ import { type Refusal, refuse } from "./Refusal.ts"
 import type { TinkerServer } from "./Service.ts"
 
 /** What of a request is not in its body; `digest` is that of the body as it came. */
-interface Received {
+export interface Received {
   readonly digest: string
   readonly headers: Headers.Headers
 }

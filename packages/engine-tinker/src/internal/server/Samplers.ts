@@ -9,7 +9,7 @@ export interface Source {
 }
 
 /** Weights that a client samples from under an id. */
-interface Sampler {
+export interface Sampler {
   readonly session: string
   readonly source: Source
   /** Of the checkpoint that the weights are from, if they are. */

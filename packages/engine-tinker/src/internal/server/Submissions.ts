@@ -6,7 +6,7 @@ import type { Outcome } from "./Outcomes.ts"
 import { type Refusal, answered } from "./Refusal.ts"
 
 /** A request of a model; `seq_id` says which of them it is. */
-interface Sequenced {
+export interface Sequenced {
   readonly model_id: string
   readonly seq_id?: number | null
 }
