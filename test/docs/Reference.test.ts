@@ -2,7 +2,6 @@ import { readdir, readFile } from "node:fs/promises"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { configKeys } from "../../apps/cli/src/config/ConfigKeys.ts"
 import { pages } from "../../tools/docs/pages.ts"
 
 const directory = new URL("../../docs/reference/", import.meta.url)
