@@ -15,7 +15,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
-import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import { layer as layerPopulations } from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
 import { Array as Arr, Context, Effect, Layer, Option, Schema, Struct } from "effect"
@@ -55,7 +55,7 @@ const listening = Effect.fnUntraced(function* (proposals: ReadonlyArray<Proposed
   })
   const context = yield* HttpRouter.serve(Server.layer(), { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(layerPopulations),
-    Layer.provide([MemoryStore.layer, Layer.succeed(Evolving.CurrentProposer, { proposer, budgetUsd: null })]),
+    Layer.provide([SqliteStore.layerMemory, Layer.succeed(Evolving.CurrentProposer, { proposer, budgetUsd: null })]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
     Layer.build
   )

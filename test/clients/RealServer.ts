@@ -2,7 +2,7 @@
 import { Effect, Exit, Layer, Schema, Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Lease, Limits } from "@inspo/serve"
-import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import * as Registry from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
 import { type Answer, ReferenceServer, type Setup } from "./ReferenceServer.ts"
@@ -15,7 +15,7 @@ export class RealServer extends ReferenceServer {
   readonly #profile: "online" | "trainer"
   readonly #keys = new Map<string, string>()
   readonly #kept = Scope.makeUnsafe()
-  readonly #store = Effect.runSync(Scope.provide(Layer.build(MemoryStore.layer), this.#kept))
+  readonly #store = Effect.runSync(Scope.provide(Layer.build(SqliteStore.layerMemory), this.#kept))
   #routes: ReturnType<typeof this.routes> | undefined
 
   constructor(setup: typeof Setup.Type, profile: "online" | "trainer") {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelProposer, Provider, openAiCompatible } from "@inspo/reflection/models"
 import { Evolving } from "@inspo/serve"
-import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import * as Populations from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
 import { Effect, Layer, Schema } from "effect"
@@ -35,7 +35,7 @@ const served = Effect.fnUntraced(function* (replies: ReadonlyArray<LocalServer.R
   })
   const app = Server.layer().pipe(
     Layer.provide(Populations.layer),
-    Layer.provide(MemoryStore.layer),
+    Layer.provide(SqliteStore.layerMemory),
     Layer.provide(Layer.succeed(Evolving.CurrentProposer, { proposer, budgetUsd: 5 })),
     Layer.provide(HttpServer.layerServices)
   )

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { HttpClient, HttpClientRequest, HttpClientResponse, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Api, type Lease, Limits, type Member, type Population, PopulationStore } from "@inspo/serve"
-import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import * as Registry from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
 
@@ -67,7 +67,7 @@ const serversOn = Effect.fnUntraced(function* (store: Layer.Layer<PopulationStor
   return start
 })
 
-const servers = Effect.suspend(() => serversOn(MemoryStore.layer))
+const servers = Effect.suspend(() => serversOn(SqliteStore.layerMemory))
 
 /** A store that writes nothing more while a latch is closed. */
 const heldBack = (latch: Latch.Latch) =>
@@ -81,7 +81,7 @@ const heldBack = (latch: Latch.Latch) =>
           commit: (...given) => Effect.andThen(latch.await, journal.commit(...given))
         }))
     }))
-  ).pipe(Layer.provide(MemoryStore.layer))
+  ).pipe(Layer.provide(SqliteStore.layerMemory))
 
 const one = "/v1/populations/support"
 const support = { params: { name: "support" } }

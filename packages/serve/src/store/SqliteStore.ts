@@ -1,4 +1,4 @@
-/** Populations in files: `DIRECTORY/NAME/journal.sqlite`, for one process. */
+/** Populations in SQLite: in the files `DIRECTORY/NAME/journal.sqlite`, for one process, or in memory. */
 import { Journal, JournalError, type Mode } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema } from "effect"
@@ -48,6 +48,31 @@ export const layer = (
       }
     })
   )
+
+/** Stores populations in memory as long as the layer lasts, also while they are not open: for tests and temporary servers. */
+export const layerMemory: Layer.Layer<PopulationStore> = Layer.effect(
+  PopulationStore,
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const journals = new Map<string, Journal.Interface>()
+    const error = (name: string, reason: "exists" | "missing", detail: string) =>
+      new JournalError({ reason, file: `:memory: ${name}`, sequence: null, detail })
+    return {
+      names: Effect.sync(() => Array.from(journals.keys())),
+      make: Effect.fnUntraced(function* (name) {
+        if (journals.has(name)) return yield* error(name, "exists", "it exists; choose another name")
+        const journal = Context.get(yield* Layer.buildWithScope(Layer.fresh(sqlite.layerMemory), scope), Journal)
+        journals.set(name, journal)
+        return journal
+      }),
+      open: Effect.fnUntraced(function* (name) {
+        const journal = journals.get(name)
+        return journal ?? (yield* error(name, "missing", "it does not exist; create it"))
+      }),
+      remove: (name) => Effect.sync(() => void journals.delete(name))
+    }
+  })
+)
 
 /** A prefix that no name of a population has. */
 const removed = ".removed-"
