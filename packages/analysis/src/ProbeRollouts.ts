@@ -14,7 +14,7 @@ export interface Options extends TrajectoryStore.Limits, Pick<Probe.Evidence, "r
 }
 
 /** What a probe found, with the instructions that have a group: the seed first. */
-interface Probed {
+export interface Probed {
   readonly instructions: readonly [Instruction.Instruction, ...ReadonlyArray<Instruction.Instruction>]
   readonly groups: ReadonlyArray<Group.Group>
   readonly failed: { readonly trajectories: number; readonly tokens: number }

@@ -7,3 +7,6 @@ export { verdict } from "./Verdict.ts"
 export * as WhatIf from "./WhatIf.ts"
 // Declarations of callers name these types.
 export { TooFewGroups, UnusableLog } from "./WhatIf.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Probed } from "./ProbeRollouts.ts"

@@ -1,7 +1,7 @@
 /** Detects a collapse of the training reward (row 22). */
 
 /** Mean training reward of one step, in [0, 1]. */
-interface StepReward {
+export interface StepReward {
   readonly step: number
   readonly mean: number
 }

@@ -4,7 +4,7 @@ import type { Algorithm } from "./Algorithm.ts"
 import type { RunState, SavedCheckpoint, Validation } from "./RunState.ts"
 
 /** The policy after `step`, and the rule that selected it; `last` also if another rule did not apply. */
-interface Selected {
+export interface Selected {
   readonly step: number
   readonly rule: Algorithm["evaluation"]["select"]
 }

@@ -15,3 +15,9 @@ export * from "./Snapshot.ts"
 export * as State from "./State.ts"
 export * as Strategies from "./Strategies.ts"
 export * as Summary from "./Summary.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { History as HistoryType, Known } from "./History.ts"
+export type { Settings as SettingsType } from "./Settings.ts"
+export type { State as StateType } from "./State.ts"
+export type { Decides } from "./Strategies.ts"

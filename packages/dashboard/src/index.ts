@@ -14,3 +14,12 @@ export * as Run from "./projection/Run.ts"
 export { share } from "./projection/Scores.ts"
 export * as Trajectories from "./projection/Trajectories.ts"
 export * as Runs from "./Runs.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Figure } from "./Figure.ts"
+export type { CostView } from "./view/CostView.ts"
+export type { LineageView } from "./view/LineageView.ts"
+export type { OverviewView, Share } from "./view/OverviewView.ts"
+export type { PopulationView } from "./view/PopulationView.ts"
+export type { RunView } from "./view/RunView.ts"
+export type { TrajectoryQuery, TrajectoryRow } from "./view/TrajectoryView.ts"

@@ -20,3 +20,12 @@ export * as Utf8 from "./Utf8.ts"
 export * as MarkdownText from "./MarkdownText.ts"
 export * as PythonText from "./PythonText.ts"
 export * as Thoughts from "./Thoughts.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { ToolDefinition } from "./Chat.ts"
+export type { Experience as ExperienceType } from "./Experience.ts"
+export type { Group as GroupType } from "./Group.ts"
+export type { Candidate, Instruction as InstructionType } from "./Instruction.ts"
+export type { Passage, Question as QuestionType } from "./Question.ts"
+export type { Spent as SpentType } from "./Spent.ts"
+export type { Action, Trajectory as TrajectoryType } from "./Trajectory.ts"

@@ -7,3 +7,7 @@ export * as Schedule from "./Schedule.ts"
 export { SearchEvery, Settings } from "./Settings.ts"
 export * from "./State.ts"
 export * as Strategies from "./Strategies.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Schedule as ScheduleType } from "./Schedule.ts"
+export type { Strategies as StrategiesType } from "./Strategies.ts"

@@ -204,3 +204,6 @@ const expectedOf = (one: unknown): string | null => {
   const value = typeof one === "object" && one !== null ? Reflect.get(one, "expected") : undefined
   return value === undefined || value === null ? null : textOf(value)
 }
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { State } from "./Search.ts"

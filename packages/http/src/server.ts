@@ -2,3 +2,6 @@ export * as Client from "./server/Client.ts"
 export * as Credentials from "./server/Credentials.ts"
 export * as Guard from "./server/Guard.ts"
 export * as Malformed from "./server/Malformed.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Refusal } from "./server/Guard.ts"

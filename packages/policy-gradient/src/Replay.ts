@@ -12,7 +12,7 @@ export const successes = {
   defaults: { size: 8, threshold: 0.1, sd: 0.05, low: 0.2 }
 } as const satisfies Method
 
-interface Rewarded {
+export interface Rewarded {
   readonly reward: number
 }
 

@@ -9,3 +9,8 @@ export * as Losses from "./Losses.ts"
 export * as Methods from "./Methods.ts"
 export * as Replay from "./Replay.ts"
 export * from "./TrainConfig.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Estimator, Group } from "./Estimator.ts"
+export type { Constant, Rule } from "./Method.ts"
+export type { Rewarded } from "./Replay.ts"

@@ -4,7 +4,8 @@
  */
 import * as Arr from "effect/Array"
 import { sumAll } from "effect/Number"
-import { type Instruction, Invariant } from "@inspo/domain"
+import * as Invariant from "@inspo/domain/Invariant"
+import type { Instruction } from "@inspo/domain"
 
 /** The rewards of one instruction on one question: `low` and `high` are their sums with 0 and 1 for each missing one. */
 export interface Scored {

@@ -9,7 +9,8 @@
  *   from these.
  */
 import { sumAll } from "effect/Number"
-import { type Instruction, RandomStream } from "@inspo/domain"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import type { Instruction } from "@inspo/domain"
 import type { Block, Cell, Waiting } from "./Blocks.ts"
 import type { Comparison, Prior } from "./Contents.ts"
 import { at, cholesky, inverse, type Matrix, solve, type Vector } from "./internal/Cholesky.ts"

@@ -3,7 +3,8 @@
  * `Contents`.
  */
 import * as Option from "effect/Option"
-import { type Instruction, InvalidInput } from "@inspo/domain"
+import * as InvalidInput from "@inspo/domain/InvalidInput"
+import type { Instruction } from "@inspo/domain"
 import * as Comparison from "./Comparison.ts"
 import type { Contents, Lifetime, Member, Verification } from "./Contents.ts"
 

@@ -1,5 +1,5 @@
 import * as Order from "effect/Order"
-import { Invariant } from "@inspo/domain"
+import * as Invariant from "@inspo/domain/Invariant"
 import type { Member, Contents, Value } from "./Contents.ts"
 
 /** Sorts the members, best first, by the given values. Every member needs a value. */

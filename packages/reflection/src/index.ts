@@ -14,3 +14,6 @@ export * as Reflect from "./Reflect.ts"
 export * from "./ReflectiveRecord.ts"
 export * as ModelName from "./ModelName.ts"
 export * as ProposerModel from "./ProposerModel.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Protocol } from "./FailureMode.ts"

@@ -10,3 +10,8 @@ export type { RewardKind } from "./RewardKind.ts"
 export * as Rewards from "./Rewards.ts"
 export * as SearchR1 from "./SearchR1.ts"
 export * as JudgePrompt from "./JudgePrompt.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { RewardFunction as RewardFunctionType } from "./RewardFunction.ts"
+export type { Measure, ModelOptions, ProgramOptions, RewardOptions } from "./RewardKind.ts"
+export type { ScoredEpisode as ScoredEpisodeType } from "./ScoredEpisode.ts"

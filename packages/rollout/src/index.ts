@@ -14,3 +14,7 @@ export * as ChatRollout from "./ChatRollout.ts"
 export * as Agents from "./agents/Agents.ts"
 export * as ToolLoop from "./agents/ToolLoop.ts"
 export * as Arithmetic from "./tools/Arithmetic.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { MakeChatCall } from "./ChatPolicy.ts"
+export type { Tool as ToolType } from "./Tool.ts"

@@ -1,7 +1,9 @@
 /** Assigns instructions to the questions of a step. Pure functions that load neither schemas nor services. */
 import * as Arr from "effect/Array"
 import * as Order from "effect/Order"
-import { type Instruction, InvalidInput, RandomStream, type Strategy } from "@inspo/domain"
+import * as InvalidInput from "@inspo/domain/InvalidInput"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import type { Instruction, Strategy } from "@inspo/domain"
 import type * as Choose from "./Choose.ts"
 import * as Shares from "./Shares.ts"
 import type { Value } from "./Shares.ts"

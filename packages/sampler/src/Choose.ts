@@ -1,5 +1,7 @@
 /** Draws one instruction for one request, with its probability. Loads no other library, so that it starts at once. */
-import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
+import * as InvalidInput from "@inspo/domain/InvalidInput"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import type { Instruction } from "@inspo/domain"
 
 /** How likely an instruction is drawn, in [0, 1]. */
 export interface Share {

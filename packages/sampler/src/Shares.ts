@@ -1,5 +1,6 @@
 /** The share of each instruction in all draws. Pure: loads no schema and no service. */
-import { type Instruction, InvalidInput } from "@inspo/domain"
+import * as InvalidInput from "@inspo/domain/InvalidInput"
+import type { Instruction } from "@inspo/domain"
 
 /** The value of an instruction, such as w_j (Eq. 6), and its probability of being the best, where it is computed. */
 export interface Value {

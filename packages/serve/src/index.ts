@@ -18,3 +18,6 @@ export * as EvolutionStatus from "./live/EvolutionStatus.ts"
 export * as View from "./live/View.ts"
 export * as Journals from "./store/Journals.ts"
 export * as Loading from "./store/Loading.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Headed } from "./live/View.ts"

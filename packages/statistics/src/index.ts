@@ -3,3 +3,6 @@ export * as Bounded from "./Bounded.ts"
 export * as Exact from "./Exact.ts"
 export * as Interval from "./Interval.ts"
 export * as Spread from "./Spread.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Estimated } from "./Interval.ts"

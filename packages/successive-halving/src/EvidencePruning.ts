@@ -1,6 +1,8 @@
 /** Removes members by paired evidence, and makes room for as many newcomers as the last ones earned. */
-import { type Instruction, InvalidInput } from "@inspo/domain"
-import { Comparison, type Population } from "@inspo/population"
+import * as InvalidInput from "@inspo/domain/InvalidInput"
+import type { Instruction } from "@inspo/domain"
+import * as Comparison from "@inspo/population/Comparison"
+import type { Population } from "@inspo/population"
 import { ids, incumbent } from "@inspo/population/Members"
 import * as Order from "effect/Order"
 import type { Entrants } from "./Decisions.ts"

@@ -1,6 +1,9 @@
 /** Removal by halves: who is pruned, and who are parents. Pure functions that load neither schemas nor services. */
-import { type Instruction, InvalidInput, Invariant, type Strategy } from "@inspo/domain"
-import { type Population, Ranking } from "@inspo/population"
+import * as InvalidInput from "@inspo/domain/InvalidInput"
+import * as Invariant from "@inspo/domain/Invariant"
+import type { Instruction, Strategy } from "@inspo/domain"
+import * as Ranking from "@inspo/population/Ranking"
+import type { Population } from "@inspo/population"
 import type { Pruned, PruneReason, Pruning } from "./Decisions.ts"
 
 /**

@@ -41,7 +41,14 @@ const Golden = Schema.fromJsonString(
       Schema.Struct({ reward: Schema.Finite, turns: Schema.Finite, gamma: Schema.Finite, output: Numbers })
     ),
     mostVaried: Schema.Array(Schema.Struct({ values: Numbers, count: Schema.Finite, output: Numbers })),
-    rewards: Schema.Array(Schema.Struct({ ...Named, group: Schema.Array(Attempt), output: Numbers })),
+    rewards: Schema.Array(
+      Schema.Struct({
+        ...Named,
+        constants: Schema.Record(Schema.String, Schema.Finite),
+        group: Schema.Array(Attempt),
+        output: Numbers
+      })
+    ),
     evenness: Schema.Array(Schema.Struct({ entropies: Numbers, output: Schema.Finite }))
   })
 )

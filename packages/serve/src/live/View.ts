@@ -108,7 +108,7 @@ export const summary = (of: Headed, state: State.State): PopulationSummary => ({
   members: state.learning.population.members.length
 })
 
-interface Headed {
+export interface Headed {
   readonly name: string
   readonly isDegraded: boolean
 }
