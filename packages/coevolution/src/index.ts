@@ -27,10 +27,10 @@ export { TooManyFailures } from "./TrajectoryStore.ts"
 export * as EventLog from "./EventLog.ts"
 export * as TrajectoryStore from "./TrajectoryStore.ts"
 export * as Perform from "./Perform.ts"
-export type { CallError } from "./ChatCalls.ts"
 export * as ChatCalls from "./ChatCalls.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { CallError } from "./ChatCalls.ts"
 export type { StepReward } from "./Collapse.ts"
 export type { RunState as RunStateType } from "./RunState.ts"
 export type { Selected } from "./Selection.ts"

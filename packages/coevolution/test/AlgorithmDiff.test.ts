@@ -52,7 +52,7 @@ describe("AlgorithmDiff", () => {
 
 describe("a continued run", () => {
   it.effect.prop(
-    "comes to the same events under other limits and on an engine that does more or less at once",
+    "has the same events under other limits, and on an engine of another concurrency",
     [
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })),
       Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 64 }))

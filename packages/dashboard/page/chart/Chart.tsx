@@ -252,8 +252,8 @@ const describe = (figure: Figure): string => {
   const [from] = steps
   const to = steps.at(-1)
   if (from === undefined || to === undefined) return `${title}: no values yet`
-  const told = legend(figure, steps.length - 1)
-  const ranges = told.map(({ label, values }) => {
+  const listed = legend(figure, steps.length - 1)
+  const ranges = listed.map(({ label, values }) => {
     const known = values.filter((value) => value !== null)
     const [first] = known
     const last = known.at(-1)
@@ -265,7 +265,7 @@ const describe = (figure: Figure): string => {
     horizontal === undefined
       ? `step ${from} to ${to}`
       : `${horizontal.title} ${horizontal.format(from)} to ${horizontal.format(to)}`
-  const others = told.length < curves.length ? `, the highest ${told.length} of ${curves.length}` : ""
+  const others = listed.length < curves.length ? `, the highest ${listed.length} of ${curves.length}` : ""
   return `${title} from ${ends}${others}. ${ranges.join(". ")}.`
 }
 
