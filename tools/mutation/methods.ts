@@ -3,18 +3,20 @@ import { inFile, type Mutation } from "./planted.ts"
 
 const inMethod = (path: string) => inFile(`packages/policy-gradient/src/${path}.ts`)
 
+const ofGroup = (name: string) => inFile(`packages/reward/src/group/${name}.ts`)
+
 const loss = (name: string) => inMethod(`losses/${name}`)
 
 const advantage = (name: string) => inMethod(`advantages/${name}`)
 
 export const ofMethods: ReadonlyArray<Mutation> = [
-  inMethod("Moments")(
+  inFile("packages/statistics/src/Moments.ts")(
     "(weightedMean(squares, weights) * count) / (count - 1)",
     "weightedMean(squares, values)",
     "the variance is weighted by values"
   ),
   inMethod("Shaping")(
-    "clamp(changes[index] ?? 0, -most, most)",
+    "Moments.clamp(changes[index] ?? 0, -most, most)",
     "(changes[index] ?? 0)",
     "a shaped advantage changes its sign"
   ),
@@ -27,7 +29,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "REINFORCE++ whitens over rollouts"
   ),
   advantage("ReinforcePlusPlusBaseline")(
-    "groups.flatMap((group) => centre(rewardsOf(group)))",
+    "groups.flatMap((group) => Moments.centre(rewardsOf(group)))",
     "groups.flatMap(rewardsOf)",
     "REINFORCE++ has no baseline"
   ),
@@ -43,13 +45,13 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   advantage("TokenAverage")("Math.abs(value) >= limit", "false", "token-average has no limit"),
   advantage("Consistency")("(1 - w) *", "w *", "consistency weighs both parts alike"),
   advantage("EarlyTool")("firstCall - middle", "middle - firstCall", "late calls gain"),
-  advantage("Adora")("longest > mean(failed)", "longest < mean(failed)", "ADORA prefers short successes"),
+  advantage("Adora")("longest > Moments.mean(failed)", "longest < Moments.mean(failed)", "ADORA prefers short successes"),
   advantage("Gfpo")(
     "efficient ? -reward / length : length",
     "efficient ? -reward / length : -length",
     "GFPO keeps the longest"
   ),
-  advantage("Remax")("reward - required", "reward + required", "the greedy reward is added"),
+  advantage("Remax")("reward - Method.required", "reward + Method.required", "the greedy reward is added"),
   advantage("Gdpo")("(weights[kind] ?? 1) *", "1 *", "kinds have no weights"),
   advantage("Confidence")("prompt - answer", "answer - prompt", "certain answers gain"),
   advantage("Budgeted")("mean(rewardsOf(subgroup))", "0", "the subgroup of a budget does not count"),
@@ -72,13 +74,13 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   loss("RatioVariance")("advantage - 2 *", "advantage - ", "the variance counts half"),
   loss("DppoTv")("moved > delta : moved < -delta", "moved < -delta : moved > delta", "DPPO masks the wrong side"),
   loss("Topr")(
-    "(advantage > 0 ? 1 : clamp(ratio, 0, 1)) * advantage),",
-    "clamp(ratio, 0, 1) * advantage),",
+    "(advantage > 0 ? 1 : Moments.clamp(ratio, 0, 1)) * advantage),",
+    "Moments.clamp(ratio, 0, 1) * advantage),",
     "TOPR truncates successes"
   ),
   loss("Truncated")("clamp(ratio, 0, bound) * advantage),", "ratio * advantage),", "nothing is truncated"),
   loss("Icpo")("gamma * probability) / (probability", "probability) / (probability", "ICPO has no γ"),
-  loss("Gspo")("Math.exp(mean(", "Math.exp(2 * mean(", "the ratio of GSPO is squared"),
+  loss("Gspo")("Math.exp(Moments.mean(", "Math.exp(2 * Moments.mean(", "the ratio of GSPO is squared"),
   loss("Luspo")("sequence.logprobs.length * clippedWeight", "clippedWeight", "LUSPO is GSPO"),
   loss("Gmpo")("Math.min(log, epsilon)", "Math.max(log, -epsilon)", "GMPO clips successes from below"),
   loss("Vespo")("advantage >= 0", "advantage < 0", "VESPO swaps its constants"),
@@ -105,7 +107,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   ),
 
   inMethod("keeps/All")("() => true", "(_, index) => index > 0", "the first rollouts are lost"),
-  inMethod("keeps/Differing")("!allEqual(rewards))\n", "allEqual(rewards))\n", "keeps equal groups"),
+  inMethod("keeps/Differing")("!Moments.allEqual(rewards))\n", "Moments.allEqual(rewards))\n", "keeps equal groups"),
   inMethod("Keeps")("Math.min(missing, left)", "missing", "dynamic sampling has no limit"),
   inMethod("keeps/Difficulty")("mean(rewards) <= high", "true", "the window has no upper bound"),
   inMethod("keeps/Difficulty")("|| !open.includes(true)", "", "nothing is left to train"),
@@ -127,28 +129,24 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("corrections/Reject")("advantage < 0 &&", "", "successes are rejected"),
   inMethod("corrections/Reject")("inverse >= low && inverse <= high", "inverse >= low", "rejection has one bound"),
 
-  inMethod("Replay")(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
-  inMethod("Replay")("!failed ||", "", "groups with a success are changed"),
-  inMethod("Replay")("b.score - a.score", "a.score - b.score", "the best groups leave"),
+  inFile("packages/replay-buffer/src/Memory.ts")(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
+  inFile("packages/replay-buffer/src/Memory.ts")("!failed ||", "", "groups with a success are changed"),
+  inFile("packages/replay-buffer/src/Memory.ts")("b.score - a.score", "a.score - b.score", "the best groups leave"),
 
-  inMethod("rewards/Agreement")("answer === null || alone", "answer === null", "singletons are rewarded"),
-  inMethod("rewards/Tournament")("other !== index", "true", "a rollout plays itself"),
-  inMethod("rewards/HistoryLength")("Math.min(0, f)", "f", "short failures are praised"),
-  inMethod("rewards/HistoryLength")(
+  ofGroup("Agreement")("answer === null || alone", "answer === null", "singletons are rewarded"),
+  ofGroup("Tournament")("other !== index", "true", "a rollout plays itself"),
+  ofGroup("HistoryLength")("Math.min(0, f)", "f", "short failures are praised"),
+  ofGroup("HistoryLength")(
     "Math.min(shortest ?? Infinity, ...lengths)",
     "Math.min(...lengths)",
     "the shortest length rises"
   ),
-  inMethod("rewards/Budget")("Math.abs(length - announced)", "0", "a budget is no target"),
-  inMethod("rewards/Flawed")("1 - penalty : 1", "1 : 1 - penalty", "sound successes are punished"),
-  inMethod("rewards/Costs")("(costs[tool] ?? 0) * count", "costs[tool] ?? 0", "a second call is free"),
-  inMethod("rewards/Costs")("1 - p ** alpha", "p ** alpha", "tools are free on easy questions"),
-  inMethod("rewards/Length")("-1, 0)", "-2, 0)", "more than 1 is taken"),
-  inMethod("rewards/Length")(
-    "-least - (most - least) * share",
-    "-most + (most - least) * share",
-    "short failures are praised"
-  ),
-  inMethod("rewards/Repetition")("word.toLowerCase()", "word", "case matters"),
-  inMethod("rewards/Stability")("answer !== null && ", "", "no answers agree")
+  ofGroup("Budget")("Math.abs(length - announced)", "0", "a budget is no target"),
+  ofGroup("Flawed")("1 - penalty : 1", "1 : 1 - penalty", "sound successes are punished"),
+  ofGroup("Costs")("(costs[tool] ?? 0) * count", "costs[tool] ?? 0", "a second call is free"),
+  ofGroup("Costs")("1 - p ** alpha", "p ** alpha", "tools are free on easy questions"),
+  ofGroup("Length")("-1, 0)", "-2, 0)", "more than 1 is taken"),
+  ofGroup("Length")("-least - (most - least) * share", "-most + (most - least) * share", "short failures are praised"),
+  ofGroup("Repetition")("word.toLowerCase()", "word", "case matters"),
+  ofGroup("Stability")("answer !== null && ", "", "no answers agree")
 ]

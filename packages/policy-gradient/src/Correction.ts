@@ -1,6 +1,6 @@
 /** Weights of tokens where the trainer's probabilities differ from those of the sampler. */
 import { sumAll } from "effect/Number"
-import { rules } from "./Method.ts"
+import { Method } from "@inspo/domain"
 
 /** The action tokens of a rollout by two programs with the same weights, or by one that sampled with older weights. */
 export interface Sampled {
@@ -15,7 +15,7 @@ export interface Sampled {
  * A correction: the factor of the weight of each token, 1 where both programs agree. A rollout of factors 0 sends no datum but
  * counts in the shares of the others.
  */
-export const correction = rules<Sampled, ReadonlyArray<number>>()
+export const correction = Method.rules<Sampled, ReadonlyArray<number>>()
 
 /** What treats each token by its own ratio. */
 export const byToken =

@@ -2,7 +2,7 @@
 import { maskSequence, maskTokens } from "./corrections/Mask.ts"
 import { rejectFailures, rejectSequence } from "./corrections/Reject.ts"
 import { truncateSequence, truncateTokens } from "./corrections/Truncate.ts"
-import { mean } from "./Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 export type { Sampled } from "./Correction.ts"
 
@@ -18,6 +18,6 @@ export const corrections = [
 
 /** Factors divided by their mean over all tokens of a batch, so that a correction does not change the learning rate. */
 export const normalised = (factors: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<ReadonlyArray<number>> => {
-  const middle = mean(factors.flat())
+  const middle = Moments.mean(factors.flat())
   return middle > 0 ? factors.map((ofRollout) => ofRollout.map((factor) => factor / middle)) : factors
 }

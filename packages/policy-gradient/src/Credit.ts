@@ -1,5 +1,5 @@
 /** Credit of the turns of a rollout: which of them earned its outcome. */
-import { rules } from "./Method.ts"
+import { Method } from "@inspo/domain"
 
 /** What credit reads of a turn. The fields are for the rules that name them in `needs`. */
 export interface Turn {
@@ -25,7 +25,7 @@ export interface Episode {
 }
 
 /** A rule that gives each turn of the rollouts of a group its own advantage. */
-export const credit = rules<ReadonlyArray<Episode>, ReadonlyArray<ReadonlyArray<number>>>()
+export const credit = Method.rules<ReadonlyArray<Episode>, ReadonlyArray<ReadonlyArray<number>>>()
 
 /** The sums of values from each place to the end, those further off times a power of `gamma`. */
 export const toGo = (values: ReadonlyArray<number>, gamma: number): ReadonlyArray<number> => {

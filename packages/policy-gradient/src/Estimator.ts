@@ -1,5 +1,5 @@
 /** How the rewards of groups become advantages. */
-import type { Constants, Method } from "./Method.ts"
+import type { Method } from "@inspo/domain"
 
 /** What an estimator reads of a rollout. The optional fields are for the estimators that name them in `needs`. */
 export interface Member {
@@ -28,7 +28,10 @@ export type Group = ReadonlyArray<Member>
 type Advantages = ReadonlyArray<ReadonlyArray<number>>
 
 /** A way in which the rewards of groups become advantages. */
-export interface Estimator<Name extends string = string, C extends Constants = Constants> extends Method<Name, C> {
+export interface Estimator<
+  Name extends string = string,
+  C extends Method.Constants = Method.Constants
+> extends Method.Method<Name, C> {
   /** Whether instructions may share a group: its advantages are then those of rewards less the level of their instruction. */
   readonly allowsLevels: boolean
   /** The advantage of each member of the groups of a batch, in order; the rewards are finite. */
@@ -36,7 +39,7 @@ export interface Estimator<Name extends string = string, C extends Constants = C
 }
 
 /** An estimator from its description and its function of all constants. */
-export const estimator = <const Name extends string, C extends Constants>({
+export const estimator = <const Name extends string, C extends Method.Constants>({
   estimate,
   ...method
 }: Omit<Estimator<Name, C>, "ofBatch"> & {

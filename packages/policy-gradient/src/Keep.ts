@@ -1,5 +1,5 @@
 /** Which rollouts of a step are trained. */
-import { rules } from "./Method.ts"
+import { Method } from "@inspo/domain"
 
 /** What a choice reads of a rollout. */
 export interface Candidate {
@@ -13,7 +13,7 @@ export interface Candidate {
  * A choice of rollouts: whether each member of the groups of a step is trained. Those left out send no datum and do not count
  * in the shares of the others.
  */
-export const keep = rules<ReadonlyArray<ReadonlyArray<Candidate>>, ReadonlyArray<ReadonlyArray<boolean>>>()
+export const keep = Method.rules<ReadonlyArray<ReadonlyArray<Candidate>>, ReadonlyArray<ReadonlyArray<boolean>>>()
 
 /** What keeps or drops whole groups. */
 export const wholeGroups =

@@ -4,7 +4,7 @@ import { differing } from "./keeps/Differing.ts"
 import { difficulty, unsolved } from "./keeps/Difficulty.ts"
 import { finished } from "./keeps/Finished.ts"
 import { varied, variedInGroup } from "./keeps/Varied.ts"
-import { allEqual } from "./Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 export type { Candidate } from "./Keep.ts"
 
@@ -19,7 +19,7 @@ export const stillWanted = (
   groups: ReadonlyArray<ReadonlyArray<number>>,
   { limit, wanted }: { readonly wanted: number; readonly limit: number }
 ): number => {
-  const missing = wanted - groups.filter((rewards) => !allEqual(rewards)).length
+  const missing = wanted - groups.filter((rewards) => !Moments.allEqual(rewards)).length
   const left = limit === 0 ? Infinity : limit * wanted - groups.length
   return Math.max(0, Math.min(missing, left))
 }

@@ -1,5 +1,5 @@
 /** Advantages that follow a second criterion without a change of what they praise. */
-import { clamp } from "./Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * Advantages, each with its change limited to `bound` times its size. Below a bound of 1 no advantage changes its sign, so that
@@ -12,5 +12,5 @@ export const boundedShaping = (
 ): ReadonlyArray<number> =>
   advantages.map((advantage, index) => {
     const most = bound * Math.abs(advantage)
-    return advantage + clamp(changes[index] ?? 0, -most, most)
+    return advantage + Moments.clamp(changes[index] ?? 0, -most, most)
   })

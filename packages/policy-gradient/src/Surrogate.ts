@@ -1,6 +1,6 @@
 /** Losses as the coefficient of ∇log π, which every engine can train. */
 import { sumAll } from "effect/Number"
-import type { Constants, Method } from "./Method.ts"
+import type { Method } from "@inspo/domain"
 
 /** The action tokens of a rollout, in order. */
 export interface Sequence {
@@ -25,7 +25,10 @@ export interface Token {
  * A loss. Its gradient is Σ share · g · ∇log π over the tokens, so a datum whose log-probabilities are those now, and whose
  * advantages are g, has the same gradient in the clipped surrogate, at ratio 1.
  */
-export interface Surrogate<Name extends string = string, C extends Constants = Constants> extends Method<Name, C> {
+export interface Surrogate<
+  Name extends string = string,
+  C extends Method.Constants = Method.Constants
+> extends Method.Method<Name, C> {
   /** g of each token of a sequence. */
   weights(this: void, sequence: Sequence, constants?: Partial<C>): ReadonlyArray<number>
   /**
@@ -36,7 +39,7 @@ export interface Surrogate<Name extends string = string, C extends Constants = C
 }
 
 /** A loss from its description and its functions of all constants. */
-export const surrogate = <const Name extends string, C extends Constants>({
+export const surrogate = <const Name extends string, C extends Method.Constants>({
   gradient,
   written,
   ...method

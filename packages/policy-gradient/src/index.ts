@@ -1,16 +1,11 @@
 export * as Advantage from "./Advantage.ts"
 export * as Corrections from "./Corrections.ts"
 export * as Credits from "./Credits.ts"
-export * as GroupRewards from "./GroupRewards.ts"
 export * as GrpoBatch from "./GrpoBatch.ts"
 export * as Keeps from "./Keeps.ts"
 export * as LearningRate from "./LearningRate.ts"
 export * as Losses from "./Losses.ts"
-export * as Methods from "./Methods.ts"
-export * as Replay from "./Replay.ts"
 export * from "./TrainConfig.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { Estimator, Group } from "./Estimator.ts"
-export type { Constant, Rule } from "./Method.ts"
-export type { Rewarded } from "./Replay.ts"

@@ -1,6 +1,7 @@
 export * as AnswerExtraction from "./AnswerExtraction.ts"
 export * as ScoredEpisode from "./ScoredEpisode.ts"
 export * as ExactMatch from "./ExactMatch.ts"
+export * as GroupRewards from "./GroupRewards.ts"
 export * as ResponseFormat from "./ResponseFormat.ts"
 export * from "./Reward.ts"
 export * from "./RewardConfig.ts"

@@ -1,6 +1,9 @@
 /** The methods of policy optimization, as `inspo methods` prints them. */
-import { Methods } from "@inspo/policy-gradient"
+import type { Method } from "@inspo/domain"
+import { Advantage, Corrections, Credits, Keeps, Losses } from "@inspo/policy-gradient"
+import { Memory } from "@inspo/replay-buffer"
 import { Text } from "@inspo/report"
+import { GroupRewards } from "@inspo/reward"
 import * as Reporter from "../terminal/Reporter.ts"
 
 export const methods = () =>
@@ -15,8 +18,31 @@ export const methods = () =>
     ])
   )
 
+/** A method with its family, and the setting that takes its name, if any. */
+interface Row extends Method.Method {
+  readonly family: string
+  readonly setting: string | null
+}
+
+/** Every method of the registries, family by family. */
+export const table: ReadonlyArray<Row> = [
+  ...[...Advantage.estimators, ...Advantage.furtherEstimators].map((method) => ({
+    ...method,
+    family: "advantage",
+    setting: Advantage.estimators.some(({ name }) => name === method.name) ? "train.advantage" : null
+  })),
+  ...Object.entries({
+    loss: Losses.losses,
+    credit: Credits.credits,
+    keep: Keeps.keeps,
+    correction: Corrections.corrections,
+    reward: GroupRewards.groupRewards,
+    replay: [Memory.successes, Memory.differingGroups]
+  }).flatMap(([family, methods]) => methods.map((method): Row => ({ ...method, family, setting: null })))
+]
+
 /** JSON has no infinite number, and null is a constant without a published value. */
-const rows = Methods.rows.map(
+const rows = table.map(
   ({
     certainty,
     defaults,

@@ -1,5 +1,5 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { mean, standardise } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * ADORA: GRPO, where a group counts little unless its longest success is longer than its failures are on average, since short
@@ -17,7 +17,7 @@ export const adora = estimator({
   estimate: perGroup((group, { epsilon, limit, low }) => {
     const longest = Math.max(...group.map(({ length, reward }) => (reward > 0 ? length : -Infinity)))
     const failed = group.filter(({ length, reward }) => reward <= 0 && length < limit).map(({ length }) => length)
-    const weight = failed.length === 0 || longest > mean(failed) ? 1 : low
-    return standardise(rewardsOf(group), epsilon).map((value) => weight * value)
+    const weight = failed.length === 0 || longest > Moments.mean(failed) ? 1 : low
+    return Moments.standardise(rewardsOf(group), epsilon).map((value) => weight * value)
   })
 })

@@ -1,5 +1,5 @@
 import { estimator, regroup, rewardsOf } from "../Estimator.ts"
-import { centre, deviation } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * Rewards centred in their group and divided by the deviation of all rewards of the batch. The order within a group is kept,
@@ -15,8 +15,8 @@ export const batchScaled = estimator({
   allowsLevels: false,
   defaults: { epsilon: 1e-4 },
   estimate: (groups, { epsilon }) => {
-    const spread = deviation(groups.flatMap(rewardsOf))
-    const centred = groups.flatMap((group) => centre(rewardsOf(group)))
+    const spread = Moments.deviation(groups.flatMap(rewardsOf))
+    const centred = groups.flatMap((group) => Moments.centre(rewardsOf(group)))
     return regroup(
       groups,
       centred.map((value) => value / (spread + epsilon))

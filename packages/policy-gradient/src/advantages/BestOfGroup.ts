@@ -1,6 +1,6 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { on } from "../Method.ts"
-import { deviation } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /**
  * Pass@k by its best rollout: that one gets its lead over the second, the others 0. With rewards of 0 and 1, n times the mean
@@ -14,11 +14,11 @@ export const bestOfGroup = estimator({
   certainty: "code",
   verl: "grpo_passk",
   allowsLevels: false,
-  defaults: { epsilon: 1e-6, divide: on },
+  defaults: { epsilon: 1e-6, divide: Method.on },
   estimate: perGroup((group, { divide, epsilon }) => {
     const rewards = rewardsOf(group)
     const [first = 0, second = first] = rewards.toSorted((a, b) => b - a)
-    const lead = first === second ? 0 : (first - second) / (divide ? deviation(rewards) + epsilon : 1)
+    const lead = first === second ? 0 : (first - second) / (divide ? Moments.deviation(rewards) + epsilon : 1)
     return rewards.map((reward) => (reward === first ? lead : 0))
   })
 })

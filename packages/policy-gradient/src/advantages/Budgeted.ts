@@ -1,6 +1,6 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { required } from "../Method.ts"
-import { mean, standardise } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /**
  * HBPO: GRPO plus how the rollouts of the same announced budget did against the best that the budget allows. The second term is
@@ -17,11 +17,11 @@ export const budgeted = estimator({
   allowsLevels: false,
   defaults: { limit: 4096, epsilon: 1e-6 },
   estimate: perGroup((group, { epsilon, limit }) => {
-    const budgets = group.map(({ budget }) => required("budgeted", "budget", budget))
-    return standardise(rewardsOf(group), epsilon).map((value, index) => {
+    const budgets = group.map(({ budget }) => Method.required("budgeted", "budget", budget))
+    return Moments.standardise(rewardsOf(group), epsilon).map((value, index) => {
       const budget = budgets[index] ?? limit
       const subgroup = group.filter((member) => member.budget === budget)
-      return value + mean(rewardsOf(subgroup)) - 4 * Math.cos((Math.PI * budget) / (2 * limit))
+      return value + Moments.mean(rewardsOf(subgroup)) - 4 * Math.cos((Math.PI * budget) / (2 * limit))
     })
   })
 })

@@ -1,5 +1,5 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { centre } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * Dr. GRPO: the reward less the mean of its group. Unlike Eq. 3 it does not weigh up groups whose rewards differ little, so
@@ -18,5 +18,5 @@ export const centred = estimator({
   trl: "scale_rewards: none",
   allowsLevels: true,
   defaults: {},
-  estimate: perGroup((group) => centre(rewardsOf(group)))
+  estimate: perGroup((group) => Moments.centre(rewardsOf(group)))
 })

@@ -1,6 +1,6 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { required, unknown } from "../Method.ts"
-import { allEqual, standardise } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /**
  * ProGRPO: GRPO plus α times the certainty of the prompt less that of the answer, so that answers of which the policy is less
@@ -15,13 +15,13 @@ export const confidence = estimator({
   certainty: "part",
   needs: "the log-probabilities of the prompt",
   allowsLevels: false,
-  defaults: { alpha: unknown, epsilon: 1e-6 },
+  defaults: { alpha: Method.unknown, epsilon: 1e-6 },
   estimate: perGroup((group, { alpha, epsilon }) => {
-    const factor = required("confidence", "alpha", alpha)
-    const values = standardise(rewardsOf(group), epsilon)
-    if (allEqual(rewardsOf(group))) return values
+    const factor = Method.required("confidence", "alpha", alpha)
+    const values = Moments.standardise(rewardsOf(group), epsilon)
+    if (Moments.allEqual(rewardsOf(group))) return values
     return group.map(({ confidence }, index) => {
-      const { answer, prompt } = required("confidence", "confidence", confidence)
+      const { answer, prompt } = Method.required("confidence", "confidence", confidence)
       return (values[index] ?? 0) + factor * (prompt - answer)
     })
   })

@@ -1,6 +1,6 @@
 import { sumAll } from "effect/Number"
 import { estimator, rewardsOf } from "../Estimator.ts"
-import { logistic, mean, standardise } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * COPO: a mixture of the advantage within the group and of the group's own among the batch. The more the answers of a group
@@ -19,13 +19,13 @@ export const consistency = estimator({
   allowsLevels: false,
   defaults: { gamma: 20, rho: 1.5 / Math.log(6), epsilon: 1e-6 },
   estimate: (groups, { epsilon, gamma, rho }) => {
-    const ofGroups = standardise(
-      groups.map((group) => mean(rewardsOf(group))),
+    const ofGroups = Moments.standardise(
+      groups.map((group) => Moments.mean(rewardsOf(group))),
       epsilon
     )
     return groups.map((group, index) => {
-      const w = logistic(gamma * (entropy(group.map(({ answer }) => answer)) - rho * Math.log(group.length)))
-      return standardise(rewardsOf(group), epsilon).map((local) => w * local + (1 - w) * (ofGroups[index] ?? 0))
+      const w = Moments.logistic(gamma * (entropy(group.map(({ answer }) => answer)) - rho * Math.log(group.length)))
+      return Moments.standardise(rewardsOf(group), epsilon).map((local) => w * local + (1 - w) * (ofGroups[index] ?? 0))
     })
   }
 })

@@ -1,5 +1,5 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { mean, standardise } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { boundedShaping } from "../Shaping.ts"
 
 /**
@@ -15,12 +15,12 @@ export const earlyTool = estimator({
   allowsLevels: false,
   defaults: { delta: -2, bound: 0.7, epsilon: 1e-6 },
   estimate: perGroup((group, { bound, delta, epsilon }) => {
-    const advantages = standardise(rewardsOf(group), epsilon)
+    const advantages = Moments.standardise(rewardsOf(group), epsilon)
     const shaped = group.flatMap(({ firstCall, length, reward }, index) =>
       firstCall !== null && reward > 0 && (advantages[index] ?? 0) > 0 ? [{ index, firstCall, length }] : []
     )
-    const middle = mean(shaped.map(({ firstCall }) => firstCall))
-    const scale = mean(shaped.map(({ length }) => length))
+    const middle = Moments.mean(shaped.map(({ firstCall }) => firstCall))
+    const scale = Moments.mean(shaped.map(({ length }) => length))
     const changes = new Map(shaped.map(({ firstCall, index }) => [index, (delta * (firstCall - middle)) / scale]))
     return boundedShaping(
       advantages,

@@ -1,7 +1,7 @@
 import { sumAll } from "effect/Number"
 import { estimator, perGroup } from "../Estimator.ts"
-import { required } from "../Method.ts"
-import { standardise } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 const unweighted: ReadonlyArray<number> = []
 
@@ -21,9 +21,9 @@ export const gdpo = estimator({
   allowsLevels: false,
   defaults: { epsilon: 1e-4, weights: unweighted },
   estimate: perGroup((group, { epsilon, weights }) => {
-    const rewards = group.map(({ rewards }) => required("gdpo", "rewards", rewards))
+    const rewards = group.map(({ rewards }) => Method.required("gdpo", "rewards", rewards))
     const kinds = (rewards[0] ?? []).map((_, kind) =>
-      standardise(
+      Moments.standardise(
         rewards.map((ofMember) => ofMember[kind] ?? Number.NaN),
         epsilon
       )

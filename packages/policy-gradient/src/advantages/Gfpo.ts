@@ -1,7 +1,7 @@
 import { Array, Order } from "effect"
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { standardise } from "../Moments.ts"
-import { off, required, unknown } from "../Method.ts"
+import { Moments } from "@inspo/statistics"
+import { Method } from "@inspo/domain"
 
 /**
  * GFPO: of each group only the k best by a second criterion are compared and trained, so that the criterion needs no place in
@@ -15,16 +15,16 @@ export const gfpo = estimator({
   certainty: "code",
   trl: "num_remains_in_group",
   allowsLevels: false,
-  defaults: { k: unknown, efficient: off, epsilon: 1e-6 },
+  defaults: { k: Method.unknown, efficient: Method.off, epsilon: 1e-6 },
   estimate: perGroup((group, { efficient, epsilon, k }) => {
     const kept = Array.sortBy(
       Order.mapInput(Order.Number, (index: number) => {
         const { length, reward } = group[index] ?? { length: 0, reward: 0 }
         return efficient ? -reward / length : length
       })
-    )(group.map((_, index) => index)).slice(0, required("gfpo", "k", k))
+    )(group.map((_, index) => index)).slice(0, Method.required("gfpo", "k", k))
     const chosen = kept.flatMap((index) => group.slice(index, index + 1))
-    const values = standardise(rewardsOf(chosen), epsilon)
+    const values = Moments.standardise(rewardsOf(chosen), epsilon)
     return group.map((_, index) => values[kept.indexOf(index)] ?? 0)
   })
 })

@@ -1,5 +1,5 @@
 import { estimator, regroup, rewardsOf } from "../Estimator.ts"
-import { allEqual, centre } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * GPG: centred rewards times α, the members of the batch per member of a group that differs. So groups of equal rewards do not make
@@ -15,8 +15,8 @@ export const gpg = estimator({
   allowsLevels: false,
   defaults: { norm: 1 },
   estimate: (groups, { norm }) => {
-    const centred = groups.flatMap((group) => centre(rewardsOf(group)))
-    const acting = groups.filter((group) => !allEqual(rewardsOf(group))).flat().length
+    const centred = groups.flatMap((group) => Moments.centre(rewardsOf(group)))
+    const acting = groups.filter((group) => !Moments.allEqual(rewardsOf(group))).flat().length
     const factor = acting === 0 ? 0 : centred.length / acting / norm
     return regroup(
       groups,

@@ -1,5 +1,5 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { centre } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * RLOO and LOOP: the reward less the mean of the others of its group. The mean gradient of a group is exactly that of the
@@ -17,6 +17,6 @@ export const leaveOneOut = estimator({
   defaults: {},
   estimate: perGroup((group) => {
     const factor = group.length / Math.max(1, group.length - 1)
-    return centre(rewardsOf(group)).map((value) => value * factor)
+    return Moments.centre(rewardsOf(group)).map((value) => value * factor)
   })
 })

@@ -1,5 +1,5 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { centre, mean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * MaxRL: the centred reward divided by the mean of its group, so that hard questions weigh more. With rewards of 0 and 1 the
@@ -15,7 +15,7 @@ export const maxLikelihood = estimator({
   defaults: {},
   estimate: perGroup((group) => {
     const rewards = rewardsOf(group)
-    const level = mean(rewards)
-    return centre(rewards).map((value) => (level === 0 ? 0 : value / level))
+    const level = Moments.mean(rewards)
+    return Moments.centre(rewards).map((value) => (level === 0 ? 0 : value / level))
   })
 })

@@ -1,5 +1,5 @@
 import { estimator, lengthsOf, perGroup, rewardsOf } from "../Estimator.ts"
-import { allEqual, weightedMean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * OPO: the reward less the mean of its group weighted by length, the baseline of least variance where the gradient grows with
@@ -16,8 +16,8 @@ export const opo = estimator({
   defaults: {},
   estimate: perGroup((group) => {
     const rewards = rewardsOf(group)
-    if (allEqual(rewards)) return rewards.map(() => 0)
-    const baseline = weightedMean(rewards, lengthsOf(group))
+    if (Moments.allEqual(rewards)) return rewards.map(() => 0)
+    const baseline = Moments.weightedMean(rewards, lengthsOf(group))
     return rewards.map((reward) => reward - baseline)
   })
 })

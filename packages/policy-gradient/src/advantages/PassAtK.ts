@@ -1,5 +1,5 @@
 import { estimator, perGroup } from "../Estimator.ts"
-import { on } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * Training for pass@k, in closed form: the mean advantage of a rollout over all subsets of k of its group, of which the best
@@ -15,7 +15,7 @@ export const passAtK = estimator({
   source: "Pass@k training, arXiv 2508.10751",
   certainty: "code",
   allowsLevels: false,
-  defaults: { k: 4, epsilon: 1e-6, divide: on },
+  defaults: { k: 4, epsilon: 1e-6, divide: Method.on },
   estimate: perGroup((group, { divide, epsilon, k: most }) => {
     const n = group.length
     const k = Math.min(most, n)

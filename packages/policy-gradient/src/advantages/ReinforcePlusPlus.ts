@@ -1,5 +1,5 @@
 import { estimator, lengthsOf, regroup, rewardsOf } from "../Estimator.ts"
-import { whiten } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * REINFORCE++: the rewards of the batch, whitened over all its action tokens. No group is compared by itself, so that a
@@ -15,5 +15,5 @@ export const reinforcePlusPlus = estimator({
   allowsLevels: false,
   defaults: { epsilon: 1e-8 },
   estimate: (groups, { epsilon }) =>
-    regroup(groups, whiten(groups.flatMap(rewardsOf), groups.flatMap(lengthsOf), epsilon))
+    regroup(groups, Moments.whiten(groups.flatMap(rewardsOf), groups.flatMap(lengthsOf), epsilon))
 })

@@ -1,5 +1,5 @@
 import { estimator, lengthsOf, regroup, rewardsOf } from "../Estimator.ts"
-import { centre, whiten } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * REINFORCE++ with a baseline: rewards centred in their group, then whitened over all action tokens of the batch. It differs
@@ -17,8 +17,8 @@ export const reinforcePlusPlusBaseline = estimator({
   estimate: (groups, { epsilon }) =>
     regroup(
       groups,
-      whiten(
-        groups.flatMap((group) => centre(rewardsOf(group))),
+      Moments.whiten(
+        groups.flatMap((group) => Moments.centre(rewardsOf(group))),
         groups.flatMap(lengthsOf),
         epsilon
       )

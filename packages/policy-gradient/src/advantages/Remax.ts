@@ -1,5 +1,5 @@
 import { estimator, perGroup } from "../Estimator.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * ReMax: the reward less that of the most probable response to the same prompt. The baseline does not depend on the sample, so
@@ -15,5 +15,5 @@ export const remax = estimator({
   needs: "a greedy rollout of each prompt",
   allowsLevels: false,
   defaults: {},
-  estimate: perGroup((group) => group.map(({ greedy, reward }) => reward - required("remax", "greedy", greedy)))
+  estimate: perGroup((group) => group.map(({ greedy, reward }) => reward - Method.required("remax", "greedy", greedy)))
 })

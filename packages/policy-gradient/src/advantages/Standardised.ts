@@ -1,5 +1,5 @@
 import { estimator, perGroup, rewardsOf } from "../Estimator.ts"
-import { standardise } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /** Eq. 3 of the INSPO paper, as in GRPO. Advantages of a group sum to 0; equal rewards get zeros. */
 export const standardised = estimator({
@@ -12,5 +12,5 @@ export const standardised = estimator({
   trl: "scale_rewards: group",
   allowsLevels: false,
   defaults: { epsilon: 1e-6 },
-  estimate: perGroup((group, { epsilon }) => standardise(rewardsOf(group), epsilon))
+  estimate: perGroup((group, { epsilon }) => Moments.standardise(rewardsOf(group), epsilon))
 })

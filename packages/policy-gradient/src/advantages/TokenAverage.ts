@@ -1,5 +1,5 @@
 import { estimator, lengthsOf, perGroup, rewardsOf } from "../Estimator.ts"
-import { allEqual, standardise, weightedMean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * The token-level average of HAPO: mean and deviation of a group over its action tokens, each of which has the reward of its
@@ -15,11 +15,11 @@ export const tokenAverage = estimator({
   defaults: { epsilon: 1e-6, limit: 5 },
   estimate: perGroup((group, { epsilon, limit }) => {
     const [rewards, lengths] = [rewardsOf(group), lengthsOf(group)]
-    if (allEqual(rewards)) return rewards.map(() => 0)
-    const middle = weightedMean(rewards, lengths)
+    if (Moments.allEqual(rewards)) return rewards.map(() => 0)
+    const middle = Moments.weightedMean(rewards, lengths)
     const squares = rewards.map((reward) => (reward - middle) ** 2)
-    const spread = Math.sqrt(weightedMean(squares, lengths)) + epsilon
+    const spread = Math.sqrt(Moments.weightedMean(squares, lengths)) + epsilon
     const values = rewards.map((reward) => (reward - middle) / spread)
-    return values.some((value) => Math.abs(value) >= limit) ? standardise(rewards, epsilon) : values
+    return values.some((value) => Math.abs(value) >= limit) ? Moments.standardise(rewards, epsilon) : values
   })
 })

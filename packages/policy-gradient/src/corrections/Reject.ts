@@ -1,5 +1,5 @@
 import { correction, logsOf } from "../Correction.ts"
-import { mean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /** Rollouts whose geometric mean ratio is out of bounds are left out; the others count fully. verl bounds the inverse ratio. */
 export const rejectSequence = correction({
@@ -11,7 +11,7 @@ export const rejectSequence = correction({
   verl: "rollout_rs: seq_mean_k1",
   defaults: { low: 0.999, high: 1.001 },
   compute: (sampled, { high, low }) => {
-    const inverse = Math.exp(-mean(logsOf(sampled)))
+    const inverse = Math.exp(-Moments.mean(logsOf(sampled)))
     return sampled.trainer.map(() => (inverse >= low && inverse <= high ? 1 : 0))
   }
 })
@@ -23,13 +23,13 @@ export const rejectSequence = correction({
 export const rejectFailures = correction({
   name: "reject-failures",
   description: "leaves out failures that the trainer finds much less probable than the sampler",
-  formula: "0 if A < 0 and mean(log π_sampler − log π) > δ, else 1",
+  formula: "0 if A < 0 and Moments.mean(log π_sampler − log π) > δ, else 1",
   source: "DeepSeek-V3.2 (TRL)",
   certainty: "code",
   trl: "off_policy_mask_threshold",
   defaults: { delta: 0.5 },
   compute: (sampled, { delta }) => {
-    const away = sampled.advantage < 0 && -mean(logsOf(sampled)) > delta
+    const away = sampled.advantage < 0 && -Moments.mean(logsOf(sampled)) > delta
     return sampled.trainer.map(() => (away ? 0 : 1))
   }
 })

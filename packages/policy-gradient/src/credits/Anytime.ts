@@ -1,7 +1,7 @@
 import { sumAll } from "effect/Number"
 import { credit } from "../Credit.ts"
-import { required } from "../Method.ts"
-import { mean, weightedMean } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 const alike: ReadonlyArray<number> = []
 
@@ -19,7 +19,7 @@ export const anytime = credit({
   needs: "scores of answers at each turn, as many for all rollouts",
   defaults: { base: 2, shares: alike },
   compute: (group, { base, shares }) => {
-    const scores = group.map(({ turns }) => turns.map(({ score }) => required("anytime", "score", score)))
+    const scores = group.map(({ turns }) => turns.map(({ score }) => Method.required("anytime", "score", score)))
     const count = Math.max(0, ...scores.map(({ length }) => length))
     const share = (cut: number) => (shares.length === 0 ? 1 / count : (shares[cut] ?? 0))
     const left = (values: ReadonlyArray<number>, s: number) =>
@@ -31,12 +31,12 @@ export const anytime = credit({
         const own =
           s === 0
             ? 0
-            : weightedMean(row.slice(0, s), weights) *
+            : Moments.weightedMean(row.slice(0, s), weights) *
               left(
                 row.map(() => 1),
                 s
               )
-        const ofGroup = mean(returns.map((other) => other[s] ?? 0))
+        const ofGroup = Moments.mean(returns.map((other) => other[s] ?? 0))
         return (returns[rollout]?.[s] ?? 0) - (s * own + (count - s) * ofGroup) / count
       })
     )

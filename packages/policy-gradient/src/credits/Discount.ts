@@ -1,6 +1,6 @@
 import { credit } from "../Credit.ts"
-import { required, unknown } from "../Method.ts"
-import { standardise } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /**
  * EAPO of IterResearch: a turn is rewarded less the more turns follow it, and all turns of the group are compared. So what
@@ -12,11 +12,11 @@ export const discount = credit({
   formula: "r_t = γ^(T − t) · R; A_t = (r_t − mean) / (sd + ε) over all turns of the group",
   source: "IterResearch, arXiv 2511.07327",
   certainty: "part",
-  defaults: { gamma: unknown, epsilon: 1e-6 },
+  defaults: { gamma: Method.unknown, epsilon: 1e-6 },
   compute: (group, { epsilon, gamma }) => {
-    const factor = required("discount", "gamma", gamma)
+    const factor = Method.required("discount", "gamma", gamma)
     const returns = group.map(({ reward, turns }) => discounted(reward, turns.length, factor))
-    const values = standardise(returns.flat(), epsilon)
+    const values = Moments.standardise(returns.flat(), epsilon)
     let start = 0
     return returns.map(({ length }) => values.slice(start, (start += length)))
   }

@@ -1,6 +1,6 @@
 import { credit } from "../Credit.ts"
-import { required, unknown } from "../Method.ts"
-import { deviation, logistic, standardise } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /**
  * InfoPO: a turn also earns by how much its observation changed the next action, compared over all turns of the group. The
@@ -14,13 +14,15 @@ export const information = credit({
   source: "InfoPO, arXiv 2603.00656",
   certainty: "part",
   needs: "scores of the actions without each observation",
-  defaults: { beta: unknown, temperature: unknown, epsilon: 1e-6 },
+  defaults: { beta: Method.unknown, temperature: Method.unknown, epsilon: 1e-6 },
   compute: (group, { beta, epsilon, temperature }) => {
-    const spread = deviation(group.map(({ reward }) => reward))
-    const gate = logistic(-spread / required("information", "temperature", temperature))
-    const factor = required("information", "beta", beta) * gate
-    const values = standardise(
-      group.flatMap(({ turns }) => turns.map(({ information }) => required("information", "information", information))),
+    const spread = Moments.deviation(group.map(({ reward }) => reward))
+    const gate = Moments.logistic(-spread / Method.required("information", "temperature", temperature))
+    const factor = Method.required("information", "beta", beta) * gate
+    const values = Moments.standardise(
+      group.flatMap(({ turns }) =>
+        turns.map(({ information }) => Method.required("information", "information", information))
+      ),
       epsilon
     )
     let at = 0

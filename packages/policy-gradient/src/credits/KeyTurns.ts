@@ -1,5 +1,5 @@
 import { credit, toGo } from "../Credit.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * EPO: turns that a judge found critical earn 1, the last turn the reward of the rollout, and each turn has its discounted
@@ -18,7 +18,7 @@ export const keyTurns = credit({
     group.map(({ reward, turns }) =>
       scaledReturns(
         turns.map(({ critical }, index) => {
-          if (required("key-turns", "critical", critical)) return 1
+          if (Method.required("key-turns", "critical", critical)) return 1
           return index === turns.length - 1 ? reward : 0
         }),
         gamma

@@ -1,5 +1,5 @@
 import { credit } from "../Credit.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * GGPO of VimRAG, for texts: a search that found the answer is not punished in a rollout that failed, and one that found
@@ -16,7 +16,7 @@ export const retrieval = credit({
   compute: (group) =>
     group.map(({ advantage, reward, turns }) =>
       turns.map(({ valuable }, index) => {
-        const found = valuable === null ? false : required("retrieval", "valuable", valuable)
+        const found = valuable === null ? false : Method.required("retrieval", "valuable", valuable)
         if (reward > 0) return found || index === turns.length - 1 ? advantage : 0
         return found ? 0 : advantage
       })

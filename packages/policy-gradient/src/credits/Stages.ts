@@ -1,6 +1,6 @@
 import { credit, toGo } from "../Credit.ts"
-import { required } from "../Method.ts"
-import { standardise } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /**
  * RubricEM: a judge scores each turn, or stage, and turn k of a rollout is compared with turn k of the others, by its own score
@@ -18,13 +18,13 @@ export const stages = credit({
   compute: (group, { epsilon, gamma }) => {
     const returns = group.map(({ turns }) =>
       toGo(
-        turns.map(({ score }) => required("stages", "score", score)),
+        turns.map(({ score }) => Method.required("stages", "score", score)),
         gamma
       )
     )
     const columns = Array.from({ length: Math.max(0, ...returns.map(({ length }) => length)) }, (_, k) => {
       const having = returns.filter(({ length }) => length > k)
-      const values = standardise(
+      const values = Moments.standardise(
         having.map((ofRollout) => ofRollout[k] ?? 0),
         epsilon
       )

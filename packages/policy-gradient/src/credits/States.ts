@@ -1,6 +1,6 @@
 import { credit, toGo } from "../Credit.ts"
-import { required } from "../Method.ts"
-import { standardise } from "../Moments.ts"
+import { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /**
  * GiGPO: beside the advantage of its rollout, a turn has that of its discounted return among all turns of the group in the same
@@ -17,16 +17,16 @@ export const states = credit({
   compute: (group, { epsilon, gamma, weight }) => {
     const returns = group.map(({ turns }) =>
       toGo(
-        turns.map(({ reward }) => required("states", "reward", reward)),
+        turns.map(({ reward }) => Method.required("states", "reward", reward)),
         gamma
       )
     )
     const turns = group.flatMap(({ turns }, episode) =>
-      turns.map(({ state }, turn) => ({ episode, turn, state: required("states", "state", state) }))
+      turns.map(({ state }, turn) => ({ episode, turn, state: Method.required("states", "state", state) }))
     )
     const values = group.map(({ advantage, turns }) => turns.map(() => advantage))
     for (const cell of Map.groupBy(turns, ({ state }) => state).values()) {
-      const parts = standardise(
+      const parts = Moments.standardise(
         cell.map(({ episode, turn }) => returns[episode]?.[turn] ?? 0),
         epsilon
       )

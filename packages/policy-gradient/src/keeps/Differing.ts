@@ -1,5 +1,5 @@
 import { keep, wholeGroups } from "../Keep.ts"
-import { allEqual } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * The zero-variance filter of ScaleRL, and dynamic sampling of DAPO: groups of equal rewards leave, also from the divisor. So
@@ -13,5 +13,5 @@ export const differing = keep({
   certainty: "code",
   verl: "filter_groups",
   defaults: {},
-  compute: wholeGroups((rewards) => !allEqual(rewards))
+  compute: wholeGroups((rewards) => !Moments.allEqual(rewards))
 })

@@ -1,5 +1,5 @@
 import { keep, wholeGroups } from "../Keep.ts"
-import { mean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /**
  * A window of difficulty: groups whose mean reward is within bounds, since success teaches most where it is neither rare nor
@@ -12,7 +12,7 @@ export const difficulty = keep({
   source: "IterResearch, arXiv 2511.07327",
   certainty: "code",
   defaults: { low: 0.2, high: 0.6 },
-  compute: wholeGroups((rewards, { high, low }) => mean(rewards) >= low && mean(rewards) <= high)
+  compute: wholeGroups((rewards, { high, low }) => Moments.mean(rewards) >= low && Moments.mean(rewards) <= high)
 })
 
 /** ScaleRL leaves out what is nearly always solved, unless nothing else is left. */
@@ -24,7 +24,7 @@ export const unsolved = keep({
   certainty: "code",
   defaults: { high: 0.9 },
   compute: (groups, { high }) => {
-    const open = groups.map((group) => mean(group.map(({ reward }) => reward)) < high)
+    const open = groups.map((group) => Moments.mean(group.map(({ reward }) => reward)) < high)
     return groups.map((group, index) => group.map(() => open[index] === true || !open.includes(true)))
   }
 })

@@ -1,5 +1,5 @@
 import { keep, mostVaried } from "../Keep.ts"
-import { required, unknown } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * D³S: of all rollouts of a step, the share whose advantages vary most. No choice of that size has a larger variance. The
@@ -11,10 +11,10 @@ export const varied = keep({
   formula: "the N rollouts of the largest variance of A",
   source: "D³S, arXiv 2509.22115",
   certainty: "part",
-  defaults: { share: unknown },
+  defaults: { share: Method.unknown },
   compute: (groups, { share }) => {
     const advantages = groups.flatMap((group) => group.map(({ advantage }) => advantage))
-    const count = Math.ceil(required("varied", "share", share) * advantages.length)
+    const count = Math.ceil(Method.required("varied", "share", share) * advantages.length)
     const chosen = new Set(mostVaried(advantages, count))
     let at = 0
     return groups.map((group) => group.map(() => chosen.has(at++)))
@@ -28,13 +28,13 @@ export const variedInGroup = keep({
   formula: "the m of n members of the largest variance of r",
   source: "PODS (DataFlex-RL)",
   certainty: "code",
-  defaults: { members: unknown },
+  defaults: { members: Method.unknown },
   compute: (groups, { members }) =>
     groups.map((group) => {
       const chosen = new Set(
         mostVaried(
           group.map(({ reward }) => reward),
-          required("varied-in-group", "members", members)
+          Method.required("varied-in-group", "members", members)
         )
       )
       return group.map((_, index) => chosen.has(index))

@@ -1,4 +1,4 @@
-import { clamp } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
 
 /**
@@ -14,8 +14,8 @@ export const cispo = surrogate({
   verl: "cispo",
   trl: "cispo",
   defaults: { low: 1, high: 0.2 },
-  gradient: perToken(({ advantage, ratio }, { high, low }) => clamp(ratio, 1 - low, 1 + high) * advantage),
+  gradient: perToken(({ advantage, ratio }, { high, low }) => Moments.clamp(ratio, 1 - low, 1 + high) * advantage),
   written: meanOfTokens(
-    ({ advantage, logprob }, { high, low }, held) => clamp(held.ratio, 1 - low, 1 + high) * advantage * logprob
+    ({ advantage, logprob }, { high, low }, held) => Moments.clamp(held.ratio, 1 - low, 1 + high) * advantage * logprob
   )
 })

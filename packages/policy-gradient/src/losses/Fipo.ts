@@ -1,4 +1,4 @@
-import { clamp } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { clippedObjective, clippedWeight, logRatios, type Sequence, surrogate, tokensOf } from "../Surrogate.ts"
 
 /**
@@ -40,10 +40,10 @@ const factorsOf = (
     .toReversed()
     .map((log, index) => {
       future = log + gamma * future
-      const factor = clamp(Math.exp(future), 1 - low, 1 + high)
+      const factor = Moments.clamp(Math.exp(future), 1 - low, 1 + high)
       const advantage = sequence.advantages.at(-1 - index) ?? 0
       // 0.8 is the least factor of such a token, whatever `low` is.
-      return advantage < 0 && Math.exp(log) > safe ? clamp(Math.exp(future), 0.8, 1) : factor
+      return advantage < 0 && Math.exp(log) > safe ? Moments.clamp(Math.exp(future), 0.8, 1) : factor
     })
     .toReversed()
 }

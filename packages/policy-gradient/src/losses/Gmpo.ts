@@ -1,4 +1,4 @@
-import { mean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { logRatios, type Sequence, surrogate } from "../Surrogate.ts"
 
 /**
@@ -17,11 +17,11 @@ export const gmpo = surrogate({
   gradient: (sequence, { epsilon }) => {
     const logs = logRatios(sequence)
     const clipped = clippedLogs(logs, sequence, epsilon)
-    const geometric = Math.exp(mean(clipped))
+    const geometric = Math.exp(Moments.mean(clipped))
     return sequence.advantages.map((advantage, index) => (logs[index] === clipped[index] ? geometric * advantage : 0))
   },
   written: (sequence, { epsilon }) =>
-    Math.exp(mean(clippedLogs(logRatios(sequence), sequence, epsilon))) * mean(sequence.advantages)
+    Math.exp(Moments.mean(clippedLogs(logRatios(sequence), sequence, epsilon))) * Moments.mean(sequence.advantages)
 })
 
 const clippedLogs = (logs: ReadonlyArray<number>, { advantages }: Sequence, epsilon: number): ReadonlyArray<number> =>

@@ -1,4 +1,4 @@
-import { mean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { clippedObjective, clippedWeight, logRatios, meanOfTokens, type Sequence, surrogate } from "../Surrogate.ts"
 
 /**
@@ -27,4 +27,4 @@ export const gspo = surrogate({
 })
 
 /** The geometric mean of the ratios of a sequence. */
-export const ratioOf = (sequence: Sequence): number => Math.exp(mean(logRatios(sequence)))
+export const ratioOf = (sequence: Sequence): number => Math.exp(Moments.mean(logRatios(sequence)))

@@ -1,4 +1,4 @@
-import { required, unknown } from "../Method.ts"
+import { Method } from "@inspo/domain"
 import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
 
 /**
@@ -11,14 +11,14 @@ export const ratioVariance = surrogate({
   formula: "g = ρ · (A − 2λ(ρ − 1))",
   source: "R²VPO, arXiv 2601.03320",
   certainty: "part",
-  defaults: { lambda: unknown },
+  defaults: { lambda: Method.unknown },
   gradient: perToken(
     ({ advantage, ratio }, { lambda }) =>
-      ratio * (advantage - 2 * required("ratio-variance", "lambda", lambda) * (ratio - 1))
+      ratio * (advantage - 2 * Method.required("ratio-variance", "lambda", lambda) * (ratio - 1))
   ),
   written: meanOfTokens(
     ({ advantage, ratio }, { lambda }) =>
-      ratio * advantage - required("ratio-variance", "lambda", lambda) * (ratio - 1) ** 2
+      ratio * advantage - Method.required("ratio-variance", "lambda", lambda) * (ratio - 1) ** 2
   )
 })
 

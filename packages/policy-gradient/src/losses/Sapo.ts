@@ -1,4 +1,4 @@
-import { logistic } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
 
 /**
@@ -15,11 +15,11 @@ export const sapo = surrogate({
   trl: "sapo",
   defaults: { positive: 1, negative: 1.05 },
   gradient: perToken(({ advantage, ratio }, { negative, positive }) => {
-    const gate = logistic((advantage > 0 ? positive : negative) * (ratio - 1))
+    const gate = Moments.logistic((advantage > 0 ? positive : negative) * (ratio - 1))
     return 4 * gate * (1 - gate) * ratio * advantage
   }),
   written: meanOfTokens(({ advantage, ratio }, { negative, positive }) => {
     const tau = advantage > 0 ? positive : negative
-    return (4 / tau) * logistic(tau * (ratio - 1)) * advantage
+    return (4 / tau) * Moments.logistic(tau * (ratio - 1)) * advantage
   })
 })

@@ -1,4 +1,4 @@
-import { clamp } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
 
 /**
@@ -12,8 +12,8 @@ export const topr = surrogate({
   source: "TOPR (ROLL)",
   certainty: "code",
   defaults: {},
-  gradient: perToken(({ advantage, ratio }) => (advantage > 0 ? 1 : clamp(ratio, 0, 1)) * advantage),
+  gradient: perToken(({ advantage, ratio }) => (advantage > 0 ? 1 : Moments.clamp(ratio, 0, 1)) * advantage),
   written: meanOfTokens(
-    ({ advantage, logprob }, _, held) => (advantage > 0 ? 1 : clamp(held.ratio, 0, 1)) * advantage * logprob
+    ({ advantage, logprob }, _, held) => (advantage > 0 ? 1 : Moments.clamp(held.ratio, 0, 1)) * advantage * logprob
   )
 })

@@ -1,4 +1,4 @@
-import { clamp } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
 
 /**
@@ -12,6 +12,8 @@ export const truncated = surrogate({
   source: "TIS (ROLL)",
   certainty: "code",
   defaults: { bound: 1 },
-  gradient: perToken(({ advantage, ratio }, { bound }) => clamp(ratio, 0, bound) * advantage),
-  written: meanOfTokens(({ advantage, logprob }, { bound }, held) => clamp(held.ratio, 0, bound) * advantage * logprob)
+  gradient: perToken(({ advantage, ratio }, { bound }) => Moments.clamp(ratio, 0, bound) * advantage),
+  written: meanOfTokens(
+    ({ advantage, logprob }, { bound }, held) => Moments.clamp(held.ratio, 0, bound) * advantage * logprob
+  )
 })

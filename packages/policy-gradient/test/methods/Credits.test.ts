@@ -9,7 +9,7 @@ import { outcome } from "../../src/credits/Outcome.ts"
 import { retrieval } from "../../src/credits/Retrieval.ts"
 import { stages } from "../../src/credits/Stages.ts"
 import { states } from "../../src/credits/States.ts"
-import { centre, standardise } from "../../src/Moments.ts"
+import { Moments } from "@inspo/statistics"
 import { close, sum } from "../support/Batches.ts"
 
 const Hundredth = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
@@ -30,7 +30,7 @@ const Rollout = Schema.Struct({
 const group = Arbitrary.map(
   Arbitrary.array(Arbitrary.schema(Rollout), { minLength: 1, maxLength: 5 }),
   (rollouts): ReadonlyArray<Episode> => {
-    const advantages = standardise(
+    const advantages = Moments.standardise(
       rollouts.map(({ reward }) => reward),
       1e-6
     )
@@ -162,7 +162,7 @@ describe("credit", () => {
     if (new Set(rollouts.map(({ reward }) => reward)).size > 1)
       close(information.of(rollouts, { beta: 1, temperature: 1e-3 }).flat(), plain, 1e-6)
     else {
-      const values = standardise(
+      const values = Moments.standardise(
         rollouts.flatMap(({ turns }) => turns.map(({ information }) => information ?? 0)),
         1e-6
       )
@@ -208,7 +208,7 @@ describe("credit", () => {
     [even],
     ([rollouts]) => {
       const single = rollouts.map((one) => ({ ...one, turns: [{ score: one.reward }] }))
-      close(anytime.of(single).flat(), centre(single.map(({ reward }) => reward)))
+      close(anytime.of(single).flat(), Moments.centre(single.map(({ reward }) => reward)))
       // A change of one rollout's last score moves that rollout's credit at each turn by its share less that of the group's mean.
       const [head, ...tail] = rollouts
       if (head === undefined) return

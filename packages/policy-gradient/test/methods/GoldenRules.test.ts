@@ -3,11 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { credits } from "../../src/Credits.ts"
 import { discounted } from "../../src/credits/Discount.ts"
-import { groupRewards } from "../../src/GroupRewards.ts"
 import { mostVaried } from "../../src/Keep.ts"
 import { losses } from "../../src/Losses.ts"
 import { icpo } from "../../src/losses/Icpo.ts"
-import { evenness } from "../../src/rewards/Stability.ts"
 import { close } from "../support/Batches.ts"
 
 const Numbers = Schema.Array(Schema.Finite)
@@ -20,16 +18,6 @@ const Turn = Schema.Struct({
   reward: Schema.optionalKey(Schema.Finite)
 })
 const Episode = Schema.Struct({ reward: Schema.Finite, advantage: Schema.Finite, turns: Schema.Array(Turn) })
-const Attempt = Schema.Struct({
-  reward: Schema.Finite,
-  length: Schema.Finite,
-  answer: Schema.NullOr(Schema.String),
-  calls: Schema.Record(Schema.String, Schema.Finite),
-  flawed: Schema.optionalKey(Schema.Boolean),
-  shortest: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-  budget: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-  beats: Schema.optionalKey(Numbers)
-})
 const Named = { name: Schema.String, constants: Constants }
 const Golden = Schema.fromJsonString(
   Schema.Struct({
@@ -40,16 +28,7 @@ const Golden = Schema.fromJsonString(
     discounted: Schema.Array(
       Schema.Struct({ reward: Schema.Finite, turns: Schema.Finite, gamma: Schema.Finite, output: Numbers })
     ),
-    mostVaried: Schema.Array(Schema.Struct({ values: Numbers, count: Schema.Finite, output: Numbers })),
-    rewards: Schema.Array(
-      Schema.Struct({
-        ...Named,
-        constants: Schema.Record(Schema.String, Schema.Finite),
-        group: Schema.Array(Attempt),
-        output: Numbers
-      })
-    ),
-    evenness: Schema.Array(Schema.Struct({ entropies: Numbers, output: Schema.Finite }))
+    mostVaried: Schema.Array(Schema.Struct({ values: Numbers, count: Schema.Finite, output: Numbers }))
   })
 )
 
@@ -105,11 +84,5 @@ describe("golden values", () => {
 
   it("of the most varied values", () => {
     for (const { count, output, values } of golden.mostVaried) close(mostVaried(values, count), output)
-  })
-
-  it("of rewards of groups", () => {
-    for (const { constants, group, name, output } of golden.rewards)
-      close(named(groupRewards, name).of(group, constants), output)
-    for (const { entropies, output } of golden.evenness) assert.closeTo(evenness(entropies), output, 1e-9)
   })
 })

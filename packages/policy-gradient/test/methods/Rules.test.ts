@@ -11,8 +11,7 @@ import { difficulty, unsolved } from "../../src/keeps/Difficulty.ts"
 import { finished } from "../../src/keeps/Finished.ts"
 import { varied, variedInGroup } from "../../src/keeps/Varied.ts"
 import { mostVaried } from "../../src/Keep.ts"
-import { deviation } from "../../src/Moments.ts"
-import { drawGroup, inject, remember, rememberGroups, scoreOf } from "../../src/Replay.ts"
+import { Moments } from "@inspo/statistics"
 import { close, sum } from "../support/Batches.ts"
 
 const Within = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
@@ -149,11 +148,11 @@ describe("choices of rollouts", () => {
       .map(({ advantage }) => advantage)
       .slice(0, 9)
     for (const count of [1, 2, 3, 5].filter((size) => size <= advantages.length)) {
-      const spread = deviation(
+      const spread = Moments.deviation(
         mostVaried(advantages, count).map((index) => advantages[index] ?? 0),
         0
       )
-      for (const subset of subsets(advantages, count)) assert.isAtLeast(spread, deviation(subset, 0) - 1e-9)
+      for (const subset of subsets(advantages, count)) assert.isAtLeast(spread, Moments.deviation(subset, 0) - 1e-9)
     }
     assert.deepStrictEqual(kept(groups, varied.of(groups, { share: 1 })), groups.flat())
     assert.lengthOf(kept(groups, varied.of(groups, { share: 0.5 })), Math.ceil(groups.flat().length / 2))
@@ -176,43 +175,3 @@ const subsets = (values: ReadonlyArray<number>, count: number): ReadonlyArray<Re
   if (count === 0) return [[]]
   return values.flatMap((head, index) => subsets(values.slice(index + 1), count - 1).map((tail) => [head, ...tail]))
 }
-
-const Stored = Schema.Array(Schema.Struct({ reward: Schema.Literals([0, 0.05, 1]), id: Schema.Int })).check(
-  Schema.isMaxLength(6)
-)
-
-describe("replay", () => {
-  it.prop(
-    "of successes: only in groups that failed, of stored ones, the oldest out first",
-    [Stored, Stored, Within(0, 0.99)],
-    ([group, before, draw]) => {
-      const stored = remember([], before)
-      const injected = inject(group, stored, draw)
-      if (group.some(({ reward }) => reward === 1) || stored.length === 0) assert.deepStrictEqual(injected, group)
-      else if (group.length > 0) {
-        assert.deepStrictEqual(injected.slice(1), group.slice(1))
-        assert.include(stored, injected[0])
-        if (group.length > 1) assert.isAbove(deviation(injected.map(({ reward }) => reward)), 0)
-      }
-      const after = remember(stored, group, { size: 3, threshold: 0.1 })
-      assert.isAtMost(after.length, 3)
-      assert.isTrue(after.every(({ reward }) => reward > 0.1))
-      const successes = [...stored, ...group.filter(({ reward }) => reward > 0.1)]
-      assert.deepStrictEqual(after, successes.slice(-3))
-    }
-  )
-
-  it("of groups: bounded, only those that differ, drawn by their scores", () => {
-    assert.strictEqual(scoreOf([1, 1], [0, 0]), 0)
-    const groups = [1, 0, 3, 2].map((score, group) => ({ group, score }))
-    const stored = rememberGroups([], groups, { size: 2 })
-    assert.deepStrictEqual(stored, groups.slice(2))
-    assert.deepStrictEqual(
-      rememberGroups(stored, [{ group: 9, score: 2.5 }], { size: 2 }).map(({ group }) => group),
-      [2, 9]
-    )
-    const drawn = Array.from({ length: 1000 }, (_, index) => drawGroup(stored, index / 1000))
-    assert.strictEqual(drawn.filter((group) => group === 2).length, 600)
-    assert.isNull(drawGroup([], 0.5))
-  })
-})

@@ -1,6 +1,6 @@
 /** Memory of rollouts that make a group differ. */
-import type { Method } from "./Method.ts"
-import { deviation, mean } from "./Moments.ts"
+import type { Method } from "@inspo/domain"
+import { Moments } from "@inspo/statistics"
 
 /** ARPO's memory of successes: a question whose rollouts all failed gets one of its earlier successes. */
 export const successes = {
@@ -10,7 +10,7 @@ export const successes = {
   source: "ARPO, arXiv 2505.16282",
   certainty: "code",
   defaults: { size: 8, threshold: 0.1, sd: 0.05, low: 0.2 }
-} as const satisfies Method
+} as const satisfies Method.Method
 
 export interface Rewarded {
   readonly reward: number
@@ -28,7 +28,7 @@ export const inject = <A extends Rewarded>(
 ): ReadonlyArray<A> => {
   const rewards = group.map(({ reward }) => reward)
   const chosen = stored[Math.floor(draw * stored.length)]
-  const failed = deviation(rewards, 0) < sd && mean(rewards) < low
+  const failed = Moments.deviation(rewards, 0) < sd && Moments.mean(rewards) < low
   return chosen === undefined || !failed || group.length === 0 ? group : [chosen, ...group.slice(1)]
 }
 
@@ -48,7 +48,7 @@ export const differingGroups = {
   certainty: "code",
   trl: "grpo_with_replay_buffer (experimental)",
   defaults: { size: 64 }
-} as const satisfies Method
+} as const satisfies Method.Method
 
 /** A group with its score in the memory; of equal rewards it is 0. */
 export interface ScoredGroup<A> {
@@ -58,7 +58,7 @@ export interface ScoredGroup<A> {
 
 /** The score of a group by its rewards and advantages. */
 export const scoreOf = (rewards: ReadonlyArray<number>, advantages: ReadonlyArray<number>): number =>
-  advantages.reduce((sum, advantage) => sum + Math.abs(advantage), 0) * deviation(rewards)
+  advantages.reduce((sum, advantage) => sum + Math.abs(advantage), 0) * Moments.deviation(rewards)
 
 /** The groups to store after a step: those of the largest scores, none of score 0. */
 export const rememberGroups = <A>(

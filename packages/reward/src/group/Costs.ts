@@ -1,6 +1,6 @@
 import { sumAll } from "effect/Number"
 import { groupReward, perAttempt } from "../GroupReward.ts"
-import { mean } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 const published: Readonly<Record<string, number>> = { defer: 0.3, create: 0.1 }
 
@@ -34,7 +34,7 @@ export const adaptiveTools = groupReward({
   defaults: { alpha: 2 },
   compute: (group, { alpha }) => {
     const instant = group.filter(({ calls }) => sumAll(Object.values(calls)) === 0)
-    const p = mean(instant.map(({ reward }) => (reward > 0 ? 1 : 0)))
+    const p = Moments.mean(instant.map(({ reward }) => (reward > 0 ? 1 : 0)))
     return group.map((attempt) => attempt.reward * (instant.includes(attempt) ? 1 : 1 - p ** alpha))
   }
 })

@@ -1,5 +1,5 @@
 import { groupReward, perAttempt } from "../GroupReward.ts"
-import { clamp } from "../Moments.ts"
+import { Moments } from "@inspo/statistics"
 
 /** DAPO's soft punishment of overlong rollouts: it begins `buffer` tokens before the limit, and is 1 from the limit on. */
 export const softOverlong = groupReward({
@@ -12,7 +12,7 @@ export const softOverlong = groupReward({
   trl: "get_soft_overlong_punishment",
   defaults: { limit: 20_480, buffer: 4096 },
   compute: perAttempt(
-    ({ length, reward }, { buffer, limit }) => reward + clamp((limit - buffer - length) / buffer, -1, 0)
+    ({ length, reward }, { buffer, limit }) => reward + Moments.clamp((limit - buffer - length) / buffer, -1, 0)
   )
 })
 

@@ -1,5 +1,5 @@
 import { groupReward } from "../GroupReward.ts"
-import { required, unknown } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * Stability over paraphrases, for a group whose members were asked the same in other words: the share of the others that gave
@@ -12,12 +12,12 @@ export const stability = groupReward({
   formula: "r + w · share of the others with the same answer",
   source: "information-consistent GRPO, arXiv 2512.12858",
   certainty: "part",
-  defaults: { weight: unknown },
+  defaults: { weight: Method.unknown },
   compute: (group, { weight }) =>
     group.map(({ answer, reward }, index) => {
       const others = group.filter((_, other) => other !== index)
       const same = others.filter((other) => answer !== null && other.answer === answer).length
-      return reward + (required("stability", "weight", weight) * same) / Math.max(1, others.length)
+      return reward + (Method.required("stability", "weight", weight) * same) / Math.max(1, others.length)
     })
 })
 

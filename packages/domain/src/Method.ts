@@ -1,5 +1,5 @@
 /** What every method of policy optimization says about itself: the row of the reference page. */
-import { InvalidInput } from "@inspo/domain"
+import * as InvalidInput from "./InvalidInput.ts"
 
 /** A constant of a method; null where no published value is known, so that it must be given. */
 export type Constant = number | boolean | ReadonlyArray<number> | null

@@ -1,5 +1,5 @@
 import { groupReward, perAttempt } from "../GroupReward.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * HBPO: a success within an announced budget of tokens; it earns most at the budget and less beyond. Without a budget shorter
@@ -15,7 +15,7 @@ export const budget = groupReward({
   defaults: { limit: 4096 },
   compute: perAttempt(({ budget, length, reward }, { limit }) => {
     const f = (tokens: number) => 4 * Math.cos((Math.PI * tokens) / (2 * limit))
-    const announced = budget === null ? null : required("budget", "budget", budget)
+    const announced = budget === null ? null : Method.required("budget", "budget", budget)
     if (reward <= 0 || length > limit) return 0
     return announced === null ? f(length) : Math.min(f(length) - Math.abs(length - announced) / limit, f(announced))
   })

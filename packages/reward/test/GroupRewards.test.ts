@@ -1,17 +1,17 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import type { Attempt } from "../../src/GroupRewards.ts"
-import { standardise } from "../../src/Moments.ts"
-import { agreement } from "../../src/rewards/Agreement.ts"
-import { budget } from "../../src/rewards/Budget.ts"
-import { adaptiveTools, costs } from "../../src/rewards/Costs.ts"
-import { flawed } from "../../src/rewards/Flawed.ts"
-import { historyLength, nextShortest } from "../../src/rewards/HistoryLength.ts"
-import { cosineLength, softOverlong } from "../../src/rewards/Length.ts"
-import { repetition } from "../../src/rewards/Repetition.ts"
-import { evenness, stability } from "../../src/rewards/Stability.ts"
-import { tournament } from "../../src/rewards/Tournament.ts"
-import { close, sum } from "../support/Batches.ts"
+import { type Attempt, groupRewards } from "../src/GroupRewards.ts"
+import { Moments } from "@inspo/statistics"
+import { agreement } from "../src/group/Agreement.ts"
+import { budget } from "../src/group/Budget.ts"
+import { adaptiveTools, costs } from "../src/group/Costs.ts"
+import { flawed } from "../src/group/Flawed.ts"
+import { historyLength, nextShortest } from "../src/group/HistoryLength.ts"
+import { cosineLength, softOverlong } from "../src/group/Length.ts"
+import { repetition } from "../src/group/Repetition.ts"
+import { evenness, stability } from "../src/group/Stability.ts"
+import { tournament } from "../src/group/Tournament.ts"
 
 const Whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const AttemptOf = Schema.Struct({
@@ -28,6 +28,13 @@ const group = Arbitrary.map(
 )
 const alone = (attempt: Partial<Attempt>): Attempt => ({ reward: 1, length: 10, answer: null, calls: {}, ...attempt })
 const first = (values: ReadonlyArray<number>): number => values[0] ?? Number.NaN
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
+
+const close = (actual: ReadonlyArray<number>, expected: ReadonlyArray<number>) => {
+  assert.strictEqual(actual.length, expected.length)
+  actual.forEach((value, index) => assert.closeTo(value, expected[index] ?? Number.NaN, 1e-9))
+}
 
 describe("rewards of groups", () => {
   it.prop("agreement: ignores what answers are called, and pays by clusters", [group], ([members]) => {
@@ -54,7 +61,7 @@ describe("rewards of groups", () => {
       members.map(() => 1)
     )
     close(
-      standardise(unanimous, 1e-6),
+      Moments.standardise(unanimous, 1e-6),
       members.map(() => 0)
     )
   })
@@ -217,4 +224,40 @@ describe("rewards of groups", () => {
       assert.throws(() => stability.of(members), /no default/u)
     }
   )
+
+  it("equal the golden values", () => {
+    for (const { constants, group, name, output } of golden.rewards) {
+      const reward = groupRewards.find((one) => one.name === name) ?? assert.fail(name)
+      close(reward.of(group, constants), output)
+    }
+    for (const { entropies, output } of golden.evenness) assert.closeTo(evenness(entropies), output, 1e-9)
+  })
 })
+
+const Numbers = Schema.Array(Schema.Finite)
+const GoldenAttempt = Schema.Struct({
+  reward: Schema.Finite,
+  length: Schema.Finite,
+  answer: Schema.NullOr(Schema.String),
+  calls: Schema.Record(Schema.String, Schema.Finite),
+  flawed: Schema.optionalKey(Schema.Boolean),
+  shortest: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+  budget: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+  beats: Schema.optionalKey(Numbers)
+})
+const Golden = Schema.fromJsonString(
+  Schema.Struct({
+    rewards: Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        constants: Schema.Record(Schema.String, Schema.Finite),
+        group: Schema.Array(GoldenAttempt),
+        output: Numbers
+      })
+    ),
+    evenness: Schema.Array(Schema.Struct({ entropies: Numbers, output: Schema.Finite }))
+  })
+)
+
+/** Values of an executable reference of the formulas that was written apart from this package. */
+const golden = Schema.decodeSync(Golden)(readFileSync(new URL("golden-groups.json", import.meta.url), "utf8"))

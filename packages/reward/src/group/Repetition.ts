@@ -1,5 +1,5 @@
 import { groupReward, perAttempt } from "../GroupReward.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /** TRL's penalty for repetition: the share of the n-grams of words that occurred before. It is 0 where all differ. */
 export const repetition = groupReward({
@@ -12,7 +12,7 @@ export const repetition = groupReward({
   needs: "the words of rollouts",
   defaults: { size: 3, penalty: -1 },
   compute: perAttempt(({ reward, words }, { penalty, size }) => {
-    const all = required("repetition", "words", words).map((word) => word.toLowerCase())
+    const all = Method.required("repetition", "words", words).map((word) => word.toLowerCase())
     const grams = all.slice(size - 1).map((_, index) => JSON.stringify(all.slice(index, index + size)))
     return grams.length === 0 ? reward : reward + penalty * (1 - new Set(grams).size / grams.length)
   })

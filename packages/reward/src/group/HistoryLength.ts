@@ -1,5 +1,5 @@
 import { groupReward, perAttempt } from "../GroupReward.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * HAPO, history-aware: a success earns more if it is shorter than the shortest success on the question so far, and less if it
@@ -15,7 +15,7 @@ export const historyLength = groupReward({
   defaults: { weight: 1, floor: -0.7 },
   compute: perAttempt(({ length, reward, shortest }, { floor, weight }) => {
     const success = reward > 0 ? 1 : 0
-    const best = shortest === null ? null : required("history-length", "shortest", shortest)
+    const best = shortest === null ? null : Method.required("history-length", "shortest", shortest)
     if (best === null) return success
     const f = length < 2 * best ? Math.cos(((Math.PI / 2) * length) / best) : -1
     return success + weight * (success === 1 ? Math.max(floor, f) : Math.min(0, f))

@@ -1,5 +1,5 @@
 import { groupReward, perAttempt } from "../GroupReward.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * FAPO: a success by flawed reasoning earns less than a sound one and more than a failure. Only successes need a judge; for
@@ -15,6 +15,6 @@ export const flawed = groupReward({
   defaults: { penalty: 1 },
   compute: perAttempt(({ flawed, reward }, { penalty }) => {
     if (reward <= 0) return -1
-    return required("flawed", "flawed", flawed) ? 1 - penalty : 1
+    return Method.required("flawed", "flawed", flawed) ? 1 - penalty : 1
   })
 })

@@ -1,5 +1,5 @@
 import { groupReward } from "../GroupReward.ts"
-import { required } from "../Method.ts"
+import { Method } from "@inspo/domain"
 
 /**
  * SPO: how probably a rollout beats another one of its group, by a judge of pairs. Ask it in both orders, so that two
@@ -15,7 +15,7 @@ export const tournament = groupReward({
   defaults: {},
   compute: (group) =>
     group.map(({ beats }, index) => {
-      const others = required("tournament", "beats", beats).filter((_, other) => other !== index)
+      const others = Method.required("tournament", "beats", beats).filter((_, other) => other !== index)
       return others.reduce((sum, value) => sum + value, 0) / Math.max(1, others.length)
     })
 })

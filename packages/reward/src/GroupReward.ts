@@ -1,5 +1,5 @@
 /** Rewards that see all rollouts of a group, and shaping of rewards. */
-import { rules } from "./Method.ts"
+import { Method } from "@inspo/domain"
 
 /** What such a reward reads of a rollout. The optional fields are for the rewards that name them in `needs`. */
 export interface Attempt {
@@ -24,7 +24,7 @@ export interface Attempt {
 }
 
 /** A reward of the members of a group. */
-export const groupReward = rules<ReadonlyArray<Attempt>, ReadonlyArray<number>>()
+export const groupReward = Method.rules<ReadonlyArray<Attempt>, ReadonlyArray<number>>()
 
 /** What scores each member by itself. */
 export const perAttempt =
