@@ -45,7 +45,11 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   advantage("TokenAverage")("Math.abs(value) >= limit", "false", "token-average has no limit"),
   advantage("Consistency")("(1 - w) *", "w *", "consistency weighs both parts alike"),
   advantage("EarlyTool")("firstCall - middle", "middle - firstCall", "late calls gain"),
-  advantage("Adora")("longest > Moments.mean(failed)", "longest < Moments.mean(failed)", "ADORA prefers short successes"),
+  advantage("Adora")(
+    "longest > Moments.mean(failed)",
+    "longest < Moments.mean(failed)",
+    "ADORA prefers short successes"
+  ),
   advantage("Gfpo")(
     "efficient ? -reward / length : length",
     "efficient ? -reward / length : -length",
