@@ -3,8 +3,8 @@ import { sizes } from "../../tools/docs/size.ts"
 
 /** What the counts may be at most. Lower a bound with what it bounds; a raised one needs a reason in its commit. */
 const bounds: ReturnType<typeof sizes> = {
-  "lines of the product": 88_950,
-  "files of fewer than 15 lines": 52,
+  "lines of the product": 88_955,
+  "files of fewer than 15 lines": 18,
   "settings of a run": 83,
   "settings of a served population alone": 16,
   "paths of exports": 95,
