@@ -415,12 +415,10 @@ export const mutations: ReadonlyArray<Mutation> = [
   batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "groups by question only"),
   batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
   batch(": 1 / allActions", ": 1 / actions", "the token mean is per sequence"),
-  batch(
-    "actions === 0 || (advantage === 0 && rewardsAlone)",
-    "advantage === 0 && rewardsAlone",
-    "divides by no action tokens"
-  ),
-  batch("(advantage === 0 && rewardsAlone)", "advantage === 0", "sequences with only a KL term are left out"),
+  batch("actionTokens([segment]) === 0", "false", "segments without action tokens are trained on"),
+  batch("miniBatch, counts", "miniBatch, miniBatch.map(() => 1)", "tokens do not share the loss of their trajectory"),
+  batch("prompt: segment.prompt", "prompt: trajectory.prompt", "tokens are trained in the last context"),
+  batch("(advantage === 0 && rewardsAlone)", "(advantage === 0)", "sequences with only a KL term are left out"),
   batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
   batch("advantage - klCoefficient *", "advantage + klCoefficient *", "the penalty has the wrong sign"),
   batch('loss.kl === "loss" ? loss.klCoefficient : 0', "loss.klCoefficient", "KL counts twice"),

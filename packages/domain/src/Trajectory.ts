@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Array, Schema } from "effect"
 import { InstructionId } from "./Instruction.ts"
 import { QuestionId } from "./Question.ts"
 import { Spent } from "./Spent.ts"
@@ -21,11 +21,15 @@ export const Action = Schema.Struct({
 })
 export interface Action extends Schema.Schema.Type<typeof Action> {}
 
-/** One turn: the text the policy wrote, the action read from it, and the environment's observation, if any. */
+/**
+ * One turn: the text the policy wrote, the action read from it, and the environment's observation, if any. The first turn of
+ * a segment has the texts that the segment begins with as its `prompt`; the prompt of the first segment is left out.
+ */
 export const Turn = Schema.Struct({
   text: Schema.String,
   action: Action,
-  observation: Schema.NullOr(Schema.String)
+  observation: Schema.NullOr(Schema.String),
+  prompt: Schema.optionalKey(Schema.String)
 })
 export interface Turn extends Schema.Schema.Type<typeof Turn> {}
 
@@ -46,8 +50,9 @@ export type FinishReason = typeof FinishReason.Type
  * A trajectory without its tokens, as in events, buffers and reports.
  *
  * `answer` is the extracted final answer, or null when there is none. `toolCalls` counts answered calls of tools,
- * `responseTokens` all tokens after the prompt, observations included, and `asideTokens` those of prompts and answers outside
- * the conversation, such as where an agent condenses a tool's result. The reward of a failed trajectory is 0 and says nothing
+ * `promptTokens` the tokens of the first prompt, and `responseTokens` all tokens after it, observations and prompts of later
+ * segments included. `asideTokens` counts those of prompts and answers outside the conversation, such as where an agent
+ * condenses a tool's result. The reward of a failed trajectory is 0 and says nothing
  * about the policy (see {@link isFailed}).
  */
 export const TrajectorySummary = Schema.Struct({
@@ -66,17 +71,27 @@ export const TrajectorySummary = Schema.Struct({
 export interface TrajectorySummary extends Schema.Schema.Type<typeof TrajectorySummary> {}
 
 /**
- * One episode of the policy on a question under an instruction, as tokens and as turns.
+ * The tokens of one context of the policy, from its prompt to where the agent rewrote it or the episode ended.
  *
  * `response`, `logprobs` and `mask` are parallel: every token after the prompt, its log-probability when it was
  * sampled (0 for observation tokens) and 1 for action tokens, 0 for observation tokens.
  */
-export const Trajectory = Schema.Struct({
-  ...TrajectorySummary.fields,
+export const Segment = Schema.Struct({
   prompt: Schema.Array(Schema.Int),
   response: Schema.Array(Schema.Int),
   logprobs: Schema.Array(Schema.Finite),
-  mask: Schema.Array(Schema.Literals([0, 1])),
+  mask: Schema.Array(Schema.Literals([0, 1]))
+})
+export interface Segment extends Schema.Schema.Type<typeof Segment> {}
+
+/**
+ * One episode of the policy on a question under an instruction, as tokens and as turns. The tokens are those of its last
+ * segment; `earlier` has the segments before it, in order, if its agent rewrote the context (see {@link segments}).
+ */
+export const Trajectory = Schema.Struct({
+  ...TrajectorySummary.fields,
+  earlier: Schema.optionalKey(Schema.NonEmptyArray(Segment)),
+  ...Segment.fields,
   transcript: Schema.Array(Turn),
   /** Why a `failed` trajectory failed. */
   failure: Schema.optionalKey(Schema.String),
@@ -91,6 +106,16 @@ export interface Trajectory extends Schema.Schema.Type<typeof Trajectory> {}
  */
 export const isFailed = (trajectory: Pick<TrajectorySummary, "finishReason">): boolean =>
   trajectory.finishReason === "failed"
+
+/** The segments of a trajectory, in order. Each token that the policy sampled is an action token of one of them. */
+export const segments = ({
+  earlier,
+  logprobs,
+  mask,
+  prompt,
+  response
+}: Pick<Trajectory, "earlier" | keyof Segment>): Array.NonEmptyReadonlyArray<Segment> =>
+  Array.append(earlier ?? [], { prompt, response, logprobs, mask })
 
 /** A trajectory without its tokens and texts. */
 export const summary = (trajectory: Trajectory): TrajectorySummary => ({

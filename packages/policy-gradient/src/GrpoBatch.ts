@@ -1,4 +1,4 @@
-import { InvalidInput, Invariant, type Trajectory } from "@inspo/domain"
+import { InvalidInput, Invariant, Trajectory } from "@inspo/domain"
 import type { Datum, TrainRequest } from "@inspo/engine"
 import { Array, Record } from "effect"
 import * as Advantage from "./Advantage.ts"
@@ -10,7 +10,7 @@ export type Sampled = Pick<
   Trajectory.Trajectory,
   "instructionId" | "questionId" | "reward" | "prompt" | "response" | "logprobs" | "mask"
 > &
-  Partial<Pick<Trajectory.Trajectory, "answer">>
+  Partial<Pick<Trajectory.Trajectory, "answer" | "earlier">>
 
 /** The value of each instruction, by id; fixed before the samples were drawn. */
 export type Levels = Readonly<Record<string, number>>
@@ -60,12 +60,16 @@ export const score = (
 ): ReadonlyArray<Scored> => scoreAll([group], kind, levels).flat()
 
 /** What estimators read of a trajectory. A call ends its run of action tokens, and an observation follows. */
-const member = ({ answer = null, instructionId, mask, reward }: Sampled, levels?: Levels): Member => {
+const member = (trajectory: Sampled, levels?: Levels): Member => {
+  const { answer = null, instructionId, reward } = trajectory
+  const segments = Trajectory.segments(trajectory)
+  // A run of action tokens ends with its segment.
+  const mask = segments.flatMap(({ mask }, index): Sampled["mask"] => (index === 0 ? mask : [0, ...mask]))
   const start = mask.indexOf(1)
   const end = start === -1 ? -1 : mask.indexOf(0, start)
   return {
     reward: reward - (levels?.[instructionId] ?? 0),
-    length: actionTokens(mask),
+    length: actionTokens(segments),
     answer,
     firstCall: end === -1 ? null : end - start
   }
@@ -83,33 +87,38 @@ export const miniBatches = <A>(
   unit === "questions" ? Array.chunksOf(groups, size).map(Array.flatten) : Array.chunksOf(Array.flatten(groups), size)
 
 /**
- * The mini-batch as training data. Every action token carries its trajectory's advantage and its share of the loss:
- * with `sequence-mean` 1 / (sequences of the mini-batch × action tokens of its sequence), with `token-mean`
- * 1 / action tokens of the mini-batch. Observation tokens carry 0 for both.
+ * The mini-batch as training data: one datum for each segment of a trajectory, so that each action token is trained in the
+ * context that it was sampled in. It carries its trajectory's advantage and its share of the loss: with `sequence-mean`
+ * 1 / (trajectories of the mini-batch × action tokens of its trajectory), with `token-mean` 1 / action tokens of the
+ * mini-batch. Observation tokens carry 0 for both.
  *
- * Throws `InvalidInput` unless every token has a log-probability and a mask. Sequences that cannot change the policy are
- * left out but counted in the shares: those without action tokens, and those of advantage 0 without a KL or entropy term.
+ * Throws `InvalidInput` unless every token has a log-probability and a mask. What cannot change the policy is left out but
+ * counted in the shares: segments without action tokens, and trajectories of advantage 0 without a KL or entropy term.
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
   options: Pick<LossConfig, "normalization" | "klCoefficient" | "entropyCoefficient">
 ): ReadonlyArray<Datum> => {
   for (const { trajectory } of miniBatch) assertParallel(trajectory)
-  const allActions = miniBatch.reduce((sum, { trajectory }) => sum + actionTokens(trajectory.mask), 0)
+  const counts = miniBatch.map(({ trajectory }) => actionTokens(Trajectory.segments(trajectory)))
+  const allActions = counts.reduce((sum, count) => sum + count, 0)
   const rewardsAlone = options.klCoefficient === 0 && options.entropyCoefficient === 0
-  return miniBatch.flatMap(({ advantage, trajectory }) => {
-    const actions = actionTokens(trajectory.mask)
-    if (actions === 0 || (advantage === 0 && rewardsAlone)) return []
+  return Array.zip(miniBatch, counts).flatMap(([{ advantage, trajectory }, actions]) => {
+    if (advantage === 0 && rewardsAlone) return []
     const weight = options.normalization === "sequence-mean" ? 1 / (miniBatch.length * actions) : 1 / allActions
-    return [
-      {
-        prompt: trajectory.prompt,
-        response: trajectory.response,
-        logprobs: trajectory.logprobs,
-        advantages: trajectory.mask.map((isAction) => (isAction === 1 ? advantage : 0)),
-        weights: trajectory.mask.map((isAction) => (isAction === 1 ? weight : 0))
-      }
-    ]
+    return Trajectory.segments(trajectory).flatMap((segment) =>
+      actionTokens([segment]) === 0
+        ? []
+        : [
+            {
+              prompt: segment.prompt,
+              response: segment.response,
+              logprobs: segment.logprobs,
+              advantages: segment.mask.map((isAction) => (isAction === 1 ? advantage : 0)),
+              weights: segment.mask.map((isAction) => (isAction === 1 ? weight : 0))
+            }
+          ]
+    )
   })
 }
 
@@ -183,15 +192,17 @@ const request = (
   }
 })
 
-const assertParallel = ({ logprobs, mask, questionId, response }: Sampled): void => {
-  for (const [field, { length }] of Object.entries({ logprobs, mask }))
-    if (length !== response.length)
-      InvalidInput.refuse({
-        where: "GrpoBatch",
-        field: `length of ${field} on ${questionId}`,
-        value: length,
-        expected: `that of the response, ${response.length}`
-      })
+const assertParallel = (trajectory: Sampled): void => {
+  for (const { logprobs, mask, response } of Trajectory.segments(trajectory))
+    for (const [field, { length }] of Object.entries({ logprobs, mask }))
+      if (length !== response.length)
+        InvalidInput.refuse({
+          where: "GrpoBatch",
+          field: `length of ${field} on ${trajectory.questionId}`,
+          value: length,
+          expected: `that of the response, ${response.length}`
+        })
 }
 
-const actionTokens = (mask: Sampled["mask"]): number => mask.filter((isAction) => isAction === 1).length
+const actionTokens = (segments: ReadonlyArray<Pick<Trajectory.Segment, "mask">>): number =>
+  segments.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)

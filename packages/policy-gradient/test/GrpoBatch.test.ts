@@ -1,7 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Instruction, Question } from "@inspo/domain"
-import { Schema } from "effect"
-import { GrpoBatch, type LossConfig, MiniBatchUnit, Normalization, type TrainConfig } from "@inspo/policy-gradient"
+import { Instruction, Question, Trajectory } from "@inspo/domain"
+import { Array, Schema } from "effect"
+import type { Datum } from "@inspo/engine"
+import {
+  Advantage,
+  GrpoBatch,
+  type LossConfig,
+  MiniBatchUnit,
+  Normalization,
+  type TrainConfig
+} from "@inspo/policy-gradient"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -25,6 +33,33 @@ const trajectories = (steps: typeof Steps.Type): ReadonlyArray<GrpoBatch.Sampled
     logprobs: mask.map((action) => (action === 1 ? -0.5 : 0)),
     mask
   }))
+
+/** The same trajectory with a context of its own from each of these places of its response on. */
+const cut = (trajectory: GrpoBatch.Sampled, places: ReadonlyArray<number>): GrpoBatch.Sampled => {
+  const starts = [0, ...new Set(places.filter((at) => at > 0 && at < trajectory.response.length))].toSorted(
+    (a, b) => a - b
+  )
+  const segments = starts.map((start, index) => ({
+    prompt: index === 0 ? trajectory.prompt : [...trajectory.prompt, index],
+    response: trajectory.response.slice(start, starts[index + 1]),
+    logprobs: trajectory.logprobs.slice(start, starts[index + 1]),
+    mask: trajectory.mask.slice(start, starts[index + 1])
+  }))
+  const earlier = segments.slice(0, -1)
+  return { ...trajectory, ...segments.at(-1), ...(Array.isReadonlyArrayNonEmpty(earlier) ? { earlier } : {}) }
+}
+
+const toAdvantage = ({ advantage }: GrpoBatch.Scored) => advantage
+
+/** Every action token as it is trained: with its trajectory, its context, its advantage and its share. */
+const trained = (datums: ReadonlyArray<Datum>) =>
+  datums.flatMap(({ advantages, logprobs, prompt, response, weights }) =>
+    response.flatMap((token, at) =>
+      weights[at] === 0
+        ? []
+        : [{ of: prompt[0], token, logprob: logprobs[at], advantage: advantages[at], weight: weights[at] }]
+    )
+  )
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 
@@ -102,6 +137,50 @@ describe("GrpoBatch", () => {
           ? datums.map((datum) => sum(datum.weights))
           : datums.flatMap((datum) => datum.weights.filter((weight) => weight > 0))
       shares.forEach((share) => assert.closeTo(share, shares[0] ?? Number.NaN, 1e-12))
+    }
+  )
+
+  it.prop(
+    "segments change neither the shares nor the advantages of a trajectory's tokens, and each is trained in its context",
+    [Steps, Schema.Array(between(0, 5)), Normalization],
+    ([steps, places, normalization]) => {
+      const options = { ...config.loss, normalization, klCoefficient: 0.001 }
+      const batch = scored(steps).flat()
+      const cuts = batch.map(({ advantage, trajectory }) => ({ advantage, trajectory: cut(trajectory, places) }))
+      const datums = GrpoBatch.datums(cuts, options)
+      assert.deepStrictEqual(trained(datums), trained(GrpoBatch.datums(batch, options)))
+      const acting = cuts.flatMap(({ trajectory }) =>
+        Trajectory.segments(trajectory).filter(({ mask }) => mask.includes(1))
+      )
+      assert.deepStrictEqual(
+        datums.map(({ logprobs, prompt, response, weights }) => ({
+          prompt,
+          response,
+          logprobs,
+          mask: weights.map((weight) => (weight > 0 ? 1 : 0))
+        })),
+        acting
+      )
+    }
+  )
+
+  it.prop(
+    "a new segment is to advantages as an observation",
+    [Schema.Array(between(1, 5)).check(Schema.isMinLength(1)), Advantage.Advantage],
+    ([places, drawn]) => {
+      const rewarded = ([1, 1, 0] as const).map((reward) => ({ instruction: 0, question: 0, reward }))
+      const cuts = trajectories(rewarded.map((one) => ({ ...one, mask: [1, 1, 1, 1, 0, 1] }))).map((one, index) =>
+        cut(one, places.slice(index))
+      )
+      const shown = cuts.map(({ earlier = [], ...last }) => {
+        const observed = earlier.flatMap(({ mask }): typeof last.mask => [...mask, 0])
+        return { ...last, mask: [...observed, ...last.mask] }
+      })
+      for (const kind of [drawn, "early-tool"] as const)
+        assert.deepStrictEqual(
+          GrpoBatch.score(cuts, kind).map(toAdvantage),
+          GrpoBatch.score(shown, kind).map(toAdvantage)
+        )
     }
   )
 
