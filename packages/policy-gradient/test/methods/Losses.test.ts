@@ -45,40 +45,6 @@ const token = (ratio: number, advantage: number): Sequence => ({
 })
 
 describe("every loss", () => {
-  it.prop(
-    "has the advantage as its weight at ratio 1, except where its formula differs there",
-    [sequence()],
-    ([one]) => {
-      for (const { name, weights } of losses)
-        if (name === "luspo")
-          close(
-            weights(onPolicy(one)),
-            one.advantages.map((advantage) => advantage * one.logprobs.length)
-          )
-        else if (name !== "icpo") close(weights(onPolicy(one), given), one.advantages)
-    }
-  )
-
-  it.prop("has the gradient of what is written, by finite differences", [sequence()], ([one]) => {
-    const step = 1e-6
-    for (const { name, objective, weights } of losses) {
-      const found = weights(one, given)
-      one.logprobs.forEach((_, index) => {
-        const at = (by: number): number =>
-          objective(
-            { ...one, logprobs: one.logprobs.map((logprob, other) => (other === index ? logprob + by : logprob)) },
-            given,
-            one
-          )
-        const [before, here, after] = [at(-step), at(0), at(step)]
-        const slopes = [(here - before) / step, (after - here) / step].map((slope) => slope * one.logprobs.length)
-        // At a kink the two sides differ, and the gradient is that of either.
-        const nearest = Math.min(...slopes.map((slope) => Math.abs(slope - (found[index] ?? 0))))
-        assert.isBelow(nearest, 2e-3, name)
-      })
-    }
-  })
-
   it.prop("is 0 without an advantage, save for penalties", [sequence(Schema.Literal(0))], ([one]) => {
     for (const { name, weights } of losses)
       if (name !== "dro" && name !== "ratio-variance") close(weights(one, given), one.advantages)

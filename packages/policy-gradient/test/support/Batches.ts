@@ -26,9 +26,6 @@ export const binaryGroup: Arbitrary.Arbitrary<Group> = Arbitrary.map(members, (a
 /** The groups of a step. */
 export const batch = Arbitrary.array(group, { minLength: 1, maxLength: 5 })
 
-/** Those of a step with rewards of 0 and 1. */
-export const binaryBatch = Arbitrary.array(binaryGroup, { minLength: 1, maxLength: 5 })
-
 const toMember = ({ called, hundredths, ...member }: typeof MemberOf.Type, step: number): Member => ({
   ...member,
   reward: step === 1 ? hundredths / 100 : hundredths >= step ? 1 : 0,
