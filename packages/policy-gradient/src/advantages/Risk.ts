@@ -42,6 +42,6 @@ export const risk = estimator({
   }
 })
 
-/** A quantile after more scores: it moves until a `share` of them lies below. */
+/** A quantile after more scores: it moves until a `share` of them is below. */
 export const nextQuantile = (quantile: number, scores: ReadonlyArray<number>, share: number, rate = 0.1): number =>
   quantile + rate * (share - Moments.mean(scores.map((score) => (score < quantile ? 1 : 0))))
