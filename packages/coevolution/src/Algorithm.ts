@@ -3,7 +3,7 @@ import { Rules, SearchEvery, Settings } from "@inspo/evolution"
 import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
 import { RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
 import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
-import { TrainConfig as PolicyGradientConfig, optimizers } from "@inspo/policy-gradient"
+import { TrainConfig as PolicyGradientConfig, adamw } from "@inspo/policy-gradient"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -288,14 +288,14 @@ export const unsupported = (
     return notZero("train.loss.entropyCoefficient", loss.entropyCoefficient, `the loss of ${own} has no entropy term`)
   if (train.staleness > 0 && hold === undefined)
     return notZero("train.staleness", train.staleness, `${own} cannot sample from earlier weights while it trains`)
-  const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== optimizers.adamw[name])
+  const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== adamw.defaults[name])
   return fixed === undefined
     ? null
     : new ConfigError({
         field: `train.optimizer.${fixed}`,
         value: String(train.optimizer[fixed]),
-        expected: `${optimizers.adamw[fixed]}, the default, because ${own} uses the value of its server`,
-        remedy: `Set train.optimizer.${fixed} to ${optimizers.adamw[fixed]}, and configure your value when you start the server.`
+        expected: `${adamw.defaults[fixed]}, the default, because ${own} uses the value of its server`,
+        remedy: `Set train.optimizer.${fixed} to ${adamw.defaults[fixed]}, and configure your value when you start the server.`
       })
 }
 

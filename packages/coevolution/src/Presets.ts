@@ -1,5 +1,6 @@
+import { Choice } from "@inspo/domain"
 import { Rules } from "@inspo/evolution"
-import { optimizers } from "@inspo/policy-gradient"
+import { adamw, adamwShort } from "@inspo/policy-gradient"
 import { ClauseBank, ProposerModel } from "@inspo/reflection"
 import { defaultConfig as episode } from "@inspo/rollout"
 import { Struct } from "effect"
@@ -57,7 +58,7 @@ export const robust: Algorithm = {
     staleness: 0,
     miniBatch: { size: 256, unit: "questions", epochs: 1 },
     learningRate: 5e-7,
-    optimizer: optimizers.adamw,
+    optimizer: Choice.make(adamw),
     loss: { clipRatio: 0.2, klCoefficient: 0.001, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
     advantage: "standardised"
   },
@@ -112,7 +113,7 @@ export const quick: Algorithm = {
     batchSize: 16,
     miniBatch: { ...robust.train.miniBatch, size: 16 },
     learningRate: 3e-4,
-    optimizer: optimizers["adamw-short"]
+    optimizer: Choice.make(adamwShort)
   },
   evaluation: { ...robust.evaluation, every: 0, select: "last" },
   checkpoint: { ...robust.checkpoint, every: 5 }
@@ -135,9 +136,6 @@ export const tiny: Algorithm = {
 
 /** The sets of rules by the names that `selection` has. */
 export const selections: Readonly<Record<string, Algorithm["selection"]>> = Rules.sets
-
-/** The optimizers by the names that `train.optimizer` has. */
-export { optimizers }
 
 /** The presets by their names on the command line. */
 export const byName: Readonly<Record<string, Algorithm>> = { quick, tiny, paper, "paper-7b": paper7b, robust }

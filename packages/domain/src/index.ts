@@ -1,5 +1,6 @@
 export * as Attempt from "./Attempt.ts"
 export * as Chat from "./Chat.ts"
+export * as Choice from "./Choice.ts"
 export * as Checked from "./Checked.ts"
 export * as Experience from "./Experience.ts"
 export * as FirstIssue from "./FirstIssue.ts"

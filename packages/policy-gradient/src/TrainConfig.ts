@@ -1,4 +1,5 @@
-import { Equal, Schema, SchemaGetter, Struct } from "effect"
+import { Choice } from "@inspo/domain"
+import { Schema } from "effect"
 import { Advantage } from "./Advantage.ts"
 
 /** What one mini-batch counts; the advantages of a group that is split are still those of the whole group. */
@@ -39,7 +40,7 @@ export const LossConfig = Schema.Struct({
 export interface LossConfig extends Schema.Schema.Type<typeof LossConfig> {}
 
 /** The numbers of AdamW, and how its learning rate changes. */
-const AdamW = Schema.Struct({
+const parameters = {
   warmup: Share.annotate({
     description: "Warm-up: share of the training steps in which the learning rate rises to its peak"
   }),
@@ -53,36 +54,29 @@ const AdamW = Schema.Struct({
   gradientClip: NonNegative.annotate({
     description: "Maximum gradient norm of a mini-batch, by scaling; 0 for no limit"
   })
-})
-export interface OptimizerConfig extends Schema.Schema.Type<typeof AdamW> {}
-
-const adamw: OptimizerConfig = {
-  warmup: 0.1,
-  decay: "cosine",
-  beta1: 0.9,
-  beta2: 0.999,
-  weightDecay: 0.01,
-  gradientClip: 1
 }
+export type OptimizerConfig = Schema.Struct.Type<typeof parameters>
 
-/** The registry of optimizers, by name: AdamW with the defaults of PyTorch, and for runs of tens of steps. */
-export const optimizers = { adamw, "adamw-short": { ...adamw, beta2: 0.95, weightDecay: 0 } }
+/** AdamW with the defaults of PyTorch. */
+export const adamw = {
+  name: "adamw",
+  defaults: { warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0.01, gradientClip: 1 },
+  parameters
+} as const
 
-/** An optimizer by its name, or its numbers: encoded as the name where they are those of a name. */
-export const Optimizer = Schema.Union([Schema.Literals(Struct.keys(optimizers)), AdamW])
-  .annotate({
-    description:
-      "AdamW with the defaults of PyTorch (`adamw`), or for tens of steps (`adamw-short`). Its learning rate rises over the share " +
-      "`warmup` of the steps and falls by `decay`. One number can be changed alone, as `train.optimizer.weightDecay=0.1`"
-  })
-  .pipe(
-    Schema.decodeTo(Schema.toType(AdamW), {
-      decode: SchemaGetter.transform((given) => (typeof given === "string" ? optimizers[given] : given)),
-      encode: SchemaGetter.transform(
-        (own) => Struct.keys(optimizers).find((name) => Equal.equals(optimizers[name], own)) ?? own
-      )
-    })
-  )
+/** AdamW for runs of tens of steps. */
+export const adamwShort = {
+  name: "adamw-short",
+  defaults: { ...adamw.defaults, beta2: 0.95, weightDecay: 0 },
+  parameters
+} as const
+
+/** The optimizers that `train.optimizer` can name. */
+export const Optimizer = Choice.of(
+  [adamw, adamwShort],
+  "AdamW with the defaults of PyTorch (`adamw`), or for tens of steps (`adamw-short`). Its learning rate rises over the share " +
+    "`warmup` of the steps and falls by `decay`. One number can be changed alone, as `train.optimizer.weightDecay=0.1`"
+)
 
 /** The mini-batches of a step; one optimizer step each. */
 export const MiniBatchConfig = Schema.Struct({

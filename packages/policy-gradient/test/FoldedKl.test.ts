@@ -8,7 +8,7 @@ const config = {
   learningRate: 1e-3,
   miniBatch: { size: 8, unit: "questions", epochs: 1 },
   loss: { clipRatio: 0.2, klCoefficient: 0.7, kl: "advantages", entropyCoefficient: 0, normalization: "sequence-mean" },
-  optimizer: { warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
+  optimizer: { name: "adamw", warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
   advantage: "standardised"
 } as const satisfies TrainConfig
 

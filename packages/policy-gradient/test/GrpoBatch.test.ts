@@ -67,7 +67,15 @@ const config = {
   learningRate: 1e-3,
   miniBatch: { size: 4, unit: "questions", epochs: 1 },
   loss: { clipRatio: 0.2, klCoefficient: 0, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
-  optimizer: { warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0.01, gradientClip: 1 },
+  optimizer: {
+    name: "adamw",
+    warmup: 0.1,
+    decay: "cosine",
+    beta1: 0.9,
+    beta2: 0.999,
+    weightDecay: 0.01,
+    gradientClip: 1
+  },
   advantage: "standardised"
 } as const satisfies TrainConfig
 

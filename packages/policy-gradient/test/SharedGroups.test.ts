@@ -28,7 +28,7 @@ const config: TrainConfig = {
   learningRate: 1e-3,
   miniBatch: { size: 4, unit: "questions", epochs: 1 },
   loss: { clipRatio: 0.2, klCoefficient: 0, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
-  optimizer: { warmup: 0, decay: "constant", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
+  optimizer: { name: "adamw", warmup: 0, decay: "constant", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
   advantage: "centred"
 }
 

@@ -17,7 +17,15 @@ export const play = Effect.fnUntraced(function* (episodes: ReadonlyArray<Episode
 const trainConfig: TrainConfig = {
   miniBatch: { size: 256, unit: "questions", epochs: 1 },
   loss: { clipRatio: 0.2, klCoefficient: 0, kl: "advantages", entropyCoefficient: 0, normalization: "sequence-mean" },
-  optimizer: { warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0.01, gradientClip: 1 },
+  optimizer: {
+    name: "adamw",
+    warmup: 0.1,
+    decay: "cosine",
+    beta1: 0.9,
+    beta2: 0.999,
+    weightDecay: 0.01,
+    gradientClip: 1
+  },
   learningRate: 5e-7,
   advantage: "standardised"
 }

@@ -96,7 +96,12 @@ function closed({ anyOf, items, ...node }: Node): Node {
 
 /** The type of a node's values, as text. */
 export function takes(node: Node): string {
-  if (node.anyOf !== undefined) return node.anyOf.map(takes).join(" or ")
+  if (node.anyOf !== undefined) {
+    const [names, ...methods] = node.anyOf
+    return methods.length > 0 && methods.every(({ properties }) => properties?.name?.enum?.length === 1)
+      ? `${takes(names ?? {})}, or one as {name, …} with its parameters`
+      : node.anyOf.map(takes).join(" or ")
+  }
   if (node.enum !== undefined) return node.enum.map((value) => `\`${value}\``).join(", ")
   switch (node.type) {
     case "null":

@@ -1,6 +1,7 @@
-import { type RunConfig, inconsistency, merge, withAlgorithm } from "@inspo/config"
+import { RunConfig, inconsistency, merge, withAlgorithm } from "@inspo/config"
 import { Ablations, ConfigError, Presets } from "@inspo/coevolution"
-import { Array as Arr, Option, Predicate, Result } from "effect"
+import { Choice } from "@inspo/domain"
+import { Option, Predicate, Result } from "effect"
 import { decode, show } from "./Decode.ts"
 import { nearest } from "./Suggestion.ts"
 import * as Yaml from "./Yaml.ts"
@@ -17,10 +18,14 @@ export interface Override {
  * Fails with the first error: an unknown key, an invalid value, or an invalid combination of settings.
  */
 export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Result.Result<RunConfig, ConfigError> => {
-  const known = leafPaths(base)
-  const unknown = overrides.flatMap((override) => unknownKeys(base, override, []))
-  if (Arr.isReadonlyArrayNonEmpty(unknown)) return Result.fail(unknownKey(unknown, known))
-  const merged = overrides.map(spelled).reduce<unknown>(merge, frozenUnder(base, overrides))
+  let merged: unknown = frozenUnder(base, overrides)
+  for (const override of overrides) {
+    const under = renamed(merged, override)
+    const [unknown] = unknownKeys(under, override, [])
+    if (unknown !== undefined)
+      return Result.fail(unknownParameter(under, unknown) ?? unknownKey(unknown, leafPaths(under)))
+    merged = merge(under, spelled(override))
+  }
   return decode(merged, (field) => `Fix it in the config file or with --set ${field}=VALUE.`).pipe(
     Result.flatMap((config) => {
       const fault = inconsistency(config)
@@ -29,20 +34,31 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   )
 }
 
-/** Choices that have names together. */
-const named: Readonly<Record<string, Readonly<Record<string, object>>>> = {
-  selection: Presets.selections,
-  "train.optimizer": Presets.optimizers
-}
+/** The config below an override, in which the methods that the override names have taken the places of those before them. */
+const renamed = (under: unknown, override: Override): unknown =>
+  choices.reduce<unknown>((whole, [path, methods]) => {
+    const value = nameAlone(valueAt(override, path))
+    if (!isRecord(value) || typeof value.name !== "string") return whole
+    const isKnown = methods.some(({ name }) => name === value.name)
+    return replaced(whole, path, isKnown ? Choice.completed(methods, { name: value.name }) : value)
+  }, under)
 
 /** Choices by their name, spelled out, so that later overrides change one by one. */
-const spelled = (override: Override): unknown =>
-  Object.entries(named).reduce<unknown>((whole, [path, sets]) => {
-    const name = valueAt(override, path)
-    return typeof name === "string" && Object.hasOwn(sets, name)
-      ? merge(whole, nest(path.split("."), sets[name]))
-      : whole
+const spelled = (override: Override): unknown => {
+  const named = choices.reduce<unknown>((whole, [path]) => {
+    const value = valueAt(override, path)
+    return typeof value === "string" ? replaced(whole, path, nameAlone(value)) : whole
   }, override)
+  const rules = valueAt(override, "selection")
+  return typeof rules === "string" && Object.hasOwn(Presets.selections, rules)
+    ? merge(named, { selection: Presets.selections[rules] })
+    : named
+}
+
+const nameAlone = (value: unknown): unknown => (typeof value === "string" ? { name: value } : value)
+
+const replaced = (whole: unknown, path: string, value: unknown): unknown =>
+  [null, value].reduce<unknown>((under, over) => merge(under, nest(path.split("."), over)), whole)
 
 /** Reads `a.b=c`: the value is a YAML scalar or flow collection; an empty value is the empty text. */
 export const parseSet = (text: string): Result.Result<Override, ConfigError> => {
@@ -115,7 +131,7 @@ const unknownKeys = (base: unknown, override: unknown, path: ReadonlyArray<strin
       )
     : []
 
-const unknownKey = ([field]: Arr.NonEmptyReadonlyArray<string>, known: ReadonlyArray<string>): ConfigError =>
+const unknownKey = (field: string, known: ReadonlyArray<string>): ConfigError =>
   new ConfigError({
     field,
     value: "set",
@@ -126,5 +142,32 @@ const unknownKey = ([field]: Arr.NonEmptyReadonlyArray<string>, known: ReadonlyA
     })
   })
 
+/** The same of a method that has no such parameter. */
+const unknownParameter = (under: unknown, field: string): ConfigError | null => {
+  const method = choices
+    .flatMap(([path]) => (field.startsWith(`${path}.`) ? [valueAt(under, path)] : []))
+    .find(isRecord)
+  if (method === undefined) return null
+  const parameters = Object.keys(method).filter((key) => key !== "name")
+  return new ConfigError({
+    field,
+    value: "set",
+    expected: `a parameter of ${String(method.name)}${parameters.length === 0 ? ", which has none" : `: ${parameters.join(", ")}`}`,
+    remedy: "Remove it, or name another method beside it."
+  })
+}
+
 const firstLine = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0] ?? ""
+
+type Methods = ReadonlyArray<Choice.Named>
+
+const choicesOf = (schema: unknown, path: ReadonlyArray<string>): ReadonlyArray<readonly [string, Methods]> => {
+  if (Predicate.hasProperty(schema, "methods") && Array.isArray(schema.methods))
+    return [[path.join("."), schema.methods]]
+  if (!Predicate.hasProperty(schema, "fields") || !isRecord(schema.fields)) return []
+  return Object.entries(schema.fields).flatMap(([key, field]) => choicesOf(field, [...path, key]))
+}
+
+/** The settings that are one of several methods, by their dotted names. */
+const choices = choicesOf(RunConfig, [])

@@ -43,8 +43,9 @@ describe("jsonSchema", () => {
     assert.notMatch(text, /"additionalProperties":true/u)
     assert.deepStrictEqual(parse(text), jsonSchema)
     const sections = configKeys.filter(({ isSection }) => isSection)
-    // The root, each section, selection, train.optimizer, keys, rollout.texts, control, and the elements of budget.prices, control.clauses and, of two kinds, rollout.mcp.
-    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + 10)
+    const methods = text.split('"name":{"type":"string","enum":[').length - 1
+    // The root, each section, each method of a choice, selection, keys, rollout.texts, control, and the elements of budget.prices, control.clauses and, of two kinds, rollout.mcp.
+    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + methods + 9)
     assert.strictEqual(text.split('"required":').length - 1, 4)
   })
 })

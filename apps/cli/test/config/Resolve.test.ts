@@ -71,6 +71,15 @@ describe("resolve", () => {
       resolve(Presets.quick, [{ train: { optimizer: "adamw" } }, { train: { optimizer: { beta2: 0.9 } } }])
     ).train
     assert.deepStrictEqual(optimizer, { ...Presets.paper.train.optimizer, beta2: 0.9 })
+    // What names a method has its defaults, whatever was set before; what names none changes the one that is there.
+    const again = Result.getOrThrow(
+      resolve(Presets.quick, [
+        { train: { optimizer: { beta2: 0.9 } } },
+        { train: { optimizer: { name: "adamw-short", beta1: 0.8 } } },
+        { train: { optimizer: { weightDecay: 0.5 } } }
+      ])
+    ).train.optimizer
+    assert.deepStrictEqual(again, { ...Presets.quick.train.optimizer, beta1: 0.8, weightDecay: 0.5 })
   })
 
   it("says what was meant", () => {
@@ -85,6 +94,16 @@ describe("resolve", () => {
     ["selection.temperature=-1", "config: selection.temperature is -1; expected"],
     ["schedule.steps=many", 'config: schedule.steps is "many"; expected'],
     ["selection.assignment=papr", 'config: selection.assignment is "papr"; expected "independent" or "stratified".'],
+    ["train.optimizer=sgd", 'config: train.optimizer is {"name":"sgd"}; expected "adamw" or "adamw-short"'],
+    ["train.optimizer={name: sgd, rate: 1}", 'expected "adamw" or "adamw-short"'],
+    [
+      "train.optimizer.rate=1",
+      "expected a parameter of adamw-short: warmup, decay, beta1, beta2, weightDecay, gradientClip."
+    ],
+    [
+      "train.optimizer={name: adamw, rate: 1}",
+      "config: train.optimizer.rate is set; expected a parameter of adamw: warmup"
+    ],
     ["train=3", "config: train is 3; expected"],
     ['control.clauses=["Be brief."]', 'config: control.clauses.0 is "Be brief."; expected object'],
     ["data.questions=/some/file.jsonl", "config: data.corpus is null; expected a path"]
