@@ -14,10 +14,10 @@ export interface Named {
 export type Of<M extends Named> = M extends { readonly parameters: infer F extends Schema.Struct.Fields }
   ? Types.Simplify<{ readonly name: M["name"] } & Schema.Struct.Type<F>>
   : M extends Named
-    ? Types.Simplify<
-        { readonly name: M["name"] } & { readonly [P in keyof M["defaults"]]: NonNullable<M["defaults"][P]> }
-      >
+    ? Types.Simplify<{ readonly name: M["name"] } & { readonly [P in keyof M["defaults"]]: Widened<M["defaults"][P]> }>
     : never
+
+type Widened<V> = V extends number ? number : V extends boolean ? boolean : V extends string ? string : NonNullable<V>
 
 /** A method as users write it: its name alone, or with some of its parameters. */
 export type Written<M extends Named> = M["name"] | { readonly name: M["name"]; readonly [parameter: string]: unknown }
