@@ -1,11 +1,10 @@
 import { Engine, EngineError, type TrainMetrics } from "@inspo/engine"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Layer, type Scope, Semaphore } from "effect"
 import * as AdamW from "./AdamW.ts"
 import * as Checkpoints from "./internal/Checkpoints.ts"
 import * as PolicyTrainer from "./internal/PolicyTrainer.ts"
 import * as Programs from "./internal/Programs.ts"
 import * as Sampler from "./internal/Sampler.ts"
-import * as WeightLock from "./internal/WeightLock.ts"
 import * as WorkerPool from "./internal/WorkerPool.ts"
 import * as ModelFolder from "./ModelFolder.ts"
 
@@ -70,7 +69,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
   const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
   const checkpoints = Checkpoints.make({ config, folder: options.checkpoints, parameters: pool.current, optimizer })
   let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
-  const { alone, changed, hold, sampling } = yield* WeightLock.make(pool.workers, () => {
+  const { alone, changed, hold, sampling } = yield* makeWeightLock(pool.workers, () => {
     pool.sampled.set(pool.current)
     sampler.forget()
   })
@@ -131,4 +130,35 @@ const runtime = Effect.try({
       reason: "the embedded engine needs the package onnxruntime-node: npm install onnxruntime-node",
       cause
     })
+})
+
+/**
+ * Who may work with the weights of an engine, and when samples come from other ones. `most` samples may go beside each other;
+ * `publish` has samples come from the present weights, and no sample runs meanwhile.
+ */
+const makeWeightLock = Effect.fnUntraced(function* (most: number, publish: () => void) {
+  const samples = yield* Semaphore.make(most)
+  const weights = yield* Semaphore.make(most)
+  const holder = yield* Semaphore.make(1)
+  let held = false
+  /** What may change the weights goes alone. */
+  const alone = weights.withPermits(most)
+  /** Samples come from the changed weights from now on, unless others are held. */
+  const changed = () => {
+    if (!held) publish()
+  }
+  return {
+    /** Samples go beside each other, and beside what changes the weights only while others are held. */
+    sampling: <A, E, R>(work: Effect.Effect<A, E, R>) =>
+      samples.withPermit(Effect.suspend(() => (held ? work : weights.withPermit(work)))),
+    alone,
+    changed,
+    /** Samples come from the weights of now until the scope closes; one scope at a time. */
+    hold: Effect.acquireRelease(Effect.andThen(holder.take(1), alone(Effect.sync(() => void (held = true)))), () =>
+      Effect.sync(() => {
+        held = false
+        changed()
+      }).pipe(alone, samples.withPermits(most), Effect.ensuring(holder.release(1)))
+    )
+  }
 })

@@ -1,10 +1,9 @@
-import { Chat, type Instruction, Spent, Thoughts } from "@inspo/domain"
+import { Chat, type Instruction, Spent, Thoughts, PlainText } from "@inspo/domain"
 import { Effect, Layer, Result } from "effect"
-import { LanguageModel, type Response } from "effect/ai"
+import { LanguageModel, type Response, type AiError } from "effect/ai"
 import * as CandidateLint from "./CandidateLint.ts"
 import * as CandidateParser from "./CandidateParser.ts"
 import * as Evidence from "./Evidence.ts"
-import * as ModelFault from "./internal/ModelFault.ts"
 import * as Metering from "./Metering.ts"
 import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
@@ -17,6 +16,7 @@ import {
   ProposerError,
   type ProposeRequest
 } from "./Proposer.ts"
+import * as Provider from "./Provider.ts"
 import type { Message } from "./Provider.ts"
 import { isAttempt } from "./ReflectiveRecord.ts"
 
@@ -153,7 +153,7 @@ const converse = Effect.fnUntraced(function* <E>(
       candidates: [...first.candidates, ...second.success.candidates],
       spent: Spent.add(first.spent, second.success.spent)
     }
-    return both.candidates.length > 0 ? both : yield* ModelFault.nothingFound(options.kind, second.success, both.spent)
+    return both.candidates.length > 0 ? both : yield* nothingFound(options.kind, second.success, both.spent)
   }
   // What the first answer brought is not given up because the second one failed.
   const { failure } = second
@@ -175,7 +175,7 @@ interface ParsedAnswer extends ModelAnswer {
 const usable =
   (proposer: string) =>
   (answer: ModelAnswer): Effect.Effect<ParsedAnswer, ProposerError> => {
-    if (answer.end === "refused") return Effect.fail(ModelFault.refused(proposer, answer))
+    if (answer.end === "refused") return Effect.fail(refused(proposer, answer))
     const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end !== "done" })
     const candidates = texts.map((text) => ({ text, rationale: "" }))
     return Effect.succeed({ ...answer, critique, candidates })
@@ -198,7 +198,7 @@ const asking =
         prompt,
         model.generateText({ prompt: conversation.map(({ role, text }) => ({ role, content: text })) })
       )
-      if (Result.isFailure(result)) return yield* ModelFault.fromAiError(options.kind, result.failure, spent)
+      if (Result.isFailure(result)) return yield* fromAiError(options.kind, result.failure, spent)
       return { text: answerOf(result.success), end: ends[result.success.finishReason] ?? "other", spent }
     })
     return { atMost: Metering.atMost(options, prompt, options.requests), answer }
@@ -218,4 +218,61 @@ const answerOf = ({
   // A candidate may speak of the tags of thoughts.
   const answer = Thoughts.strip(text, (rest) => CandidateParser.parse(rest).texts.length > 0).trim()
   return answer === "" && CandidateParser.parse(reasoningText).texts.length > 0 ? reasoningText.trim() : answer
+}
+
+/** The language model could not be asked, or not be understood. */
+const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent.Spent): ProposerError =>
+  new ProposerError({
+    proposer,
+    kind: Provider.kindOf(error),
+    reason: Provider.explain(error),
+    spent
+  })
+
+/** The proposer, or a filter of its provider, declined. */
+const refused = (proposer: string, { spent, text }: ModelAnswer): ProposerError =>
+  new ProposerError({
+    proposer,
+    kind: "refused",
+    spent,
+    reason:
+      `the proposer's model refused to write${text === "" ? "" : ` (${excerpt(text)})`}; ` +
+      "look at the questions and passages of the failures, or choose another model"
+  })
+
+/** Nothing was found between tags, also after asking again. */
+const nothingFound = (
+  proposer: string,
+  { end, text }: Pick<ModelAnswer, "end" | "text">,
+  spent: Spent.Spent
+): ProposerError => {
+  if (end === "cut")
+    return new ProposerError({
+      proposer,
+      kind: "cut",
+      spent,
+      reason:
+        "the proposer's model reached the limit of tokens before its first candidate was complete, twice; " +
+        "raise maxOutputTokens, which covers its thoughts too"
+    })
+  if (text.trim() === "")
+    return new ProposerError({
+      proposer,
+      kind: "empty",
+      spent,
+      reason: "the proposer's model answered with no text, twice; raise maxOutputTokens, or choose another model"
+    })
+  return new ProposerError({
+    proposer,
+    kind: "no-candidates",
+    spent,
+    reason:
+      `no candidate could be found in what the proposer's model wrote (${excerpt(text)}), twice; expected <ins_1>…</ins_1>. ` +
+      "Choose a more capable model, or look at the prompts"
+  })
+}
+
+const excerpt = (text: string): string => {
+  const line = text.trim().replace(/\s+/gu, " ")
+  return PlainText.escape(JSON.stringify(line.length <= 120 ? line : `${line.slice(0, 120)}…`))
 }

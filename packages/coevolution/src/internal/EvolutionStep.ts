@@ -1,33 +1,36 @@
 /** Evolution in a run: its next decision, or the event that it waits for. */
-import { type Instruction, RandomStream } from "@inspo/domain"
-import { type EvolutionIn, isIn } from "@inspo/evolution"
+import { type Instruction, RandomStream, Invariant, type Question } from "@inspo/domain"
 import * as Evolution from "@inspo/evolution"
+import { type EvolutionIn, isIn, type Scores, type VerificationContext } from "@inspo/evolution"
 import type { Population } from "@inspo/population"
-import type { Command } from "../Command.ts"
+import type { Command, Verify } from "../Command.ts"
 import type { DecisionContext } from "../Strategies.ts"
 import type { RunEvent } from "../RunEvent.ts"
-import * as RunState from "../RunState.ts"
-import * as Verifying from "./Verifying.ts"
+import { instruction, type RunState } from "../RunState.ts"
+import { ReplayBuffer } from "@inspo/replay-buffer"
+import type { Verification } from "@inspo/verification"
+import { Option } from "effect"
+import type { Algorithm } from "../Algorithm.ts"
 
 /** The next command of an evolution. */
-export const next = (context: DecisionContext, state: RunState.RunState): Command => {
+export const next = (context: DecisionContext, state: RunState): Command => {
   const decision = Evolution.decide(kernelContext(context, state), state)
   if (decision !== null) return { _tag: "Record", event: decision }
-  return isIn(state.evolution, "Proposing") ? propose(context, state, state.evolution) : Verifying.ask(context, state)
+  return isIn(state.evolution, "Proposing") ? propose(context, state, state.evolution) : ask(context, state)
 }
 
 /** The input of evolution for its decisions. */
-const kernelContext = (context: DecisionContext, state: RunState.RunState): Evolution.DecisionContext => ({
+const kernelContext = (context: DecisionContext, state: RunState): Evolution.DecisionContext => ({
   strategies: context.strategies,
   values: rankingValues(context, state),
   settings: context.algorithm,
   protectedIds: new Set(),
-  generationOf: (id) => RunState.instruction(state, id).generation,
-  verification: Verifying.verificationContext(context, state)
+  generationOf: (id) => instruction(state, id).generation,
+  verification: verificationContext(context, state)
 })
 
 /** Shows the first parent, in the order of the round, that has failures. */
-const propose = (context: DecisionContext, state: RunState.RunState, evolution: EvolutionIn<"Proposing">): Command => {
+const propose = (context: DecisionContext, state: RunState, evolution: EvolutionIn<"Proposing">): Command => {
   const { algorithm, strategies } = context
   const reflections = parentsOfRound(algorithm, evolution).map((parent) => ({
     parent,
@@ -46,9 +49,9 @@ const propose = (context: DecisionContext, state: RunState.RunState, evolution: 
       event:
         evolution.round === 1 ? skipped(context, evolution) : Evolution.refill(kernelContext(context, state), state)
     }
-  const parent = RunState.instruction(state, reflection.parent)
+  const parent = instruction(state, reflection.parent)
   const history = [...state.removed, ...strategies.valuation.values(state.population)].map(({ id, value }) => ({
-    instruction: RunState.instruction(state, id),
+    instruction: instruction(state, id),
     score: value
   }))
   return {
@@ -91,8 +94,68 @@ const failuresShown = 4
 const failureThreshold = 0.5
 
 /** Row 3: the paper ranks by the values before this step's rewards, we by the current ones. */
-const rankingValues = (
-  { algorithm, strategies }: DecisionContext,
-  state: RunState.RunState
-): ReadonlyArray<Population.Value> =>
+const rankingValues = ({ algorithm, strategies }: DecisionContext, state: RunState): ReadonlyArray<Population.Value> =>
   algorithm.selection.ranking === "before" ? state.previousValues : strategies.valuation.values(state.population)
+
+/** The input of evolution for verification. */
+const verificationContext = ({ algorithm }: DecisionContext, state: RunState): VerificationContext => ({
+  asks: algorithm.verification.samples > 0,
+  evidence: (evolution) => evidence(algorithm, state, evolution)
+})
+
+/** The rollouts of a verification. */
+const ask = ({ algorithm, strategies }: DecisionContext, state: RunState): Verify => {
+  const { buffer, evolution } = state
+  if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken("candidates")
+  const { round, stage, step } = evolution
+  const { candidates, parent, reflected } = stage
+  const { samples } = algorithm.verification
+  return {
+    _tag: "Verify",
+    step,
+    round,
+    candidates,
+    parent: strategies.verification.plan({ candidates: candidates.length, questions: samples }).parent
+      ? instruction(state, parent)
+      : null,
+    questions: strategies.buffer.verificationQuestions(buffer, {
+      samples,
+      exclude: reflected,
+      seed: algorithm.randomSeed,
+      path: ["verification", step, round]
+    })
+  }
+}
+
+/** The scores of a verification; permuted credit gives each candidate those of another. */
+const evidence = (
+  algorithm: Algorithm,
+  { buffer }: RunState,
+  { round, stage: { candidates, parent, scores }, step }: EvolutionIn<"Verifying">
+): Verification.Evidence => {
+  const known: Scores = scores ?? { questions: [], candidates: candidates.map(() => []), parent: null }
+  const credited = algorithm.control.permuteCredit
+    ? RandomStream.make(algorithm.randomSeed, ["permuted-verification", step, round]).shuffle(known.candidates)
+    : known.candidates
+  return {
+    candidates: compared(algorithm, buffer, parent, known.questions, credited),
+    parent: known.parent,
+    storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, known.questions))
+  }
+}
+
+/** Row 31: the scores that are compared with the parent's record, for `shared` only those on the questions that it covers. */
+const compared = (
+  { selection: { baseline } }: Algorithm,
+  buffer: ReplayBuffer.Contents,
+  parent: Instruction.InstructionId,
+  questions: ReadonlyArray<Question.QuestionId>,
+  candidates: ReadonlyArray<ReadonlyArray<number>>
+): ReadonlyArray<ReadonlyArray<number>> => {
+  if (baseline !== "shared") return candidates
+  const met = new Set(
+    buffer.experiences.flatMap(({ instructionId, questionId }) => (instructionId === parent ? [questionId] : []))
+  )
+  const covers = questions.map((question) => met.has(question))
+  return covers.includes(true) ? candidates.map((scores) => scores.filter((_, at) => covers[at])) : candidates
+}

@@ -1,9 +1,8 @@
-import type { SampleRequest, Sequence, Tokenizer } from "@inspo/engine"
+import type { SampleRequest, Sequence, Tokenizer, SampledSequence } from "@inspo/engine"
 import { numericSeed, seedHeaders } from "@inspo/engine/Wire"
 import { Effect, Result } from "effect"
-import type { Connection } from "./Connection.ts"
+import { type Connection, AskError } from "./Connection.ts"
 import type { Arrived, Dialect } from "./Dialect.ts"
-import { fill } from "./Fill.ts"
 
 export type Questions = ReturnType<typeof make>
 
@@ -57,3 +56,33 @@ const checked = (
   }
   return Result.succeed(sequences)
 }
+
+/** A sequence with the log-probabilities that its answer left out, each asked for: among the likely tokens, then among all. */
+const fill = Effect.fnUntraced(function* (
+  connection: Connection,
+  { name, next }: Dialect,
+  prompt: ReadonlyArray<number>,
+  { logprobs, stopReason, tokens }: Arrived
+): Effect.fn.Return<SampledSequence, AskError> {
+  const known: Array<number> = []
+  for (const [at, token] of tokens.entries()) {
+    let logprob = logprobs[at] ?? null
+    for (const most of [likely, all]) {
+      if (logprob !== null || next === undefined) break
+      const { body, path } = next.ask([...prompt, ...tokens.slice(0, at)], most)
+      logprob = yield* connection.post(path, body, {}, (answer) => next.read(answer, token))
+    }
+    if (logprob === null)
+      return yield* new AskError({
+        path: name,
+        status: null,
+        reason: `no log-probability of token ${at}, ${token}, not even when asked for it`,
+        unusable: true
+      })
+    known.push(logprob)
+  }
+  return { tokens, logprobs: known, stopReason }
+})
+
+const likely = 512
+const all = 2 ** 30

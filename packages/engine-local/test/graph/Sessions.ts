@@ -1,6 +1,6 @@
 import { RandomStream } from "@inspo/domain"
 import type { Program } from "../../src/graph/Program.ts"
-import { sessionOptions } from "../../src/graph/Session.ts"
+import { sessionOptions } from "../../src/internal/Kernel.ts"
 import { Effect } from "effect"
 import { InferenceSession, Tensor } from "onnxruntime-node"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeGraph } from "../../src/model/DecodeGraph.ts"
 import { ModelConfig } from "@inspo/engine-local"
-import { sequenceInputs } from "../../src/model/SequenceBatch.ts"
+import { sequenceInputs } from "../../src/internal/SequenceBatches.ts"
 import { sequenceGraph } from "../../src/model/SequenceGraph.ts"
 import { Effect } from "effect"
 import { at, integers, normals, run, type Results } from "../graph/Sessions.ts"

@@ -1,5 +1,5 @@
 import { ModelConfig } from "@inspo/engine-local"
-import { scatterInputGradient } from "../../src/model/InputGradient.ts"
+import { scatterInputGradient } from "../../src/internal/Evaluator.ts"
 import { at, normals, type Results, type Values } from "../graph/Sessions.ts"
 
 /** A model with more than one key-value head, each shared by two query heads. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelConfig } from "@inspo/engine-local"
-import { sequenceInputs } from "../../src/model/SequenceBatch.ts"
+import { sequenceInputs } from "../../src/internal/SequenceBatches.ts"
 import { sequenceGraph } from "../../src/model/SequenceGraph.ts"
 import { Effect } from "effect"
 import { at, distance, dot, gradientError, integers, open, run } from "../graph/Sessions.ts"

@@ -2,9 +2,10 @@
 import { Effect, Option, Result, Schema } from "effect"
 import type { Journal, JournalError, RecordGroup, StoredRecord } from "../Journal.ts"
 import { decodeJson, recordHash } from "./chain.ts"
-import { compress, decompress, isLong, largest } from "./compression.ts"
 import { type Database, perStatement, type RecordRow } from "./database.ts"
 import { checkRecords } from "./input.ts"
+import { promisify } from "node:util"
+import { constants, zstdCompress, zstdDecompressSync } from "node:zlib"
 
 export const make = (
   database: Database
@@ -146,3 +147,28 @@ const decodeRow = Schema.decodeUnknownOption(
     hash: Schema.String
   })
 )
+
+/** Texts below this many bytes are stored as they are: compressing them takes longer than writing them. */
+const threshold = 4096
+
+/** The first bytes of every zstd frame; no JSON text begins with them. */
+const magic = [0x28, 0xb5, 0x2f, 0xfd]
+
+/** Whether a text is stored compressed. */
+const isLong = (text: Uint8Array): boolean => text.length >= threshold
+
+/** A JSON text in UTF-8 as it is stored: compressed with zstd, on another thread, when it is long. */
+const compress = (text: Uint8Array): Effect.Effect<Uint8Array> =>
+  isLong(text) ? Effect.promise(() => zstd(text, options)) : Effect.succeed(text)
+
+/** The bytes that one text may have, so that none that was planted fills the memory. */
+const largest = 2 ** 28
+
+/** The text of what {@link compress} made; a failure when the bytes are damaged, or would be more than {@link largest}. */
+const decompress = (stored: Uint8Array): Result.Result<Uint8Array, unknown> =>
+  Result.try(() =>
+    magic.every((byte, at) => stored[at] === byte) ? zstdDecompressSync(stored, { maxOutputLength: largest }) : stored
+  )
+
+const zstd = promisify(zstdCompress)
+const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }

@@ -1,5 +1,5 @@
 /** Evolution in the background: whenever a population waits for a proposal, its work is sent to a proposer. */
-import { History, type Refused } from "@inspo/cohorts"
+import { History, type Refused, Learning, type State } from "@inspo/cohorts"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
 import {
@@ -8,15 +8,17 @@ import {
   type Proposer,
   type ProposerError,
   type ProposerErrorKind,
-  type Reflect
+  Reflect
 } from "@inspo/reflection"
-import { Context, Effect, Ref, Schedule, Stream } from "effect"
+import { Context, Effect, Ref, Schedule, Stream, Array as Arr } from "effect"
 import * as EvolutionStatus from "./EvolutionStatus.ts"
 import * as Loading from "../store/Loading.ts"
-import * as Reflecting from "./internal/Reflecting.ts"
 import * as Work from "./internal/Work.ts"
 import type { LivePopulation } from "./LivePopulation.ts"
 import * as View from "./View.ts"
+import type { Instruction } from "@inspo/domain"
+import { isAlive, isIn } from "@inspo/evolution"
+import { Population } from "@inspo/population"
 
 /**
  * The proposer of candidates, and the most that each population may spend on it in US dollars, whatever its own setting.
@@ -60,11 +62,11 @@ export const make = Effect.fnUntraced(function* (
   const run = live.changes.pipe(
     // A call in flight continues while a population is frozen.
     Stream.filter(({ isFrozen }) => !isFrozen),
-    Stream.map(Reflecting.due),
+    Stream.map(due),
     Stream.changesWith((one, other) => one?.key === other?.key),
     Stream.switchMap((due) =>
       Stream.fromEffect(
-        (due === null ? Reflecting.forget(journal) : evolve(due)).pipe(
+        (due === null ? forget(journal) : evolve(due)).pipe(
           Effect.tapError(({ message }) => Effect.logWarning(`evolution is retried: ${message}`)),
           Effect.retry(Schedule.spaced(retryAfter))
         )
@@ -94,7 +96,7 @@ const mostAnswers = 3
 
 const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus, proposer: ServerProposer) => {
   const ask = asking(live, proposer)
-  return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
+  return Effect.fn("Evolving.evolve")(function* (due: Due) {
     yield* Effect.annotateCurrentSpan({ parent: due.parent, step: due.step, round: due.round })
     const state = yield* live.state
     const work = yield* Work.of(live.journal, state, due.parent, proposer.commonAnswers)
@@ -105,7 +107,7 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
         `no texts are known of the work under ${due.parent}: report transcripts or feedback with rewards`
       )
     const { known } = yield* Loading.history(live.journal)
-    const reflection = Reflecting.reflectionOn(
+    const reflection = reflectionOn(
       state,
       due,
       work,
@@ -139,7 +141,7 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
 /** Calls the proposer. Every call is booked, and its answer stored until the proposal is durable, so that it is paid once. */
 const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: ServerProposer) =>
   Effect.fnUntraced(
-    function* (due: Reflecting.Due, { request }: Reflect.Reflection, attempt: number) {
+    function* (due: Due, { request }: Reflect.Reflection, attempt: number) {
       const { settings } = yield* live.state
       const budget = { usd: View.budgetUsd(settings, capUsd), rollouts: null, tokens: null, minutes: null }
       const bookkeeping = yield* Bookkeeping.make(budget)
@@ -179,7 +181,7 @@ const faultOf = (failure: ProposerError | ProposerCalls.CallError): Omit<Evoluti
 const propose = Effect.fnUntraced(function* (
   live: LivePopulation,
   status: EvolutionStatus.EvolutionStatus,
-  due: Reflecting.Due,
+  due: Due,
   { candidatesOf, request }: Reflect.Reflection,
   proposal: Proposal,
   reflected: Work.Work["questions"]
@@ -190,12 +192,12 @@ const propose = Effect.fnUntraced(function* (
   if (accepted.length === 0)
     return yield* skip(live, status, `none of ${count} candidates is usable${why === "" ? "" : `: each ${why}`}`)
   if (rejected.length > 0) yield* Effect.logInfo(`${rejected.length} of ${count} candidates were rejected: each ${why}`)
-  const rationale = Reflecting.rationale(due, request)
+  const rationale = rationaleOf(due, request)
   const proposed = accepted.map((candidate) => ({ ...candidate, rationale }))
   yield* submitUnlessOver(
     live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected }))
   )
-  yield* Reflecting.forget(live.journal)
+  yield* forget(live.journal)
 })
 
 const skip = Effect.fnUntraced(function* (
@@ -205,7 +207,7 @@ const skip = Effect.fnUntraced(function* (
 ) {
   yield* status.skip(reason)
   yield* submitUnlessOver(live.submit((now) => ({ _tag: "SkipEvolution", now, reason })))
-  yield* Reflecting.forget(live.journal)
+  yield* forget(live.journal)
 })
 
 /** If the evolution has ended meanwhile, such as by a rewind, its proposal is dropped. */
@@ -216,3 +218,66 @@ const submitUnlessOver = <A>(submitting: Effect.Effect<A, Refused | JournalError
     ),
     Effect.asVoid
   )
+
+/** A proposal that a population waits for. */
+interface Due {
+  /** Identifies the evolution and its round. */
+  readonly key: string
+  readonly stream: ReadonlyArray<string | number>
+  readonly step: number
+  readonly round: number
+  readonly parent: Instruction.InstructionId
+}
+
+/** The proposal that a state waits for, null if there is none. */
+const due = ({ branch, learning: { evolution } }: State.State): Due | null => {
+  if (!isIn(evolution, "Proposing")) return null
+  const { parents, round, step } = evolution
+  const parent = parents[(round - 1) % parents.length]
+  if (parent === undefined) return null
+  const stream = [streamName, branch, step, round]
+  return { key: stream.join("/"), stream, step, round, parent }
+}
+
+const streamName = "evolution"
+
+/** Deletes the stored answers once their proposal is durable. */
+const forget = (journal: Journal.Interface): Effect.Effect<void, JournalError> =>
+  journal.deleteRecords(["proposer"], { prefixes: [`${streamName}/`] })
+
+/** At most so many candidates are requested at once. */
+const mostCandidates = 4
+
+/** The reflection that is due. `contents` are all that were proposed or members on this branch. */
+const reflectionOn = (
+  { learning, limits, settings }: State.State,
+  { parent, round, step }: Due,
+  { commonAnswers, records }: Pick<Work.Work, "commonAnswers" | "records">,
+  contents: ReadonlyArray<Instruction.Content>
+): Reflect.Reflection => {
+  const { members } = learning.population
+  const content = Learning.contentOfMember(learning, parent)
+  return Reflect.on({
+    parent: content,
+    seed: isAlive(learning.population, learning.seed) ? Learning.contentOfMember(learning, learning.seed) : content,
+    records,
+    known: contents,
+    history: Arr.zipWith(members, Population.compare.values(learning.population), ({ instruction }, { value }) => ({
+      instruction,
+      score: value
+    })),
+    count: Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents)),
+    turn: Math.floor(step / Math.max(1, settings.schedule.evolveEvery)) + round - 1,
+    longest: limits.textLength,
+    rules: { commonAnswers }
+  })
+}
+
+/** Why candidates were proposed; `name` is that of the text that they revise, where there are several. */
+const rationaleOf = ({ parent }: Due, { name, records }: Reflect.Reflection["request"]): string => {
+  const scores = records.map(({ score }) => score)
+  return (
+    `${name === undefined ? "" : `Revises ${name}. `}Written after ${records.length} records of work under ${parent}, ` +
+    `with rewards of ${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)} of 1`
+  )
+}

@@ -3,11 +3,11 @@ import { Clock, Effect, Ref, Schedule, Schema } from "effect"
 import type { ModelNotes } from "../../ModelNotes.ts"
 import * as Wire from "../../Wire.ts"
 import type { Connection } from "./Connection.ts"
-import * as Holdings from "./Holdings.ts"
 import { type Model, post, type Sampler } from "./Model.ts"
 import * as Reply from "./Reply.ts"
 import type { RequestFailure } from "./RequestFailure.ts"
 import * as Server from "./Server.ts"
+import type { EngineError } from "@inspo/engine"
 
 export type Models = Effect.Success<ReturnType<typeof make>>
 
@@ -37,7 +37,7 @@ interface Session {
  */
 export const make = Effect.fnUntraced(function* (options: ModelsOptions) {
   const { connection, server } = options
-  const holdings = Holdings.make({ ...options, unloads: server.profile.unloads })
+  const holdings = makeHoldings({ ...options, unloads: server.profile.unloads })
   yield* holdings.releaseEarlier
   const open = openSession(connection)
   const session = yield* Ref.make(yield* open)
@@ -91,7 +91,7 @@ const heartbeat = (connection: Connection, session: Ref.Ref<Session>) =>
 const createModel = Effect.fnUntraced(function* (
   { connection, rank, server }: ModelsOptions,
   session: Session,
-  holdings: Holdings.Holdings
+  holdings: Holdings
 ) {
   let promised: string | null = null
   const asked = post("create_model", {
@@ -152,3 +152,74 @@ const createBaseSampler = Effect.fnUntraced(function* (connection: Connection, s
 /** SkyRL frees the models of a client that it has not heard of for five minutes, and looks for such once a minute. */
 const roomTimeout = 7 * 60_000
 const freedLater = "models whose client is gone are freed some five minutes later"
+
+type Holdings = ReturnType<typeof makeHoldings>
+
+interface HoldingsOptions {
+  readonly connection: Connection
+  /** With less retryBudget, for what must not keep a client from ending. */
+  readonly hasty: Connection
+  readonly url: string
+  readonly unloads: boolean
+  readonly notes: ModelNotes
+}
+
+/** The models that a client holds on its server, where a server frees them when asked. */
+const makeHoldings = ({ connection, hasty, notes, unloads, url }: HoldingsOptions) => {
+  const held = new Set<string>()
+  /** A model is not there any more. */
+  const lost = (id: string): Effect.Effect<void, EngineError> =>
+    Effect.suspend(() => {
+      held.delete(id)
+      return notes.gaveBack(id)
+    })
+
+  /** Asks the server to free a model; one that is not there any more is free. */
+  const unload = Effect.fnUntraced(
+    function* (through: Connection, id: string) {
+      yield* Effect.catchIf(
+        through.call(post("unload_model", { type: "unload_model", model_id: id }), Reply.json(Schema.Unknown)),
+        ({ status }) => status === 404,
+        () => Effect.void
+      )
+      yield* lost(id)
+    },
+    (freeing, _, id) =>
+      freeing.pipe(
+        Effect.catch(({ message }) =>
+          Effect.logWarning(
+            `the model ${id} may still be held on ${url} (${message}); ` +
+              "a server frees what it holds some minutes after it last heard of its client"
+          )
+        )
+      )
+  )
+
+  return {
+    /** A model is held from now on. */
+    took: Effect.fnUntraced(function* (id: string): Effect.fn.Return<void, EngineError> {
+      if (!unloads || held.has(id)) return
+      held.add(id)
+      yield* notes.took(id)
+    }),
+    lost,
+    /** Gives a model back; where that fails the log says so. */
+    release: (id: string) => Effect.suspend(() => (held.has(id) ? unload(connection, id) : Effect.void)),
+    /** Gives back what an earlier client left. */
+    releaseEarlier: Effect.flatMap(notes.held, (ids) =>
+      Effect.forEach(ids, (id) => unload(connection, id), { discard: true })
+    ),
+    /** Gives all back when the scope ends; interruptible, since nobody waits long for a server at the end. */
+    releaseAtEnd: Effect.addFinalizer(() =>
+      Effect.forEach(held, (id) => unload(hasty, id), { concurrency: "unbounded", discard: true }).pipe(
+        Effect.interruptible,
+        Effect.timeoutOrElse({
+          duration: longestEnd,
+          orElse: () => Effect.logWarning(`${url} has not freed ${[...held].join(", ")} within ${longestEnd}`)
+        })
+      )
+    )
+  }
+}
+
+const longestEnd = "30 seconds"

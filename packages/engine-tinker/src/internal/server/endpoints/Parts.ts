@@ -1,15 +1,15 @@
 import { Engine, type EngineError, SharedCalls } from "@inspo/engine"
-import { type Duration, Effect, type Redacted } from "effect"
+import { type Duration, Effect, type Redacted, type Scope } from "effect"
 import type { Catalog } from "../../../Catalog.ts"
 import * as Checkpoints from "../Checkpoints.ts"
 import * as Futures from "../Futures.ts"
 import type { Limits } from "../Limits.ts"
 import * as LoadedWeights from "../LoadedWeights.ts"
 import * as Models from "../Models.ts"
-import { brief, type Refusal, refuse } from "../Refusal.ts"
+import { brief, type Refusal, refuse, answered } from "../Refusal.ts"
 import * as Samplers from "../Samplers.ts"
 import * as Sessions from "../Sessions.ts"
-import * as Submissions from "../Submissions.ts"
+import type { Outcome } from "../Outcomes.ts"
 
 export type Parts = Effect.Success<ReturnType<typeof make>>
 
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     most: limits.models,
     gapPatience: options.gapPatience
   })
-  const submissions = Submissions.make(futures, models, yield* Effect.scope)
+  const submissions = makeSubmissions(futures, models, yield* Effect.scope)
   return { ...options, checkpoints, engine, futures, loaded, models, sampleOne, samplers, sessions, submissions }
 })
 
@@ -89,3 +89,42 @@ export const lora = (rank: number | null): object =>
   rank === null
     ? { is_lora: false }
     : { is_lora: true, lora_rank: rank, train_unembed: true, train_mlp: true, train_attn: true }
+
+/** A request of a model; `seq_id` says which of them it is. */
+interface Sequenced {
+  readonly model_id: string
+  readonly seq_id?: number | null
+}
+
+/** How requests whose result is retrieved later are begun; each returns the id of its future. */
+const makeSubmissions = (futures: Futures.Futures, models: Models.Models, scope: Scope.Scope) => ({
+  /** A request of a model, carried out in the order of sequence numbers. `digest` is that of its body. */
+  inOrder: Effect.fnUntraced(function* (
+    path: string,
+    request: Sequenced,
+    digest: string,
+    work: (model: Models.Model) => Effect.Effect<Outcome, Refusal | EngineError>
+  ) {
+    const model = yield* models.asked(request.model_id)
+    const sequence = request.seq_id ?? null
+    return yield* futures.submit({
+      slot: sequence === null ? null : `${model.id}#${sequence}`,
+      digest: `${path} ${digest}`,
+      once: true,
+      owner: model.id,
+      work: answered(work(model)),
+      begin: (run) => model.enqueue({ sequence, run })
+    })
+  }),
+  /** A request that begins at once. */
+  atOnce: (
+    submission: Omit<Futures.Submission, "work" | "begin"> & {
+      readonly work: Effect.Effect<Outcome, Refusal | EngineError>
+    }
+  ) =>
+    futures.submit({
+      ...submission,
+      work: answered(submission.work),
+      begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
+    })
+})
