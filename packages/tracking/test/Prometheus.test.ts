@@ -2,9 +2,9 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Gauges, Point } from "@inspo/tracking"
-import * as Prometheus from "@inspo/tracking/Prometheus"
 import { Effect, Layer, Metric } from "effect"
 import { FetchHttpClient, HttpClient, HttpRouter, HttpServer } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
 
 /** Reads Prometheus's text format (0.0.4): the value of each series, `name{label="value"}` with labels as written. */
 const parse = (text: string): Map<string, number> => {
@@ -30,7 +30,7 @@ const scrape = Effect.gen(function* () {
   return parse(yield* response.text)
 })
 
-const server = HttpRouter.serve(Prometheus.layerRoute, { disableLogger: true, disableListenLog: true }).pipe(
+const server = HttpRouter.serve(PrometheusMetrics.layerHttp(), { disableLogger: true, disableListenLog: true }).pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
   Layer.merge(FetchHttpClient.layer)
 )

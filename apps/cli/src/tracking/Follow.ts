@@ -5,10 +5,10 @@ import { Attach, Credentials, Gauges, Point, Tracker } from "@inspo/tracking"
 import type { RunConfig } from "@inspo/config"
 import { Journal, type JournalError } from "@inspo/journal"
 import * as Mlflow from "@inspo/tracking/Mlflow"
-import * as Prometheus from "@inspo/tracking/Prometheus"
 import * as TensorBoard from "@inspo/tracking/TensorBoard"
 import { Console, Effect, type FileSystem, Option, type Path, Ref, type Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
 import { listen } from "../server/Listen.ts"
 import type { OnEvent } from "../run/Execute.ts"
@@ -112,7 +112,7 @@ const serve = Effect.fnUntraced(function* ({ host, port }: Extract<Asked, { _tag
   const url = yield* listen(
     "Prometheus endpoint",
     { host, port, apiKeyEnv: Option.none() },
-    Prometheus.layerRoute
+    PrometheusMetrics.layerHttp()
   ).pipe(Effect.mapError(({ message }) => new Tracker.TrackerError({ tracker: "Prometheus", reason: message })))
   yield* reporter.lines([`Metrics for Prometheus at ${url}/metrics`])
 })

@@ -1,4 +1,4 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
+import { type Fields, packed, write } from "@inspo/engine/Protobuf"
 
 /** Element types that occur in a graph, by their ONNX names. */
 export type DataType = "float32" | "int64" | "bool"
@@ -47,7 +47,7 @@ export const encode = ({ initializers, inputs, nodes, outputs }: Model): Uint8Ar
     11: inputs.map(valueOf),
     12: outputs.map(valueOf)
   }
-  return write({ 1: 9, 7: graph, 8: [{ 2: 18 }, { 1: "com.microsoft", 2: 1 }] }, new BinaryWriter()).finish()
+  return write({ 1: 9, 7: graph, 8: [{ 2: 18 }, { 1: "com.microsoft", 2: 1 }] })
 }
 
 const nodeOf = (node: Node): Fields => ({
@@ -79,44 +79,3 @@ const attributeOf = (value: Attribute): Fields => {
   if (typeof value === "number") return { 3: value, 20: 2 }
   return "float" in value ? { 2: value, 20: 1 } : { 8: packed(value), 20: 7 }
 }
-
-/** What the fields of a Protocol Buffers message are written from, by their numbers: one value, or many. */
-interface Fields {
-  readonly [field: number]: Field | ReadonlyArray<Field>
-}
-
-/** A number without a name is an integer. */
-type Field = string | number | Uint8Array | Float | Fields
-
-interface Float {
-  readonly float: number
-}
-
-/** Every value of a list is written; one alone is not where it is zero or empty. */
-const write = (fields: Fields, writer: BinaryWriter): BinaryWriter => {
-  for (const [name, given] of Object.entries(fields)) {
-    const field = Number(name)
-    if (isList(given)) for (const value of given) writeField(writer, field, value)
-    else if (!isZero(given)) writeField(writer, field, given)
-  }
-  return writer
-}
-
-const writeField = (writer: BinaryWriter, field: number, value: Field): void => {
-  if (typeof value === "string") writer.tag(field, WireType.LengthDelimited).string(value)
-  else if (typeof value === "number") writer.tag(field, WireType.Varint).int64(value)
-  else if (value instanceof Uint8Array) writer.tag(field, WireType.LengthDelimited).bytes(value)
-  else if (isFloat(value)) writer.tag(field, WireType.Bit32).float(value.float)
-  else write(value, writer.tag(field, WireType.LengthDelimited).fork()).join()
-}
-
-const isList = (given: Field | ReadonlyArray<Field>): given is ReadonlyArray<Field> => Array.isArray(given)
-
-const isFloat = (value: Float | Fields): value is Float => "float" in value
-
-const isZero = (value: Field): boolean =>
-  value === 0 || value === "" || (value instanceof Uint8Array && value.length === 0)
-
-/** A list of integers in one value. */
-const packed = (values: ReadonlyArray<number>): Uint8Array =>
-  values.reduce((writer, value) => writer.int64(value), new BinaryWriter()).finish()

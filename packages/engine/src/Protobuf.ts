@@ -1,3 +1,4 @@
+/** Messages of Protocol Buffers by the numbers of their fields. */
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 
 /** What the fields of a Protocol Buffers message are written from, by their numbers: one value, or many. */
@@ -6,11 +7,9 @@ export interface Fields {
 }
 
 /** A number without a name is an integer. */
-type Value = string | number | boolean | Uint8Array | Double | Fields
+export type Value = string | number | boolean | Uint8Array | Float | Fields
 
-interface Double {
-  readonly double: number
-}
+type Float = { readonly double: number } | { readonly float: number }
 
 /** Every value of a list is written; one alone is not where it is zero or empty. */
 export const write = (fields: Fields): Uint8Array<ArrayBuffer> => writeFields(new BinaryWriter(), fields).finish()
@@ -106,7 +105,7 @@ export class Message {
 
 const isList = (given: Value | ReadonlyArray<Value>): given is ReadonlyArray<Value> => Array.isArray(given)
 
-const isDouble = (value: Double | Fields): value is Double => "double" in value
+const isFloat = (value: Float | Fields): value is Float => "double" in value || "float" in value
 
 const isZero = (value: Value): boolean =>
   value === "" || value === 0 || value === false || (value instanceof Uint8Array && value.length === 0)
@@ -124,8 +123,9 @@ const writeField = (writer: BinaryWriter, field: number, value: Value): void => 
   if (typeof value === "string") writer.tag(field, WireType.LengthDelimited).string(value)
   else if (value instanceof Uint8Array) writer.tag(field, WireType.LengthDelimited).bytes(value)
   else if (typeof value !== "object") writeInteger(writer.tag(field, WireType.Varint), Number(value))
-  else if (isDouble(value)) writer.tag(field, WireType.Bit64).double(value.double)
-  else writeFields(writer.tag(field, WireType.LengthDelimited).fork(), value).join()
+  else if (!isFloat(value)) writeFields(writer.tag(field, WireType.LengthDelimited).fork(), value).join()
+  else if ("double" in value) writer.tag(field, WireType.Bit64).double(value.double)
+  else writer.tag(field, WireType.Bit32).float(value.float)
 }
 
 /** Most are small, and 64 bits take far longer to write. */
