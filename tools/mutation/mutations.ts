@@ -293,7 +293,6 @@ export const mutations: ReadonlyArray<Mutation> = [
 
   samplerShares("(value - largest) / temperature", "(value - largest) * temperature", "multiplies by τ"),
   samplerShares("Math.exp((value - largest)", "Math.exp((value + largest)", "overflows"),
-  samplerShares("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
   sampler("point < end)", "point > end)", "the look-up compares with the wrong end"),
   sampler(
     "stream.shuffle(stratum.map(({ index }) => index))",
@@ -309,7 +308,6 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   sampler("const order = stream.shuffle(shares)", "const order = shares", "only neighbours meet on a question"),
   samplerShares("return chance + floor", "return chance", "an instruction that is never the best is never asked"),
-  sampler(" || questions.length === 0", "", "no question gets a list of draws"),
   sampler("Math.ceil(end - offset)", "Math.floor(end - offset)", "a draw is lost"),
 
   stream(
@@ -322,8 +320,6 @@ export const mutations: ReadonlyArray<Mutation> = [
   stream('["questions", epoch]', '["questions"]', "every epoch has the same order"),
 
   halving("quota ?? Math.floor(size / 2)", "quota ?? Math.ceil(size / 2)", "also prunes the middle one"),
-  halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
-  halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
   halving("slice(0, least)", "slice(0, least + 1)", "chooses one parent too many"),
   replacement(
     "!staying.has(id))\n      .toReversed()",
@@ -372,12 +368,6 @@ export const mutations: ReadonlyArray<Mutation> = [
 
   verification("own >= parentMean", "own > parentMean", "a tie counts as worse"),
   verification("own : own - parentMean", "own : own + parentMean", "ranked by a sum"),
-  verification("round < rounds", "round <= rounds", "runs one round too many"),
-  verification(
-    "verified.filter(({ accepted }) => accepted).length < places",
-    "verified.filter(({ accepted }) => accepted).length <= places",
-    "runs another round when all places are taken"
-  ),
   verification(
     "(candidates + (parent ? 1 : 0)) * questions",
     "candidates * questions",
@@ -435,18 +425,6 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later round without failures discards the candidates"
   ),
   evolving("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
-  kernel(
-    "context.settings.population.size - certainOf(context, state, evolution).size",
-    "context.settings.population.size",
-    "the population outgrows its size"
-  ),
-  kernel("instructionId(born + place)", "instructionId(population.members.length + place)", "ids repeat"),
-  kernel("generationOf(parent) + 1", "generationOf(parent)", "candidates have their parent's generation"),
-  kernel(
-    "new Set([...context.protectedIds, ...parents, ...",
-    "new Set([...parents, ...",
-    "candidates replace protected members"
-  ),
   kernel(", ...(boundsOf(context, state)?.kept ?? [])]", "]", "candidates replace the incumbent"),
   next(
     'open.policy === "before" ? 0 :',
@@ -475,8 +453,6 @@ export const mutations: ReadonlyArray<Mutation> = [
     "verifies on the reflected failures"
   ),
 
-  kernelApply("members.length > parents", "members.length >= parents", "prunes when only parents are left"),
-  kernelApply("state.evolution === null && !schedule.isPaused", "!schedule.isPaused", "two evolutions at once"),
   kernelApply("entrants !== null && Population", "Population", "searches before the first evolution"),
   kernelApply("Population.isUnrewarded(population) && ", "", "searches on after the first reward"),
   apply("previousValues: plan.values", "previousValues: state.previousValues", "W of step 0 is used forever"),
@@ -751,7 +727,6 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   value("const unknown = isWorst ? missing : 0", "const unknown = 0", "missing rewards are left out"),
   evidencePruning("(doubts.get(id) ?? 1) <= delta)\n", "(doubts.get(id) ?? 1) < 1)\n", "any evidence is enough"),
-  evidencePruning("Math.max(0, ranked.length - least)", "ranked.length", "no member is left"),
   evidencePruning("2 * latest.places", "latest.places", "a success brings no more newcomers"),
   evidencePruning("place === population.comparison.incumbent || ", "", "the incumbent makes room"),
   evidencePruning(
