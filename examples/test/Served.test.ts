@@ -33,7 +33,7 @@ let modelUrl = ""
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "inspo-examples-"))
   modelUrl = await model.runPromise(HttpServer.addressFormattedWith((address) => Effect.succeed(`${address}/v1`)))
-  const proposer = { provider: "openai-compatible", model: "scripted", url: modelUrl }
+  const proposer = { model: `${modelUrl}#scripted` }
   await writeFile(join(directory, "serve.json"), JSON.stringify({ proposer }))
   const { ready } = await inspoServer(["serve", "serve.json", "--port", "0", "--json"], { cwd: directory })
   url = JSON.parse(ready).url

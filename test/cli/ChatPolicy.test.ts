@@ -107,14 +107,12 @@ const settings = (exchange: Exchange, server: LocalServer.LocalServer, ...more: 
   "--preset",
   "robust",
   ...sets(
-    `policy.provider=${named(exchange, server)}`,
+    `policy.model=${named(exchange, server)}`,
     "keys.policy=INSPO_TEST_KEY",
     "data.questions=questions.jsonl",
     "data.corpus=corpus.jsonl",
     `seedInstruction=${JSON.stringify(seed)}`,
-    `proposer.provider=${exchange.provider.name}`,
-    "proposer.model=m",
-    `proposer.url=${server.url}`,
+    `proposer.model=${named(exchange, server)}`,
     "keys.proposer=INSPO_TEST_KEY",
     "population.size=2",
     "population.parents=1",
@@ -161,7 +159,7 @@ const spentOn = (summary: {
     .filter(({ phase }) => phase !== "initial" && phase !== "proposing")
     .reduce((sum, { calls, usd }) => ({ calls: sum.calls + calls, usd: sum.usd + usd }), { calls: 0, usd: 0 })
 
-describe("policy.provider", { timeout: testTimeout, tags: "runs" }, () => {
+describe("policy.model", { timeout: testTimeout, tags: "runs" }, () => {
   it.live.each(exchanges)(
     "evolves the instruction of an agent with tools over the wire of $provider.name",
     (exchange) =>
@@ -320,7 +318,7 @@ describe("policy.provider", { timeout: testTimeout, tags: "runs" }, () => {
         "train.fromStep=1",
         "engine.url=http://127.0.0.1:1",
         "rollout.agent=search-r1-exact",
-        "policy.provider=gpt"
+        "policy.model=gpt"
       ])
         assertToldInOneParagraph(
           yield* run(flags(exchange, server, "refused", refused)),

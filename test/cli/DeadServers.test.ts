@@ -43,12 +43,7 @@ afterAll(async () => {
 const proposer = (url = "") => {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
-  return sets(
-    "proposer.provider=openai-compatible",
-    "proposer.model=m",
-    `proposer.url=${url === "" ? `http://127.0.0.1:${port}/v1` : url}`,
-    "requests.retries=0"
-  )
+  return sets(`proposer.model=${url === "" ? `http://127.0.0.1:${port}/v1` : url}#m`, "requests.retries=0")
 }
 
 /** Nothing listens there. */
@@ -56,8 +51,8 @@ const nowhere = "http://127.0.0.1:1"
 
 describe("a server that is not there", { timeout: testTimeout, tags: "runs" }, () => {
   it.each([
-    ["run", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],
-    ["plan", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],
+    ["run", () => proposer("http://127.0.0.1:2/v1"), "proposer.model"],
+    ["plan", () => proposer("http://127.0.0.1:2/v1"), "proposer.model"],
     ["run", () => sets(`retrieval.url=${nowhere}`), "retrieval.url"],
     ["run", () => sets(`engine.url=${nowhere}`), "engine.url"],
     ["run", () => [...proposer(), ...sets("budget.usd=1")], "budget.prices"]

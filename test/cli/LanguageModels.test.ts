@@ -71,9 +71,7 @@ describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
     process.env["INSPO_TEST_KEY"] = key
     asked.length = 0
     const settings = sets(
-      "proposer.provider=openai-compatible",
-      "proposer.model=scripted",
-      `proposer.url=${url()}`,
+      `proposer.model=${url()}#scripted`,
       "keys.proposer=INSPO_TEST_KEY",
       "budget.prices=[{ model: scripted, input: 1000, output: 1000 }]"
     )
@@ -96,9 +94,7 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
     asked.length = 0
     const settings = sets(
       "reward.kind=judge",
-      "judge.provider=openai-compatible",
-      "judge.model=judge",
-      `judge.url=${url()}`,
+      `judge.model=${url()}#judge`,
       "budget.prices=[{ model: judge, input: 1000, output: 2000 }]",
       // Supervised turns, since the tiny policy itself hardly ever answers.
       "control.demonstrations=answers",
@@ -125,19 +121,14 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
   })
 
   it.each([
-    ["no provider", sets("reward.kind=judge"), 2, "judge.provider is null"],
+    ["no model", sets("reward.kind=judge"), 2, "judge.model is null"],
     [
       "a limit in dollars without a price",
-      sets("reward.kind=judge", "judge.provider=openai-compatible", "judge.model=m", "budget.usd=1"),
+      sets("reward.kind=judge", "judge.model=http://127.0.0.1:1/v1#m", "budget.usd=1"),
       2,
       "budget.prices"
     ],
-    [
-      "a missing key",
-      sets("reward.kind=judge", "judge.provider=anthropic", "judge.model=m", "keys.judge=NO_SUCH_KEY"),
-      2,
-      "NO_SUCH_KEY"
-    ]
+    ["a missing key", sets("reward.kind=judge", "judge.model=anthropic:m", "keys.judge=NO_SUCH_KEY"), 2, "NO_SUCH_KEY"]
   ] as const)("tells %s in one paragraph", async (_, settings, code, part) => {
     const finished = await inspo(["run", "--out", "refused", ...tinyRun, ...settings], { cwd })
     assertToldInOneParagraph(finished, code, part)

@@ -69,7 +69,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
     const port = typeof address === "object" && address !== null ? address.port : 0
     await writeFile(
       join(cwd, "evolving.yaml"),
-      `proposer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
+      `proposer: { model: "http://127.0.0.1:${port}/v1#m", commonAnswers: 0.05 }\n` +
         "populations:\n  support:\n    seed: Be brief.\n    settings: { population: { size: 2 } }\n"
     )
     const shown = await proposed("evolving.yaml")
@@ -85,15 +85,15 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
   it("writes with the sentences that its config names instead of a model, and with no others", async () => {
     const population = "populations:\n  support:\n    seed: Be brief.\n    settings: { population: { size: 2 } }\n"
     const file = "sentences.yaml"
-    await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: [Say hello.] }\n${population}`)
+    await writeFile(join(cwd, file), `proposer: { model: offline, clauses: [Say hello.] }\n${population}`)
     assert.include(await proposed(file), '"Be brief. Say hello."')
     for (const [clauses, expected] of [
       ["[]", "proposer.clauses is []"],
       ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
       ["[Say hello.], commonAnswers: 2", "between 0 and 1"],
-      ["[Say hello.], model: m", 'proposer.model is "m"; expected no such field']
+      ["[Say hello.], keyEnv: M", 'proposer.keyEnv is "M"; expected no such field']
     ] as const) {
-      await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: ${clauses} }\n${population}`)
+      await writeFile(join(cwd, file), `proposer: { model: offline, clauses: ${clauses} }\n${population}`)
       const { code, stderr } = await inspo(["serve", file], { cwd })
       assert.strictEqual(code, 2)
       assert.include(stderr, expected)
@@ -135,7 +135,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
       ],
       ["populations: { a: { sed: x } }", "Did you mean seed?"],
       ["populations: { a b: { seed: x } }", 'populations names "a b", expected letters'],
-      ["proposer: { provider: openai }", "proposer.model is missing; expected string"],
+      ["proposer: { model: gpt }", "proposer.model is not the name of a language model; expected openai:MODEL"],
       ["populations: { a: {", "not YAML"]
     ] as const) {
       await writeFile(join(cwd, "wrong.yaml"), text)
@@ -197,7 +197,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
   it("logs what it decides, and at debug every lease, without keys and texts of users", async () => {
     await writeFile(
       join(cwd, "logged.yaml"),
-      "proposer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
+      "proposer: { model: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
         "    settings: { sealAfterLeases: 2, schedule: { evolveEvery: 1, pruneEvery: 1 }, approval: automatic, population: { size: 2 } }\n"
     )
     for (const level of ["info", "debug"]) {

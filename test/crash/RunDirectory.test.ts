@@ -167,7 +167,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
 
   it.each([
     ["no update", { internalize: Option.some(0), set: [] }, "--internalize is 0"],
-    ["a chat model", { internalize: Option.some(1), set: ["policy.provider=openai:gpt-4o"] }, "policy.provider"]
+    ["a chat model", { internalize: Option.some(1), set: ["policy.model=openai:gpt-4o"] }, "policy.model"]
   ] as const)("internalizes nothing with %s, and leaves nothing behind", async (_, input, problem) => {
     const error = await run(Effect.flip(exportRun({ directory: at("whole"), out: at("refused"), ...input })))
     assert.include(error.message, problem)

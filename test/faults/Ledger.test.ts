@@ -39,11 +39,7 @@ const config: RunConfig = {
     loss: { ...scripted.train.loss, klCoefficient: 0 }
   },
   reward: { ...scripted.reward, kind: "judge" },
-  judge: {
-    ...scripted.judge,
-    provider: "openai-compatible",
-    model: FaultyRun.price.model
-  },
+  judge: { model: `openai-compatible:${FaultyRun.price.model}` },
   requests: { ...scripted.requests, retries: FaultyRun.retries },
   budget: { ...scripted.budget, prices: [FaultyRun.price] },
   evaluation: { ...scripted.evaluation, questions: 1 }

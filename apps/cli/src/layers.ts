@@ -1,6 +1,6 @@
 import type { ModelNotes as TinkerNotes } from "@inspo/engine-tinker"
 import { type ConfigError, Strategies, scopeOf } from "@inspo/coevolution"
-import { Prices } from "@inspo/reflection"
+import { ModelName, Prices } from "@inspo/reflection"
 import {
   type Reward,
   type RewardKind,
@@ -59,7 +59,7 @@ export const layerRollout = (
   const rollouts = Layer.unwrap(
     Effect.gen(function* () {
       const options = { tools: yield* tools(config), agent: agentOf(config) }
-      const chat = policy.provider === null ? null : yield* Effect.promise(() => import("./policy/Chat.ts"))
+      const chat = policy.model === null ? null : yield* Effect.promise(() => import("./policy/Chat.ts"))
       const answering: Answering =
         chat === null
           ? Layer.provideMerge(Rollout.layer(played, options), layerEngine(config, checkpoints, notes))
@@ -109,10 +109,15 @@ const judged = async (config: RunConfig, kind: Extract<RewardKind, { readonly ne
     import("@inspo/reflection/models")
   ])
   const { maxOutputTokens } = JudgePrompt
-  const meter = Metering.measure({ price: Prices.priceOf(judge.model, budget.prices), maxOutputTokens })
+  const price = Prices.priceOf(ModelName.modelOf(judge.model), budget.prices)
+  const meter = Metering.measure({ price, maxOutputTokens })
   return Layer.unwrap(Effect.map(make({ scope, meter, ...(criteria === null ? {} : { criteria }) }), layerReward)).pipe(
     Layer.provide(
-      LanguageModelLayer.layer("judge", { ...judge, key: keys.judge, maxOutputTokens, temperature: 0 }, requests)
+      LanguageModelLayer.layer(
+        "judge",
+        { name: judge.model, key: keys.judge, maxOutputTokens, temperature: 0 },
+        requests
+      )
     )
   )
 }

@@ -1,6 +1,6 @@
 import type { Engine } from "@inspo/engine"
 import { Rules, SearchEvery, Settings } from "@inspo/evolution"
-import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
+import { ClauseBank, type FailureMode, ModelName, ProposerModel } from "@inspo/reflection"
 import { RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
 import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { TrainConfig as PolicyGradientConfig, adamw } from "@inspo/policy-gradient"
@@ -47,7 +47,11 @@ const ProposerConfig = Schema.Struct({
       "from the offline clause bank)"
   }),
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
-  ...Struct.omit(ProposerModel.ProposerModel.fields, ["url"])
+  model: ProposerModel.ProposerModel,
+  prompt: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description:
+      "File with your own prompt for `proposer.kind`, or null for the built-in one; see `PromptTemplate` for the placeholders"
+  })
 })
 
 const VerificationConfig = Schema.Struct({
@@ -141,10 +145,9 @@ export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["co
 
 /** The language model that judges answers, if `reward.kind` is `judge`. */
 const JudgeConfig = Schema.Struct({
-  provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
-    description: "Provider of the judge's model, as in `proposer.provider`, or null without a judge"
-  }),
-  ...Struct.pick(ProposerModel.ProposerModel.fields, ["model"])
+  model: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: `The judge: ${ModelName.forms}; null without one`
+  })
 })
 
 /** Switches for controlled comparisons; off in normal runs. */
@@ -249,7 +252,7 @@ export const asksModel = (algorithm: Algorithm): boolean => {
   const { policyFirst } = algorithm.control
   const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil ?? steps)
   return (
-    algorithm.proposer.provider !== "offline" &&
+    algorithm.proposer.model.name !== ProposerModel.offline &&
     algorithm.proposer.kind !== "random" &&
     (initialSize(algorithm) > 1 + algorithm.variants.length ||
       (evolves && algorithm.population.size > algorithm.population.parents))

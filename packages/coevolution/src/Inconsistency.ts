@@ -119,13 +119,13 @@ const agentHasItsTools: Rule = ({ rollout }) => {
 }
 
 const judgeIsNamed: Rule = ({ judge, reward }) =>
-  kindOf(reward).needs !== "model" || (judge.provider !== null && judge.model !== null)
+  kindOf(reward).needs !== "model" || judge.model !== null
     ? null
     : new ConfigError({
-        field: judge.provider === null ? "judge.provider" : "judge.model",
+        field: "judge.model",
         value: "null",
         expected: `a language model, because reward.kind is ${reward.kind}`,
-        remedy: "Set both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
+        remedy: "Name it, as in --set judge.model=openai:gpt-4.1-mini."
       })
 
 const commandIsNamed: Rule = ({ reward }) =>

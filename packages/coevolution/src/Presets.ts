@@ -3,7 +3,6 @@ import { Rules } from "@inspo/evolution"
 import { adamw, adamwShort } from "@inspo/policy-gradient"
 import { ClauseBank, ProposerModel } from "@inspo/reflection"
 import { defaultConfig as episode } from "@inspo/rollout"
-import { Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
 /** Our own choices, at the paper's scale (§3, column `robust`). */
@@ -33,7 +32,8 @@ export const robust: Algorithm = {
   proposer: {
     kind: "reflection",
     candidates: 6,
-    ...Struct.omit(ProposerModel.defaultConfig, ["url"])
+    model: ProposerModel.named(ProposerModel.offline),
+    prompt: null
   },
   verification: { samples: 0 },
   rollout: {
@@ -51,7 +51,7 @@ export const robust: Algorithm = {
   },
   retrieval: { topK: 3 },
   reward: { kind: "em", criteria: null, command: [] },
-  judge: { provider: null, model: null },
+  judge: { model: null },
   train: {
     batchSize: 512,
     fromStep: 1,

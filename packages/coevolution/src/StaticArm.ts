@@ -1,3 +1,4 @@
+import { ProposerModel } from "@inspo/reflection"
 import type { Algorithm } from "./Algorithm.ts"
 
 /**
@@ -17,6 +18,6 @@ export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorit
   },
   train: { ...algorithm.train, fromStep: algorithm.train.fromStep === null ? null : 1 },
   // Without proposals it needs no language model and no key.
-  proposer: { ...algorithm.proposer, provider: "offline" },
+  proposer: { ...algorithm.proposer, model: { ...algorithm.proposer.model, name: ProposerModel.offline } },
   control: { ...algorithm.control, permuteCredit: false, clauses: null, policyFirst: null }
 })

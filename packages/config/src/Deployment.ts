@@ -1,6 +1,6 @@
 import { McpServer } from "@inspo/mcp"
-import { ProposerModel } from "@inspo/reflection"
-import { Schema, Struct } from "effect"
+import { ModelName, ProposerModel } from "@inspo/reflection"
+import { Schema } from "effect"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -35,7 +35,7 @@ export const BudgetConfig = Schema.Struct({
   rollouts: Schema.NullOr(PositiveInt).annotate({ description: "Rollouts of every kind" }),
   tokens: Schema.NullOr(PositiveInt).annotate({
     description:
-      "Prompt and response tokens, of the policy and of the proposer's model; of `policy.provider` as it bills them, the conversation again in each turn"
+      "Prompt and response tokens, of the policy and of the proposer's model; of `policy.model` as it bills them, the conversation again in each turn"
   }),
   minutes: Schema.NullOr(PositiveNumber).annotate({ description: "Minutes of work, summed over resumes" }),
   prices: Schema.Array(ProposerModel.ModelPrice).annotate({
@@ -49,15 +49,15 @@ export const RequestsConfig = Schema.Struct({
   timeoutSeconds: Schema.NullOr(PositiveNumber).annotate({
     description:
       "Timeout of one request, or null for the defaults: 30 seconds for a retriever, 60 for the judge and for " +
-      "`reward.command`, 300 for the proposer and `policy.provider`. Tools have at least 300"
+      "`reward.command`, 300 for the proposer and `policy.model`. Tools have at least 300"
   }),
   retries: NonNegativeInt.annotate({
-    description: "Retries of a request to a retriever, `policy.provider`, proposer or judge after a temporary failure"
+    description: "Retries of a request to a retriever, `policy.model`, proposer or judge after a temporary failure"
   })
 })
 
-/** The address of a language model. */
-const Address = Schema.Struct(Struct.pick(ProposerModel.ProposerModel.fields, ["url"]))
+/** The address in the name of a language model, or null; a config has it in the name. */
+const Address = Schema.Struct({ url: Schema.NullOr(Schema.NonEmptyString) })
 
 /**
  * Where and how the work of a run is done. It does not affect results: the first event of a run records fingerprints and names
@@ -98,10 +98,8 @@ export const Deployment = Schema.Struct({
     })
   }),
   policy: Schema.Struct({
-    provider: Schema.NullOr(Schema.NonEmptyString).annotate({
-      description:
-        "A chat model as a frozen policy, or null for the engine: `openai:MODEL`, `anthropic:MODEL`, `google:MODEL`, the address of a " +
-        "server with a chat completions API, as `URL#MODEL`, or of a gateway, as `PROVIDER+URL#MODEL`"
+    model: Schema.NullOr(Schema.NonEmptyString).annotate({
+      description: `A chat model as a frozen policy, or null for the engine: ${ModelName.forms}`
     })
   }).annotate({ description: "A chat model that answers questions in place of the engine" }),
   engine: Schema.Struct({
@@ -124,7 +122,7 @@ export const Deployment = Schema.Struct({
     concurrency: Schema.NullOr(PositiveInt).annotate({
       description:
         "With `engine.url` the number of concurrent sequences, or null for the limit that the server reports; with " +
-        "`policy.provider` that of conversations, or null for 8; else worker threads, or null for one per core, at most four. Results do not depend on it"
+        "`policy.model` that of conversations, or null for 8; else worker threads, or null for one per core, at most four. Results do not depend on it"
     })
   }),
   journal: JournalConfig.annotate({ description: "Where the journal is stored" }),
@@ -148,7 +146,7 @@ export const local: Deployment = {
   judge: { url: null },
   requests: { timeoutSeconds: null, retries: 4 },
   evaluation: { baseline: true },
-  policy: { provider: null },
+  policy: { model: null },
   engine: { model: null, url: null, profile: "auto", tokenizer: null, concurrency: null },
   journal: { url: null },
   keys: { engine: null, policy: null, proposer: null, judge: null, retrieval: null, journal: null },

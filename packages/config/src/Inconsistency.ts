@@ -1,11 +1,12 @@
 import { ConfigError, asksModel, inconsistency as inAlgorithm, unknownPrice } from "@inspo/coevolution"
-import { ModelName, Prices } from "@inspo/reflection"
+import { ModelName, Prices, ProposerModel } from "@inspo/reflection"
 import { kindOf } from "@inspo/reward"
 import { Agents, builtInTools } from "@inspo/rollout"
 import type { RunConfig } from "./RunConfig.ts"
 
 /** The first rule between settings that a config breaks, or null. */
 export const inconsistency = (config: RunConfig): ConfigError | null =>
+  modelsAreNamed(config) ??
   policyGivesTokens(config) ??
   chatPolicyIsFrozen(config) ??
   toolCallsHaveProvider(config) ??
@@ -21,7 +22,7 @@ type Rule = (config: RunConfig) => ConfigError | null
 export const noChatPolicy =
   "A chat model cannot be the engine, which needs token ids from /v1/completions. Serve a model with open weights " +
   "with vLLM, SGLang or llama.cpp (engine.profile: completions), or use a server with the Tinker protocol, which trains. Or " +
-  "evolve the instruction of the chat model itself: name it in policy.provider, or keep your own agent with `inspo serve`."
+  "evolve the instruction of the chat model itself: name it in policy.model, or keep your own agent with `inspo serve`."
 
 /** The language models that a run pays for, by the section of the config that names them. */
 export const paidModels = (
@@ -29,11 +30,9 @@ export const paidModels = (
 ): ReadonlyArray<{ readonly section: "policy" | "judge" | "proposer"; readonly model: string | null }> => {
   const { judge, policy, proposer, reward } = config
   return [
-    ...(policy.provider === null
-      ? []
-      : [{ section: "policy" as const, model: ModelName.parse(policy.provider)?.model ?? null }]),
-    ...(kindOf(reward).needs === "model" ? [{ section: "judge" as const, model: judge.model }] : []),
-    ...(asksModel(config) ? [{ section: "proposer" as const, model: proposer.model }] : [])
+    ...(policy.model === null ? [] : [{ section: "policy" as const, model: ModelName.modelOf(policy.model) }]),
+    ...(kindOf(reward).needs === "model" ? [{ section: "judge" as const, model: ModelName.modelOf(judge.model) }] : []),
+    ...(asksModel(config) ? [{ section: "proposer" as const, model: ModelName.modelOf(proposer.model.name) }] : [])
   ]
 }
 
@@ -46,6 +45,26 @@ export const isChatAddress = (url: string, profile: RunConfig["engine"]["profile
 const chatHosts =
   /^(?:api\.(?:openai|anthropic|mistral|groq|deepseek)\.(?:com|ai)|.+\.openai\.azure\.com|generativelanguage\.googleapis\.com|openrouter\.ai)$/u
 
+/** A name that is none of a language model, as an error of its setting. */
+export const notAModel = (field: string): ConfigError =>
+  new ConfigError({
+    field,
+    // An address could contain a password.
+    value: "not the name of a language model",
+    expected: ModelName.forms,
+    remedy: `Set it as in --set ${field}=openai:gpt-4.1-mini.`
+  })
+
+const modelsAreNamed: Rule = ({ judge, policy, proposer }) => {
+  const names = {
+    "policy.model": policy.model,
+    "proposer.model": proposer.model.name === ProposerModel.offline ? null : proposer.model.name,
+    "judge.model": judge.model
+  }
+  const wrong = Object.entries(names).find(([, name]) => name !== null && ModelName.parse(name) === null)
+  return wrong === undefined ? null : notAModel(wrong[0])
+}
+
 const policyGivesTokens: Rule = ({ engine }) =>
   engine.url === null || !isChatAddress(engine.url, engine.profile)
     ? null
@@ -56,45 +75,37 @@ const policyGivesTokens: Rule = ({ engine }) =>
         remedy: noChatPolicy
       })
 
-const toolCallsHaveProvider: Rule = ({ policy: { provider }, rollout }) =>
-  Agents.fromConfig(rollout).protocol !== "tool-calls" || provider !== null
+const toolCallsHaveProvider: Rule = ({ policy: { model }, rollout }) =>
+  Agents.fromConfig(rollout).protocol !== "tool-calls" || model !== null
     ? null
     : new ConfigError({
         field: "rollout.agent",
         value: rollout.agent,
-        expected: "another agent, because only policy.provider has tool calls of its own",
-        remedy: "Set it to search-r1, or name a chat model in policy.provider."
+        expected: "another agent, because only policy.model has tool calls of its own",
+        remedy: "Set it to search-r1, or name a chat model in policy.model."
       })
 
-const chatPolicyIsFrozen: Rule = ({ control, engine, policy: { provider }, rollout, train }) => {
-  if (provider === null) return null
-  if (ModelName.parse(provider) === null)
-    return new ConfigError({
-      field: "policy.provider",
-      // An address could contain a password.
-      value: "not the name of a chat model",
-      expected: ModelName.forms,
-      remedy: "Set it as in --set policy.provider=openai:gpt-4.1-mini."
-    })
+const chatPolicyIsFrozen: Rule = ({ control, engine, policy: { model }, rollout, train }) => {
+  if (model === null) return null
   if (engine.url !== null)
     return new ConfigError({
       field: "engine.url",
       value: "an address",
-      expected: "null, because policy.provider answers in place of the engine",
+      expected: "null, because policy.model answers in place of the engine",
       remedy: "Set one of the two to null."
     })
   if (train.fromStep !== null)
     return new ConfigError({
       field: "train.fromStep",
       value: String(train.fromStep),
-      expected: "null, because policy.provider is a frozen policy",
+      expected: "null, because policy.model is a frozen policy",
       remedy: "Set it to null, or leave training out with --ablate training."
     })
   if (control.demonstrations !== null)
     return new ConfigError({
       field: "control.demonstrations",
       value: control.demonstrations,
-      expected: "null, because policy.provider learns nothing",
+      expected: "null, because policy.model learns nothing",
       remedy: "Set it to null, and leave out --method."
     })
   return Agents.fromConfig(rollout).protocol !== "tokens"
@@ -102,7 +113,7 @@ const chatPolicyIsFrozen: Rule = ({ control, engine, policy: { provider }, rollo
     : new ConfigError({
         field: "rollout.agent",
         value: rollout.agent,
-        expected: "another agent, because this one is defined by tokens and policy.provider gives none",
+        expected: "another agent, because this one is defined by tokens and policy.model gives none",
         remedy: "Set it to search-r1."
       })
 }

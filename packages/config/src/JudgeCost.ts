@@ -1,6 +1,6 @@
 import { Chat, type Question, Spent } from "@inspo/domain"
 import { JudgePrompt, kindOf } from "@inspo/reward"
-import { Prices } from "@inspo/reflection"
+import { ModelName, Prices } from "@inspo/reflection"
 import type { RunConfig } from "./RunConfig.ts"
 
 /** The most that scoring an answer to a question can cost: nothing without a language model as the judge. */
@@ -13,7 +13,10 @@ export const atMost = (
   const most = JudgePrompt.defaultAttempts * (1 + requests.retries)
   // A long token of the policy can be several tokens of the judge.
   const input = Chat.estimateTokens(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
-  return Prices.atMost(Prices.priceOf(judge.model, budget.prices), most, { input, output: JudgePrompt.maxOutputTokens })
+  return Prices.atMost(Prices.priceOf(ModelName.modelOf(judge.model), budget.prices), most, {
+    input,
+    output: JudgePrompt.maxOutputTokens
+  })
 }
 
 const tokensOfAnAnswer = 4

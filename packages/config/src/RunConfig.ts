@@ -1,5 +1,6 @@
 /** The settings of a run in a config file, and their two parts: an algorithm and a deployment. */
 import { Algorithm } from "@inspo/coevolution"
+import { ModelName } from "@inspo/reflection"
 import { Predicate, Schema, Struct } from "effect"
 import { Deployment } from "./Deployment.ts"
 
@@ -23,16 +24,12 @@ export const RunConfig = Schema.Struct({
   selection: fields.selection,
   population: fields.population,
   schedule: fields.schedule,
-  proposer: both(fields.proposer, around.proposer).annotate({
-    description: "How candidates are proposed, and the language model that writes them, if any"
-  }),
+  proposer: fields.proposer,
   verification: fields.verification,
   rollout: both(fields.rollout, around.rollout).annotate({ description: "How the agent answers a question" }),
   retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
   reward: fields.reward,
-  judge: both(fields.judge, around.judge).annotate({
-    description: "The language model that judges answers, if `reward.kind` is `judge`"
-  }),
+  judge: fields.judge,
   requests: around.requests,
   train: fields.train,
   evaluation: both(around.evaluation, fields.evaluation).annotate({
@@ -52,16 +49,16 @@ export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
 
 /** Whether the policy is the embedded model, whose weights are files. */
 export const isEmbedded = ({ engine, policy }: Pick<RunConfig, "engine" | "policy">): boolean =>
-  engine.url === null && policy.provider === null
+  engine.url === null && policy.model === null
 
 /** The settings that decide the results of a run: the only ones in its core and its journal. */
 export const algorithmOf = (config: RunConfig): Algorithm => ({
   ...Struct.pick(config, Struct.keys(fields)),
   data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
-  proposer: Struct.pick(config.proposer, Struct.keys(fields.proposer.fields)),
+  proposer: withName(config.proposer, ModelName.withoutUrl),
   rollout: Struct.pick(config.rollout, Struct.keys(fields.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
-  judge: Struct.pick(config.judge, Struct.keys(fields.judge.fields)),
+  judge: { model: config.judge.model === null ? null : ModelName.withoutUrl(config.judge.model) },
   evaluation: Struct.pick(config.evaluation, Struct.keys(fields.evaluation.fields)),
   engine: Struct.pick(config.engine, Struct.keys(fields.engine.fields))
 })
@@ -70,12 +67,17 @@ export const algorithmOf = (config: RunConfig): Algorithm => ({
 export const deploymentOf = (config: RunConfig): Deployment => ({
   ...Struct.pick(config, Struct.keys(around)),
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
-  proposer: Struct.pick(config.proposer, Struct.keys(around.proposer.fields)),
+  proposer: { url: ModelName.urlOf(config.proposer.model.name) },
   rollout: Struct.pick(config.rollout, Struct.keys(around.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(around.retrieval.fields)),
-  judge: Struct.pick(config.judge, Struct.keys(around.judge.fields)),
+  judge: { url: ModelName.urlOf(config.judge.model ?? "") },
   evaluation: Struct.pick(config.evaluation, Struct.keys(around.evaluation.fields)),
   engine: Struct.pick(config.engine, Struct.keys(around.engine.fields))
+})
+
+const withName = (proposer: Algorithm["proposer"], change: (name: string) => string): Algorithm["proposer"] => ({
+  ...proposer,
+  model: { ...proposer.model, name: change(proposer.model.name) }
 })
 
 /** The config of an algorithm in a deployment. */
@@ -83,10 +85,12 @@ export const join = (algorithm: Algorithm, deployment: Deployment): RunConfig =>
   ...algorithm,
   ...deployment,
   data: { ...algorithm.data, ...deployment.data },
-  proposer: { ...algorithm.proposer, ...deployment.proposer },
+  proposer: withName(algorithm.proposer, (name) => ModelName.withUrl(name, deployment.proposer.url)),
   rollout: { ...algorithm.rollout, ...deployment.rollout },
   retrieval: { ...algorithm.retrieval, ...deployment.retrieval },
-  judge: { ...algorithm.judge, ...deployment.judge },
+  judge: {
+    model: algorithm.judge.model === null ? null : ModelName.withUrl(algorithm.judge.model, deployment.judge.url)
+  },
   evaluation: { ...algorithm.evaluation, ...deployment.evaluation },
   engine: { ...algorithm.engine, ...deployment.engine }
 })

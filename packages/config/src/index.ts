@@ -1,5 +1,5 @@
 export * from "./Deployment.ts"
-export { inconsistency, isChatAddress, noChatPolicy, paidModels } from "./Inconsistency.ts"
+export { inconsistency, isChatAddress, noChatPolicy, notAModel, paidModels } from "./Inconsistency.ts"
 export * as JudgeCost from "./JudgeCost.ts"
 export * as Presets from "./Presets.ts"
 export * from "./RunConfig.ts"

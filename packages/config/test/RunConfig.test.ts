@@ -12,6 +12,7 @@ import {
   staticConfig,
   withAlgorithm
 } from "@inspo/config"
+import { ProposerModel } from "@inspo/reflection"
 import { Predicate, Schema } from "effect"
 
 const leaves = (node: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>
@@ -44,6 +45,13 @@ const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Typ
   budget: { ...local.budget, tokens }
 })
 
+/** The same with language models, whose addresses are deployment. */
+const asking = (config: RunConfig, proposer: string, judge: string): RunConfig => ({
+  ...config,
+  proposer: { ...config.proposer, model: ProposerModel.named(proposer) },
+  judge: { model: judge }
+})
+
 describe("a config", () => {
   it("is an algorithm and a deployment, and every setting is of one of the two", () => {
     for (const config of presets) {
@@ -52,7 +60,9 @@ describe("a config", () => {
       assert.deepStrictEqual(Schema.decodeUnknownSync(Deployment, exactly)(deployment), deployment)
       const parts = [...leaves(algorithm), ...leaves(deployment)]
       assert.strictEqual(new Set(parts).size, parts.length)
-      assert.sameMembers(parts, [...leaves(config)])
+      // The address of a language model is in its name.
+      const addresses = ["proposer.url", "judge.url"]
+      assert.sameMembers(parts, [...leaves(config), ...addresses])
       assert.deepStrictEqual(Schema.decodeUnknownSync(RunConfig, exactly)(config), config)
     }
   })
@@ -61,13 +71,14 @@ describe("a config", () => {
     "is what it was joined of",
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: presets.length - 1 })), Elsewhere, Elsewhere],
     ([preset, one, other]) => {
-      const known = presets[preset] ?? Presets.quick
+      const known = asking(presets[preset] ?? Presets.quick, "openai-compatible:m", "anthropic:m")
+      const tiny = asking(Presets.tiny, "google:m", "openai:m")
       const [here, there] = [elsewhere(one), elsewhere(other)]
       const config = join(algorithmOf(known), here)
       assert.deepStrictEqual(algorithmOf(config), algorithmOf(known))
       assert.deepStrictEqual(deploymentOf(config), here)
       // A config passes for an algorithm, and what it says of a deployment does not count then.
-      assert.deepStrictEqual(withAlgorithm(config, join(algorithmOf(Presets.tiny), there)), join(Presets.tiny, here))
+      assert.deepStrictEqual(withAlgorithm(config, join(algorithmOf(tiny), there)), join(tiny, here))
     }
   )
 
@@ -83,7 +94,7 @@ describe("a config", () => {
     const { quick } = Presets
     const served: RunConfig = {
       ...quick,
-      proposer: { ...quick.proposer, provider: "openai-compatible", model: "nobody-knows" }
+      proposer: { ...quick.proposer, model: ProposerModel.named("http://127.0.0.1:8000/v1#nobody-knows") }
     }
     const mcp = [{ command: ["abacus"] }] as const
     const abacus = { ...quick.rollout, tools: ["search", "abacus"] }

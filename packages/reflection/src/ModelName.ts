@@ -1,8 +1,12 @@
-/** How flags and settings name a chat model. */
-import type { ModelProvider } from "./ProposerModel.ts"
+/** How flags and settings name a language model. */
+import { Schema } from "effect"
+
+/** The protocols of language models. */
+export const ModelProvider = Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])
+export type ModelProvider = typeof ModelProvider.Type
 
 export interface ModelName {
-  readonly provider: Exclude<ModelProvider, "offline">
+  readonly provider: ModelProvider
   readonly model: string
   /** The base URL; null for the provider's own. */
   readonly url: string | null
@@ -26,6 +30,27 @@ export const parse = (text: string): ModelName | null => {
     /^(?:(openai|anthropic|google)\+)?(https?:\/\/[^#\s]+)#(.+)$/u.exec(text) ?? []
   if (!URL.canParse(url)) return null
   return { provider: isProvider(gateway) ? gateway : "openai-compatible", model: served, url, text }
+}
+
+/** The model in a name, with or without an address; null without one. */
+export const modelOf = (text: string | null): string | null =>
+  /^[a-z-]+:(.+)$/u.exec(withoutUrl(text ?? ""))?.[1] ?? null
+
+/** A name as PROVIDER:MODEL, since the address of a server can change during a run; another text as it is. */
+export const withoutUrl = (text: string): string => {
+  const name = parse(text)
+  return name === null ? text : `${name.provider}:${name.model}`
+}
+
+/** The address of a server in a name, or null. */
+export const urlOf = (text: string): string | null => parse(text)?.url ?? null
+
+/** The reverse: a name with the address of a server, in place of its own. */
+export const withUrl = (text: string, url: string | null): string => {
+  const plain = withoutUrl(text)
+  const [, provider = "", model] = /^([a-z-]+):(.+)$/u.exec(plain) ?? []
+  if (url === null || model === undefined) return plain
+  return `${provider === "openai-compatible" ? "" : `${provider}+`}${url}#${model}`
 }
 
 const isProvider = (name: string | undefined): name is "openai" | "anthropic" | "google" => name !== undefined

@@ -1,11 +1,8 @@
-import { Schema } from "effect"
+import { Schema, SchemaGetter } from "effect"
+import { forms } from "./ModelName.ts"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
-
-/** Who can write candidates: the rules that need no server, or a language model behind one of four protocols. */
-export const ModelProvider = Schema.Literals(["offline", "openai-compatible", "openai", "anthropic", "google"])
-export type ModelProvider = typeof ModelProvider.Type
 
 /** What a model costs, in US dollars per million tokens. */
 export const ModelPrice = Schema.Struct({
@@ -15,33 +12,36 @@ export const ModelPrice = Schema.Struct({
 })
 export interface ModelPrice extends Schema.Schema.Type<typeof ModelPrice> {}
 
-/** The language model that writes candidates, and its settings. */
-export const ProposerModel = Schema.Struct({
-  provider: ModelProvider.annotate({
-    description:
-      "What writes candidates: rules without a server (`offline`), or a language model; `openai-compatible` " +
-      "is any server with a chat completions API, such as vLLM, SGLang, Ollama or OpenRouter"
-  }),
-  model: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Name of the model at its provider; null offline"
-  }),
-  url: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Base URL such as `http://127.0.0.1:8000/v1`, or null for the provider's default"
-  }),
-  maxOutputTokens: PositiveInt.annotate({ description: "Most tokens of one answer, reasoning included" }),
-  prompt: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description:
-      "File with your own prompt for `proposer.kind`, or null for the built-in one; see " +
-      "`PromptTemplate` for the placeholders"
-  })
-})
-export interface ProposerModel extends Schema.Schema.Type<typeof ProposerModel> {}
+/** The rules that write candidates without a language model. */
+export const offline = "offline"
 
-/** The rules that need no server. What else it says holds as soon as a provider is named. */
-export const defaultConfig: ProposerModel = {
-  provider: "offline",
-  model: null,
-  url: null,
-  maxOutputTokens: 16_384,
-  prompt: null
-}
+/** Most tokens of an answer by default: the thoughts of a reasoning model count too. */
+const maxOutputTokens = 16_384
+
+const Fields = Schema.Struct({ name: Schema.NonEmptyString, maxOutputTokens: PositiveInt })
+export interface ProposerModel extends Schema.Schema.Type<typeof Fields> {}
+
+/** What writes candidates: a language model by its name, or {@link offline}. It is encoded as its name alone, if that says all. */
+export const ProposerModel = Object.assign(
+  Schema.Union([
+    Schema.NonEmptyString,
+    Fields.mapFields(({ name, maxOutputTokens }) => ({ name, maxOutputTokens: Schema.optionalKey(maxOutputTokens) }))
+  ])
+    .annotate({
+      description:
+        `What writes candidates: rules without a server (\`offline\`), or a language model: ${forms}. As \`{name, maxOutputTokens}\` ` +
+        "with the most tokens of an answer, thoughts included, 16384 by default"
+    })
+    .pipe(
+      Schema.decodeTo(Fields, {
+        decode: SchemaGetter.transform((given) =>
+          typeof given === "string" ? named(given) : { ...named(given.name), ...given }
+        ),
+        encode: SchemaGetter.transform((model) => (model.maxOutputTokens === maxOutputTokens ? model.name : model))
+      })
+    ),
+  // A choice whose names are free.
+  { methods: [] }
+)
+/** A model by its name, with defaults. */
+export const named = (name: string): ProposerModel => ({ name, maxOutputTokens })

@@ -85,7 +85,7 @@ const train = Effect.fn("Trained.train")(function* (
   yield* fs.makeDirectory(directory, { recursive: true })
   const config = `${directory}/served.json`
   const served = {
-    proposer: { provider: "offline", clauses: task.sentences },
+    proposer: { model: "offline", clauses: task.sentences },
     populations: { policy: population(task, arm, seed, steps) }
   }
   yield* fs.writeFileString(config, JSON.stringify(served, null, 2))

@@ -60,7 +60,7 @@ export const start = async (cwd: string): Promise<World> => {
   await writeFile(
     join(cwd, "served.json"),
     JSON.stringify({
-      proposer: { provider: "openai-compatible", model: "m", url: `http://127.0.0.1:${port}/v1` },
+      proposer: { model: `http://127.0.0.1:${port}/v1#m` },
       populations: { policy: population }
     })
   )

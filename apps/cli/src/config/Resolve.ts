@@ -110,8 +110,8 @@ export const valueAt = (tree: unknown, name: string): unknown =>
   name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
 
 const frozenUnder = (base: RunConfig, overrides: ReadonlyArray<Override>): RunConfig => {
-  const provider = overrides.map((override) => valueAt(override, "policy.provider")).findLast(Predicate.isNotUndefined)
-  return base.policy.provider !== null || Predicate.isNullish(provider)
+  const model = overrides.map((override) => valueAt(override, "policy.model")).findLast(Predicate.isNotUndefined)
+  return base.policy.model !== null || Predicate.isNullish(model)
     ? base
     : withAlgorithm(base, Ablations.without(base, ["training"]))
 }

@@ -1,6 +1,5 @@
-/** The chat model of `policy.provider` as the policy of a run. */
-import { ConfigError } from "@inspo/coevolution"
-import type { RunConfig } from "@inspo/config"
+/** The chat model of `policy.model` as the policy of a run. */
+import { notAModel, type RunConfig } from "@inspo/config"
 import { ModelName, Prices, type ProposerErrorKind } from "@inspo/reflection"
 import { Metering, Provider } from "@inspo/reflection/models"
 import { Chat } from "@inspo/domain"
@@ -22,15 +21,12 @@ export const layer = (config: Settings) =>
   Layer.effect(ChatPolicy.ChatPolicy, make(config)).pipe(Layer.provide(FetchHttpClient.layer))
 
 const make = Effect.fnUntraced(function* ({ budget, engine, keys, policy, requests, rollout }: Settings) {
-  const name = ModelName.parse(policy.provider ?? "")
-  if (name === null)
-    return yield* new ConfigError({
-      field: "policy.provider",
-      value: "not the name of a chat model",
-      expected: ModelName.forms,
-      remedy: "Set it as in --set policy.provider=openai:gpt-4.1-mini."
-    })
-  const { provider, variable, ...way } = yield* LanguageModelLayer.wayTo("policy", { ...name, key: keys.policy })
+  const name = ModelName.parse(policy.model ?? "")
+  if (name === null) return yield* notAModel("policy.model")
+  const { provider, variable, ...way } = yield* LanguageModelLayer.wayTo("policy", {
+    name: name.text,
+    key: keys.policy
+  })
   const { maxResponseTokens: maxOutputTokens, temperature } = rollout
   const metering = { price: Prices.priceOf(name.model, budget.prices), maxOutputTokens }
   const served = yield* Provider.chat(provider, {

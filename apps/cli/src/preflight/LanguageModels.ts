@@ -3,8 +3,8 @@ import { type ProposerErrorKind, isPermanent } from "@inspo/reflection"
 import { Provider } from "@inspo/reflection/models"
 import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { type LanguageModelConfig, type Section, timeoutOf, wayTo } from "../proposer/LanguageModelLayer.ts"
-import { withSettings } from "../proposer/Settings.ts"
+import { type LanguageModelConfig, timeoutOf, wayTo } from "../proposer/LanguageModelLayer.ts"
+import { type Section, withSettings } from "../proposer/Settings.ts"
 import { atMost, type Check } from "./Check.ts"
 
 /** Whether the model of a section is available: its server answers, accepts the key and has the model. Costs at most one token. */

@@ -1,23 +1,20 @@
 /** Whether every server that a run needs is available, before anything is started or paid for. */
 import { asksModel } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import { ModelName } from "@inspo/reflection"
 import { kindOf } from "@inspo/reward"
 import { Effect } from "effect"
 import { UsageError } from "../Failure.ts"
-import type { LanguageModelConfig, Section } from "../proposer/LanguageModelLayer.ts"
+import type { LanguageModelConfig } from "../proposer/LanguageModelLayer.ts"
+import type { Section } from "../proposer/Settings.ts"
 import type { Check } from "./Check.ts"
 
 /** Checks every server that a config names and the run uses. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
   const { engine, judge, keys, policy, proposer, retrieval, reward, rollout } = config
-  const chat = policy.provider === null ? null : ModelName.parse(policy.provider)
   const asked = [
-    ...(chat === null ? [] : [models("policy", { ...chat, key: keys.policy }, config)]),
-    ...(asksModel(config) && proposer.provider !== "offline"
-      ? [models("proposer", { ...proposer, provider: proposer.provider, key: keys.proposer }, config)]
-      : []),
-    ...(kindOf(reward).needs === "model" ? [models("judge", { ...judge, key: keys.judge }, config)] : []),
+    ...(policy.model === null ? [] : [models("policy", { name: policy.model, key: keys.policy }, config)]),
+    ...(asksModel(config) ? [models("proposer", { name: proposer.model.name, key: keys.proposer }, config)] : []),
+    ...(kindOf(reward).needs === "model" ? [models("judge", { name: judge.model, key: keys.judge }, config)] : []),
     ...(retrieval.url === null ? [] : [server("retriever", config)]),
     ...(engine.url === null ? [] : [server("engine", config)]),
     ...(rollout.mcp.length === 0 ? [] : [server("tools", config)])

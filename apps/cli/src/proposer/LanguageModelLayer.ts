@@ -1,19 +1,19 @@
 import { ConfigError } from "@inspo/coevolution"
-import type { RunConfig } from "@inspo/config"
+import { notAModel, type RunConfig } from "@inspo/config"
+import { ModelName } from "@inspo/reflection"
 import { Provider, providers } from "@inspo/reflection/models"
 import { Effect, Layer } from "effect"
 import { type AiError, LanguageModel } from "effect/ai"
 import { FetchHttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
+import { modelSetting, type Section } from "./Settings.ts"
 
-/** A language model in a config, with its address and key. */
-export interface LanguageModelConfig extends Pick<RunConfig["judge"], "model" | "provider" | "url"> {
+/** A language model in a config, by its name, and its key. */
+export interface LanguageModelConfig {
+  readonly name: string | null
   /** The environment variable with its key, or null for the provider's default. */
   readonly key: string | null
 }
-
-/** The sections of the config that name a language model. */
-export type Section = "policy" | "proposer" | "judge"
 
 /** The timeout of one request to the model of a section. A proposer writes much longer answers than a judge. */
 export const timeoutOf = (section: Section, { timeoutSeconds }: RunConfig["requests"]): number =>
@@ -39,12 +39,11 @@ export const layer = (
   ).pipe(Layer.provide(FetchHttpClient.layer))
 
 /** The endpoint of a section's model. Its key comes from the variable named there, or from the provider's default variable. */
-export const wayTo = Effect.fnUntraced(function* (section: string, config: LanguageModelConfig) {
-  const { key, model, provider: name, url } = config
-  if (name === null) return yield* missing(`${section}.provider`, "a provider of language models")
-  if (model === null) return yield* missing(`${section}.model`, `the name of a model of ${name}`)
-  const provider = providers[name]
-  if ((url ?? provider.url) === null) return yield* missing(`${section}.url`, "the base URL of the server")
+export const wayTo = Effect.fnUntraced(function* (section: Section, { key, name }: LanguageModelConfig) {
+  const named = ModelName.parse(name ?? "")
+  if (named === null) return yield* notAModel(modelSetting[section])
+  const { model, url } = named
+  const provider = providers[named.provider]
   const variable = key ?? provider.apiKeyEnv
   const apiKey =
     variable === null
@@ -54,7 +53,7 @@ export const wayTo = Effect.fnUntraced(function* (section: string, config: Langu
 })
 
 /** What is wrong with the endpoint of a section, as an error of its settings. */
-export const unusable = (section: string, variable: string | null, { reason }: AiError.AiError) =>
+export const unusable = (section: Section, variable: string | null, { reason }: AiError.AiError) =>
   reason._tag === "AuthenticationError"
     ? new ConfigError({
         field: `keys.${section}`,
@@ -63,15 +62,12 @@ export const unusable = (section: string, variable: string | null, { reason }: A
         remedy: "Check its value for line breaks and spaces."
       })
     : new ConfigError({
-        field: `${section}.url`,
+        field: modelSetting[section],
         // An unparsable value could contain a password.
-        value: "not a URL",
-        expected: "an address such as http://127.0.0.1:8000/v1",
-        remedy: `Set it in the config file or with --set ${section}.url=VALUE.`
+        value: "without a URL",
+        expected: "a name with an address, such as http://127.0.0.1:8000/v1#qwen3",
+        remedy: `Set it in the config file or with --set ${modelSetting[section]}=VALUE.`
       })
-
-const missing = (field: string, expected: string) =>
-  new ConfigError({ field, value: "null", expected, remedy: `Set it in the config file or with --set ${field}=VALUE.` })
 
 const unset = (section: string, variable: string) =>
   new ConfigError({

@@ -1,6 +1,14 @@
 import { ConfigError } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import { Prices, PromptTemplate, type Proposal, Proposer, ProposerError, type ProposerModel } from "@inspo/reflection"
+import {
+  ModelName,
+  Prices,
+  PromptTemplate,
+  type Proposal,
+  Proposer,
+  ProposerError,
+  type ProposerModel
+} from "@inspo/reflection"
 import { ModelProposer } from "@inspo/reflection/models"
 import { Effect, Layer } from "effect"
 import { LanguageModel } from "effect/ai"
@@ -11,23 +19,23 @@ import { withSettings } from "./Settings.ts"
 /** A language model that proposes, and its settings. */
 export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
   readonly kind: PromptTemplate.PromptKind
-  readonly model: Omit<ProposerModel.ProposerModel, "provider"> & {
-    readonly provider: LanguageModelLayer.LanguageModelConfig["provider"]
-  }
+  readonly model: ProposerModel.ProposerModel
+  /** The file with the user's prompt, or null for the built-in one. */
+  readonly prompt: string | null
 }
 
 /** Most tokens, as estimated, of the failures or the history in a prompt: half of the context of small models. */
 const maxEvidenceTokens = 16_384
 
 /** A language model as the proposer, with the user's prompt and prices. Its errors name the settings. */
-export const layer = ({ budget, keys, kind, model, requests }: Options) =>
+export const layer = ({ budget, keys, kind, model, prompt, requests }: Options) =>
   Layer.effect(
     Proposer,
     Effect.gen(function* () {
       const { initial, propose } = ModelProposer.make(yield* LanguageModel.LanguageModel, {
         kind,
-        prompts: model.prompt === null ? {} : { [kind]: yield* readPrompt(kind, model.prompt) },
-        price: Prices.priceOf(model.model, budget.prices),
+        prompts: prompt === null ? {} : { [kind]: yield* readPrompt(kind, prompt) },
+        price: Prices.priceOf(ModelName.modelOf(model.name), budget.prices),
         maxOutputTokens: model.maxOutputTokens,
         requests: 1 + requests.retries,
         maxEvidenceTokens

@@ -2,22 +2,20 @@ import type { RunConfig } from "@inspo/config"
 import * as Reflection from "@inspo/reflection"
 import { Effect, Layer } from "effect"
 
-/** The proposer of a run: rules if its provider is `offline`, else a language model, whose code is loaded only then. */
+/** The proposer of a run: rules if its model is `offline`, else a language model, whose code is loaded only then. */
 export const layerProposer = ({
   control,
   proposer,
   ...config
 }: Pick<RunConfig, "budget" | "control" | "keys" | "proposer" | "requests">) => {
-  const { kind, provider } = proposer
-  return provider === "offline" || kind === "random"
+  const { kind, model, prompt } = proposer
+  return model.name === Reflection.ProposerModel.offline || kind === "random"
     ? Layer.provide(
         offline[kind],
         Layer.succeed(Reflection.ClauseBank.Bank, control.clauses ?? Reflection.ClauseBank.clauses)
       )
     : Layer.unwrap(
-        Effect.promise(async () =>
-          (await import("./ModelProposer.ts")).layer({ ...config, kind, model: { ...proposer, provider } })
-        )
+        Effect.promise(async () => (await import("./ModelProposer.ts")).layer({ ...config, kind, model, prompt }))
       )
 }
 

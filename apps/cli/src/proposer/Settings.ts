@@ -1,25 +1,35 @@
 import type { ProposerErrorKind } from "@inspo/reflection"
 
-/** A problem of the language model of a config section, with the settings that it depends on. */
-export const withSettings = (section: string, kind: ProposerErrorKind, problem: string): string => {
-  const settings =
-    kind === "unauthorized"
-      ? [`keys.${section}`]
-      : section === "policy" && kind !== "rate-limited"
-        ? ["policy.provider", ...(kind === "unreachable" ? ["requests.timeoutSeconds"] : [])]
-        : (behind[kind] ?? []).map((option) => (option.includes(".") ? option : `${section}.${option}`))
+/** The settings that name a language model. */
+export const modelSetting = { policy: "policy.model", proposer: "proposer.model", judge: "judge.model" } as const
+
+/** A part of a run that a language model does. */
+export type Section = keyof typeof modelSetting
+
+/** A problem of the language model of a section, with the settings that it depends on. */
+export const withSettings = (section: Section, kind: ProposerErrorKind, problem: string): string => {
+  const settings = behind(section, kind)
   return settings.length === 0 ? problem : `${problem}. In the config: ${settings.join(", ")}`
 }
 
-const behind: Readonly<Partial<Record<ProposerErrorKind, ReadonlyArray<string>>>> = {
-  unreachable: ["url", "requests.timeoutSeconds"],
-  "not-found": ["model", "url"],
-  "quota-exhausted": ["provider"],
-  "rate-limited": ["requests.retries"],
-  rejected: ["model", "url"],
-  unreadable: ["provider", "url"],
-  refused: ["model"],
-  empty: ["maxOutputTokens", "model"],
-  cut: ["maxOutputTokens"],
-  "no-candidates": ["model", "prompt"]
+const behind = (section: Section, kind: ProposerErrorKind): ReadonlyArray<string> => {
+  const model = modelSetting[section]
+  switch (kind) {
+    case "unauthorized":
+      return [`keys.${section}`]
+    case "rate-limited":
+      return ["requests.retries"]
+    case "unreachable":
+      return [model, "requests.timeoutSeconds"]
+    case "empty":
+    case "cut":
+      return [section === "proposer" ? `${model}.maxOutputTokens` : model]
+    case "no-candidates":
+      return [model, "proposer.prompt"]
+    case "server-error":
+    case "other":
+      return []
+    default:
+      return [model]
+  }
 }

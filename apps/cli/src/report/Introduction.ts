@@ -1,6 +1,6 @@
 import { type RunConfig, paidModels } from "@inspo/config"
 import { Text, count, plural } from "@inspo/report"
-import { Prices } from "@inspo/reflection"
+import { ModelName, Prices, ProposerModel } from "@inspo/reflection"
 import type { EngineProfile } from "@inspo/engine"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"
@@ -74,10 +74,10 @@ export const introduction = (
   ]
 }
 
-const proposer = ({ proposer: { kind, model, provider } }: RunConfig): string =>
-  provider === "offline" || kind === "random"
+const proposer = ({ proposer: { kind, model } }: RunConfig): string =>
+  model.name === ProposerModel.offline || kind === "random"
     ? offline[kind]
-    : `${kind} by ${model ?? "a language model"} (${provider})`
+    : `${kind} by ${ModelName.withoutUrl(model.name)}`
 
 const offline: Readonly<Record<RunConfig["proposer"]["kind"], string>> = {
   reflection: "rules over a clause bank, offline (no language model)",

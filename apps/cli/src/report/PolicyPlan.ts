@@ -25,7 +25,7 @@ export const make = (
   { bounds: { verification }, rollouts }: Plan.Forecast,
   questions: ReadonlyArray<Question.Question>
 ): PolicyPlan | null => {
-  const name = config.policy.provider === null ? null : ModelName.parse(config.policy.provider)
+  const name = config.policy.model === null ? null : ModelName.parse(config.policy.model)
   if (name === null) return null
   const { maxObservationTokens, maxResponseTokens, maxTurns } = config.rollout
   const agent = Agents.fromConfig(config.rollout)

@@ -68,7 +68,7 @@ export const exportRun = Effect.fn("Export.export")(function* (input: ExportInpu
     promptTemplate: config.rollout.texts.prompt,
     policy: embedded
       ? { step, rule, hash, folder: "model" }
-      : { step, rule, hash, checkpoint: uri, baseModel: config.policy.provider ?? config.engine.model },
+      : { step, rule, hash, checkpoint: uri, baseModel: config.policy.model ?? config.engine.model },
     rollout: { agent: config.rollout.agent, tools: config.rollout.tools, maxTurns: config.rollout.maxTurns }
   }
   yield* Effect.gen(function* () {

@@ -82,7 +82,6 @@ const first = [
   "schedule.pruneEvery",
   "schedule.evolveEvery",
   "proposer.candidates",
-  "proposer.provider",
   "proposer.model",
   "rollout.groupSize",
   "rollout.maxTurns",
@@ -90,7 +89,7 @@ const first = [
   "train.batchSize",
   "train.learningRate",
   "evaluation.questions",
-  "policy.provider",
+  "policy.model",
   "engine.url",
   "budget.usd"
 ] as const

@@ -119,9 +119,9 @@ export const lines = (
 
 const check = Effect.fnUntraced(function* ({ best, config, directory, seed }: Finished, updates: number) {
   if (updates < 1) return yield* new UsageError({ problem: `--internalize is ${updates}, expected at least 1 update.` })
-  if (config.policy.provider !== null)
+  if (config.policy.model !== null)
     return yield* new UsageError({
-      problem: `policy.provider of ${directory} is ${config.policy.provider}, a chat model, which cannot be trained. Leave out --internalize.`
+      problem: `policy.model of ${directory} is ${config.policy.model}, a chat model, which cannot be trained. Leave out --internalize.`
     })
   if (best.id === seed.id)
     return yield* new UsageError({

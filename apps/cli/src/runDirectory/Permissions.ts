@@ -1,8 +1,9 @@
 /** What the config of a run directory names outside the directory: servers, programs and environment variables. */
 import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
-import { ModelName, type ProposerModel } from "@inspo/reflection"
+import { ModelName } from "@inspo/reflection"
 import { Credentials } from "@inspo/tracking"
+import { modelSetting, type Section } from "../proposer/Settings.ts"
 
 /**
  * One thing that a directory may make a command do; `id` identifies it, and `says` shows it, an address without its
@@ -23,7 +24,7 @@ export type Use = "read" | "eval" | "run"
 export const permissionsOf = (config: RunConfig, use: Use): ReadonlyArray<Permission> => [
   ...address("journal", config.journal.url, config.keys.journal),
   ...(use === "read" ? [] : answering(config)),
-  ...(use === "run" ? model("proposer", config.proposer, config.keys.proposer) : [])
+  ...(use === "run" ? model("proposer", config.proposer.model.name, config.keys.proposer) : [])
 ]
 
 /** One permission from what identifies it and what a person reads. */
@@ -41,10 +42,10 @@ const answering = ({
   reward,
   rollout
 }: RunConfig): ReadonlyArray<Permission> => [
-  ...chat(policy.provider, keys.policy),
+  ...model("policy", policy.model, keys.policy),
   ...address("engine", engine.url, keys.engine),
   ...address("retrieval", retrieval.url, keys.retrieval),
-  ...model("judge", judge, keys.judge),
+  ...model("judge", judge.model, keys.judge),
   ...(reward.command.length === 0 ? [] : [program("reward.command", reward.command, [])]),
   ...rollout.mcp.map((server) =>
     "command" in server
@@ -53,14 +54,6 @@ const answering = ({
   )
 ]
 
-const chat = (name: string | null, key: string | null): ReadonlyArray<Permission> => {
-  const parsed = name === null ? null : ModelName.parse(name)
-  if (parsed === null)
-    return key === null ? [] : [permission(`read the variable ${key} (keys.policy)`, "policy", null, key)]
-  const variable = key ?? usualKeys[parsed.provider]
-  return parsed.url === null ? model("policy", parsed, key) : [connection("policy.provider", parsed.url, variable)]
-}
-
 const address = (section: string, url: string | null, variable: string | null): ReadonlyArray<Permission> =>
   url !== null
     ? [connection(`${section}.url`, url, variable)]
@@ -68,20 +61,18 @@ const address = (section: string, url: string | null, variable: string | null): 
       ? [permission(`read the variable ${variable} (keys.${section})`, section, null, variable)]
       : []
 
-const model = (
-  section: "policy" | "proposer" | "judge",
-  { provider, url }: Pick<RunConfig["judge"], "url"> & { readonly provider: RunConfig["proposer"]["provider"] | null },
-  key: string | null
-): ReadonlyArray<Permission> => {
-  if (provider === null || provider === "offline") return address(section, url, key)
+const model = (section: Section, name: string | null, key: string | null): ReadonlyArray<Permission> => {
+  const named = ModelName.parse(name ?? "")
+  if (named === null) return address(section, null, key)
+  const { provider, url } = named
   const variable = key ?? usualKeys[provider]
-  if (url !== null) return address(section, url, variable)
+  if (url !== null) return [connection(modelSetting[section], url, variable)]
   const says = `connect to ${provider}${variable === null ? "" : ` and send it the variable ${variable}`}`
-  return [permission(`${says} (${section}.provider)`, section, provider, variable)]
+  return [permission(`${says} (${modelSetting[section]})`, section, provider, variable)]
 }
 
 /** The variables that providers' keys are in by default; known here so that reading a directory loads no provider. */
-export const usualKeys: Readonly<Record<Exclude<ProposerModel.ModelProvider, "offline">, string | null>> = {
+export const usualKeys: Readonly<Record<ModelName.ModelProvider, string | null>> = {
   "openai-compatible": null,
   openai: "OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",

@@ -8,16 +8,17 @@ import { Context, Effect, Layer, Schema, Struct } from "effect"
 const commonAnswers = Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 
 /** Candidates give their parent one or two of the sentences, drawn at random, or withdraw some. */
-const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: ClauseBank.Sentences, commonAnswers })
+const Offline = Schema.Struct({
+  model: Schema.Literal(ProposerModel.offline),
+  clauses: ClauseBank.Sentences,
+  commonAnswers
+})
 
 /** `keyEnv` names the variable with the model's key, by default that of its provider; `budgetUsd` is for each population. */
 const Model = Schema.Struct({
-  provider: ProposerModel.ModelProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
-  model: Schema.NonEmptyString,
-  url: Schema.optionalKey(ProposerModel.ProposerModel.fields.url),
+  model: ProposerModel.ProposerModel,
   keyEnv: Schema.optionalKey(Schema.NonEmptyString),
-  maxOutputTokens: Schema.optionalKey(ProposerModel.ProposerModel.fields.maxOutputTokens),
-  prompt: Schema.optionalKey(ProposerModel.ProposerModel.fields.prompt),
+  prompt: Schema.optionalKey(Schema.NullOr(Schema.NonEmptyString)),
   prices: Schema.optionalKey(Schema.Array(ProposerModel.ModelPrice)),
   commonAnswers,
   budgetUsd: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
@@ -33,18 +34,19 @@ export const fields: ReadonlyArray<string> = [...Struct.keys(Offline.fields), ..
 export const make = Effect.fnUntraced(function* (config: Config | null) {
   if (config === null) return null
   const common = config.commonAnswers === undefined ? {} : { commonAnswers: config.commonAnswers }
-  if (config.provider === "offline") {
+  if (config.model === ProposerModel.offline) {
     const bank = Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(config.clauses))
     const context = yield* Layer.build(Layer.provide(layerRandom, bank))
     return { proposer: Context.get(context, Proposer), budgetUsd: null, ...common } satisfies Evolving.ServerProposer
   }
-  const { budgetUsd = null, commonAnswers: _, keyEnv = null, prices = [], provider, ...others } = config
+  const { budgetUsd = null, keyEnv = null, model, prices = [], prompt = null } = config
   const { layer } = yield* Effect.promise(() => import("../proposer/ModelProposer.ts"))
   const { budget, keys, requests } = local
   const context = yield* Layer.build(
     layer({
       kind: "reflection",
-      model: { ...ProposerModel.defaultConfig, ...others, provider },
+      model,
+      prompt,
       budget: { ...budget, prices },
       keys: { ...keys, proposer: keyEnv },
       requests

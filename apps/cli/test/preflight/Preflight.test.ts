@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
+import { ProposerModel } from "@inspo/reflection"
 import { ConfigProvider, Effect, type Scope } from "effect"
 import * as LocalServer from "../../../../packages/reflection/test/support/LocalServer.ts"
 import type { Check } from "../../src/preflight/Check.ts"
@@ -13,19 +14,14 @@ const requests = { ...Presets.tiny.requests, timeoutSeconds: 1 }
 
 const optimized = (url: string): RunConfig => ({
   ...Presets.tiny,
-  proposer: {
-    ...Presets.tiny.proposer,
-    provider: "openai-compatible",
-    model: "m",
-    url
-  },
+  proposer: { ...Presets.tiny.proposer, model: ProposerModel.named(`${url}#m`) },
   keys: { ...Presets.tiny.keys, proposer: "A_KEY" },
   requests
 })
 const judged = (url: string): RunConfig => ({
   ...Presets.tiny,
   reward: { ...Presets.tiny.reward, kind: "judge" },
-  judge: { ...Presets.tiny.judge, provider: "openai-compatible", model: "m", url },
+  judge: { model: `${url}#m` },
   requests
 })
 const searching = (url: string): RunConfig => ({
@@ -94,8 +90,12 @@ describe("look", () => {
       { models: "key", retriever: "retrieval.url", engine: "keys.engine" }
     ],
     ["404", { status: 404 }, { models: "model", retriever: "retrieval.url", engine: "engine.url" }],
-    ["a page", { body: "<html>Welcome</html>" }, { models: "url", retriever: "retrieval.url", engine: "engine.url" }],
-    ["a broken connection", { breaks: "at once" }, { models: "url", retriever: "retrieval.url", engine: "engine.url" }]
+    ["a page", { body: "<html>Welcome</html>" }, { models: "model", retriever: "retrieval.url", engine: "engine.url" }],
+    [
+      "a broken connection",
+      { breaks: "at once" },
+      { models: "model", retriever: "retrieval.url", engine: "engine.url" }
+    ]
   ]
   const parts = [
     ["proposer", optimized, "models", "proposer."],

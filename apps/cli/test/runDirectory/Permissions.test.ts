@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
+import { ProposerModel } from "@inspo/reflection"
 import { providers } from "@inspo/reflection/models"
 import { Schema } from "effect"
 import { permissionsOf, usualKeys } from "../../src/runDirectory/Permissions.ts"
@@ -54,8 +55,8 @@ describe("what a config names", () => {
       { ...usualKeys },
       Object.fromEntries(Object.entries(providers).map(([name, { apiKeyEnv }]) => [name, apiKeyEnv]))
     )
-    for (const url of [null, "http://evil.example"]) {
-      const proposer = { ...Presets.tiny.proposer, provider: "openai", url } as const
+    for (const name of ["openai:m", "openai+http://evil.example#m"]) {
+      const proposer = { ...Presets.tiny.proposer, model: ProposerModel.named(name) }
       const said = permissionsOf({ ...Presets.tiny, proposer }, "run").map(({ says }) => says)
       assert.match(said.join("\n"), /^connect to \S+ and send it the variable OPENAI_API_KEY /u)
     }
