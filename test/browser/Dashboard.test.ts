@@ -58,10 +58,10 @@ suite("a finished run", () => {
     const notes = String(await page.evaluate(`document.querySelector(".tiles").textContent`))
     assert.match(notes, /training [+−][\d.]+ points \[[+−][\d.]+, [+−][\d.]+\]/u)
     await page.goto(`${server.url}/#/first/trajectories?outcome=wrong`)
-    await page.waitForSelector(".segment-answer")
+    await page.waitForSelector(".text-part-answer")
     assert.deepStrictEqual(
       await page.evaluate(
-        `[...document.querySelectorAll(".segment-answer")].map((one) => [one.classList.contains("wrong"), one.textContent.startsWith("wrong answer")])[0]`
+        `[...document.querySelectorAll(".text-part-answer")].map((one) => [one.classList.contains("wrong"), one.textContent.startsWith("wrong answer")])[0]`
       ),
       [true, true]
     )

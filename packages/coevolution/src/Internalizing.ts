@@ -4,7 +4,7 @@ import { Engine, type EngineError } from "@inspo/engine"
 import { GrpoBatch, type LossConfig } from "@inspo/policy-gradient"
 import { Rollout, type RolloutError } from "@inspo/rollout"
 import { QuestionStream } from "@inspo/sampler"
-import { type Array as Arr, Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
 export interface Options {
@@ -23,7 +23,8 @@ export interface Options {
 
 /**
  * Changes the engine's policy, and returns the mean log-probability of the tokens of each update's rollouts before it. Each rollout
- * keeps its turns and observations; its prompt is the one under `instruction`. The update maximises their likelihood, without a KL
+ * keeps its turns and observations; its prompt is the one under `instruction`. Where an agent rewrites its context, its turns are
+ * played again, tools included, for the prompts of its segments; a segment that does not come about is left out. The update maximises their likelihood, without a KL
  * or entropy term. Equal options give equal requests.
  *
  * This distils the context into the weights, as in Askell et al. (2021), "A General Language Assistant as a Laboratory for
@@ -56,17 +57,32 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
     const chosen = QuestionStream.batch({ seed: randomSeed, step: update, batchSize: size, size: rewarded.length }).map(
       (index) => {
         const one = Invariant.at(rewarded, index, "rollout")
-        return { ...one, prompt: Invariant.get(prompts, one.questionId, "prompt") }
+        const segments = Arr.zipWith(
+          Trajectory.segments(one),
+          Invariant.get(prompts, nameOf(one), "prompts"),
+          (segment, { prompt }) => ({ ...segment, prompt })
+        )
+        return { one, segments }
       }
     )
-    const scores = yield* engine.score("current", chosen)
-    const batch = Invariant.zip(chosen, scores, "rollouts and their log-probabilities").map(([one, logprobs]) => ({
-      ...one,
-      logprobs: one.mask.map((isAction, token) =>
+    const scores = yield* engine.score(
+      "current",
+      chosen.flatMap(({ segments }) => segments)
+    )
+    const left = scores.values()
+    const scored = (segment: Trajectory.Segment): Trajectory.Segment => {
+      const logprobs = left.next().value ?? []
+      const own = (isAction: 0 | 1, token: number) =>
         isAction === 1 ? Invariant.at(logprobs, token, "log-probability") : 0
-      )
+      return { ...segment, logprobs: segment.mask.map(own) }
+    }
+    const batch = chosen.map(({ one: { instructionId, questionId, reward }, segments }) => ({
+      instructionId,
+      questionId,
+      reward,
+      ...Trajectory.ofSegments(Arr.map(segments, scored))
     }))
-    likelihoods.push(meanLogprob(batch))
+    likelihoods.push(meanLogprob(batch.flatMap(Trajectory.segments)))
     const requests = GrpoBatch.trainRequests(
       batch,
       { ...train, advantage: "reward", loss: withoutTerms(train.loss), miniBatch: once(batch.length) },
@@ -78,24 +94,29 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
   return likelihoods
 })
 
-/** The prompts of the questions under an instruction: those of episodes in which nothing is done. */
+/** What rollouts with equal prompts under an instruction share: their question, or their turns. */
+const nameOf = ({ earlier, id, questionId }: Trajectory.Trajectory): string =>
+  earlier === undefined ? `question ${questionId}` : `trajectory ${id}`
+
+/** The prompts of rollouts under an instruction: those of episodes in which nothing is done, or the same turns are taken. */
 const promptsOf = Effect.fnUntraced(function* (
   instruction: Instruction.Instruction,
   rewarded: Options["rewarded"],
   questions: Options["questions"]
 ) {
   const rollout = yield* Rollout
-  const asked = [...new Set(rewarded.map(({ questionId }) => questionId))]
+  const asked = [...new Map(rewarded.map((one) => [nameOf(one), one])).values()]
   const begun = yield* rollout.collect(
-    asked.map((id, index) => ({
+    asked.map(({ earlier, questionId, transcript }, index) => ({
       id: Trajectory.TrajectoryId.make(`internalize/0/${index}/0`),
       instruction,
-      question: Invariant.get(questions, id, "question"),
+      question: Invariant.get(questions, questionId, "question"),
       seed: RandomStream.streamSeed(0, ["internalize", index]),
-      demonstration: []
+      demonstration: earlier === undefined ? [] : transcript.map(({ text }) => text)
     }))
   )
-  return new Map(begun.map(({ prompt, questionId }) => [questionId, prompt]))
+  const played = Invariant.zip(asked, begun, "rollouts and their episodes")
+  return new Map(played.map(([one, episode]) => [nameOf(one), Trajectory.segments(episode)]))
 })
 
 /** Each rollout once. */
@@ -109,7 +130,7 @@ const withoutTerms = (loss: LossConfig): LossConfig => ({
   entropyCoefficient: 0
 })
 
-const meanLogprob = (batch: ReadonlyArray<Pick<Trajectory.Trajectory, "logprobs" | "mask">>): number => {
+const meanLogprob = (batch: ReadonlyArray<Trajectory.Segment>): number => {
   const tokens = batch.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)
   const total = batch.reduce((sum, { logprobs }) => sum + logprobs.reduce((all, one) => all + one, 0), 0)
   return tokens === 0 ? 0 : total / tokens

@@ -174,6 +174,7 @@ const viewOf = (trace: Trace, indexed: IndexedRun, { record }: ReadRun): Traject
     transcript: summary.transcript.map((turn) => ({
       ...turn,
       text: PlainText.escape(turn.text),
+      ...(turn.prompt === undefined ? {} : { prompt: PlainText.escape(turn.prompt) }),
       observation: shown(turn.observation)
     })),
     failure: shown(failure ?? null),

@@ -117,6 +117,14 @@ export const segments = ({
 }: Pick<Trajectory, "earlier" | keyof Segment>): Array.NonEmptyReadonlyArray<Segment> =>
   Array.append(earlier ?? [], { prompt, response, logprobs, mask })
 
+/** The tokens of a trajectory of these segments. */
+export const ofSegments = (
+  segments: Array.NonEmptyReadonlyArray<Segment>
+): Pick<Trajectory, "earlier" | keyof Segment> => {
+  const earlier = Array.initNonEmpty(segments)
+  return { ...(Array.isReadonlyArrayNonEmpty(earlier) ? { earlier } : {}), ...Array.lastNonEmpty(segments) }
+}
+
 /** A trajectory without its tokens and texts. */
 export const summary = (trajectory: Trajectory): TrajectorySummary => ({
   id: trajectory.id,

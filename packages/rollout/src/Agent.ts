@@ -106,6 +106,11 @@ export interface Conversation {
   readonly aside: (name: string, prompt: ReadonlyArray<Message>, stop: ReadonlyArray<string>) => Program<string | null>
   /** Starts with these messages instead of those of the config's template. Only before the first turn. */
   readonly open: (messages: ReadonlyArray<Message>) => void
+  /**
+   * Begins a new segment: from now on the policy sees these messages instead of all before. `observation` is the part of them
+   * that the last turn led to, for the transcript.
+   */
+  readonly restart: (messages: ReadonlyArray<Message>, observation?: string) => void
   /** How long an excerpt may be if the conversation starts with these messages; 0 if none fits. */
   readonly spare: (messages: ReadonlyArray<Message>) => number
   /** A text as it would be shown, in at most `limit` tokens, by default those of an observation. */

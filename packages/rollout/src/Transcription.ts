@@ -1,7 +1,8 @@
 /** How a conversation becomes tokens, and what is recorded of it. */
-import type { SampledSequence, Tokenizer } from "@inspo/engine"
+import { Trajectory } from "@inspo/domain"
+import type { Message, SampledSequence, Tokenizer } from "@inspo/engine"
+import { Array as Arr } from "effect"
 import * as Observation from "./Observation.ts"
-import type { Trajectory } from "@inspo/domain"
 import type { EpisodeConfig } from "./EpisodeConfig.ts"
 
 /** Where tokens come from; `contextLength` counts prompt and response, in tokens. */
@@ -43,12 +44,12 @@ export const verbatim = ({ config, tokenizer }: Setting): Transcription => {
 }
 
 /**
- * An episode so far. `response`, `logprobs` and `mask` are parallel, as in a trajectory; `toolCalls` counts
+ * An episode so far. Its tokens are those of the current segment and of `earlier` ones, as in a trajectory; `toolCalls` counts
  * answered calls, `asideTokens` the tokens outside the conversation.
  */
 export interface Recording extends Pick<
   Trajectory.Trajectory,
-  "prompt" | "response" | "logprobs" | "mask" | "transcript" | "toolCalls"
+  "earlier" | keyof Trajectory.Segment | "transcript" | "toolCalls"
 > {
   readonly asideTokens: number
 }
@@ -59,7 +60,7 @@ export interface Recorded {
   readonly read: () => Read
 }
 
-/** A recording as texts, and the sizes of its prompt and of all after it in tokens. */
+/** A recording as texts, and the sizes of its first prompt and of all after it in tokens. */
 export interface Read {
   readonly prompt: string
   readonly response: string
@@ -76,13 +77,40 @@ export interface Written {
 
 /** Records an episode while it runs. */
 export class Recorder implements Recording {
+  earlier?: Arr.NonEmptyReadonlyArray<Trajectory.Segment>
   prompt: ReadonlyArray<number> = []
-  readonly response: Array<number> = []
-  readonly logprobs: Array<number> = []
-  readonly mask: Array<0 | 1> = []
+  response: Array<number> = []
+  logprobs: Array<number> = []
+  mask: Array<0 | 1> = []
   readonly transcript: Array<Trajectory.Turn> = []
   toolCalls = 0
   asideTokens = 0
+  private segment: { readonly from: number; readonly text?: string } = { from: 0 }
+
+  /** Whether the segment has no turn yet. */
+  get isFresh(): boolean {
+    return this.transcript.length === this.segment.from
+  }
+
+  /** Begins a segment with these messages, which are `prompt` in tokens; the one before is kept if it has tokens. */
+  restart(prompt: ReadonlyArray<number>, messages: ReadonlyArray<Message>, observation?: string): void {
+    if (observation !== undefined) this.observe(observation)
+    const { logprobs, mask, response, transcript } = this
+    if (response.length > 0)
+      this.earlier = Arr.append(this.earlier ?? [], { prompt: this.prompt, response, logprobs, mask })
+    this.prompt = prompt
+    this.response = []
+    this.logprobs = []
+    this.mask = []
+    if (transcript.length > 0)
+      this.segment = { from: transcript.length, text: messages.map(({ content }) => content).join("\n\n") }
+  }
+
+  /** What was recorded, without a segment that the policy has not seen. */
+  recording(): Recording {
+    const { earlier, ...recording } = this
+    return this.isFresh && earlier !== undefined ? { ...recording, ...Trajectory.ofSegments(earlier) } : this
+  }
 
   /** A turn of the policy, and the action read from it. */
   write({ logprobs, text, tokens }: Written, action: Trajectory.Action): void {
@@ -91,18 +119,23 @@ export class Recorder implements Recording {
       this.mask.push(1)
     }
     for (const logprob of logprobs) this.logprobs.push(logprob)
-    this.transcript.push({ text, action, observation: null })
+    const prompt = this.isFresh ? this.segment.text : undefined
+    this.transcript.push({ text, action, observation: null, ...(prompt === undefined ? {} : { prompt }) })
   }
 
   /** The environment's answer to the last turn, or more of it. */
   show({ text, tokens }: Observation.Observation): void {
-    const turn = this.transcript.pop()
-    if (turn === undefined) throw new RangeError("cannot show an observation before the first turn")
-    this.transcript.push({ ...turn, observation: (turn.observation ?? "") + text })
+    if (this.isFresh) throw new RangeError("cannot show an observation before the first turn")
+    this.observe(text)
     for (const token of tokens) {
       this.response.push(token)
       this.mask.push(0)
       this.logprobs.push(0)
     }
+  }
+
+  private observe(text: string): void {
+    const turn = this.transcript.pop()
+    if (turn !== undefined) this.transcript.push({ ...turn, observation: (turn.observation ?? "") + text })
   }
 }

@@ -50,8 +50,63 @@ const bugs: Readonly<Record<string, Agent>> = {
         return ending === "turns-exhausted" ? "answered" : ending
       }
     }
+  },
+  "each token is in the context that the policy sampled it in, once": {
+    ...agent,
+    make: (environment) => {
+      const loop = ToolLoop.loop(environment, { maxTurns: 2, grammar: () => grammar })
+      return function* (conversation) {
+        const program = loop(conversation)
+        let next = program.next()
+        while (next.done !== true) {
+          const step = next.value
+          // The policy does not see the first token.
+          const asked =
+            step._tag === "Sample"
+              ? { ...step, request: { ...step.request, prompt: step.request.prompt.slice(1) } }
+              : step
+          next = program.next(yield asked)
+        }
+        return next.value
+      }
+    }
+  },
+  "segments are within the limits, begin with a turn, and are stored and counted as they are": {
+    ...agent,
+    make: (environment) => {
+      Object.assign(environment.config, { maxPromptTokens: Infinity })
+      return function* (conversation) {
+        conversation.open([{ role: "user", content: "long ".repeat(45) }])
+        yield* conversation.turn(grammar)
+        return "turns-exhausted"
+      }
+    }
   }
 }
+
+/** Rewrites its context after some turns, also without room for another one. */
+const forgetful: Agent = {
+  ...agent,
+  maximumTokens: ({ maxPromptTokens, maxResponseTokens, maxTurns }) =>
+    (maxTurns + 1) * (maxPromptTokens + maxResponseTokens),
+  make: ({ config: { maxTurns } }) =>
+    function* (conversation) {
+      while (conversation.turns.length <= maxTurns) {
+        if ((yield* conversation.turn(grammar)).kind === "answer") return "answered"
+        if (conversation.turns.length % 3 === 2) yield* conversation.show("Again?")
+        else {
+          const again = { role: "user", content: "Again? ".repeat(conversation.turns.length * 8) } as const
+          conversation.restart([again, again], "Again?")
+          conversation.restart([again])
+        }
+      }
+      return "turns-exhausted"
+    }
+}
+
+describe("an agent that rewrites its context", () => {
+  for (const { check, name } of AgentLaws.laws(forgetful)) it.effect(name, () => check)
+})
 
 describe("the laws of an agent find a planted bug", () => {
   it.effect.each(AgentLaws.laws(agent).map(({ name }) => name))("%s", (name) =>

@@ -119,6 +119,32 @@ describe("A rollout of a chat model", () => {
     })
   )
 
+  it.effect("sees the messages of the current segment alone, and is counted over all", () =>
+    Effect.gen(function* () {
+      const texts = [
+        "<report> R.</report><search> mayor</search> And?",
+        "<search> town</search>",
+        "<answer> Ostrel Bay</answer>"
+      ]
+      let written = 0
+      const config = { agent: "iter-research" } as const
+      const { asked, trajectories } = yield* chat(() => Effect.sync(() => texts[written++] ?? ""), { config })
+      const engine = yield* play((_, { seed }) => texts[Number(seed.split("/").at(-1))] ?? "", { config })
+      const [one = assert.fail()] = trajectories
+      assert.deepStrictEqual(one.transcript, engine.trajectories[0]?.transcript)
+      assert.deepStrictEqual(
+        asked.map((messages) => messages.map(textOf)),
+        [["Say it. Question: Where was the mayor born?"], ...one.transcript.slice(1).map(({ prompt }) => [prompt])]
+      )
+      const all = asked.reduce((sum, messages) => sum + sizeOf(messages), 0) + texts.join("").length
+      assert.deepStrictEqual(
+        [one.promptTokens, one.responseTokens],
+        [sizeOf(asked[0] ?? []), all - sizeOf(asked[0] ?? [])]
+      )
+      assert.deepStrictEqual([one.prompt, one.response, one.earlier], [[], [], undefined])
+    })
+  )
+
   it.effect.prop(
     "pays each call once, wherever it is stopped, and ends as if it was not",
     { stops: Schema.Array(between(0, 6)).check(Schema.isMaxLength(4)), episodes: between(1, 5), seed: between(0, 99) },

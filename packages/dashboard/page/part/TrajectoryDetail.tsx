@@ -3,7 +3,7 @@ import { count, percent, plural } from "@inspo/report"
 import { type CSSProperties, useState } from "react"
 import type { RunView } from "../../src/view/RunView.ts"
 import type { TrajectoryView } from "../../src/view/TrajectoryView.ts"
-import { type Segment, segments } from "../../src/Segments.ts"
+import { type TextPart, textParts } from "../../src/TextParts.ts"
 import { makeQuery } from "../source/RunClient.ts"
 import { Fact, InstructionName, Pending, Problem } from "./Parts.tsx"
 import { Button } from "./Form.tsx"
@@ -50,12 +50,13 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
       <ol className="turns">
         {data.transcript.map((turn, index) => (
           <li key={index}>
+            {turn.prompt !== undefined && <PartBlock part={{ kind: "new segment", text: turn.prompt }} />}
             <span className="turn-number">turn {index + 1}</span>
-            {segments(turn.text).map((segment, part) => (
-              <SegmentBlock key={part} segment={segment} isWrong={data.reward < right} />
+            {textParts(turn.text).map((part, place) => (
+              <PartBlock key={place} part={part} isWrong={data.reward < right} />
             ))}
             {turn.observation !== null && (
-              <SegmentBlock segment={{ kind: "information", text: withoutTag(turn.observation) }} />
+              <PartBlock part={{ kind: "information", text: withoutTag(turn.observation) }} />
             )}
           </li>
         ))}
@@ -78,23 +79,23 @@ const longest = 4000
 /** The lowest reward of an answer that is shown as right. */
 const right = 0.5
 
-interface SegmentBlockProps {
-  readonly segment: Segment
+interface PartBlockProps {
+  readonly part: TextPart
   /** Whether an answer in it is wrong. */
   readonly isWrong?: boolean
 }
 
-const SegmentBlock = ({ isWrong = false, segment: { kind, text } }: SegmentBlockProps) => {
+const PartBlock = ({ isWrong = false, part: { kind, text } }: PartBlockProps) => {
   const [whole, setWhole] = useState(false)
   const known = ["think", "search", "information", "answer", "plain"].includes(kind)
   const isWrongAnswer = kind === "answer" && isWrong
   const body = text.trim()
   return (
     <div
-      className={`segment segment-${known ? kind : "tool"} ${isWrongAnswer ? "wrong" : ""}`}
+      className={`text-part text-part-${known ? kind : "tool"} ${isWrongAnswer ? "wrong" : ""}`}
       style={kind === "plain" ? undefined : toned(isWrongAnswer ? "bad" : known ? kind : "tool")}
     >
-      <span className="segment-kind">{kind === "plain" ? "text" : isWrongAnswer ? "wrong answer" : kind}</span>
+      <span className="text-part-kind">{kind === "plain" ? "text" : isWrongAnswer ? "wrong answer" : kind}</span>
       <p dir="auto">{whole ? body : body.slice(0, longest)}</p>
       {!whole && body.length > longest && (
         <Button className="link" onClick={() => setWhole(true)}>

@@ -4,6 +4,7 @@ import type { Agent, TokenLimits } from "../Agent.ts"
 import type { EpisodeConfig } from "../EpisodeConfig.ts"
 import * as Direct from "./Direct.ts"
 import * as IrCot from "./IrCot.ts"
+import * as IterResearch from "./IterResearch.ts"
 import * as Rag from "./Rag.ts"
 import * as SearchO1 from "./SearchO1.ts"
 import * as SearchR1Exact from "./SearchR1Exact.ts"
@@ -16,6 +17,7 @@ export const agents = [
   Rag.agent,
   IrCot.agent,
   SearchO1.agent,
+  IterResearch.agent,
   ToolLoop.agent,
   SearchR1Exact.agent,
   ToolCalls.agent

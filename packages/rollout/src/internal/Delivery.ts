@@ -1,5 +1,5 @@
 /** From a finished episode to its trajectory: scored, and handed over while others are played. */
-import { Invariant, type Trajectory } from "@inspo/domain"
+import { Invariant, Trajectory } from "@inspo/domain"
 import type { Engine } from "@inspo/engine"
 import type { Reward, Scored } from "@inspo/reward"
 import { Array, type Cause, Effect, Exit, Queue, Ref, Stream } from "effect"
@@ -80,7 +80,8 @@ export interface FinishedEpisode {
 export const finished = (playing: Playing<End>): FinishedEpisode => {
   const { episode, index, step } = playing
   const recording = playing.recording()
-  const isRescored = playing.isRescored && step.reason !== "failed" && recording.mask.includes(1)
+  const acts = Trajectory.segments(recording).some(({ mask }) => mask.includes(1))
+  const isRescored = playing.isRescored && step.reason !== "failed" && acts
   return { index, episode, end: step, recording, read: playing.read, isRescored }
 }
 
@@ -92,22 +93,25 @@ export const rescore = Effect.fnUntraced(function* (
   if (all.length === 0) return all
   const scores = yield* score(
     "current",
-    all.map(({ recording }) => recording)
+    all.flatMap(({ recording }) => Trajectory.segments(recording))
   )
-  return yield* Effect.forEach(all, (one, index) => {
-    const { mask, response } = one.recording
-    const scored = scores[index] ?? []
-    if (scored.length !== response.length)
-      return Effect.fail(
-        new RolloutError({
-          field: `the engine's number of log-probabilities of ${one.episode.id}`,
-          value: String(scored.length),
-          expected: `${response.length}, one for each token`
-        })
-      )
-    const logprobs = Array.zipWith(mask, scored, (isAction, logprob) => (isAction === 1 ? logprob : 0))
-    return Effect.succeed({ ...one, recording: { ...one.recording, logprobs } })
-  })
+  const left = scores.values()
+  return yield* Effect.forEach(all, (one) =>
+    Effect.forEach(Trajectory.segments(one.recording), (segment) => {
+      const { mask, response } = segment
+      const scored = left.next().value ?? []
+      if (scored.length !== response.length)
+        return Effect.fail(
+          new RolloutError({
+            field: `the engine's number of log-probabilities of ${one.episode.id}`,
+            value: String(scored.length),
+            expected: `${response.length}, one for each token`
+          })
+        )
+      const logprobs = Array.zipWith(mask, scored, (isAction, logprob) => (isAction === 1 ? logprob : 0))
+      return Effect.succeed({ ...segment, logprobs })
+    }).pipe(Effect.map((segments) => ({ ...one, recording: { ...one.recording, ...Trajectory.ofSegments(segments) } })))
+  )
 })
 
 /** Makes trajectories: the reward scores the policy's turns; if the reward or a tool fails, there is no reward. */
@@ -148,7 +152,7 @@ const trajectory = (
   { failure, reason }: Pick<End, "failure" | "reason">,
   { answer, reward, spent }: Scored
 ): Trajectory.Trajectory => {
-  const { asideTokens, logprobs, mask, prompt, response, toolCalls, transcript } = recording
+  const { asideTokens, toolCalls, transcript } = recording
   return {
     id,
     instructionId: instruction.id,
@@ -160,10 +164,7 @@ const trajectory = (
     finishReason: reason,
     promptTokens,
     responseTokens,
-    prompt,
-    response,
-    logprobs,
-    mask,
+    ...Trajectory.ofSegments(Trajectory.segments(recording)),
     transcript,
     ...(asideTokens === 0 ? {} : { asideTokens }),
     ...(failure === undefined ? {} : { failure }),

@@ -13,7 +13,9 @@ export class Dialogue {
   used = 0
   private readonly countTokens: (text: string) => number
   private opening = ""
-  private first: ChatAnswer | null = null
+  /** Tokens of the first prompt, and of all segments before the current one. */
+  private promptTokens: number | null = null
+  private before = 0
   private last: ChatAnswer | null = null
   private native: Native | null = null
 
@@ -28,7 +30,15 @@ export class Dialogue {
   open(messages: ReadonlyArray<Message>): void {
     this.messages = messages.map(chatMessage)
     this.used = this.sizeOf(messages)
-    this.opening = messages.map(({ content }) => content).join("\n\n")
+    if (this.last === null && this.before === 0) this.opening = messages.map(({ content }) => content).join("\n\n")
+  }
+
+  /** Begins a segment: calls without a result are gone with the others. */
+  restart(messages: ReadonlyArray<Message>): void {
+    this.before = this.tokens
+    this.open(messages)
+    this.last = null
+    this.native = null
   }
 
   /** The policy's turn, as its provider counted it and with its kept text. */
@@ -93,18 +103,22 @@ export class Dialogue {
   }
 
   read({ transcript }: Pick<Recording, "transcript">): Read {
-    const { first, last, opening } = this
+    const promptTokens = this.promptTokens ?? 0
     return {
-      prompt: opening,
+      prompt: this.opening,
       response: transcript.map(({ observation, text }) => text + (observation ?? "")).join(""),
-      promptTokens: first?.input ?? 0,
-      // Thoughts that a provider counts and does not send are tokens of their turn only.
-      responseTokens: first === null || last === null ? 0 : Math.max(0, last.input + last.output - first.input)
+      promptTokens,
+      responseTokens: Math.max(0, this.tokens - promptTokens)
     }
   }
 
+  /** Thoughts that a provider counts and does not send are tokens of their turn only. */
+  private get tokens(): number {
+    return this.before + (this.last === null ? 0 : this.last.input + this.last.output)
+  }
+
   private count(answer: ChatAnswer): void {
-    this.first ??= answer
+    this.promptTokens ??= answer.input
     this.last = answer
   }
 }

@@ -43,6 +43,10 @@ const make = (
     if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
     dialogue.open(messages)
   }
+  const restart: Conversation["restart"] = (messages, observation) => {
+    recorder.restart([], messages, observation)
+    dialogue.restart(messages)
+  }
   // Lazy, since agents that open the conversation themselves do not need the template.
   const room = () => {
     if (dialogue.messages.length === 0)
@@ -52,7 +56,7 @@ const make = (
   /** The policy's next message, to the tools of these names. */
   function* write(names: ReadonlyArray<string>) {
     const { definitions, size } = native.of(names)
-    const isFull = room() <= size || (recorder.transcript.length === 0 && dialogue.used + size > config.maxPromptTokens)
+    const isFull = room() <= size || (recorder.isFresh && dialogue.used + size > config.maxPromptTokens)
     if (isFull) return yield* end("context-exhausted")
     dialogue.settle()
     const key = `${episode.id}/${recorder.transcript.length}`
@@ -104,6 +108,7 @@ const make = (
       return cut(Thoughts.strip(answer.text), { stop })
     },
     open,
+    restart,
     ...excerpts(dialogue, countTokens, config),
     recording: () => recorder,
     read: () => dialogue.read(recorder)

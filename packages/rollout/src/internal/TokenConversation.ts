@@ -1,3 +1,4 @@
+import { Trajectory } from "@inspo/domain"
 import type { Message, SampledSequence, SampleRequest, Tokenizer } from "@inspo/engine"
 import type { Agent, Conversation, Environment } from "../Agent.ts"
 import { call, demonstrated, end, type Episode, type Playing, type Program, sample, start } from "../Episode.ts"
@@ -41,6 +42,10 @@ const make = (
     if (!isOpen) open(Prompt.messages(episode.instruction, episode.question, config, { tools: toolTexts }))
     return recorder
   }
+  const restart: Conversation["restart"] = (messages, observation) => {
+    recorder.restart(tokenizer.prompt(messages), messages, observation)
+    isOpen = true
+  }
   const room = () => contextLength - recorded().prompt.length - recorder.response.length
   const request = (prompt: ReadonlyArray<number>, seed: string, stop: ReadonlyArray<string>): SampleRequest => ({
     prompt,
@@ -63,7 +68,7 @@ const make = (
     },
     *turn(grammar) {
       const seen = transcription.seen(recorded())
-      const isTooLong = recorder.transcript.length === 0 && seen.length > config.maxPromptTokens
+      const isTooLong = recorder.isFresh && seen.length > config.maxPromptTokens
       if (isTooLong || seen.length >= contextLength) return yield* end("context-exhausted")
       const asked = request(seen, `${recorder.transcript.length}`, grammar.stop)
       const sampled = yield* grammar.goesOn === undefined
@@ -92,22 +97,30 @@ const make = (
       return tokenizer.decode(tokens)
     },
     open,
+    restart,
     spare: (messages) => {
       const spare = Math.min(config.maxObservationTokens, config.maxPromptTokens - tokenizer.prompt(messages).length)
       return spare < envelope ? 0 : spare
     },
     excerpt: (text, limit = config.maxObservationTokens) => Observation.make(tokenizer, text, limit).text,
-    recording: () => transcription.kept(recorded()),
-    read: () => readTokens(transcription.kept(recorded()), tokenizer)
+    recording: () => transcription.kept(recorded().recording()),
+    read: () => readTokens(transcription.kept(recorded().recording()), tokenizer)
   }
 }
 
-const readTokens = ({ prompt, response }: Transcription.Recording, { decode }: Tokenizer): Transcription.Read => ({
-  prompt: decode(prompt),
-  response: decode(response),
-  promptTokens: prompt.length,
-  responseTokens: response.length
-})
+const readTokens = (recording: Transcription.Recording, { decode }: Tokenizer): Transcription.Read => {
+  const [{ prompt }, ...later] = Trajectory.segments(recording)
+  const responses = Trajectory.segments(recording).map(({ response }) => response)
+  return {
+    prompt: decode(prompt),
+    response: responses.map(decode).join(""),
+    promptTokens: prompt.length,
+    responseTokens: [...responses, ...later.map((segment) => segment.prompt)].reduce(
+      (sum, { length }) => sum + length,
+      0
+    )
+  }
+}
 
 /** Samples a sequence that continues where it was stopped, each part by its own draw. */
 function* sampleInParts(

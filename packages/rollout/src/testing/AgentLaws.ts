@@ -1,9 +1,10 @@
 /** The laws of every agent. */
 import { Instruction, Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Law } from "@inspo/domain/testing"
+import { Engine } from "@inspo/engine"
 import { type ScoredPassage, Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
-import { Arbitrary, Array as Arr, Effect, Layer, Result, Schema } from "effect"
+import { Arbitrary, Array as Arr, Effect, Equal, Layer, Result, Schema } from "effect"
 import type { Agent } from "../Agent.ts"
 import * as Agents from "../agents/Agents.ts"
 import { layer, Rollout } from "../Rollout.ts"
@@ -87,8 +88,65 @@ export const laws = (agent: Agent, { config = {}, tools = [], ...options }: Opti
             `an answered episode ends with ${JSON.stringify(transcript.at(-1)?.action)}`
           )
       })
+    ),
+
+    forAll("each token is in the context that the policy sampled it in, once", (world) =>
+      Effect.map(played(world), ({ sampled, trajectories }) => {
+        // An agent with a transcription has rules of its own for its tokens.
+        if (agent.transcription === undefined) for (const trajectory of trajectories) inContext(trajectory, sampled)
+      })
+    ),
+
+    forAll("segments are within the limits, begin with a turn, and are stored and counted as they are", (world) =>
+      Effect.gen(function* () {
+        const { config, contextLength, trajectories } = yield* played(world)
+        for (const trajectory of trajectories) {
+          const segments = Trajectory.segments(trajectory)
+          const begun = trajectory.transcript.filter(({ prompt }) => prompt !== undefined).length
+          Law.same(begun, segments.length - 1, "turns that begin a segment after the first")
+          const size = ({ prompt, response }: Trajectory.Segment) => prompt.length + response.length
+          const all = segments.reduce((sum, segment) => sum + size(segment), 0)
+          Law.same(trajectory.promptTokens + trajectory.responseTokens, all, "tokens")
+          for (const segment of trajectory.turns === 0 ? [] : segments) {
+            Law.expect(size(segment) <= contextLength, `${size(segment)} tokens, expected at most ${contextLength}`)
+            const [{ length }, most] = [segment.prompt, config.maxPromptTokens]
+            Law.expect(length <= most, `${length} tokens of a prompt, expected at most ${most}`)
+          }
+          const stored = yield* Schema.encodeEffect(Stored)(trajectory)
+          Law.same(yield* Schema.decodeEffect(Stored)(stored), trajectory, "a stored trajectory")
+        }
+      })
     )
   ]
+}
+
+const Stored = Schema.fromJsonString(Trajectory.Trajectory)
+
+/** What the policy was asked, and what it wrote. */
+interface Sampled {
+  readonly prompt: ReadonlyArray<number>
+  readonly tokens: ReadonlyArray<number>
+}
+
+/** Whether the action tokens of a trajectory are what was sampled, each where it was; all else must be asides. */
+const inContext = (trajectory: Trajectory.Trajectory, sampled: ReadonlyArray<Sampled>): void => {
+  const left = sampled.values()
+  let asideTokens = 0
+  for (const { logprobs, mask, prompt, response } of Trajectory.segments(trajectory)) {
+    for (let at = mask.indexOf(1); at >= 0; at = mask.indexOf(1, at)) {
+      const context = prompt.concat(response.slice(0, at))
+      const next = left.next()
+      if (next.done === true) return Law.expect(false, `what was not sampled after ${context.length} tokens`)
+      const { length } = next.value.tokens
+      const isHere = Equal.equals(next.value, { prompt: context, tokens: response.slice(at, at + length) })
+      if (isHere) at += length
+      else asideTokens += next.value.prompt.length + length
+    }
+    const expected = response.map((token, at) => (mask[at] === 1 ? ScriptedEngine.logprob(token) : 0))
+    Law.same(logprobs, expected, "log-probabilities")
+  }
+  for (const { prompt, tokens } of left) asideTokens += prompt.length + tokens.length
+  Law.same(trajectory.asideTokens ?? 0, asideTokens, "tokens sampled in no context of the trajectory")
 }
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -97,6 +155,7 @@ const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.is
 const Written = Schema.Literals([
   "<search> Tovik</search>",
   "<think> I need a name.</think><search> Marlen Tovik</search>",
+  "<report> The mayor is <b>Marlen Tovik.</report><search> Tovik</search>",
   "<calculate> 2 + 2</calculate>",
   "<answer> Ostrel Bay</answer>",
   "<answer></answer>",
@@ -189,13 +248,24 @@ const play = Effect.fnUntraced(function* (
       called.push("search")
       return queries.map(found)
     })
-  const engine = ScriptedEngine.layer(
+  const sampled: Array<Sampled> = []
+  const scripted = ScriptedEngine.make(
     (prompt, { seed }) => {
       counted()
       return pick(written, seed, prompt)
     },
     { contextLength }
   )
+  const engine = Layer.succeed(Engine, {
+    ...scripted,
+    sample: (requests) =>
+      Effect.tap(scripted.sample(requests), (results) =>
+        Effect.sync(() => {
+          for (const [index, { sequences }] of results.entries())
+            for (const { tokens } of sequences) sampled.push({ prompt: requests[index]?.prompt ?? [], tokens })
+        })
+      )
+  })
   const trajectories = yield* Rollout.use(({ collect }) =>
     collect(
       episodes.map((index) => ({
@@ -213,5 +283,5 @@ const play = Effect.fnUntraced(function* (
       { local: true }
     )
   )
-  return { trajectories, called, config, contextLength }
+  return { trajectories, called, sampled, config, contextLength }
 })

@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
 import { Agents, type Conversation, Observation, type Program, defaultConfig } from "@inspo/rollout"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Result, Schema, Struct } from "effect"
 import { instruction, play, question } from "../support/Play.ts"
 import { KeepingAgent } from "../support/Agents.ts"
 
 const Text = Schema.Literals([
   "<think> I need a name.</think><search> Marlen Tovik</search>",
   "<think> I know. </think><answer> Ostrel Bay</answer>",
+  "<report> It is a town.</report><search> Ostrel Bay</search>",
   "<answer> J. Smith of St. Ives</answer>",
   " One sentence. Another one.",
   "<answer></answer>"
@@ -51,6 +52,10 @@ const chat = (texts: ReadonlyArray<string>): Conversation => {
       return write(stop)
     },
     open: () => {},
+    restart: (_, observation) => {
+      const last = turns.pop() ?? assert.fail()
+      turns.push({ ...last, observation: observation ?? null })
+    },
     spare: () => Infinity,
     excerpt
   }
@@ -64,7 +69,11 @@ const finish = (program: Program) => {
 describe("A conversation without tokens", () => {
   it.effect.prop(
     "goes with every agent as one with tokens does",
-    { agent: KeepingAgent, texts: Schema.NonEmptyArray(Text), maxTurns: Schema.Literals([0, 1, 3]) },
+    {
+      agent: Schema.Literals([...KeepingAgent.literals, "iter-research"]),
+      texts: Schema.NonEmptyArray(Text),
+      maxTurns: Schema.Literals([0, 1, 3])
+    },
     ({ agent, maxTurns, texts }) =>
       Effect.gen(function* () {
         const config = { ...defaultConfig, agent, maxTurns }
@@ -73,7 +82,10 @@ describe("A conversation without tokens", () => {
         const conversation = chat(texts)
         const ending = finish(Agents.fromConfig(config).make({ config, toolTexts: "" })(conversation))
         const [{ finishReason, transcript } = assert.fail()] = trajectories
-        assert.deepStrictEqual({ ending, turns: conversation.turns }, { ending: finishReason, turns: transcript })
+        assert.deepStrictEqual(
+          { ending, turns: conversation.turns },
+          { ending: finishReason, turns: transcript.map((turn) => Struct.omit(turn, ["prompt"])) }
+        )
       })
   )
 })

@@ -1,17 +1,17 @@
 /** The parts of a response. */
 
 /** `kind` is the tag around a part in lower case, such as `think` or `search`; `plain` without a tag. */
-export interface Segment {
+export interface TextPart {
   readonly kind: string
   readonly text: string
 }
 
 /**
- * Splits a text at its outermost tags. A tag without an end extends to the end of the text. The segments in order are the
+ * Splits a text at its outermost tags. A tag without an end extends to the end of the text. The parts in order are the
  * text without its outermost tags: `<think>Who?</think><search>mayor</search>` is a `think` with "Who?" and a `search` with "mayor".
  */
-export const segments = (text: string): ReadonlyArray<Segment> => {
-  const found: Array<Segment> = []
+export const textParts = (text: string): ReadonlyArray<TextPart> => {
+  const found: Array<TextPart> = []
   const add = (kind: string, part: string) => {
     if (part !== "" && (kind !== "plain" || part.trim() !== "")) found.push({ kind, text: part })
   }
