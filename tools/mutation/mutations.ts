@@ -648,10 +648,14 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a search is executed although its result has no room"
   ),
   conversation(
-    "recording: () => transcription.kept(recorded())",
-    "recording: () => recorded()",
+    "recording: () => transcription.kept(recorded().recording())",
+    "recording: () => recorded().recording()",
     "limits of the kept part are ignored"
   ),
+  recording("this.mask = []\n", "\n", "a segment has the mask of the one before"),
+  recording("{ prompt: this.prompt, response", "{ prompt, response", "earlier segments have the last prompt"),
+  recording("this.isFresh ? this.segment.text", "true ? this.segment.text", "each turn begins a segment"),
+  conversation("recorder.isFresh && seen", "recorder.transcript.length === 0 && seen", "later prompts have no limit"),
   recording('(turn.observation ?? "") + text', "text", "a later observation replaces an earlier one"),
   scoring("isAction === 1 ? logprob : 0", "logprob", "observations get log-probabilities"),
   referenceAgent(
