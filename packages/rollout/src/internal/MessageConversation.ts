@@ -39,18 +39,11 @@ const make = (
   const recorder = new Recorder()
   const dialogue = new Dialogue(countTokens)
   const envelope = countTokens(Observation.empty)
-  const open: Conversation["open"] = (messages) => {
-    if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
-    dialogue.open(messages)
-  }
-  const restart: Conversation["restart"] = (messages, observation) => {
-    recorder.restart([], messages, observation)
-    dialogue.restart(messages)
-  }
+  const beginning = beginnings(recorder, dialogue)
   // Lazy, since agents that open the conversation themselves do not need the template.
   const room = () => {
     if (dialogue.messages.length === 0)
-      open(Prompt.messages(episode.instruction, episode.question, config, { tools: toolTexts }))
+      beginning.open(Prompt.messages(episode.instruction, episode.question, config, { tools: toolTexts }))
     return contextLength - dialogue.used
   }
   /** The policy's next message, to the tools of these names. */
@@ -107,8 +100,7 @@ const make = (
       recorder.asideTokens += answer.input + answer.output
       return cut(Thoughts.strip(answer.text), { stop })
     },
-    open,
-    restart,
+    ...beginning,
     ...excerpts(dialogue, countTokens, config),
     recording: () => recorder,
     read: () => dialogue.read(recorder)
@@ -118,6 +110,18 @@ const make = (
 /** An answer as the turn of an agent: its instruction may ask for `<think>`, which is then a part of the turn. */
 const withoutThoughts = (answer: ChatAnswer): ChatAnswer =>
   /^\s*<think>/u.test(answer.text) ? answer : { ...answer, text: Thoughts.strip(answer.text) }
+
+/** How segments begin. */
+const beginnings = (recorder: Recorder, dialogue: Dialogue): Pick<Conversation, "open" | "restart"> => ({
+  open: (messages) => {
+    if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
+    dialogue.open(messages)
+  },
+  restart: (messages, observation) => {
+    recorder.restart([], messages, observation)
+    dialogue.restart(messages)
+  }
+})
 
 /** The parts of texts that a conversation has room for. */
 const excerpts = (

@@ -2,6 +2,7 @@ import { Trajectory } from "@inspo/domain"
 import type { Message, SampledSequence, SampleRequest, Tokenizer } from "@inspo/engine"
 import type { Agent, Conversation, Environment } from "../Agent.ts"
 import { call, demonstrated, end, type Episode, type Playing, type Program, sample, start } from "../Episode.ts"
+import type { EpisodeConfig } from "../EpisodeConfig.ts"
 import * as Observation from "../Observation.ts"
 import * as Prompt from "../Prompt.ts"
 import * as Transcription from "../Transcription.ts"
@@ -47,15 +48,7 @@ const make = (
     isOpen = true
   }
   const room = () => contextLength - recorded().prompt.length - recorder.response.length
-  const request = (prompt: ReadonlyArray<number>, seed: string, stop: ReadonlyArray<string>): SampleRequest => ({
-    prompt,
-    n: 1,
-    stop,
-    maxTokens: Math.min(config.maxResponseTokens, contextLength - prompt.length),
-    temperature: config.temperature,
-    topP: config.topP,
-    seed: `${episode.seed}/${seed}`
-  })
+  const request = requests(episode, config, contextLength)
 
   return {
     episode,
@@ -107,6 +100,19 @@ const make = (
     read: () => readTokens(transcription.kept(recorded().recording()), tokenizer)
   }
 }
+
+/** What the policy is asked to write. */
+const requests =
+  (episode: Episode, config: EpisodeConfig, contextLength: number) =>
+  (prompt: ReadonlyArray<number>, seed: string, stop: ReadonlyArray<string>): SampleRequest => ({
+    prompt,
+    n: 1,
+    stop,
+    maxTokens: Math.min(config.maxResponseTokens, contextLength - prompt.length),
+    temperature: config.temperature,
+    topP: config.topP,
+    seed: `${episode.seed}/${seed}`
+  })
 
 const readTokens = (recording: Transcription.Recording, { decode }: Tokenizer): Transcription.Read => {
   const [{ prompt }, ...later] = Trajectory.segments(recording)
