@@ -37,7 +37,7 @@ const decodeAnswer = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Recor
 /** Two updates a step, with a KL term. */
 const small = [
   ...tinyRun,
-  ...sets("train.loss.kl=advantages", "train.loss.klCoefficient=0.01", "schedule.steps=2", "train.miniBatch.size=2")
+  ...sets("train.kl={name: advantages, coefficient: 0.01}", "schedule.steps=2", "train.miniBatch.size=2")
 ]
 
 describe("engine serve", { timeout: testTimeout, tags: "runs" }, () => {
@@ -111,9 +111,9 @@ describe("engine serve", { timeout: testTimeout, tags: "runs" }, () => {
     const resume = (...settings: ReadonlyArray<string>) =>
       inspo(["resume", "moved", "--json", "--quiet", ...sets(...settings)], { cwd })
     const elsewhere = `engine.url=${await served()}`
-    const refused = await resume(elsewhere, "train.loss.clipRatio=0.3")
+    const refused = await resume(elsewhere, "train.loss.high=0.3")
     assert.strictEqual(refused.code, 2)
-    assert.include(refused.stderr, "train.loss.clipRatio is 0.3, but was 0.2 when the run began")
+    assert.include(refused.stderr, "train.loss.high is 0.3, but was 0.2 when the run began")
     const finished = await resume(
       elsewhere,
       "engine.concurrency=1",

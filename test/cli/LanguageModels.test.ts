@@ -99,7 +99,7 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
       // Supervised turns, since the tiny policy itself hardly ever answers.
       "control.demonstrations=answers",
       "train.advantage=reward",
-      "train.loss.klCoefficient=0",
+      "train.kl=none",
       "schedule.steps=1",
       "schedule.pruneEvery=0",
       "schedule.evolveEvery=0",

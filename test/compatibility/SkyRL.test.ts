@@ -31,7 +31,7 @@ const settings = (url: string) =>
     "engine.tokenizer=model",
     "engine.contextLength=512",
     "engine.loraRank=8",
-    "train.loss.kl=advantages",
+    "train.kl=advantages",
     "schedule.steps=3",
     "schedule.evolveUntil=2",
     "rollout.maxTurns=0",

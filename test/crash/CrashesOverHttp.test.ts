@@ -15,7 +15,7 @@ const crashes = Number(process.env["INSPO_HTTP_CRASHES"] ?? 0)
 const perRun = 3
 
 /** The loss of the protocol takes no KL term. */
-const settings = ["train.loss.kl=advantages"]
+const settings = ["train.kl=advantages"]
 
 const victims = ["client", "server", "both"] as const
 

@@ -110,7 +110,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
     ["a step that is not there", 9, ["schedule.steps=20"], "expected 0 to 4"],
     ["other data", 2, ["data.world.randomSeed=5"], "keeps the data"],
     ["fewer steps", 2, ["schedule.steps=1"], "schedule.steps is 1"],
-    ["other training where the checkpoint is gone", 1, ["train.loss.clipRatio=0.3"], "train.*"]
+    ["other training where the checkpoint is gone", 1, ["train.loss.high=0.3"], "train.*"]
   ] as const)("is refused for %s", async (_, step, set, problem) => {
     const error = await run(Effect.flip(fork({ directory: at("whole"), at: step, set, out: at("refused") })))
     assert.include(error.message, problem)
@@ -122,8 +122,8 @@ describe("a resumed run", { timeout: 120_000, tags: "runs" }, () => {
     await run(fork({ directory: at("whole"), at: 2, set: [], out: at("moved") }))
     const continueRun = (...set: ReadonlyArray<string>) =>
       resume({ ...quietly, directory: at("moved"), baseline: Option.none(), set })
-    const refused = await run(Effect.flip(continueRun("train.loss.clipRatio=0.3")))
-    assert.include(refused.message, "train.loss.clipRatio is 0.3, but was 0.2 when the run began")
+    const refused = await run(Effect.flip(continueRun("train.loss.high=0.3")))
+    assert.include(refused.message, "train.loss.high is 0.3, but was 0.2 when the run began")
     assert.include(refused.message, "engine.concurrency")
     await run(continueRun("engine.concurrency=1", "requests.timeoutSeconds=9"))
     const { config } = await run(readRun(at("moved")))

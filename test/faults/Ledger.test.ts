@@ -36,7 +36,7 @@ const config: RunConfig = {
     ...scripted.train,
     batchSize: 2,
     miniBatch: { ...scripted.train.miniBatch, size: 2 },
-    loss: { ...scripted.train.loss, klCoefficient: 0 }
+    kl: { name: "none" }
   },
   reward: { ...scripted.reward, kind: "judge" },
   judge: { model: `openai-compatible:${FaultyRun.price.model}` },

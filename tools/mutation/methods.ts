@@ -62,7 +62,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   advantage("Confidence")("prompt - answer", "answer - prompt", "certain answers gain"),
   advantage("Budgeted")("mean(rewardsOf(subgroup))", "0", "the subgroup of a budget does not count"),
 
-  loss("Clip")("clippedWeight(ratio, advantage, bounds)", "ratio * advantage", "nothing is clipped"),
+  loss("Clip")("clippedWeight(ratio, advantage, bounded(bounds))", "ratio * advantage", "nothing is clipped"),
   inMethod("Surrogate")("ratio < 1 - low || ratio > dual", "ratio < 1 - low", "the dual clip does not act"),
   loss("ImportanceSampling")(
     "perToken(({ advantage, ratio }) => ratio * advantage)",

@@ -391,7 +391,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   moments("spread + epsilon", "spread", "ε is not added"),
   moments("value - middle)\n}", "value)\n}", "the reward is not centred"),
   ...ofMethods,
-  advantage("({ name }) => name === kind", "({ name }) => name !== kind", "the kinds are swapped"),
+  advantage("({ name }) => name === called", "({ name }) => name !== called", "the kinds are swapped"),
 
   learningRate(
     "(learningRate * current) / warmup",
@@ -403,15 +403,19 @@ export const mutations: ReadonlyArray<Mutation> = [
   learningRate("share * totalSteps", "share", "no warm-up"),
 
   batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "groups by question only"),
-  batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
-  batch(": 1 / allActions", ": 1 / actions", "the token mean is per sequence"),
+  batch("count.trajectories * count.actions", "count.actions", "the batch's size does not count"),
+  batch("1 / count.allActions", "1 / count.actions", "the token mean is per sequence"),
   batch("actionTokens([segment]) === 0", "false", "segments without action tokens are trained on"),
   batch("miniBatch, counts", "miniBatch, miniBatch.map(() => 1)", "tokens do not share the loss of their trajectory"),
   batch("prompt: segment.prompt", "prompt: trajectory.prompt", "tokens are trained in the last context"),
-  batch("(advantage === 0 && rewardsAlone)", "(advantage === 0)", "sequences with only a KL term are left out"),
+  batch(
+    ".every((value) => value === 0) && rewardsAlone",
+    ".every((value) => value === 0)",
+    "sequences with only a KL term are left out"
+  ),
   batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
   batch("advantage - klCoefficient *", "advantage + klCoefficient *", "the penalty has the wrong sign"),
-  batch('loss.kl === "loss" ? loss.klCoefficient : 0', "loss.klCoefficient", "KL counts twice"),
+  batch('kl.name === "loss" ? kl.coefficient : 0', "klCoefficient(kl)", "KL counts twice"),
   batch("`${step.key}/${index}`", "step.key", "requests share a key"),
 
   next("const step = state.step + 1", "const step = state.step", "a step is planned again"),

@@ -265,7 +265,7 @@ export const unsupported = (
   { hold, profile: engine }: Pick<Engine.Interface, "hold" | "profile">
 ): ConfigError | null => {
   if (train.fromStep === null) return null
-  const { loss } = train
+  const { entropy, kl } = train
   const own = `the engine ${engine.name}`
   if (engine.trains === false)
     return new ConfigError({
@@ -274,21 +274,22 @@ export const unsupported = (
       expected: `null, because ${own} does not train`,
       remedy: "Set train.fromStep to null to evolve instructions under the frozen policy."
     })
-  if (loss.kl === "advantages" && loss.klCoefficient > 0 && engine.scoresReference === false)
-    return notZero(
-      "train.loss.klCoefficient",
-      loss.klCoefficient,
-      `${own} does not return log-probabilities of its base model`
-    )
-  if (loss.kl === "loss" && loss.klCoefficient > 0 && engine.klInLoss === false)
+  if (kl.name === "advantages" && kl.coefficient > 0 && engine.scoresReference === false)
     return new ConfigError({
-      field: "train.loss.kl",
+      field: "train.kl",
+      value: "advantages",
+      expected: `none, because ${own} does not return log-probabilities of its base model`,
+      remedy: "Set train.kl to none."
+    })
+  if (kl.name === "loss" && kl.coefficient > 0 && engine.klInLoss === false)
+    return new ConfigError({
+      field: "train.kl",
       value: "loss",
       expected: `advantages, because the loss of ${own} has no KL term`,
-      remedy: "Set train.loss.kl to advantages, or train.loss.klCoefficient to 0."
+      remedy: "Set train.kl to advantages, or to none."
     })
-  if (loss.entropyCoefficient > 0 && engine.entropyInLoss !== true)
-    return notZero("train.loss.entropyCoefficient", loss.entropyCoefficient, `the loss of ${own} has no entropy term`)
+  if (entropy > 0 && engine.entropyInLoss !== true)
+    return notZero("train.entropy", entropy, `the loss of ${own} has no entropy term`)
   if (train.staleness > 0 && hold === undefined)
     return notZero("train.staleness", train.staleness, `${own} cannot sample from earlier weights while it trains`)
   const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== adamw.defaults[name])

@@ -1,10 +1,10 @@
 /** Rules that several settings must satisfy together. */
-import { Advantage } from "@inspo/policy-gradient"
 import { kindOf } from "@inspo/reward"
 import { Agents } from "@inspo/rollout"
 import { Equal } from "effect"
-import { type Algorithm, initialSize, sharesGroups } from "./Algorithm.ts"
+import { type Algorithm, initialSize } from "./Algorithm.ts"
 import { ConfigError } from "./ConfigError.ts"
+import * as UpdateRules from "./internal/UpdateRules.ts"
 
 /** The first rule that an algorithm breaks, or null. */
 export const inconsistency = (algorithm: Algorithm): ConfigError | null => {
@@ -67,23 +67,6 @@ const sampledAsTrained: Rule = ({ rollout, train }) =>
         remedy: "Set it to 1, or set train.fromStep to null to evolve instructions under the frozen policy."
       })
 
-const shareable = Advantage.estimators
-  .filter(({ allowsLevels }) => allowsLevels)
-  .map(({ name }) => name)
-  .join(" or ")
-
-const sharedGroupsAreCentred: Rule = (algorithm) =>
-  !sharesGroups(algorithm) ||
-  Advantage.named(algorithm.train.advantage).allowsLevels ||
-  algorithm.train.fromStep === null
-    ? null
-    : new ConfigError({
-        field: "train.advantage",
-        value: algorithm.train.advantage,
-        expected: `${shareable}, because rollout.instructionsPerQuestion is samples: Eq. 3 is for groups of one instruction`,
-        remedy: `Set train.advantage to ${shareable}, or rollout.instructionsPerQuestion to a number.`
-      })
-
 const selectionIsValidated: Rule = ({ evaluation }) =>
   evaluation.select === "last" || evaluation.every > 0
     ? null
@@ -144,7 +127,7 @@ const rules: ReadonlyArray<Rule> = [
   seedsHavePlaces,
   trainingIsWithinSteps,
   sampledAsTrained,
-  sharedGroupsAreCentred,
+  UpdateRules.broken,
   selectionIsValidated,
   miniBatchFits,
   agentHasItsTools,

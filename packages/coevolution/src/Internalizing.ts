@@ -1,11 +1,12 @@
 /** Trains a policy to act without its instruction, on rollouts that it made with the instruction and was rewarded for. */
 import { type Instruction, Invariant, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Engine, type EngineError } from "@inspo/engine"
-import { GrpoBatch, type LossConfig } from "@inspo/policy-gradient"
+import { GrpoBatch } from "@inspo/policy-gradient"
 import { Rollout, type RolloutError } from "@inspo/rollout"
 import { QuestionStream } from "@inspo/sampler"
 import { Array as Arr, Effect } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
+import { likelihoodOf } from "./Method.ts"
 
 export interface Options {
   readonly algorithm: Algorithm
@@ -85,7 +86,7 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
     likelihoods.push(meanLogprob(batch.flatMap(Trajectory.segments)))
     const requests = GrpoBatch.trainRequests(
       batch,
-      { ...train, advantage: "reward", loss: withoutTerms(train.loss), miniBatch: once(batch.length) },
+      { ...train, ...likelihoodOf, miniBatch: once(batch.length) },
       { key: `internalize/${update}`, learningRate: train.learningRate }
     )
     yield* Effect.forEach(requests, engine.train, { discard: true })
@@ -121,14 +122,6 @@ const promptsOf = Effect.fnUntraced(function* (
 
 /** Each rollout once. */
 const once = (size: number) => ({ size, unit: "trajectories", epochs: 1 }) as const
-
-/** Maximum likelihood of rewarded rollouts. */
-const withoutTerms = (loss: LossConfig): LossConfig => ({
-  ...loss,
-  kl: "loss",
-  klCoefficient: 0,
-  entropyCoefficient: 0
-})
 
 const meanLogprob = (batch: ReadonlyArray<Trajectory.Segment>): number => {
   const tokens = batch.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)

@@ -51,11 +51,20 @@ const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["control"]["
   ...algorithm,
   train: {
     ...algorithm.train,
-    advantage: "reward",
-    loss: { ...algorithm.train.loss, klCoefficient: 0, entropyCoefficient: 0 }
+    ...likelihoodOf
   },
   control: { ...algorithm.control, demonstrations }
 })
+
+/** The update of maximum likelihood. */
+export const likelihoodOf = {
+  advantage: { name: "reward" },
+  credit: { name: "outcome" },
+  keep: { name: "all" },
+  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
+  kl: { name: "none" },
+  entropy: 0
+} as const satisfies Partial<Algorithm["train"]>
 
 const oneTrajectory = (algorithm: Algorithm): Algorithm => ({
   ...algorithm,

@@ -59,8 +59,13 @@ export const robust: Algorithm = {
     miniBatch: { size: 256, unit: "questions", epochs: 1 },
     learningRate: 5e-7,
     optimizer: Choice.make(adamw),
-    loss: { clipRatio: 0.2, klCoefficient: 0.001, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
-    advantage: "standardised"
+    advantage: { name: "standardised", epsilon: 1e-6 },
+    credit: { name: "outcome" },
+    keep: { name: "all" },
+    loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
+    normalization: { name: "sequence-mean" },
+    kl: { name: "loss", coefficient: 0.001 },
+    entropy: 0
   },
   evaluation: {
     questions: 500,

@@ -53,7 +53,7 @@ const variants = {
   "shared samples": {
     ...base,
     rollout: { ...base.rollout, instructionsPerQuestion: "samples" },
-    train: { ...base.train, advantage: "centred" }
+    train: { ...base.train, advantage: { name: "centred" } }
   },
   "an agent that writes one turn, read without tags": {
     ...base,

@@ -110,7 +110,7 @@ describe("a trajectory that an event names", () => {
     Effect.gen(function* () {
       const settings: Algorithm = {
         ...algorithm,
-        train: { ...algorithm.train, loss: { ...algorithm.train.loss, kl: "advantages", klCoefficient: 0.1 } }
+        train: { ...algorithm.train, kl: { name: "advantages", coefficient: 0.1 } }
       }
       const failure = yield* Effect.flip(
         runOn(settings, layerMemory, undefined, {

@@ -55,7 +55,7 @@ it.effect.prop(
         const found = yield* Internalizing.internalize({
           algorithm: {
             ...algorithm,
-            train: { ...algorithm.train, batchSize, loss: { ...algorithm.train.loss, klCoefficient: 0.1 } }
+            train: { ...algorithm.train, batchSize, kl: { name: "loss", coefficient: 0.1 } }
           },
           instruction: seed,
           rewarded,

@@ -28,7 +28,7 @@ describe("Method", () => {
     assert.deepStrictEqual([tool.rollout.agent, tool.control.demonstrations], ["search-r1", "searches"])
     assert.deepStrictEqual([rejection.control.demonstrations, rejection.rollout.groupSize], [null, 5])
     for (const { train } of [plain, tool, rejection])
-      assert.deepStrictEqual([train.advantage, train.loss.klCoefficient], ["reward", 0])
+      assert.deepStrictEqual([train.advantage.name, train.kl.name], ["reward", "none"])
   })
 
   it("every method works with every preset", () => {

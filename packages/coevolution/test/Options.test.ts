@@ -26,8 +26,6 @@ const training = (changes: Partial<Algorithm["train"]>): Algorithm => ({
   train: { ...algorithm.train, ...changes }
 })
 
-const withLoss = (changes: Partial<Algorithm["train"]["loss"]>) => ({ loss: { ...algorithm.train.loss, ...changes } })
-
 const withOptimizer = (changes: Partial<Algorithm["train"]["optimizer"]>) => ({
   optimizer: { ...algorithm.train.optimizer, ...changes }
 })
@@ -62,7 +60,7 @@ describe("train", () => {
     "kl folded into the advantages: the reference is asked once per mini-batch, and never again on a resume",
     () =>
       Effect.gen(function* () {
-        const settings = training(withLoss({ kl: "advantages", klCoefficient: 0.1 }))
+        const settings = training({ kl: { name: "advantages", coefficient: 0.1 } })
         const journal = yield* Journal
         let committed = 0
         const stopped = yield* runOn(settings, Layer.succeed(Journal, journal), () =>
@@ -89,7 +87,7 @@ describe("train", () => {
 describe("the engine", () => {
   it.effect("is asked again for nothing that it scored in part: the run stops and names the sequence", () =>
     Effect.gen(function* () {
-      const settings = training(withLoss({ kl: "advantages", klCoefficient: 0.1 }))
+      const settings = training({ kl: { name: "advantages", coefficient: 0.1 } })
       const cut = (engine: Engine.Interface): Engine.Interface => ({
         ...engine,
         score: (policy, sequences) =>
@@ -138,23 +136,23 @@ describe("unsupported", () => {
     ...changes
   })
   const field = (changes: Partial<Algorithm["train"]>, engine: EngineProfile) =>
-    unsupported(training({ ...withLoss({ klCoefficient: 0 }), ...changes }), { profile: engine })?.field ?? null
+    unsupported(training({ kl: { name: "none" }, ...changes }), { profile: engine })?.field ?? null
 
   it("refuses a KL or entropy term in the loss of an engine that takes none, and says what to set", () => {
     const without = profile({ klInLoss: false })
-    assert.strictEqual(field(withLoss({ klCoefficient: 0.1, kl: "loss" }), without), "train.loss.kl")
-    assert.isNull(field(withLoss({ klCoefficient: 0.1, kl: "advantages" }), without))
-    assert.isNull(field(withLoss({ klCoefficient: 0.1, kl: "loss" }), profile({})))
+    assert.strictEqual(field({ kl: { name: "loss", coefficient: 0.1 } }, without), "train.kl")
+    assert.isNull(field({ kl: { name: "advantages", coefficient: 0.1 } }, without))
+    assert.isNull(field({ kl: { name: "loss", coefficient: 0.1 } }, profile({})))
     const blind = profile({ scoresReference: false })
-    assert.strictEqual(field(withLoss({ klCoefficient: 0.1, kl: "advantages" }), blind), "train.loss.klCoefficient")
-    assert.isNull(field(withLoss({ klCoefficient: 0, kl: "advantages" }), blind))
-    assert.strictEqual(field(withLoss({ entropyCoefficient: 0.1 }), profile({})), "train.loss.entropyCoefficient")
-    assert.isNull(field(withLoss({ entropyCoefficient: 0.1 }), profile({ entropyInLoss: true })))
+    assert.strictEqual(field({ kl: { name: "advantages", coefficient: 0.1 } }, blind), "train.kl")
+    assert.isNull(field({ kl: { name: "none" } }, blind))
+    assert.strictEqual(field({ entropy: 0.1 }, profile({})), "train.entropy")
+    assert.isNull(field({ entropy: 0.1 }, profile({ entropyInLoss: true })))
     assert.isNull(field({}, without))
   })
 
   it("refuses staleness on an engine that cannot sample from held weights, and says what to set", () => {
-    const stale = training({ staleness: 1, ...withLoss({ klCoefficient: 0 }) })
+    const stale = training({ staleness: 1, kl: { name: "none" } })
     const error = unsupported(stale, { profile: profile({}) })
     assert.match(error?.message ?? "", /train\.staleness is 1; expected 0, .* engine e .*Set train\.staleness to 0/u)
     assert.isNull(unsupported(stale, { profile: profile({}), hold: Effect.void }))
@@ -172,9 +170,7 @@ describe("unsupported", () => {
   it.effect("before anything is written", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      const error = yield* Effect.flip(
-        runOn(training(withLoss({ entropyCoefficient: 0.1 })), Layer.succeed(Journal, journal))
-      )
+      const error = yield* Effect.flip(runOn(training({ entropy: 0.1 }), Layer.succeed(Journal, journal)))
       assert.strictEqual(error._tag, "ConfigError")
       assert.lengthOf(yield* EventLog.read(journal), 0)
     }).pipe(Effect.provide(layerMemory, { local: true }))
@@ -292,7 +288,7 @@ describe("rollout.instructionsPerQuestion", () => {
   )
 
   it("samples: needs advantages without the standard deviation of the group", () => {
-    const standardised: Algorithm = { ...sharing, train: { ...sharing.train, advantage: "standardised" } }
+    const standardised: Algorithm = { ...sharing, train: { ...sharing.train, advantage: algorithm.train.advantage } }
     assert.strictEqual(inconsistency(standardised)?.field, "train.advantage")
     assert.isNull(inconsistency({ ...standardised, train: { ...standardised.train, fromStep: null } }))
     assert.isNull(inconsistency(sharing))

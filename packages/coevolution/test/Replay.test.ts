@@ -23,7 +23,7 @@ const short: Algorithm = { ...algorithm, schedule: { ...algorithm.schedule, step
 
 const withKl: Algorithm = {
   ...short,
-  train: { ...algorithm.train, loss: { ...algorithm.train.loss, kl: "advantages", klCoefficient: 0.01 } },
+  train: { ...algorithm.train, kl: { name: "advantages", coefficient: 0.01 } },
   evaluation: { ...algorithm.evaluation, every: 3 }
 }
 

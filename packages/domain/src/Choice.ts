@@ -74,10 +74,10 @@ export const make = <M extends Named>({ defaults, name }: M): { readonly name: M
 export const completed = (
   methods: ReadonlyArray<Named>,
   value: { readonly name: string }
-): { readonly name: string } => ({
-  ...methods.find(({ name }) => name === value.name)?.defaults,
-  ...value
-})
+): { readonly name: string } => {
+  const method = methods.find(({ name }) => name === value.name)
+  return { ...(method === undefined ? {} : make(method)), ...value }
+}
 
 const structOf = (name: string, parameters: Schema.Struct.Fields) =>
   Schema.Struct({ name: Schema.Literal(name), ...parameters })

@@ -84,6 +84,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
       lanes: pool.workers,
       stopTexts: "single-token",
       topK: true,
+      clipHigh: true,
       entropyInLoss: true,
       deterministic: true,
       fingerprint: model.fingerprint

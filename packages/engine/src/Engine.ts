@@ -58,6 +58,8 @@ export const EngineProfile = Schema.Struct({
   topK: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes a KL term in its loss; by default it does. */
   klInLoss: Schema.optionalKey(Schema.Boolean),
+  /** Whether `train` takes `clipHigh`; by default it does not. */
+  clipHigh: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes an entropy term in its loss; by default it does not. */
   entropyInLoss: Schema.optionalKey(Schema.Boolean),
   /** The AdamW settings that `train` cannot set, because the server has its own value; by default none. */
@@ -132,6 +134,8 @@ export interface TrainRequest {
   readonly datums: ReadonlyArray<Datum>
   readonly loss: {
     readonly clipRatio: number
+    /** The upper bound, where it is another one: for engines whose profile has `clipHigh`. */
+    readonly clipHigh?: number
     readonly klCoefficient: number
     readonly entropyCoefficient?: number
   }

@@ -1,6 +1,5 @@
 /** The registry of advantages: a new one is a file in `advantages`, and a line here. */
-import { InvalidInput } from "@inspo/domain"
-import { Schema } from "effect"
+import { Choice, InvalidInput } from "@inspo/domain"
 import { adora } from "./advantages/Adora.ts"
 import { batchScaled } from "./advantages/BatchScaled.ts"
 import { bestOfGroup } from "./advantages/BestOfGroup.ts"
@@ -25,7 +24,7 @@ import { standardised } from "./advantages/Standardised.ts"
 import { tokenAverage } from "./advantages/TokenAverage.ts"
 import type { Estimator, Group } from "./Estimator.ts"
 
-/** The estimators that a config can name. */
+/** The estimators that need no more than their defaults. */
 export const estimators = [
   standardised,
   centred,
@@ -45,15 +44,25 @@ export const estimators = [
   adora
 ] as const
 
-/** Those that need a constant without a published default, or what a run does not record: for programs. */
+/** Those that need a constant without a published default, or what a run does not record. */
 export const furtherEstimators = [gfpo, remax, gdpo, confidence, budgeted, risk] as const
 
 /** How rewards of a group become advantages. */
-export const Advantage = Schema.Literals(estimators.map(({ name }) => name))
+export const Advantage = Choice.of(
+  [...estimators, gfpo],
+  "How rewards of a group become advantages: `standardised` is Eq. 3, `centred` is Dr. GRPO; docs/reference/methods.md has the " +
+    "formulas of all"
+)
 export type Advantage = typeof Advantage.Type
 
+/** An estimator of a config, by its name alone with its defaults. */
+export type Kind = Advantage | Advantage["name"]
+
 /** The estimator of a config. */
-export const named = (kind: Advantage): Estimator => estimators.find(({ name }) => name === kind) ?? standardised
+export const named = (kind: Kind): Estimator => {
+  const called = typeof kind === "string" ? kind : kind.name
+  return Advantage.methods.find(({ name }) => name === called) ?? standardised
+}
 
 /**
  * The advantage of each trajectory of one group, in order, from rewards alone: all have one length, and no answer. Except
@@ -66,14 +75,15 @@ export const named = (kind: Advantage): Estimator => estimators.find(({ name }) 
  * Advantage.advantages([1, 0, 0, 0, 0], "centred") // [0.8, -0.2, -0.2, -0.2, -0.2]
  * ```
  */
-export const advantages = (rewards: ReadonlyArray<number>, kind: Advantage): ReadonlyArray<number> =>
+export const advantages = (rewards: ReadonlyArray<number>, kind: Kind): ReadonlyArray<number> =>
   ofBatch([rewards.map((reward) => ({ reward, length: 1, answer: null, firstCall: null }))], kind).flat()
 
 /** The advantages of the groups of a step, in order. Throws `InvalidInput` on a reward that is not finite. */
-export const ofBatch = (groups: ReadonlyArray<Group>, kind: Advantage): ReadonlyArray<ReadonlyArray<number>> => {
+export const ofBatch = (groups: ReadonlyArray<Group>, kind: Kind): ReadonlyArray<ReadonlyArray<number>> => {
   for (const group of groups)
     for (const [index, { reward: value }] of group.entries())
       if (!Number.isFinite(value))
         InvalidInput.refuse({ where: "Advantage", field: `rewards[${index}]`, value, expected: "a finite number" })
-  return named(kind).ofBatch(groups)
+  const { name: _, ...constants } = typeof kind === "string" ? { name: kind } : kind
+  return named(kind).ofBatch(groups, constants)
 }

@@ -1,4 +1,5 @@
 /** The registry of credit: a new rule is a file in `credits`, and a line here. */
+import { Choice, type Method } from "@inspo/domain"
 import { anytime } from "./credits/Anytime.ts"
 import { discount } from "./credits/Discount.ts"
 import { information } from "./credits/Information.ts"
@@ -8,10 +9,24 @@ import { retrieval } from "./credits/Retrieval.ts"
 import { stages } from "./credits/Stages.ts"
 import { states } from "./credits/States.ts"
 
+import type { Episode } from "./Credit.ts"
+
 export type { Episode, Turn } from "./Credit.ts"
 
 /** Every rule of credit, that of GRPO first. */
 export const credits = [outcome, discount, keyTurns, stages, retrieval, information, states, anytime] as const
+
+/** Which turns of a rollout earned its outcome. */
+export const Credit = Choice.of(
+  credits,
+  "Which turns of a rollout earned its outcome: `outcome` gives all the same; docs/reference/methods.md has the formulas of all"
+)
+export type Credit = typeof Credit.Type
+
+/** The rule of a config. */
+export const named = ({ name: called }: Credit): Rule => credits.find(({ name }) => name === called) ?? outcome
+
+type Rule = Method.Rule<ReadonlyArray<Episode>, ReadonlyArray<ReadonlyArray<number>>>
 
 /** The number of the turn of each token: turns are the runs of action tokens of a mask. Observations belong to the turn before. */
 export const turnOfTokens = (mask: ReadonlyArray<0 | 1>): ReadonlyArray<number> => {

@@ -2,15 +2,19 @@ import { InvalidInput, Invariant, Trajectory } from "@inspo/domain"
 import type { Datum, TrainRequest } from "@inspo/engine"
 import { Array, Record } from "effect"
 import * as Advantage from "./Advantage.ts"
+import * as Credits from "./Credits.ts"
 import type { Member } from "./Estimator.ts"
-import type { LossConfig, MiniBatchUnit, TrainConfig } from "./TrainConfig.ts"
+import * as Keeps from "./Keeps.ts"
+import * as Losses from "./Losses.ts"
+import * as Weighing from "./Weighing.ts"
+import { klCoefficient, type MiniBatchUnit, type TrainConfig } from "./TrainConfig.ts"
 
 /** The tokens of a trajectory and what identifies its group. */
 export type Sampled = Pick<
   Trajectory.Trajectory,
   "instructionId" | "questionId" | "reward" | "prompt" | "response" | "logprobs" | "mask"
 > &
-  Partial<Pick<Trajectory.Trajectory, "answer" | "earlier">>
+  Partial<Pick<Trajectory.Trajectory, "answer" | "earlier" | "finishReason" | "transcript">>
 
 /** The value of each instruction, by id; fixed before the samples were drawn. */
 export type Levels = Readonly<Record<string, number>>
@@ -19,6 +23,8 @@ export type Levels = Readonly<Record<string, number>>
 export interface Scored {
   readonly trajectory: Sampled
   readonly advantage: number
+  /** The advantage of each turn, where they differ. */
+  readonly turns?: ReadonlyArray<number>
 }
 
 /**
@@ -40,7 +46,7 @@ export const sharedGroups = (
  */
 export const scoreAll = (
   groups: ReadonlyArray<ReadonlyArray<Sampled>>,
-  kind: Advantage.Advantage,
+  kind: Advantage.Kind,
   levels?: Levels
 ): ReadonlyArray<ReadonlyArray<Scored>> =>
   Array.zipWith(
@@ -53,11 +59,8 @@ export const scoreAll = (
   )
 
 /** The same of one group by itself. */
-export const score = (
-  group: ReadonlyArray<Sampled>,
-  kind: Advantage.Advantage,
-  levels?: Levels
-): ReadonlyArray<Scored> => scoreAll([group], kind, levels).flat()
+export const score = (group: ReadonlyArray<Sampled>, kind: Advantage.Kind, levels?: Levels): ReadonlyArray<Scored> =>
+  scoreAll([group], kind, levels).flat()
 
 /** What estimators read of a trajectory. A call ends its run of action tokens, and an observation follows. */
 const member = (trajectory: Sampled, levels?: Levels): Member => {
@@ -88,25 +91,27 @@ export const miniBatches = <A>(
 
 /**
  * The mini-batch as training data: one datum for each segment of a trajectory, so that each action token is trained in the
- * context that it was sampled in. It carries its trajectory's advantage and its share of the loss: with `sequence-mean`
+ * context that it was sampled in. It carries the advantage of its trajectory, or of its turn, and its share of the loss: with `sequence-mean`
  * 1 / (trajectories of the mini-batch × action tokens of its trajectory), with `token-mean` 1 / action tokens of the
- * mini-batch. Observation tokens carry 0 for both.
+ * mini-batch, and with `sequence-sum` 1 / (trajectories of the mini-batch × `tokens`). Observation tokens carry 0 for both.
  *
  * Throws `InvalidInput` unless every token has a log-probability and a mask. What cannot change the policy is left out but
  * counted in the shares: segments without action tokens, and trajectories of advantage 0 without a KL or entropy term.
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
-  options: Pick<LossConfig, "normalization" | "klCoefficient" | "entropyCoefficient">
+  options: Pick<TrainConfig, "normalization" | "kl" | "entropy"> & Partial<Pick<TrainConfig, "loss">>
 ): ReadonlyArray<Datum> => {
   for (const { trajectory } of miniBatch) assertParallel(trajectory)
   const counts = miniBatch.map(({ trajectory }) => actionTokens(Trajectory.segments(trajectory)))
   const allActions = counts.reduce((sum, count) => sum + count, 0)
-  const rewardsAlone = options.klCoefficient === 0 && options.entropyCoefficient === 0
-  return Array.zip(miniBatch, counts).flatMap(([{ advantage, trajectory }, actions]) => {
-    if (advantage === 0 && rewardsAlone) return []
-    const weight = options.normalization === "sequence-mean" ? 1 / (miniBatch.length * actions) : 1 / allActions
-    return Trajectory.segments(trajectory).flatMap((segment) =>
+  const { entropy, kl, loss, normalization } = options
+  const rewardsAlone = klCoefficient(kl) === 0 && entropy === 0 && (loss === undefined || !Losses.pulls(loss))
+  return Array.zip(miniBatch, counts).flatMap(([{ advantage, trajectory, turns }, actions]) => {
+    if ((turns ?? [advantage]).every((value) => value === 0) && rewardsAlone) return []
+    const weight = shareOf(normalization, { actions, allActions, trajectories: miniBatch.length })
+    const segments = Trajectory.segments(trajectory)
+    return segments.flatMap((segment, index) =>
       actionTokens([segment]) === 0
         ? []
         : [
@@ -114,13 +119,38 @@ export const datums = (
               prompt: segment.prompt,
               response: segment.response,
               logprobs: segment.logprobs,
-              advantages: segment.mask.map((isAction) => (isAction === 1 ? advantage : 0)),
+              advantages:
+                turns === undefined
+                  ? segment.mask.map((isAction) => (isAction === 1 ? advantage : 0))
+                  : Credits.toTokens(segment.mask, turns.slice(turnsIn(segments.slice(0, index)))),
               weights: segment.mask.map((isAction) => (isAction === 1 ? weight : 0))
             }
           ]
     )
   })
 }
+
+/** The share of a token in the loss. */
+const shareOf = (
+  normalization: TrainConfig["normalization"],
+  count: { readonly trajectories: number; readonly actions: number; readonly allActions: number }
+): number => {
+  switch (normalization.name) {
+    case "sequence-mean":
+      return 1 / (count.trajectories * count.actions)
+    case "token-mean":
+      return 1 / count.allActions
+    case "sequence-sum":
+      return 1 / (count.trajectories * normalization.tokens)
+  }
+}
+
+/** The turns of segments: the runs of action tokens, each of which ends with its segment. */
+const turnsIn = (segments: ReadonlyArray<Trajectory.Segment>): number =>
+  segments.reduce(
+    (sum, { mask }) => sum + mask.filter((isAction, at) => isAction === 1 && mask[at - 1] !== 1).length,
+    0
+  )
 
 /**
  * Folds the KL penalty into a request whose loss has no KL term: every action token's advantage is lowered by
@@ -152,36 +182,81 @@ export const foldKl = (
 
 /**
  * The optimizer steps that one step of the run takes on its trajectories, in order: all mini-batches, `epochs` times over,
- * without those that cannot change the policy. The log-probabilities are those of sampling throughout. `key` names the step;
+ * without those that cannot change the policy. Trajectories that are not kept are in no mini-batch. The log-probabilities are those of sampling throughout. `key` names the step;
  * each request's key adds its place, so it is the same when the step is repeated. With `levels` the trajectories of a
  * question are one group under any instructions, else those of an instruction and question. With `kl` in the advantages, the
- * caller must add the penalty with {@link foldKl}.
+ * caller must add the penalty with {@link foldKl}. `turnsOf` says what rules of credit read of the turns of a trajectory.
  */
 export const trainRequests = (
   trajectories: ReadonlyArray<Sampled>,
   config: TrainConfig,
-  step: { readonly key: string; readonly learningRate: number; readonly levels?: Levels }
+  step: { readonly key: string; readonly learningRate: number; readonly levels?: Levels; readonly turnsOf?: TurnsOf }
 ): ReadonlyArray<TrainRequest> => {
   const gather = step.levels === undefined ? groups : sharedGroups
   const scored = scoreAll(gather(trajectories), config.advantage, step.levels)
+  const kept = keptOf(
+    scored.map((group) => credited(group, config.credit, step.turnsOf)),
+    config.keep
+  )
   const { epochs, size, unit } = config.miniBatch
-  const batches = miniBatches(scored, size, unit).map((miniBatch) => datums(miniBatch, config.loss))
+  const batches = miniBatches(kept, size, unit).map((miniBatch) => datums(miniBatch, config))
   return Array.flatten(Array.replicate(batches, epochs)).flatMap((batch, index) =>
     batch.length === 0 ? [] : [request(batch, config, { key: `${step.key}/${index}`, learningRate: step.learningRate })]
   )
 }
 
+/** What rules of credit read of the turns of a trajectory, in order. */
+export type TurnsOf = (trajectory: Sampled) => ReadonlyArray<Credits.Turn>
+
+/** A group with the advantages of turns by a rule of credit. */
+const credited = (group: ReadonlyArray<Scored>, kind: Credits.Credit, turnsOf?: TurnsOf): ReadonlyArray<Scored> => {
+  if (kind.name === "outcome") return group
+  const { name: _, ...constants } = kind
+  const ofTurns = Credits.named(kind).of(
+    group.map(({ advantage, trajectory }) => {
+      const known = turnsOf?.(trajectory) ?? []
+      const turns = Array.makeBy(turnsIn(Trajectory.segments(trajectory)), (turn) => known[turn] ?? known.at(-1) ?? {})
+      return { reward: trajectory.reward, advantage, turns }
+    }),
+    constants
+  )
+  return Array.zipWith(group, ofTurns, (scored, turns) => ({ ...scored, turns }))
+}
+
+/** The groups without the members that are not trained; none is empty. */
+const keptOf = (
+  groups: ReadonlyArray<ReadonlyArray<Scored>>,
+  kind: Keeps.Keep
+): ReadonlyArray<ReadonlyArray<Scored>> => {
+  if (kind.name === "all") return groups
+  const { name: _, ...constants } = kind
+  const chosen = Keeps.named(kind).of(
+    groups.map((group) =>
+      group.map(({ advantage, trajectory: { finishReason, reward } }) => ({
+        reward,
+        advantage,
+        truncated: finishReason === "context-exhausted" || finishReason === "turns-exhausted"
+      }))
+    ),
+    constants
+  )
+  return Array.zipWith(groups, chosen, (group, isKept) => group.filter((_, member) => isKept[member] === true)).filter(
+    Array.isReadonlyArrayNonEmpty
+  )
+}
+
 const request = (
   batch: ReadonlyArray<Datum>,
-  { loss, optimizer }: TrainConfig,
+  { entropy, kl, loss, optimizer }: TrainConfig,
   update: { readonly key: string; readonly learningRate: number }
 ): TrainRequest => ({
   key: update.key,
   datums: batch,
   loss: {
-    clipRatio: loss.clipRatio,
-    klCoefficient: loss.kl === "loss" ? loss.klCoefficient : 0,
-    ...(loss.entropyCoefficient === 0 ? {} : { entropyCoefficient: loss.entropyCoefficient })
+    clipRatio: loss.name === "clip" ? loss.low : Weighing.clipRatio,
+    ...(loss.name === "clip" && loss.high !== loss.low ? { clipHigh: loss.high } : {}),
+    klCoefficient: kl.name === "loss" ? kl.coefficient : 0,
+    ...(entropy === 0 ? {} : { entropyCoefficient: entropy })
   },
   optimizer: {
     learningRate: update.learningRate,

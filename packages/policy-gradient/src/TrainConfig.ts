@@ -1,14 +1,13 @@
 import { Choice } from "@inspo/domain"
 import { Schema } from "effect"
 import { Advantage } from "./Advantage.ts"
+import { Credit } from "./Credits.ts"
+import { Keep } from "./Keeps.ts"
+import { Loss } from "./Losses.ts"
 
 /** What one mini-batch counts; the advantages of a group that is split are still those of the whole group. */
 export const MiniBatchUnit = Schema.Literals(["questions", "trajectories"])
 export type MiniBatchUnit = typeof MiniBatchUnit.Type
-
-/** How the loss weights tokens. */
-export const Normalization = Schema.Literals(["sequence-mean", "token-mean"])
-export type Normalization = typeof Normalization.Type
 
 /** How the learning rate falls after its warm-up. */
 export const Decline = Schema.Literals(["cosine", "linear", "constant"])
@@ -19,25 +18,34 @@ const NonNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const Decay = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThan(1))
 
-/** The loss of an update: the clipped objective of GRPO (Eq. 2). */
-export const LossConfig = Schema.Struct({
-  clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
-  klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 disables the reference policy" }),
-  kl: Schema.Literals(["loss", "advantages"]).annotate({
-    description:
-      "Where the KL term towards the reference policy is added: the k3 estimate of the KL divergence in the loss, " +
-      "or a penalty per token in the advantages, for engines whose loss has no such term"
-  }),
-  entropyCoefficient: NonNegative.annotate({
-    description: "Coefficient of the entropy bonus for the next-token distributions; 0 disables it"
-  }),
-  normalization: Normalization.annotate({
-    description:
-      "How the loss weights tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
-      "or every action token of the mini-batch equally (`token-mean`)"
-  })
-})
-export interface LossConfig extends Schema.Schema.Type<typeof LossConfig> {}
+/** How the loss weights tokens. */
+export const Normalization = Choice.of(
+  [
+    { name: "sequence-mean", defaults: {} },
+    { name: "token-mean", defaults: {} },
+    { name: "sequence-sum", defaults: { tokens: null }, parameters: { tokens: Positive } }
+  ],
+  "How the loss weights tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), every action token of " +
+    "the mini-batch equally (`token-mean`), or the sum over each sequence divided by the constant `tokens`, as in Dr. GRPO " +
+    "(`sequence-sum`)"
+)
+
+const coefficient = { defaults: { coefficient: 0.001 }, parameters: { coefficient: NonNegative } }
+
+/** Where the KL term towards the reference policy is added. */
+export const Kl = Choice.of(
+  [
+    { name: "none", defaults: {} },
+    { name: "loss", ...coefficient },
+    { name: "advantages", ...coefficient }
+  ],
+  "Where the KL term towards the reference policy is added, β of Eq. 2 times: the k3 estimate of the KL divergence in the `loss`, or a " +
+    "penalty per token in the `advantages`, for engines whose loss has no such term. `none` needs no reference policy"
+)
+export type Kl = typeof Kl.Type
+
+/** β of Eq. 2. */
+export const klCoefficient = (kl: Kl): number => (kl.name === "none" ? 0 : kl.coefficient)
 
 /** The numbers of AdamW, and how its learning rate changes. */
 const parameters = {
@@ -93,16 +101,19 @@ export const MiniBatchConfig = Schema.Struct({
   })
 })
 
-/** The policy update: AdamW on the clipped GRPO objective. */
+/** The policy update: AdamW on an objective, by default the clipped one of GRPO. */
 export const TrainConfig = Schema.Struct({
   learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
   optimizer: Optimizer,
-  loss: LossConfig.annotate({ description: "The clipped objective of GRPO (Eq. 2)" }),
-  miniBatch: MiniBatchConfig.annotate({ description: "The mini-batches of a step; one optimizer step each" }),
-  advantage: Advantage.annotate({
-    description:
-      "How rewards of a group become advantages: `standardised` is Eq. 3, `centred` is Dr. GRPO; " +
-      "docs/reference/methods.md has the formulas of all"
-  })
+  advantage: Advantage,
+  credit: Credit,
+  keep: Keep,
+  loss: Loss,
+  normalization: Normalization,
+  kl: Kl,
+  entropy: NonNegative.annotate({
+    description: "Coefficient of the entropy bonus for the next-token distributions; 0 disables it"
+  }),
+  miniBatch: MiniBatchConfig.annotate({ description: "The mini-batches of a step; one optimizer step each" })
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}

@@ -1,15 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question } from "@inspo/domain"
 import type { TrainRequest } from "@inspo/engine"
-import { GrpoBatch, type LossConfig, type TrainConfig } from "@inspo/policy-gradient"
+import { GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
 import { Schema } from "effect"
 
 const config = {
   learningRate: 1e-3,
   miniBatch: { size: 8, unit: "questions", epochs: 1 },
-  loss: { clipRatio: 0.2, klCoefficient: 0.7, kl: "advantages", entropyCoefficient: 0, normalization: "sequence-mean" },
+  credit: { name: "outcome" },
+  keep: { name: "all" },
+  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
+  normalization: { name: "sequence-mean" },
+  kl: { name: "advantages", coefficient: 0.7 },
+  entropy: 0,
   optimizer: { name: "adamw", warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
-  advantage: "standardised"
+  advantage: { name: "standardised", epsilon: 1e-6 }
 } as const satisfies TrainConfig
 
 /** A policy without context: one logit per token of a small vocabulary. */
@@ -74,16 +79,16 @@ const sampled = (group: typeof Group.Type, policy: Logits): ReadonlyArray<GrpoBa
 const requests = (
   group: typeof Group.Type,
   { policy, reference }: { readonly policy: Logits; readonly reference: Logits },
-  changes: Partial<LossConfig> = {}
+  kl: TrainConfig["kl"] = config.kl
 ): ReadonlyArray<TrainRequest> => {
-  const settings: TrainConfig = { ...config, loss: { ...config.loss, ...changes } }
+  const settings: TrainConfig = { ...config, kl }
   const made = GrpoBatch.trainRequests(sampled(group, policy), settings, { key: "1", learningRate: 1e-3 })
-  if (settings.loss.kl === "loss") return made
+  if (kl.name !== "advantages") return made
   return made.map((request) =>
     GrpoBatch.foldKl(
       request,
       request.datums.map(({ response }) => response.map((token) => logprobs(reference)[token] ?? NaN)),
-      settings.loss.klCoefficient
+      kl.coefficient
     )
   )
 }
@@ -97,14 +102,14 @@ describe("KL folded into the advantages", () => {
     [Group, Policy, Policy],
     ([group, policy, reference]) => {
       const folded = requests(group, { policy, reference })
-      const plain = requests(group, { policy, reference }, { klCoefficient: 0 })
+      const plain = requests(group, { policy, reference }, { name: "none" })
       const penalty = (logits: Logits) =>
         sum(
           folded.flatMap(({ datums }) =>
             datums.flatMap(({ response, weights }) =>
               response.map((token, at) => {
                 const gap = (logprobs(logits)[token] ?? NaN) - (logprobs(reference)[token] ?? NaN)
-                return (weights[at] ?? NaN) * config.loss.klCoefficient * 0.5 * gap * gap
+                return (weights[at] ?? NaN) * config.kl.coefficient * 0.5 * gap * gap
               })
             )
           )
@@ -122,7 +127,9 @@ describe("KL folded into the advantages", () => {
     "touches action tokens alone, and no token's share",
     [Group, Policy, Policy],
     ([group, policy, reference]) => {
-      const plain = requests(group, { policy, reference }, { kl: "loss" }).flatMap(({ datums }) => datums)
+      const plain = requests(group, { policy, reference }, { name: "loss", coefficient: 0.7 }).flatMap(
+        ({ datums }) => datums
+      )
       const folded = requests(group, { policy, reference }).flatMap(({ datums }) => datums)
       assert.strictEqual(folded.length, plain.length)
       folded.forEach((datum, index) => {
@@ -137,14 +144,14 @@ describe("KL folded into the advantages", () => {
   it.prop("is in the mean over samples the gradient of β · KL(π ‖ π_ref)", [Policy, Policy], ([policy, reference]) =>
     close(
       meanGradient("advantages", policy, reference),
-      gradient((logits) => config.loss.klCoefficient * divergence(logits, reference), policy)
+      gradient((logits) => config.kl.coefficient * divergence(logits, reference), policy)
     )
   )
 
   it.prop("while the k3 term of the loss pulls by that of β · KL(π_ref ‖ π)", [Policy, Policy], ([policy, reference]) =>
     close(
       meanGradient("loss", policy, reference),
-      gradient((logits) => config.loss.klCoefficient * divergence(reference, logits), policy)
+      gradient((logits) => config.kl.coefficient * divergence(reference, logits), policy)
     )
   )
 })
@@ -156,9 +163,9 @@ const divergence = (p: Logits, q: Logits): number =>
   sum(logprobs(p).map((logprob, token) => Math.exp(logprob) * (logprob - (logprobs(q)[token] ?? NaN))))
 
 /** The gradient of the loss of one token without advantage, in the mean over tokens drawn from the policy. */
-const meanGradient = (kl: LossConfig["kl"], policy: Logits, reference: Logits): ReadonlyArray<number> => {
+const meanGradient = (name: "advantages" | "loss", policy: Logits, reference: Logits): ReadonlyArray<number> => {
   const perToken = policy.map((_, token) => {
-    const alone = requests(oneAction(token), { policy, reference }, { kl })
+    const alone = requests(oneAction(token), { policy, reference }, { name, coefficient: config.kl.coefficient })
     const probability = Math.exp(logprobs(policy)[token] ?? NaN)
     return gradient((logits) => loss(alone, logits, reference), policy).map((value) => probability * value)
   })

@@ -2,14 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Array, Schema } from "effect"
 import type { Datum } from "@inspo/engine"
-import {
-  Advantage,
-  GrpoBatch,
-  type LossConfig,
-  MiniBatchUnit,
-  Normalization,
-  type TrainConfig
-} from "@inspo/policy-gradient"
+import { Advantage, GrpoBatch, MiniBatchUnit, type TrainConfig } from "@inspo/policy-gradient"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -66,7 +59,12 @@ const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => t
 const config = {
   learningRate: 1e-3,
   miniBatch: { size: 4, unit: "questions", epochs: 1 },
-  loss: { clipRatio: 0.2, klCoefficient: 0, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
+  credit: { name: "outcome" },
+  keep: { name: "all" },
+  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
+  normalization: { name: "sequence-mean" },
+  kl: { name: "none" },
+  entropy: 0,
   optimizer: {
     name: "adamw",
     warmup: 0.1,
@@ -76,8 +74,12 @@ const config = {
     weightDecay: 0.01,
     gradientClip: 1
   },
-  advantage: "standardised"
+  advantage: { name: "standardised", epsilon: 1e-6 }
 } as const satisfies TrainConfig
+
+const Normalization = Schema.Literals(["sequence-mean", "token-mean"])
+
+const withKl = { kl: { name: "loss", coefficient: 0.001 } } as const
 
 const scored = (steps: typeof Steps.Type) =>
   GrpoBatch.groups(trajectories(steps)).map((group) => GrpoBatch.score(group, "standardised"))
@@ -117,7 +119,7 @@ describe("GrpoBatch", () => {
     [Steps, Normalization],
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
-      const datums = GrpoBatch.datums(batch, { ...config.loss, normalization, klCoefficient: 0.001 })
+      const datums = GrpoBatch.datums(batch, { ...config, ...withKl, normalization: { name: normalization } })
       const acting = batch.filter(({ trajectory }) => trajectory.mask.some((action) => action === 1))
       assert.strictEqual(datums.length, acting.length)
       datums.forEach((datum, i) => {
@@ -139,7 +141,11 @@ describe("GrpoBatch", () => {
     "sequences weigh the same with sequence-mean, tokens with token-mean",
     [Steps, Normalization],
     ([steps, normalization]) => {
-      const datums = GrpoBatch.datums(scored(steps).flat(), { ...config.loss, normalization, klCoefficient: 0.001 })
+      const datums = GrpoBatch.datums(scored(steps).flat(), {
+        ...config,
+        ...withKl,
+        normalization: { name: normalization }
+      })
       const shares =
         normalization === "sequence-mean"
           ? datums.map((datum) => sum(datum.weights))
@@ -152,7 +158,7 @@ describe("GrpoBatch", () => {
     "segments change neither the shares nor the advantages of a trajectory's tokens, and each is trained in its context",
     [Steps, Schema.Array(between(0, 5)), Normalization],
     ([steps, places, normalization]) => {
-      const options = { ...config.loss, normalization, klCoefficient: 0.001 }
+      const options = { ...config, ...withKl, normalization: { name: normalization } }
       const batch = scored(steps).flat()
       const cuts = batch.map(({ advantage, trajectory }) => ({ advantage, trajectory: cut(trajectory, places) }))
       const datums = GrpoBatch.datums(cuts, options)
@@ -197,14 +203,14 @@ describe("GrpoBatch", () => {
     [Steps, Normalization],
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
-      const gradient = (klCoefficient: number) =>
-        GrpoBatch.datums(batch, { ...config.loss, normalization, klCoefficient }).flatMap((datum) => {
+      const gradient = (kl: TrainConfig["kl"]) =>
+        GrpoBatch.datums(batch, { ...config, kl, normalization: { name: normalization } }).flatMap((datum) => {
           const terms = datum.weights.map((weight, i) => weight * (datum.advantages[i] ?? Number.NaN))
           return terms.some((term) => term !== 0) ? [{ prompt: datum.prompt, terms }] : []
         })
-      assert.deepStrictEqual(gradient(0), gradient(0.001))
+      assert.deepStrictEqual(gradient({ name: "none" }), gradient(withKl.kl))
       assert.isTrue(
-        GrpoBatch.datums(batch, { ...config.loss, normalization }).every((datum) =>
+        GrpoBatch.datums(batch, { ...config, normalization: { name: normalization } }).every((datum) =>
           datum.advantages.some((a) => a !== 0)
         )
       )
@@ -250,37 +256,35 @@ describe("GrpoBatch", () => {
   )
 
   it("asks the engine for a KL term only where the loss holds it, and for an entropy term only when there is one", () => {
-    const loss = (changes: Partial<LossConfig>) =>
+    const loss = (changes: Partial<TrainConfig>) =>
       GrpoBatch.trainRequests(
         trajectories(
           [0, 1].map((reward) => ({ instruction: 0, question: 0, reward: reward === 0 ? 0 : 1, mask: [1] }))
         ),
-        { ...config, loss: { ...config.loss, ...changes } },
+        { ...config, ...changes },
         { key: "7", learningRate: 1e-3 }
       ).map((request) => request.loss)
-    assert.deepStrictEqual(loss({ klCoefficient: 0.1 }), [{ clipRatio: 0.2, klCoefficient: 0.1 }])
-    assert.deepStrictEqual(loss({ klCoefficient: 0.1, kl: "advantages" }), [{ clipRatio: 0.2, klCoefficient: 0 }])
-    assert.deepStrictEqual(loss({ entropyCoefficient: 0.1 }), [
-      { clipRatio: 0.2, klCoefficient: 0, entropyCoefficient: 0.1 }
+    assert.deepStrictEqual(loss({ kl: { name: "loss", coefficient: 0.1 } }), [{ clipRatio: 0.2, klCoefficient: 0.1 }])
+    assert.deepStrictEqual(loss({ kl: { name: "advantages", coefficient: 0.1 } }), [
+      { clipRatio: 0.2, klCoefficient: 0 }
     ])
+    assert.deepStrictEqual(loss({ entropy: 0.1 }), [{ clipRatio: 0.2, klCoefficient: 0, entropyCoefficient: 0.1 }])
   })
 
   it("keeps sequences of advantage 0 only with a KL or entropy term", () => {
     const equal = trajectories(
       [0, 1].map(() => ({ instruction: 0, question: 0, reward: 1 as const, mask: [1 as const] }))
     )
-    const kept = (changes: Partial<LossConfig>) =>
-      GrpoBatch.trainRequests(
-        equal,
-        { ...config, loss: { ...config.loss, ...changes } },
-        { key: "7", learningRate: 1e-3 }
-      ).flatMap(({ datums }) => datums).length
+    const kept = (changes: Partial<TrainConfig>) =>
+      GrpoBatch.trainRequests(equal, { ...config, ...changes }, { key: "7", learningRate: 1e-3 }).flatMap(
+        ({ datums }) => datums
+      ).length
     assert.deepStrictEqual(
       [
         kept({}),
-        kept({ klCoefficient: 0.1 }),
-        kept({ klCoefficient: 0.1, kl: "advantages" }),
-        kept({ entropyCoefficient: 0.1 })
+        kept({ kl: { name: "loss", coefficient: 0.1 } }),
+        kept({ kl: { name: "advantages", coefficient: 0.1 } }),
+        kept({ entropy: 0.1 })
       ],
       [0, 2, 2, 2]
     )

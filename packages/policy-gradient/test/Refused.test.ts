@@ -15,7 +15,11 @@ const sampled = (logprobs: ReadonlyArray<number>): GrpoBatch.Sampled => ({
   mask: logprobs.map(() => 1)
 })
 
-const options = { normalization: "token-mean", klCoefficient: 0.1, entropyCoefficient: 0 } as const
+const options = {
+  normalization: { name: "token-mean" },
+  kl: { name: "loss", coefficient: 0.1 },
+  entropy: 0
+} as const
 
 describe("a batch", () => {
   it.prop("requires a log-probability and a mask for every token", [Logprobs], ([logprobs]) => {
@@ -42,7 +46,7 @@ describe("a batch", () => {
 describe("an advantage", () => {
   it("refuses rewards that are not finite", () => {
     for (const none of [NaN, Infinity, -Infinity])
-      for (const kind of Advantage.Advantage.literals)
-        assert.throws(() => Advantage.advantages([1, none], kind), /rewards\[1\] is .*a finite number/u)
+      for (const { name } of Advantage.estimators)
+        assert.throws(() => Advantage.advantages([1, none], name), /rewards\[1\] is .*a finite number/u)
   })
 })

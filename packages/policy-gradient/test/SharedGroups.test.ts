@@ -27,9 +27,14 @@ const policy = (logits: ReadonlyArray<number>) => {
 const config: TrainConfig = {
   learningRate: 1e-3,
   miniBatch: { size: 4, unit: "questions", epochs: 1 },
-  loss: { clipRatio: 0.2, klCoefficient: 0, kl: "loss", entropyCoefficient: 0, normalization: "sequence-mean" },
+  credit: { name: "outcome" },
+  keep: { name: "all" },
+  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
+  normalization: { name: "sequence-mean" },
+  kl: { name: "none" },
+  entropy: 0,
   optimizer: { name: "adamw", warmup: 0, decay: "constant", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
-  advantage: "centred"
+  advantage: { name: "centred" }
 }
 
 const levelsOf = ({ levels }: Pick<Setup, "levels">): GrpoBatch.Levels =>

@@ -39,7 +39,7 @@ const config = (steps: number) => ({
   // At the sampling temperature 1 of training, parts are too seldom at the right position to learn from in so few steps.
   reward: { ...task.reward, command: scoring("words") },
   population: { size: 4 },
-  train: { batchSize: 4, miniBatch: { size: 4 }, learningRate: 2e-4, loss: { kl: "advantages", klCoefficient: 0 } },
+  train: { batchSize: 4, miniBatch: { size: 4 }, learningRate: 2e-4, kl: "none" },
   schedule: { steps, pruneEvery: 5, evolveEvery: 10, evolveUntil: steps - 10 },
   evaluation: { questions: 32 },
   checkpoint: { every: 5 }

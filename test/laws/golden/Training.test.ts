@@ -80,7 +80,7 @@ describe("training", () => {
         advantages(preset, rewards),
         [0.8, -0.2, -0.2, -0.2, -0.2].map((value) => value / deviation)
       )
-      const centred = { ...preset, train: { ...preset.train, advantage: "centred" as const } }
+      const centred = { ...preset, train: { ...preset.train, advantage: { name: "centred" } as const } }
       assertNear(advantages(centred, rewards), [0.8, -0.2, -0.2, -0.2, -0.2])
     })
 

@@ -92,7 +92,7 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
       train: {
         ...robust.train,
         ...n.training,
-        advantage: perQuestion === "samples" ? ("centred" as const) : ("standardised" as const),
+        advantage: perQuestion === "samples" ? ({ name: "centred" } as const) : robust.train.advantage,
         batchSize: n.batchSize,
         miniBatch: { ...robust.train.miniBatch, size: 1 }
       },

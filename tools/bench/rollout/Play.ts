@@ -16,7 +16,12 @@ export const play = Effect.fnUntraced(function* (episodes: ReadonlyArray<Episode
 /** The settings of the paper, without the reference policy. */
 const trainConfig: TrainConfig = {
   miniBatch: { size: 256, unit: "questions", epochs: 1 },
-  loss: { clipRatio: 0.2, klCoefficient: 0, kl: "advantages", entropyCoefficient: 0, normalization: "sequence-mean" },
+  credit: { name: "outcome" },
+  keep: { name: "all" },
+  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
+  normalization: { name: "sequence-mean" },
+  kl: { name: "none" },
+  entropy: 0,
   optimizer: {
     name: "adamw",
     warmup: 0.1,
@@ -27,5 +32,5 @@ const trainConfig: TrainConfig = {
     gradientClip: 1
   },
   learningRate: 5e-7,
-  advantage: "standardised"
+  advantage: { name: "standardised", epsilon: 1e-6 }
 }

@@ -64,7 +64,7 @@ const serveEngine = Command.make(
       "server stops, live models do not",
     examples: {
       "inspo engine serve": "On http://127.0.0.1:8765",
-      "inspo run --set engine.url=http://127.0.0.1:8765 --set train.loss.kl=advantages": "A run that trains there"
+      "inspo run --set engine.url=http://127.0.0.1:8765 --set train.kl=advantages": "A run that trains there"
     }
   })
 )

@@ -104,7 +104,10 @@ const capabilities = (profile: EngineProfile) => [
   { name: "training", is: profile.trains !== false },
   { name: "equal requests give equal samples, bit by bit", is: profile.deterministic },
   { name: "log-probabilities of the base model, which a KL term needs", is: profile.scoresReference !== false },
-  { name: "a KL term in the loss; else train.loss.kl folds it into the advantages", is: profile.klInLoss !== false },
+  {
+    name: "a KL term in the loss; else train.kl=advantages folds it into the advantages",
+    is: profile.klInLoss !== false
+  },
   { name: "an entropy term in the loss", is: profile.entropyInLoss === true },
   { name: "checkpoints can be removed", is: profile.removesCheckpoints !== false }
 ]

@@ -24,12 +24,14 @@ interface Row extends Method.Method {
   readonly setting: string | null
 }
 
+const settings: Readonly<Record<string, string>> = { loss: "train.loss", credit: "train.credit", keep: "train.keep" }
+
 /** Every method of the registries, family by family. */
 export const table: ReadonlyArray<Row> = [
   ...[...Advantage.estimators, ...Advantage.furtherEstimators].map((method) => ({
     ...method,
     family: "advantage",
-    setting: Advantage.estimators.some(({ name }) => name === method.name) ? "train.advantage" : null
+    setting: Advantage.Advantage.methods.some(({ name }) => name === method.name) ? "train.advantage" : null
   })),
   ...Object.entries({
     loss: Losses.losses,
@@ -38,7 +40,9 @@ export const table: ReadonlyArray<Row> = [
     correction: Corrections.corrections,
     reward: GroupRewards.groupRewards,
     replay: [Memory.successes, Memory.differingGroups]
-  }).flatMap(([family, methods]) => methods.map((method): Row => ({ ...method, family, setting: null })))
+  }).flatMap(([family, methods]) =>
+    methods.map((method): Row => ({ ...method, family, setting: settings[family] ?? null }))
+  )
 ]
 
 /** JSON has no infinite number, and null is a constant without a published value. */

@@ -7,7 +7,7 @@ const Name = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
 const Steps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
 /** A setting that any positive integer suits, with its dotted name. */
 const Setting = Schema.Tuple([
-  Schema.Literals(["schedule.steps", "selection.window", "verification.samples", "rollout.groupSize", "randomSeed"]),
+  Schema.Literals(["schedule.steps", "selection.window", "verification.samples", "evaluation.questions", "randomSeed"]),
   Steps
 ])
 const leaves = leafPaths(Presets.quick)

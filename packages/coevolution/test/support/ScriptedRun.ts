@@ -65,7 +65,7 @@ export const comparing: Algorithm = {
 export const sharing: Algorithm = {
   ...comparing,
   rollout: { ...comparing.rollout, groupSize: 4, instructionsPerQuestion: "samples" },
-  train: { ...comparing.train, batchSize: 4, advantage: "centred" }
+  train: { ...comparing.train, batchSize: 4, advantage: { name: "centred" } }
 }
 
 /** A world that the scripted policy can answer about. */

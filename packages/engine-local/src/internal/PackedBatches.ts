@@ -64,6 +64,7 @@ export const joinEqual = (datums: ReadonlyArray<Datum>): ReadonlyArray<CountedDa
 /** The numbers per response token that training takes beside the tokens. */
 interface PolicyGradientInputs {
   readonly clipRatio: number
+  readonly clipHigh?: number
   readonly klCoefficient: number
   readonly entropyCoefficient?: number
   /** Log-probabilities under the reference policy, parallel to the datums. */
@@ -91,7 +92,7 @@ export const trainingBatches = (
         oldLogprobs: rows((datum) => datum.logprobs),
         referenceLogprobs: rows((_, index) => loss.reference[index] ?? []),
         clipLow: Float32Array.of(1 - loss.clipRatio),
-        clipHigh: Float32Array.of(1 + loss.clipRatio),
+        clipHigh: Float32Array.of(1 + (loss.clipHigh ?? loss.clipRatio)),
         klCoefficient: Float32Array.of(loss.klCoefficient),
         ...(entropyCoefficient === 0 ? {} : { entropyCoefficient: Float32Array.of(entropyCoefficient) })
       })

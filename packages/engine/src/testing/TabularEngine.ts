@@ -83,6 +83,7 @@ const profile: EngineProfile = {
   parameters: size * size,
   contextLength,
   concurrency: 1,
+  clipHigh: true,
   deterministic: true,
   fingerprint: "tabular"
 }
@@ -140,7 +141,7 @@ const step = (
       const gap = (anchor[at] ?? 0) - (current[at] ?? 0)
       const advantage = datum.advantages[at] ?? 0
       const weight = datum.weights[at] ?? 0
-      const clipped = advantage > 0 ? ratio > 1 + loss.clipRatio : ratio < 1 - loss.clipRatio
+      const clipped = advantage > 0 ? ratio > 1 + (loss.clipHigh ?? loss.clipRatio) : ratio < 1 - loss.clipRatio
       kl += weight * (Math.exp(gap) - gap - 1)
       const slope = weight * ((clipped ? 0 : -ratio * advantage) + loss.klCoefficient * (1 - Math.exp(gap)))
       const row = datum.response[at - 1] ?? last(datum.prompt)

@@ -1,6 +1,6 @@
 /** The policy update of a step: plans the batch with its hash, then trains on it. */
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
-import { GrpoBatch } from "@inspo/policy-gradient"
+import { GrpoBatch, klCoefficient, Losses, Weighing } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
 import type { Bookkeeping } from "@inspo/ledger"
@@ -28,8 +28,11 @@ export const make = Effect.fnUntraced(function* (
   const engine = yield* Engine
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
-  const { kl, klCoefficient } = algorithm.train.loss
-  const foldsKl = kl === "advantages" && klCoefficient > 0
+  const { kl, loss, staleness } = algorithm.train
+  const coefficient = klCoefficient(kl)
+  const foldsKl = kl.name === "advantages" && coefficient > 0
+  const { name: _, ...constants } = loss
+  const { weights } = Losses.named(loss)
   /** The batch of the current step, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
 
@@ -40,9 +43,23 @@ export const make = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const logprobs = known.get(request.datums) ?? (yield* references.score(step, request))
         known.set(request.datums, logprobs)
-        return GrpoBatch.foldKl(request, logprobs, klCoefficient)
+        return GrpoBatch.foldKl(request, logprobs, coefficient)
       })
     )
+  })
+
+  /**
+   * The metrics of an optimizer step. A loss that the engine lacks weighs the tokens by the policy before it, which for the first
+   * step is the one that sampled them.
+   */
+  const update = Effect.fnUntraced(function* (request: TrainRequest, index: number) {
+    if (Weighing.isOwn(loss, engine.profile)) return yield* engine.train(request)
+    const now =
+      index === 0 && staleness === 0
+        ? request.datums.map(({ logprobs }) => logprobs)
+        : yield* engine.score("current", request.datums)
+    const { clipFraction, request: weighed } = Weighing.weighed(request, now, (tokens) => weights(tokens, constants))
+    return { ...(yield* engine.train(weighed)), clipFraction }
   })
 
   const build = Effect.fnUntraced(function* ({
@@ -80,8 +97,8 @@ export const make = Effect.fnUntraced(function* (
         reason: `the batch of step ${step} differs from the planned one; resume with the version that planned it`
       })
     yield* trained
-    const metrics = yield* Effect.forEach(requests, (request) =>
-      engine.train(request).pipe(
+    const metrics = yield* Effect.forEach(requests, (request, index) =>
+      update(request, index).pipe(
         Effect.filterOrFail(isFinite, unusable),
         Effect.mapError((cause) => new EngineError({ operation: "train", reason: failed(step, cause), cause }))
       )

@@ -20,7 +20,7 @@ export const fromServer = (metrics: Numbers): TrainMetrics | null => {
 
 /** The metrics of a step from the log-probabilities before it; the gradient's norm is 0 where the server does not say it. */
 export const compute = (
-  { datums, loss: { clipRatio } }: TrainRequest,
+  { datums, loss: { clipRatio, clipHigh = clipRatio } }: TrainRequest,
   logprobs: ReadonlyArray<ReadonlyArray<number>>,
   stepMetrics: Numbers
 ): TrainMetrics => {
@@ -36,7 +36,7 @@ export const compute = (
       const ratio = Math.exp(
         Invariant.at(now, at, "log-probability") - Invariant.at(datum.logprobs, at, "old log-probability")
       )
-      const bounded = Math.min(Math.max(ratio, 1 - clipRatio), 1 + clipRatio)
+      const bounded = Math.min(Math.max(ratio, 1 - clipRatio), 1 + clipHigh)
       tokens += 1
       if (bounded * advantage < ratio * advantage) clipped += 1
       loss -= weight * Math.min(ratio * advantage, bounded * advantage)

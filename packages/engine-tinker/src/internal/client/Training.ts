@@ -62,7 +62,7 @@ export const make = (connection: Connection, server: Server, protobuf: boolean) 
     request: TrainRequest,
     datums: ReadonlyArray<Wire.Datum>
   ): Effect.fn.Return<TrainMetrics, RequestFailure> {
-    const { clipRatio } = request.loss
+    const { clipRatio, clipHigh = clipRatio } = request.loss
     const waiting: Array<Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, RequestFailure>> = []
     const logprobs: Array<ReadonlyArray<number>> = []
     for (const data of chunked(datums)) {
@@ -71,7 +71,7 @@ export const make = (connection: Connection, server: Server, protobuf: boolean) 
         {
           data,
           loss_fn: "ppo",
-          loss_fn_config: { clip_low_threshold: 1 - clipRatio, clip_high_threshold: 1 + clipRatio }
+          loss_fn_config: { clip_low_threshold: 1 - clipRatio, clip_high_threshold: 1 + clipHigh }
         },
         false
       )

@@ -1,0 +1,139 @@
+/** What the settings of the policy update cannot be combined with. */
+import type { Choice } from "@inspo/domain"
+import { Advantage, Credits, Losses } from "@inspo/policy-gradient"
+import { type Algorithm, sharesGroups } from "../Algorithm.ts"
+import { ConfigError } from "../ConfigError.ts"
+
+/** The first of these rules that an algorithm breaks, or null. */
+export const broken = (algorithm: Algorithm): ConfigError | null =>
+  algorithm.train.fromStep === null
+    ? null
+    : (rules.map((rule) => rule(algorithm)).find((error) => error !== null) ?? null)
+
+type Rule = (algorithm: Algorithm) => ConfigError | null
+
+/** The methods whose inputs a run has, although they need more than rewards, tokens and log-probabilities. */
+const supplied: ReadonlySet<string> = new Set(["retrieval", "states"])
+
+const refused = (setting: string, { name }: Choice.Named, expected: string, remedy: string): ConfigError =>
+  new ConfigError({ field: `train.${setting}`, value: name, expected, remedy })
+
+const inputsExist: Rule = ({ train }) => {
+  const methods = {
+    advantage: { of: Advantage.named(train.advantage), instead: "standardised" },
+    loss: { of: Losses.named(train.loss), instead: "clip" },
+    credit: { of: Credits.named(train.credit), instead: "outcome" }
+  }
+  for (const [setting, { instead, of }] of Object.entries(methods))
+    if (of.needs !== undefined && !supplied.has(of.name))
+      return refused(
+        setting,
+        of,
+        `another method, because a run has no ${of.needs}`,
+        `Set train.${setting} to ${instead}.`
+      )
+  return null
+}
+
+const shareable = Advantage.estimators
+  .filter(({ allowsLevels }) => allowsLevels)
+  .map(({ name }) => name)
+  .join(" or ")
+
+const sharedGroupsAreCentred: Rule = (algorithm) => {
+  const { advantage, credit } = algorithm.train
+  const because = "because rollout.instructionsPerQuestion is samples"
+  if (!sharesGroups(algorithm)) return null
+  if (!Advantage.named(advantage).allowsLevels)
+    return refused(
+      "advantage",
+      Advantage.named(advantage),
+      `${shareable}, ${because}: Eq. 3 is for groups of one instruction`,
+      `Set train.advantage to ${shareable}, or rollout.instructionsPerQuestion to a number.`
+    )
+  return credit.name === "outcome" || credit.name === "retrieval"
+    ? null
+    : refused(
+        "credit",
+        Credits.named(credit),
+        `outcome or retrieval, ${because}: others compare turns of one instruction`,
+        "Set train.credit to outcome, or rollout.instructionsPerQuestion to a number."
+      )
+}
+
+/** An estimator that gives single rollouts no advantage, whatever their rewards. */
+const comparesMembers = (advantage: Algorithm["train"]["advantage"]): boolean => {
+  const alone = (reward: number) => [{ reward, length: 1, answer: null, firstCall: null }]
+  return Advantage.ofBatch([alone(1), alone(0), alone(0)], advantage)
+    .flat()
+    .every((value) => value === 0)
+}
+
+const groupsAreLargeEnough: Rule = ({ rollout: { groupSize }, train: { advantage, keep } }) => {
+  const enlarge = "raise rollout.groupSize."
+  const asks = "k" in advantage ? advantage.k : 1
+  if (asks > groupSize)
+    return new ConfigError({
+      field: "train.advantage.k",
+      value: String(asks),
+      expected: `at most rollout.groupSize (${groupSize})`,
+      remedy: `Lower it, or ${enlarge}`
+    })
+  if (keep.name === "varied-in-group" && keep.members > groupSize)
+    return new ConfigError({
+      field: "train.keep.members",
+      value: String(keep.members),
+      expected: `at most rollout.groupSize (${groupSize})`,
+      remedy: `Lower it, or ${enlarge}`
+    })
+  return groupSize > 1 || !comparesMembers(advantage)
+    ? null
+    : new ConfigError({
+        field: "rollout.groupSize",
+        value: "1",
+        expected: `at least 2, because train.advantage: ${advantage.name} compares the rollouts of a group`,
+        remedy: "Raise it, or set train.advantage to reward, or train.fromStep to null."
+      })
+}
+
+const ofSequences: ReadonlySet<string> = new Set(["gspo", "gmpo", "luspo"])
+
+const sequencesCountAlike: Rule = ({ train: { loss, normalization } }) =>
+  !ofSequences.has(loss.name) || normalization.name === "sequence-mean"
+    ? null
+    : new ConfigError({
+        field: "train.normalization",
+        value: normalization.name,
+        expected: `sequence-mean, because train.loss: ${loss.name} is the mean over whole sequences`,
+        remedy: "Set it to sequence-mean, or choose a loss of tokens."
+      })
+
+const boundsArePositive: Rule = ({ train: { keep, loss } }) => {
+  for (const bound of ["low", "high", "dual"] as const) {
+    const value: number = bound in loss ? Number(Reflect.get(loss, bound)) : 0
+    if (value < 0)
+      return new ConfigError({
+        field: `train.loss.${bound}`,
+        value: String(value),
+        expected: "0 or more",
+        remedy: "It is the distance from the ratio 1, except dual, which is a ratio."
+      })
+  }
+  return keep.name !== "varied" || (keep.share > 0 && keep.share <= 1)
+    ? null
+    : new ConfigError({
+        field: "train.keep.share",
+        value: String(keep.share),
+        expected: "a share above 0, at most 1",
+        remedy: "Set it to the share of the rollouts to train."
+      })
+}
+
+/** In the order in which they are checked. */
+const rules: ReadonlyArray<Rule> = [
+  inputsExist,
+  sharedGroupsAreCentred,
+  groupsAreLargeEnough,
+  sequencesCountAlike,
+  boundsArePositive
+]

@@ -1,0 +1,50 @@
+/** Datums that give the clipped loss of an engine the gradient of another loss. */
+import { Invariant } from "@inspo/domain"
+import type { EngineProfile, TrainRequest } from "@inspo/engine"
+import * as Credits from "./Credits.ts"
+import type { Loss, Sequence } from "./Losses.ts"
+
+/** The bound of requests for other losses: their ratios are 1, so that none is clipped. */
+export const clipRatio = 0.2
+
+/** Whether an engine has a loss itself: `clip` of one bound, or of two where it takes both. */
+export const isOwn = (loss: Loss, { clipHigh }: Pick<EngineProfile, "clipHigh">): boolean =>
+  loss.name === "clip" && loss.dual === 0 && (loss.low === loss.high || clipHigh === true)
+
+/**
+ * A request with the gradient of a loss: the log-probabilities of its datums are those `now`, where each ratio is 1, and the
+ * advantages are the loss's `weights` of ∇log π. `clipFraction` is the share of action tokens that lose their advantage.
+ */
+export const weighed = (
+  request: TrainRequest,
+  now: ReadonlyArray<ReadonlyArray<number>>,
+  weights: (sequence: Sequence) => ReadonlyArray<number>
+): { readonly request: TrainRequest; readonly clipFraction: number } => {
+  let [tokens, clipped] = [0, 0]
+  const datums = Invariant.zip(request.datums, now, "datums and their log-probabilities").map(([datum, logprobs]) => {
+    const actions = datum.weights.flatMap((weight, token) => (weight === 0 ? [] : [token]))
+    const at = (values: ReadonlyArray<number>) => actions.map((token) => Invariant.at(values, token, "token"))
+    const turns = Credits.turnOfTokens(datum.weights.map((weight) => (weight === 0 ? 0 : 1)))
+    const sequence = {
+      logprobs: at(logprobs),
+      old: at(datum.logprobs),
+      advantages: at(datum.advantages),
+      turns: at(turns)
+    }
+    const coefficients = weights(sequence)
+    const [ownLogprobs, advantages] = [[...datum.logprobs], [...datum.advantages]]
+    for (const [index, token] of actions.entries()) {
+      const coefficient = Invariant.at(coefficients, index, "weight")
+      tokens++
+      if (coefficient === 0 && advantages[token] !== 0) clipped++
+      ownLogprobs[token] = Invariant.at(logprobs, token, "log-probability")
+      advantages[token] = coefficient
+    }
+    return { ...datum, logprobs: ownLogprobs, advantages }
+  })
+  const { clipHigh: _, ...loss } = request.loss
+  return {
+    request: { ...request, datums, loss: { ...loss, clipRatio } },
+    clipFraction: tokens === 0 ? 0 : clipped / tokens
+  }
+}
