@@ -28,11 +28,9 @@ export const make = Effect.fnUntraced(function* (
   const engine = yield* Engine
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
-  const { kl, loss, staleness } = algorithm.train
+  const { kl } = algorithm.train
   const coefficient = klCoefficient(kl)
   const foldsKl = kl.name === "advantages" && coefficient > 0
-  const { name: _, ...constants } = loss
-  const { weights } = Losses.named(loss)
   /** The batch of the current step, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
 
@@ -48,19 +46,7 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  /**
-   * The metrics of an optimizer step. A loss that the engine lacks weighs the tokens by the policy before it, which for the first
-   * step is the one that sampled them.
-   */
-  const update = Effect.fnUntraced(function* (request: TrainRequest, index: number) {
-    if (Weighing.isOwn(loss, engine.profile)) return yield* engine.train(request)
-    const now =
-      index === 0 && staleness === 0
-        ? request.datums.map(({ logprobs }) => logprobs)
-        : yield* engine.score("current", request.datums)
-    const { clipFraction, request: weighed } = Weighing.weighed(request, now, (tokens) => weights(tokens, constants))
-    return { ...(yield* engine.train(weighed)), clipFraction }
-  })
+  const update = updating(algorithm.train, engine)
 
   const build = Effect.fnUntraced(function* ({
     groups,
@@ -109,6 +95,25 @@ export const make = Effect.fnUntraced(function* (
 
   return { plan, train }
 })
+
+/**
+ * The metrics of an optimizer step. A loss that the engine lacks weighs the tokens by the policy before it, which for the first
+ * step is the one that sampled them.
+ */
+const updating = ({ loss, staleness }: Algorithm["train"], engine: Engine.Interface) => {
+  const { name: _, ...constants } = loss
+  const { weights } = Losses.named(loss)
+  const isOwn = Weighing.isOwn(loss, engine.profile)
+  return Effect.fnUntraced(function* (request: TrainRequest, index: number) {
+    if (isOwn) return yield* engine.train(request)
+    const now =
+      index === 0 && staleness === 0
+        ? request.datums.map(({ logprobs }) => logprobs)
+        : yield* engine.score("current", request.datums)
+    const { clipFraction, request: weighed } = Weighing.weighed(request, now, (tokens) => weights(tokens, constants))
+    return { ...(yield* engine.train(weighed)), clipFraction }
+  })
+}
 
 /** Whether the metrics of an update are finite. */
 const isFinite = ({ clipFraction, gradientNorm, kl, loss }: TrainMetrics): boolean =>
