@@ -5,7 +5,7 @@ import type { Verification } from "@inspo/verification"
 import { Array as Arr } from "effect"
 import type { Decision, EventOf } from "./Event.ts"
 import { type Evolution, type EvolutionIn, type EvolutionState, instructionId, isAlive, isIn } from "./State.ts"
-import type { Settings } from "./Settings.ts"
+import type { Settings } from "./Schedule.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /** What evolution needs to know to decide. */

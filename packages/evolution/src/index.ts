@@ -4,7 +4,7 @@ export * from "./Decide.ts"
 export * from "./Event.ts"
 export * as Rules from "./Rules.ts"
 export * as Schedule from "./Schedule.ts"
-export { SearchEvery, Settings } from "./Settings.ts"
+export { SearchEvery, Settings } from "./Schedule.ts"
 export * from "./State.ts"
 export * as Strategies from "./Strategies.ts"
 

@@ -1,6 +1,6 @@
 /**
  * One episode, from its question to its end. The program of an agent plays it: it waits for the policy or a tool at each step, and
- * {@link start} and {@link Playing} carry it from one step to the next. Many episodes at once are scheduled in `internal/Lanes.ts`.
+ * {@link start} and {@link Playing} carry it from one step to the next. Many episodes at once are scheduled in `Rollout.ts`.
  */
 import { type Instruction, Problem, type Question, type Trajectory } from "@inspo/domain"
 import type { SampledSequence, SampleRequest, Tokenizer } from "@inspo/engine"

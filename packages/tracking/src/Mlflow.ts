@@ -1,11 +1,88 @@
 import * as RegularFile from "@inspo/domain/RegularFile"
-import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, Ref, Schema } from "effect"
-import type { HttpClient } from "effect/http"
-import * as Client from "./internal/mlflowClient.ts"
+import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, Ref, Schema, Option, type Redacted } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { type Naming, nameOf, news, type Point } from "./Point.ts"
-import { type Interface, type Outcome, type Run, Tracker, type TrackerError } from "./Tracker.ts"
+import { type Interface, type Outcome, type Run, Tracker, TrackerError } from "./Tracker.ts"
+import { Address, PatientClient } from "@inspo/http/client"
 
-export interface Options extends Client.Server {
+/** Where MLflow is; a name and password in the address are sent as basic authentication. */
+interface Server {
+  readonly url: string
+  /** Sent as `Authorization: Bearer …`. */
+  readonly token?: Redacted.Redacted
+}
+
+/** What MLflow answered, read to its end. */
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Calls one path of MLflow's REST API 2.0, such as `runs/create`; only a server that stays away fails it. */
+type Call = (
+  method: "GET" | "POST",
+  path: string,
+  body: Readonly<Record<string, unknown>>
+) => Effect.Effect<Answer, TrackerError>
+
+const connect = Effect.fnUntraced(function* (
+  server: Server
+): Effect.fn.Return<Call, TrackerError, HttpClient.HttpClient> {
+  const { request, shown } = yield* addressOf(server)
+  const ask = PatientClient.make(yield* HttpClient.HttpClient, {
+    server: shown,
+    answerWithin: "10 seconds",
+    retryBudget: "1 minute",
+    retries: 3
+  })
+  return (method, path, body) =>
+    ask(
+      HttpClientRequest.setMethod(HttpClientRequest.appendUrl(request, path), method).pipe(
+        method === "GET" ? HttpClientRequest.setUrlParams(textValues(body)) : HttpClientRequest.bodyJsonUnsafe(body)
+      )
+    ).pipe(
+      Effect.map((text) => ({ status: 200, text })),
+      Effect.catch(({ body: text, reason, status }) =>
+        status === null
+          ? Effect.fail(refusal(`${shown} did not answer (${reason}); check that it runs and can be reached`))
+          : Effect.succeed({ status, text })
+      )
+    )
+})
+
+/** The body of an answer with status 200. */
+const expect = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeEffect(Schema.fromJsonString(schema))
+  return ({ status, text }: Answer): Effect.Effect<A, TrackerError> =>
+    status === 200
+      ? Effect.mapError(decode(text), () =>
+          refusal("an answer is not what MLflow's REST API 2.0 says; check the address")
+        )
+      : Effect.fail(
+          refusal(
+            status === 401 || status === 403
+              ? `the server answered with status ${status}; set MLFLOW_TRACKING_TOKEN, or a name and password in the address`
+              : `the server answered with status ${status}: ${text.slice(0, shownLength)}`
+          )
+        )
+}
+
+const refusal = (reason: string): TrackerError => new TrackerError({ tracker: "MLflow", reason })
+
+const addressOf = ({ token, url }: Server): Effect.Effect<Address.Address, TrackerError> =>
+  Option.match(Address.parse(url, token), {
+    onNone: () =>
+      Effect.fail(refusal("the address is not a URL of a tracking server; expected one such as http://127.0.0.1:5000")),
+    onSome: ({ request, shown }) =>
+      Effect.succeed({ shown, request: HttpClientRequest.appendUrl(request, "/api/2.0/mlflow/") })
+  })
+
+const textValues = (body: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(body).map(([key, value]) => [key, String(value)]))
+
+const shownLength = 200
+
+export interface Options extends Server {
   /** Name of the experiment, made when it is missing. */
   readonly experiment: string
   /** File that remembers the id of the run, so that a resume continues in it. */
@@ -38,7 +115,7 @@ export const make = Effect.fnUntraced(function* (
   const { experiment, file, naming } = options
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const call = yield* Client.make(options)
+  const call = yield* connect(options)
   const runId = yield* Ref.make("")
   const fresh = news()
 
@@ -90,7 +167,7 @@ export const make = Effect.fnUntraced(function* (
         ? yield* Effect.tryPromise({
             try: async () => (await RegularFile.readText(file, longestId)).trim(),
             catch: (cause) =>
-              Client.refusal(`${file} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`)
+              refusal(`${file} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`)
           })
         : ""
       if (known === "") return yield* create(run, past)
@@ -98,7 +175,7 @@ export const make = Effect.fnUntraced(function* (
       yield* Ref.set(runId, known)
     },
     Effect.catchTag("PlatformError", ({ reason }) =>
-      Effect.fail(Client.refusal(`${file} cannot be read or written (${reason._tag}); check its folder`))
+      Effect.fail(refusal(`${file} cannot be read or written (${reason._tag}); check its folder`))
     )
   )
   const end = Effect.fnUntraced(function* (outcome: Outcome) {
@@ -127,9 +204,7 @@ const statuses = { finished: "FINISHED", failed: "FAILED", stopped: "KILLED" } a
 /** MLflow takes letters, digits, and `_ - . / ` and spaces in names. */
 const allowed = (name: string): string => name.replaceAll(/[^\w\-. /]/gu, "_")
 
-const foundExperiment = Client.expect(Schema.Struct({ experiment: Schema.Struct({ experiment_id: Schema.String }) }))
-const createdExperiment = Client.expect(Schema.Struct({ experiment_id: Schema.String }))
-const createdRun = Client.expect(
-  Schema.Struct({ run: Schema.Struct({ info: Schema.Struct({ run_id: Schema.String }) }) })
-)
-const done = Client.expect(Schema.Unknown)
+const foundExperiment = expect(Schema.Struct({ experiment: Schema.Struct({ experiment_id: Schema.String }) }))
+const createdExperiment = expect(Schema.Struct({ experiment_id: Schema.String }))
+const createdRun = expect(Schema.Struct({ run: Schema.Struct({ info: Schema.Struct({ run_id: Schema.String }) }) }))
+const done = expect(Schema.Unknown)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Ledger } from "@inspo/ledger"
-import { costLines } from "../../src/report/CostReport.ts"
+import { costLines } from "../../src/run/Show.ts"
 
 const phase = (name: string, amounts: Partial<Ledger.Amounts>, redone: Partial<Ledger.Amounts> = {}) => ({
   ...Ledger.nothing,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { JsonText } from "@inspo/domain"
 import { Result, Schema } from "effect"
-import { parse } from "../../src/score/Row.ts"
+import { parse } from "../../src/score/Score.ts"
 
 const read = (row: unknown): unknown => Result.getOrThrow(parse("rows.jsonl", 7, JSON.stringify(row)))
 

@@ -1,5 +1,5 @@
 /** Charts of metrics, whose whole state is in the address. */
-import { useMemo, useState } from "react"
+import { useMemo, useState, type ReactNode, useId } from "react"
 import {
   type ChartState,
   type Drawn,
@@ -18,7 +18,6 @@ import { plural } from "@inspo/report"
 import { metric } from "../../src/Metrics.ts"
 import type { Figure } from "../../src/Figure.ts"
 import { XAxis } from "../../src/view/SeriesView.ts"
-import { Popover } from "../part/Popover.tsx"
 import type { Route } from "../Route.ts"
 import { go, withQuery } from "../Routing.ts"
 import type { FileKind } from "./Download.ts"
@@ -295,5 +294,36 @@ const MetricPicker = ({ chosen, legend, metrics, onToggle }: MetricPickerProps) 
         {chosen.length >= mostChosen && `; at most ${mostChosen} can be chosen`}
       </p>
     </fieldset>
+  )
+}
+
+interface PopoverProps {
+  readonly label: ReactNode
+  /** The name of the button and of the panel. */
+  readonly title: string
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+/** A button that opens a panel above the page; its content is made when it opens. Escape or a click elsewhere closes it. */
+const Popover = ({ children, className = "button", label, title }: PopoverProps) => {
+  const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" className={className} popoverTarget={id} aria-label={title} aria-haspopup="dialog">
+        {label}
+      </button>
+      <div
+        id={id}
+        popover="auto"
+        role="dialog"
+        aria-label={title}
+        className="popover"
+        onToggle={({ newState }) => setOpen(newState === "open")}
+      >
+        {isOpen && children}
+      </div>
+    </>
   )
 }

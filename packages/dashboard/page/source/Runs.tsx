@@ -1,8 +1,7 @@
 import type { RunView } from "../../src/view/RunView.ts"
-import { useEffect, useState } from "react"
+import { useEffect, useState, useRef } from "react"
 import { ago } from "../Ago.ts"
 import { useLiveRuns } from "./LiveRuns.ts"
-import { Help } from "../part/Help.tsx"
 import { lazily } from "../part/Lazily.tsx"
 import { Empty, Loading, Problem, Progress, Status } from "../part/Parts.tsx"
 import { Shell } from "../part/Shell.tsx"
@@ -108,3 +107,43 @@ const Trajectories = lazily(() => import("../view/Trajectories.tsx").then(({ Tra
 const Cost = lazily(() => import("../view/Cost.tsx").then(({ Cost }) => Cost))
 const Compare = lazily(() => import("../view/Compare.tsx").then(({ Compare }) => Compare))
 const Search = lazily(() => import("../view/Search.tsx").then(({ Search }) => Search))
+
+const keys: ReadonlyArray<readonly [key: string, what: string]> = [
+  ["1 – 6", "Overview, population, lineage, trajectories, cost, compare"],
+  ["0", "All runs"],
+  ["j  k", "Next and previous trajectory or instruction"],
+  ["[  ]", "Previous and next page of trajectories"],
+  ["/", "Search questions"],
+  ["t", "Light or dark"],
+  ["?", "Keyboard shortcuts"],
+  ["Esc", "Close"]
+]
+
+/** The keyboard shortcuts. */
+const Help = ({ onClose }: { readonly onClose: () => void }) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog
+      ref={dialog}
+      onClose={onClose}
+      onClick={({ target }) => target === dialog.current && dialog.current?.close()}
+      aria-labelledby="help-title"
+    >
+      <h2 id="help-title">Keyboard shortcuts</h2>
+      <dl className="keys">
+        {keys.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" onClick={() => dialog.current?.close()}>
+        Close
+      </button>
+    </dialog>
+  )
+}

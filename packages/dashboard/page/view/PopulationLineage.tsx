@@ -1,16 +1,17 @@
 import type { Population } from "@inspo/serve"
-import { count, percent, plural } from "@inspo/report"
+import { count, percent, plural, Text } from "@inspo/report"
 import { useLabels } from "../part/Names.tsx"
 import { Card, Fact, InstructionName, Pending } from "../part/Parts.tsx"
 import { Tree } from "../part/Tree.tsx"
-import { WordingChoice } from "../part/Wording.tsx"
+import { WordingChoice, Wording } from "../part/Wording.tsx"
 import { go } from "../Routing.ts"
 import { ActionForm, onMember } from "../part/Action.tsx"
-import { AddForm } from "../part/AddForm.tsx"
 import { type Node, nodesOf } from "../source/InstructionTree.ts"
 import { intervalOf, MeanReward, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 import { populationRoutes } from "../Route.ts"
+import { useState } from "react"
+import { Field } from "../part/Form.tsx"
 
 interface LineageProps {
   readonly population: Population.Population
@@ -141,5 +142,36 @@ const Actions = ({ node, population: { name }, population }: NodeProps) => {
         <AddForm population={population} from={node} />
       </div>
     </Card>
+  )
+}
+
+/** Adds an edited copy of an instruction as a new member. */
+const AddForm = ({ from, population }: { readonly population: Population.Population; readonly from: Node }) => {
+  const [texts, setTexts] = useState(() => Text.textsOf(from.wording))
+  const only = texts.find(([name]) => name === null)?.[1]
+  const wording = only ?? Object.fromEntries(texts.map(([name, text]) => [name ?? "", text]))
+  const isUnchanged = JSON.stringify(wording) === JSON.stringify(from.wording)
+  return (
+    <ActionForm
+      label="Edit as a new member"
+      submit="Add as a new member"
+      disabled={isUnchanged}
+      request={onMember(population.name, { action: "add", wording, parent: from.id })}
+    >
+      {texts.map(([name, text], index) => (
+        <Field key={name ?? ""} name={name ?? `Text, initially that of ${from.id}`}>
+          <textarea
+            dir="auto"
+            rows={6}
+            required
+            value={text}
+            onChange={({ target }) =>
+              setTexts(texts.map((one, place) => (place === index ? ([name, target.value] as const) : one)))
+            }
+          />
+        </Field>
+      ))}
+      {!isUnchanged && <Wording from={from.wording} to={wording} />}
+    </ActionForm>
   )
 }

@@ -9,8 +9,12 @@ import { onMember, useAction } from "../part/Action.tsx"
 import { MeanReward, StandingBadge, ToSeed } from "../part/MemberParts.tsx"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 import { populationRoutes } from "../Route.ts"
-import { RewardChart } from "../chart/RewardChart.tsx"
 import { Button } from "../part/Form.tsx"
+import { useMemo, useState } from "react"
+import { extentOf, type Stretch } from "../../src/Chart.ts"
+import { rewardFigure } from "../../src/served/RewardFigure.ts"
+import { ChartMenu, ZoomButtons } from "../chart/Charts.tsx"
+import { Chart } from "../chart/Chart.tsx"
 
 interface MembersProps {
   readonly population: Population.Population
@@ -163,3 +167,24 @@ const cohortColumns: ReadonlyArray<Column<Cohort>> = [
     )
   ]
 ]
+
+interface RewardChartProps {
+  readonly name: string
+  readonly instructions: ReadonlyArray<string>
+  readonly version: string
+}
+
+/** The rewards of the first instructions over cohorts; nothing before the first reward. */
+const RewardChart = ({ instructions, name, version }: RewardChartProps) => {
+  const { data } = usePopulationLog(name, version)
+  const [zoom, setZoom] = useState<Stretch | null>(null)
+  const shown = instructions.join(" ")
+  const figure = useMemo(() => (data === null ? null : rewardFigure(data, shown.split(" "))), [data, shown])
+  if (figure === null) return null
+  const extent = extentOf([{ x: figure.steps }])
+  return (
+    <Card title="Rewards over cohorts" actions={<ZoomButtons extent={extent} zoom={zoom} onZoom={setZoom} />}>
+      <Chart figure={figure} zoom={zoom} onZoom={setZoom} menu={<ChartMenu figure={figure} />} />
+    </Card>
+  )
+}

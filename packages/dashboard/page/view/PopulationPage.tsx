@@ -1,9 +1,9 @@
 import type { Population } from "@inspo/serve"
 import { axis, count, dollars, duration, plural, withLabels } from "@inspo/report"
 import type { Effect } from "effect"
-import { useMemo } from "react"
+import { useMemo, useState } from "react"
 import { Names, useLabels } from "../part/Names.tsx"
-import { InstructionName, Pending, Problem, Tile } from "../part/Parts.tsx"
+import { InstructionName, Pending, Problem, Tile, Card, Empty } from "../part/Parts.tsx"
 import * as Access from "../source/Access.ts"
 import { useAction } from "../part/Action.tsx"
 import { type Client, makeQuery } from "../source/PopulationClient.ts"
@@ -11,10 +11,10 @@ import { intervalOf } from "../part/MemberParts.tsx"
 import { usePolling } from "../source/Polling.ts"
 import { usePopulationLog } from "../source/PopulationLog.ts"
 import type { PopulationRoute } from "../Route.ts"
-import { History } from "./PopulationHistory.tsx"
 import { Lineage } from "./PopulationLineage.tsx"
 import { Members } from "./PopulationMembers.tsx"
 import { Button } from "../part/Form.tsx"
+import type { Line } from "../../src/served/PopulationLog.ts"
 
 const usePopulation = makeQuery((client, name: string) => client.populations.get({ params: { name } }))
 const useIncumbent = makeQuery((client, name: string) => client.leases.incumbent({ params: { name } }))
@@ -111,3 +111,52 @@ const Controls = ({ population: { name, next, state } }: { readonly population: 
     </>
   )
 }
+
+interface HistoryProps {
+  readonly population: Population.Population
+  readonly version: string
+}
+
+/** The decisions and changes of the population with their reasons, the latest first. */
+const History = ({ population: { name }, version }: HistoryProps) => {
+  const { data, problem } = usePopulationLog(name, version)
+  const [shown, setShown] = useState(100)
+  if (data === null) return <Pending problem={problem} />
+  const lines = data.lines.slice(-shown).toReversed()
+  return (
+    <Card title={`Events of ${plural(data.history.folded, "cohort")}`}>
+      {lines.length === 0 ? (
+        <Empty title="No events yet" />
+      ) : (
+        <ol className="history">
+          {lines.map((line, index) => (
+            <Entry key={`${data.lines.length - index}`} line={line} />
+          ))}
+        </ol>
+      )}
+      {shown < data.lines.length && (
+        <Button className="link" onClick={() => setShown(shown + 500)}>
+          Show earlier events
+        </Button>
+      )}
+    </Card>
+  )
+}
+
+const Entry = ({ line: { at, by, text, tone, why } }: { readonly line: Line }) => (
+  <li className={`tone-${tone}`}>
+    <time dateTime={at} className="muted small">
+      {at.slice(0, 16).replace("T", " ")}
+    </time>
+    <div>
+      <span dir="auto">{text}</span> <span className="badge">{words[by]}</span>
+      {why !== null && (
+        <p className="muted small why" dir="auto">
+          {why}
+        </p>
+      )}
+    </div>
+  </li>
+)
+
+const words: Readonly<Record<Line["by"], string>> = { hand: "by hand", client: "by the client", rule: "automatic" }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Group, type Instruction } from "@inspo/domain"
 import { Schema } from "effect"
-import { againstParent } from "../../src/projection/AgainstParent.ts"
+import { againstParent } from "../../src/projection/Lineage.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
 import { syntheticLog } from "../../../../packages/analysis/test/support/SyntheticLog.ts"
 import { config as other } from "../support/Log.ts"
