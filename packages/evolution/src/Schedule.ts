@@ -1,4 +1,4 @@
-/** The units of time after which decisions are due. */
+/** The units of time after which decisions are due, and the settings of these that hosts share. */
 import { Schema } from "effect"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -11,6 +11,10 @@ export const SearchEvery = Count.annotate({
     "after T_e; 0 for `evolveEvery` and T_e alone. Only where candidates join without verification"
 })
 
+/**
+ * The settings that runs and served populations share: one name and one meaning each, in units of time: steps of a run
+ * or cohorts of a served population. Each host adds its own.
+ */
 export const Settings = Schema.Struct({
   randomSeed: Schema.Int.annotate({ description: "Seed of every random choice" }),
   population: Schema.Struct({
