@@ -1,7 +1,7 @@
 /** Several servers on one database: one is active, the others are on standby, forward requests to it, and take over. */
 import { Credentials } from "@inspo/http/server"
 import { type Journal, JournalError } from "@inspo/journal"
-import { Cause, Deferred, type Duration, Effect, Metric, type Redacted, type Scope } from "effect"
+import { Cause, Deferred, Effect, Metric, type Redacted, type Scope } from "effect"
 import {
   HttpClient,
   HttpClientRequest,
@@ -29,10 +29,6 @@ export interface Options<E> {
   readonly address: string
   /** Keys of which a request for the metrics must have one; none by default. */
   readonly keys?: ReadonlyArray<Redacted.Redacted>
-  /** How often a standby checks whether the active server is gone; half a second by default. */
-  readonly lookEvery?: Duration.Input
-  /** How long a forwarded request waits for its answer; ten seconds by default. */
-  readonly timeout?: Duration.Input
   /**
    * Becomes active. The returned app answers until the scope ends, which happens once a journal calls `own.lost`. After a
    * failure the server retries if another server is active or the database failed, and ends otherwise.
@@ -73,8 +69,8 @@ export const isActive = Metric.gauge("inspo_server_active", {
 export const make = Effect.fn("Standby.make")(function* <E>(
   options: Options<E>
 ): Effect.fn.Return<Standby<E>, JournalError | E, HttpClient.HttpClient | Scope.Scope> {
-  const { activate, address, journals, lookEvery = "500 millis", timeout = "10 seconds" } = options
-  const pass = passing(yield* HttpClient.HttpClient, timeout)
+  const { activate, address, journals } = options
+  const pass = passing(yield* HttpClient.HttpClient)
   const known = yield* Deferred.make<void, JournalError | E>()
   let now: Now = standingBy(null, pass)
   const become = (next: Now) => {
@@ -104,7 +100,8 @@ export const make = Effect.fn("Standby.make")(function* <E>(
     const where = isTaken(error) ? yield* Effect.orElseSucceed(addressOfActive(journals), () => null) : null
     yield* become(standingBy(where === address ? null : where, pass))
     yield* Deferred.succeed(known, undefined)
-    yield* Effect.sleep(lookEvery)
+    // A standby checks again whether the active server is gone.
+    yield* Effect.sleep("500 millis")
   })
 
   const ended = yield* Deferred.make<never, JournalError | E>()
@@ -206,7 +203,7 @@ const ownHeaders = new Set([
 ])
 
 const passing =
-  (client: HttpClient.HttpClient, timeout: Duration.Input) =>
+  (client: HttpClient.HttpClient) =>
   (to: string): App =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -221,7 +218,7 @@ const passing =
           : HttpClientRequest.bodyUint8Array(body, request.headers["content-type"] ?? "application/json")
       )
       return yield* client.execute(asked).pipe(
-        Effect.timeout(timeout),
+        Effect.timeout("10 seconds"),
         Effect.map(HttpServerResponse.fromClientResponse),
         // The active server is gone, and no other has taken over yet.
         Effect.catch(() => notActive)
