@@ -1,4 +1,4 @@
-import type { Wording } from "./Wire.ts"
+import type { LeaseAnswer, Wording } from "./Wire.ts"
 
 /** A turn of a conversation. */
 export interface Message {
@@ -31,19 +31,13 @@ export interface Reward extends Details {
   readonly abandoned?: true
 }
 
-export interface Given {
+export interface Given extends Omit<LeaseAnswer, "id" | "instruction"> {
   readonly population: string
-  readonly key: string
-  readonly n: number
   /** Null without a lease. */
   readonly id: string | null
   readonly cohort: string | null
   /** Null for the caller's fallback. */
   readonly instruction: string | null
-  readonly wording: Wording
-  readonly probability: number | null
-  readonly replaces: string | null
-  readonly closesAt: string | null
 }
 
 /** One instruction for one unit of work. */

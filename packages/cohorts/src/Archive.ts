@@ -1,22 +1,13 @@
 /** Leases and cohorts that are no longer in the state, but in records. */
-import type { Instruction, Question } from "@inspo/domain"
 import type { Given } from "./Event.ts"
-import { ancestry, baseKey, type State } from "./State.ts"
+import { ancestry, baseKey, type Lease, type State } from "./State.ts"
 
 /** A lease of a cohort that was complete, closed or given up, with the samples whose first reward is known. */
-export interface ArchivedLease {
-  readonly lease: string
+export interface ArchivedLease extends Omit<Lease, "isCarried" | "samples" | "unit"> {
   readonly branch: number
   readonly cohort: string
   readonly index: number
   readonly isTrain: boolean
-  readonly key: string
-  readonly n: number
-  readonly instruction: Instruction.InstructionId
-  readonly probability: number
-  readonly stratum: string
-  readonly question: Question.QuestionId | null
-  readonly replaces?: Instruction.InstructionId
   readonly rewarded: ReadonlyArray<number>
   /** Its place among the leases of its cohort, in the order in which they were given out. */
   readonly place: number

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { type Instruction, Problem, type Question } from "@inspo/domain"
 import type { Learning } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
-import type { LeasePhase, RewardValue } from "./State.ts"
+import type { Lease, LeasePhase, RewardValue } from "./State.ts"
 
 /**
  * A unit of work that needs an instruction: `n` samples, of which a unit has several where n > 1. Requests of one `sticky` key
@@ -99,14 +99,8 @@ export type Command =
   | { readonly _tag: "Review"; readonly now: number; readonly place: number; readonly isApproved: boolean }
 
 /** A lease for its client, who looks up the content by the instruction. `closesAt` is null without a horizon. */
-export interface LeaseAnswer {
-  readonly lease: string
+export interface LeaseAnswer extends Pick<Lease, "instruction" | "key" | "lease" | "n" | "probability" | "question"> {
   readonly cohort: string
-  readonly key: string
-  readonly n: number
-  readonly instruction: Instruction.InstructionId
-  readonly probability: number
-  readonly question: Question.QuestionId | null
   /** The first instruction of its sticky key, which was removed; null for a key that keeps its instruction. */
   readonly replaces: Instruction.InstructionId | null
   readonly closesAt: number | null

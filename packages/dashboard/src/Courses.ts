@@ -1,4 +1,5 @@
 /** The figures of a population over steps: how often each instruction is drawn, its value, and its gain. */
+import type { Difference } from "@inspo/population"
 import { percent, points } from "@inspo/report"
 import type { Figure, Horizontal, Line } from "./Figure.ts"
 import { look } from "./Curves.ts"
@@ -35,15 +36,8 @@ export const values = (course: Course<number>): Figure => ({
   format: (value) => percent(value, 0)
 })
 
-/** A difference to the first prompt with its interval. */
-interface Gain {
-  readonly mean: number
-  readonly lower: number
-  readonly upper: number
-}
-
-/** Gains, with the interval of one instruction. */
-export const gains = (course: Course<Gain>, shown: string): Figure => {
+/** Differences to the first prompt, with the interval of one instruction. */
+export const gains = (course: Course<Difference.Difference>, shown: string): Figure => {
   const figure = shared(course, ({ mean }) => mean)
   return {
     ...figure,

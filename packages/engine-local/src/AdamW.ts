@@ -1,3 +1,5 @@
+import type { TrainRequest } from "@inspo/engine"
+
 /** Moments of the optimizer and the number of updates made; the arrays are changed in place. */
 export interface AdamWState {
   readonly first: Float32Array
@@ -6,14 +8,7 @@ export interface AdamWState {
 }
 
 /** `epsilon` defaults to 1e-8; `gradientClip` is the largest global norm, 0 for none. */
-export interface AdamWOptions {
-  readonly learningRate: number
-  readonly beta1: number
-  readonly beta2: number
-  readonly weightDecay: number
-  readonly gradientClip: number
-  readonly epsilon?: number
-}
+export type AdamWOptions = TrainRequest["optimizer"]
 
 /** The state before the first update of `size` parameters. */
 export const make = (size: number): AdamWState => ({

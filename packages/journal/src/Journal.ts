@@ -99,12 +99,9 @@ export interface NewEvent {
 }
 
 /** An appended event; `sequence` counts from 0 without gaps. `state` is absent where it was not given. */
-export interface StoredEvent {
+export interface StoredEvent extends NewEvent {
   readonly sequence: number
-  readonly type: string
-  readonly step: number
   readonly payload: Schema.Json
-  readonly state?: string
 }
 
 /** Events that are as they were appended; `damage` says where they end and why, or is null when they are all. */

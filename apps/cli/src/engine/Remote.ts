@@ -10,14 +10,9 @@ import * as Secret from "../config/Secret.ts"
 import * as PooledHttpClient from "./PooledHttpClient.ts"
 
 /** What error messages call the parts of a config: the settings of a run, or the flags of a command. */
-export interface Names {
-  readonly url: string
-  readonly model: string
-  readonly profile: string
+export interface Names
+  extends CompletionsEngine.OptionNames, Required<NonNullable<TinkerEngine.TinkerEngineOptions["names"]>> {
   readonly tokenizer: string
-  readonly contextLength: string
-  readonly loraRank: string
-  readonly apiKey: string
 }
 
 export const settings: Names = {

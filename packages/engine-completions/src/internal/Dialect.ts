@@ -1,15 +1,8 @@
-import type { SampledSequence, Sequence } from "@inspo/engine"
+import type { SampledSequence, SampleRequest, Sequence } from "@inspo/engine"
 import { Result } from "effect"
 
-/** What is asked for: `seed` is both the engine's text and the number made from it. */
-export interface Asked {
-  readonly prompt: ReadonlyArray<number>
-  readonly n: number
-  readonly stop: ReadonlyArray<string>
-  readonly maxTokens: number
-  readonly temperature: number
-  readonly topP: number
-  readonly topK?: number
+/** What is asked for, with the number made from the text of its seed. */
+export interface Asked extends Omit<SampleRequest, "seed"> {
   readonly seed: number
 }
 

@@ -1,10 +1,11 @@
 import { Array as Arr, Order } from "effect"
-import type { Datum, Sequence } from "@inspo/engine"
+import type { Datum, Sequence, TrainRequest } from "@inspo/engine"
 import type { PackedShape } from "../model/PackedGraph.ts"
 import { element } from "./Values.ts"
 import type { CostedBatch } from "./WorkerPool.ts"
 import type { Programs } from "./Programs.ts"
 import type { Values } from "./Protocol.ts"
+import type { SequenceInputs } from "./SequenceBatches.ts"
 import { maskedScore } from "../graph/Attention.ts"
 
 /** Sequences, by index, that run together: `groups[g]` share one prompt. */
@@ -62,11 +63,7 @@ export const joinEqual = (datums: ReadonlyArray<Datum>): ReadonlyArray<CountedDa
 }
 
 /** The numbers per response token that training takes beside the tokens. */
-interface PolicyGradientInputs {
-  readonly clipRatio: number
-  readonly clipHigh?: number
-  readonly klCoefficient: number
-  readonly entropyCoefficient?: number
+type PolicyGradientInputs = TrainRequest["loss"] & {
   /** Log-probabilities under the reference policy, parallel to the datums. */
   readonly reference: ReadonlyArray<ReadonlyArray<number>>
 }
@@ -204,11 +201,7 @@ export interface PackedGroup {
 }
 
 /** The inputs of `packedGraph` that follow from the tokens. */
-interface PackedInputs {
-  readonly tokens: BigInt64Array<ArrayBuffer>
-  readonly previous: BigInt64Array<ArrayBuffer>
-  readonly positions: BigInt64Array<ArrayBuffer>
-  readonly targets: BigInt64Array<ArrayBuffer>
+interface PackedInputs extends SequenceInputs {
   readonly promptBias: Float32Array<ArrayBuffer>
 }
 

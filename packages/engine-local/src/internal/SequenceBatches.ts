@@ -69,7 +69,7 @@ const lengths = [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256]
 const roundUp = (length: number, step: number): number => Math.ceil(length / step) * step
 
 /** The inputs of `sequenceGraph` that follow from the tokens. */
-interface SequenceInputs {
+export interface SequenceInputs {
   readonly tokens: BigInt64Array<ArrayBuffer>
   readonly previous: BigInt64Array<ArrayBuffer>
   readonly positions: BigInt64Array<ArrayBuffer>

@@ -1,7 +1,7 @@
 import { Array, Effect, Schema } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import type { JournalError, JournalMeta } from "../Journal.ts"
-import { errorIn } from "./input.ts"
+import { errorIn, type RecordText } from "./input.ts"
 
 export interface DatabaseOptions {
   readonly sql: SqlClient.SqlClient
@@ -25,10 +25,7 @@ export interface RecordStatements {
 }
 
 /** A record as stored in the table `records`. */
-export interface RecordRow {
-  readonly kind: string
-  readonly key: string
-  readonly step: number
+export interface RecordRow extends Omit<RecordText, "text"> {
   readonly value: Uint8Array
   readonly hash: string
 }

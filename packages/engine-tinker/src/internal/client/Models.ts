@@ -155,13 +155,8 @@ const freedLater = "models whose client is gone are freed some five minutes late
 
 type Holdings = ReturnType<typeof makeHoldings>
 
-interface HoldingsOptions {
-  readonly connection: Connection
-  /** With less retryBudget, for what must not keep a client from ending. */
-  readonly hasty: Connection
-  readonly url: string
+interface HoldingsOptions extends Pick<ModelsOptions, "connection" | "hasty" | "notes" | "url"> {
   readonly unloads: boolean
-  readonly notes: ModelNotes
 }
 
 /** The models that a client holds on its server, where a server frees them when asked. */
