@@ -27,7 +27,8 @@ afterAll(async () => {
 
 describe.each([
   ["sampling waits for updates", []],
-  ["the next step is sampled during updates", ["train.staleness=1", "schedule.pruneEvery=2"]]
+  ["the next step is sampled during updates", ["train.staleness=1", "schedule.pruneEvery=2"]],
+  ["its agent rewrites the context", ["rollout.agent=iter-research"]]
 ])("a run that is killed at any moment, where %s", { tags: "runs" }, (_, settings) => {
   let undisturbed: Outcome
   beforeAll(async () => {

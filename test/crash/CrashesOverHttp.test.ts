@@ -14,8 +14,8 @@ const crashes = Number(process.env["INSPO_HTTP_CRASHES"] ?? 0)
 /** Kills that one run has to survive. */
 const perRun = 3
 
-/** The loss of the protocol takes no KL term. */
-const settings = ["train.kl=advantages"]
+/** The loss of the protocol takes no KL term. Trajectories have several segments. */
+const settings = ["train.kl=advantages", "rollout.agent=iter-research"]
 
 const victims = ["client", "server", "both"] as const
 

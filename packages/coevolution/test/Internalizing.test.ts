@@ -20,6 +20,7 @@ const seed = instruction("i0", "The plain text.")
 const best = instruction("i7", "Another text. Always search before you answer.")
 
 const Asked = Schema.Struct({
+  agent: Schema.Literals(["search-r1", "iter-research"]),
   rollouts: Schema.Literals([1, 3, 8]),
   updates: Schema.Literals([1, 4]),
   batchSize: Schema.Literals([2, 4]),
@@ -29,7 +30,7 @@ const Asked = Schema.Struct({
 it.effect.prop(
   "each update trains rewarded turns after the prompt of the other instruction, by their reward",
   [Asked],
-  ([{ batchSize, rewards, rollouts, updates }]) =>
+  ([{ agent, batchSize, rewards, rollouts, updates }]) =>
     Effect.gen(function* () {
       const { data, engine, passages } = yield* prepare(algorithm)
       const requests: Array<TrainRequest> = []
@@ -62,16 +63,23 @@ it.effect.prop(
           questions: new Map(questions.map((question) => [question.id, question])),
           updates
         })
+        const segments = rewarded.flatMap((one) =>
+          Trajectory.segments(one).map((segment) => ({ ...segment, id: one.id, reward: one.reward }))
+        )
+        assert.lengthOf(segments, agent === "search-r1" ? rollouts : 2 * rollouts)
         for (const { datums, loss } of requests) {
-          assert.lengthOf(datums, Math.min(batchSize, rollouts))
+          assert.lengthOf(datums, (segments.length / rollouts) * Math.min(batchSize, rollouts))
           assert.strictEqual(loss.klCoefficient, 0)
           for (const { advantages, logprobs, prompt, response, weights } of datums) {
-            const one =
-              rewarded.find((other) => String(other.response) === String(response)) ?? assert.fail("a rollout")
             const text = ByteTokenizer.tokenizer.decode(prompt)
+            const one =
+              segments.find(
+                (other) =>
+                  String(other.response) === String(response) &&
+                  ByteTokenizer.tokenizer.decode(other.prompt).replace(best.text, seed.text) === text
+              ) ?? assert.fail("a segment of a rollout")
             assert.include(text, seed.text)
             assert.notInclude(text, best.text)
-            assert.strictEqual(text, ByteTokenizer.tokenizer.decode(one.prompt).replace(best.text, seed.text))
             assert.deepStrictEqual(
               advantages,
               one.mask.map((isAction) => (isAction === 1 ? one.reward : 0))
@@ -85,7 +93,11 @@ it.effect.prop(
           }
         }
         return found
-      }).pipe(Effect.provide(layerRollouts(algorithm, recording, layerBm25(passages))))
+      }).pipe(
+        Effect.provide(
+          layerRollouts({ ...algorithm, rollout: { ...algorithm.rollout, agent } }, recording, layerBm25(passages))
+        )
+      )
       assert.lengthOf(requests, updates)
       assert.lengthOf(new Set(requests.map(({ key }) => key)), updates)
       assert.lengthOf(likelihoods, updates)

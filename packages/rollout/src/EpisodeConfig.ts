@@ -46,7 +46,7 @@ export const EpisodeConfig = Schema.Struct({
   maxObservationTokens: Positive.annotate({ description: "Most tokens of observations per turn" }),
   maxPromptTokens: Positive.annotate({
     description:
-      "Most tokens of the prompt; a longer prompt ends its episode before the first turn. With the agent `search-r1-exact` also " +
+      "Most tokens of a prompt; a longer prompt ends its episode before its turn. With the agent `search-r1-exact` also " +
       "the limit of the rolling context and of the full response"
   }),
   maxStartTokens: Positive.annotate({
