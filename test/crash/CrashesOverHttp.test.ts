@@ -14,8 +14,11 @@ const crashes = Number(process.env["INSPO_HTTP_CRASHES"] ?? 0)
 /** Kills that one run has to survive. */
 const perRun = 3
 
-/** The loss of the protocol takes no KL term. Trajectories have several segments. */
-const settings = ["train.kl=advantages", "rollout.agent=iter-research"]
+/**
+ * The loss of the protocol takes no KL term. Trajectories have several segments: only with equal shares do equal ones join on a server
+ * as they do in an engine.
+ */
+const settings = ["train.kl=advantages", "train.normalization=token-mean", "rollout.agent=iter-research"]
 
 const victims = ["client", "server", "both"] as const
 

@@ -179,7 +179,7 @@ describe("GrpoBatch", () => {
   )
 
   it.prop(
-    "a new segment is to advantages as an observation",
+    "a new segment is to advantages and to the credit of turns as an observation",
     [Schema.Array(between(1, 5)).check(Schema.isMinLength(1)), Advantage.Advantage],
     ([places, drawn]) => {
       const rewarded = ([1, 1, 0] as const).map((reward) => ({ instruction: 0, question: 0, reward }))
@@ -188,8 +188,16 @@ describe("GrpoBatch", () => {
       )
       const shown = cuts.map(({ earlier = [], ...last }) => {
         const observed = earlier.flatMap(({ mask }): typeof last.mask => [...mask, 0])
-        return { ...last, mask: [...observed, ...last.mask] }
+        const mask = [...observed, ...last.mask]
+        return { ...last, mask, response: mask, logprobs: mask }
       })
+      const credited = (all: ReadonlyArray<GrpoBatch.Sampled>) =>
+        GrpoBatch.trainRequests(
+          all,
+          { ...config, credit: { name: "discount", gamma: 0.9, epsilon: 1e-6 } },
+          { key: "7", learningRate: 1e-3 }
+        ).flatMap(({ datums }) => trained(datums).map(({ advantage, of, weight }) => ({ of, advantage, weight })))
+      assert.deepStrictEqual(credited(cuts), credited(shown))
       for (const kind of [drawn, "early-tool"] as const)
         assert.deepStrictEqual(
           GrpoBatch.score(cuts, kind).map(toAdvantage),
