@@ -4,7 +4,7 @@ import { sizes } from "../../tools/docs/size.ts"
 /** What the counts may be at most. Lower a bound with what it bounds; a raised one needs a reason in its commit. */
 const bounds: ReturnType<typeof sizes> = {
   "lines of the product": 91_000,
-  "files of fewer than 15 lines": 18,
+  "files of fewer than 15 lines": 16,
   "settings of a run": 79,
   "settings of a served population alone": 16,
   "paths of exports": 96,

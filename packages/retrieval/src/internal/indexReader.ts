@@ -1,6 +1,6 @@
 import * as Dictionary from "./dictionary.ts"
 import { gain, weight } from "./formula.ts"
-import type { Layout } from "./layout.ts"
+import type { Layout } from "./indexFile.ts"
 import * as Postings from "./postings.ts"
 import type { Storage } from "./storage.ts"
 import * as TopK from "./topK.ts"
