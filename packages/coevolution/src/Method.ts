@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
+import { recipes } from "./Recipes.ts"
 
 /**
  * How a policy is trained.
@@ -10,8 +11,17 @@ import type { Algorithm } from "./Algorithm.ts"
  * - `rejection-sampling`: supervised fine-tuning on the policy's own rewarded rollouts, under the seed instruction
  * - `sft`: supervised fine-tuning on the golden answers, without tools
  * - `sft-tool`: supervised fine-tuning on demonstrations that search for every supporting passage, then answer
+ * - a recipe: policy and instruction evolve together, by the update of its authors
  */
-export const Method = Schema.Literals(["inspo", "grpo-static", "grpo", "rejection-sampling", "sft", "sft-tool"])
+export const Method = Schema.Literals([
+  "inspo",
+  "grpo-static",
+  "grpo",
+  "rejection-sampling",
+  "sft",
+  "sft-tool",
+  ...Struct.keys(recipes)
+])
 export type Method = typeof Method.Type
 
 /** An algorithm changed to a training method. */
@@ -29,6 +39,8 @@ export const bend = (algorithm: Algorithm, method: Method): Algorithm => {
       return oneTrajectory(likelihood(toolFree(oneInstruction(algorithm)), "answers"))
     case "sft-tool":
       return oneTrajectory(likelihood(oneInstruction(algorithm), "searches"))
+    default:
+      return { ...algorithm, train: { ...algorithm.train, ...recipes[method].train(algorithm) } }
   }
 }
 

@@ -3,13 +3,13 @@ import { Engine } from "@inspo/engine"
 import { Array as Arr, Effect, Option } from "effect"
 import { Bookkeeping, Ledger } from "@inspo/ledger"
 import type * as Command from "./Command.ts"
-import type { Algorithm } from "./Algorithm.ts"
 import * as Checkpoints from "./internal/perform/Checkpoints.ts"
 import * as Propose from "./internal/perform/Propose.ts"
 import * as Rollouts from "./internal/perform/Rollouts.ts"
 import * as Train from "./internal/perform/Train.ts"
 import type { RunData } from "./RunData.ts"
 import type { RunState } from "./RunState.ts"
+import type { Deciding } from "./Strategies.ts"
 import * as TrajectoryStore from "./TrajectoryStore.ts"
 
 export { Propose, Rollouts }
@@ -19,14 +19,18 @@ export { Propose, Rollouts }
  *
  * Work that a stopped run already completed is read from the journal instead of being repeated.
  */
-export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: RunData, limits: TrajectoryStore.Limits) {
+export const make = Effect.fnUntraced(function* (
+  { algorithm, strategies }: Deciding,
+  data: RunData,
+  limits: TrajectoryStore.Limits
+) {
   const bookkeeping = yield* Bookkeeping.make(limits.budget ?? Ledger.unlimited)
   const { check, timed } = bookkeeping
   const { hold = Effect.die(new Invariant.InvariantBroken("an engine that holds its weights")) } = yield* Engine
   const store = yield* TrajectoryStore.make(algorithm, bookkeeping, limits)
   const checkpoints = yield* Checkpoints.make()
   const { initialise, propose } = yield* Propose.make(algorithm, data, store, bookkeeping)
-  const { plan, train } = yield* Train.make(algorithm, bookkeeping, store, checkpoints)
+  const { plan, train } = yield* Train.make(algorithm, bookkeeping, data, store, strategies, checkpoints)
   const { collect, evaluate, validate, verify } = Rollouts.make(algorithm, data, store)
 
   /** Restores the engine to the state of the journal: the last checkpoint, then the updates after it. */

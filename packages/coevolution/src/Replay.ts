@@ -56,7 +56,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
   const strategies = yield* Strategies.fromContext
   const context = makeDecisionContext({ algorithm, strategies }, data)
   const current = yield* Ref.make<RunEvent | null>(null)
-  const { perform } = yield* Perform.make(algorithm, data, { maxFailedShare: 1 }).pipe(
+  const { perform } = yield* Perform.make(context, data, { maxFailedShare: 1 }).pipe(
     Effect.provide(Layer.mergeAll(layerRecorded(current, agent), layerReadOnly, Digest.layerWebCrypto))
   )
   const [first] = entries

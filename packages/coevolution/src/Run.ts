@@ -59,7 +59,7 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   const journal = yield* Journal
   const strategies = yield* Strategies.fromContext
   const context = makeDecisionContext({ algorithm: options.algorithm, strategies }, options.data)
-  const { catchUp, perform } = yield* Perform.make(options.algorithm, options.data, options).pipe(
+  const { catchUp, perform } = yield* Perform.make(context, options.data, options).pipe(
     Effect.provide(Digest.layerWebCrypto)
   )
   const commit = Effect.fnUntraced(function* (state: RunState, event: RunEvent) {

@@ -1,6 +1,7 @@
 /** The strategies of a run: one for each part of the loop. */
 import { type Question, Strategy } from "@inspo/domain"
 import { Rules, type Strategies as Evolution } from "@inspo/evolution"
+import { Advantage, Losses } from "@inspo/policy-gradient"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
@@ -13,6 +14,8 @@ import type { Algorithm } from "./Algorithm.ts"
 export interface Strategies extends Evolution.Strategies {
   readonly sampler: Sampler.Interface
   readonly buffer: ReplayBuffer.Interface
+  readonly estimator: Advantage.Interface
+  readonly surrogate: Losses.Interface
 }
 
 /** The settings and the strategies that a run decides by. */
@@ -41,6 +44,8 @@ export type Services =
   | Admission.Admission
   | ReplayBuffer.ReplayBuffer
   | Verification.Verification
+  | Advantage.Estimator
+  | Losses.Surrogate
 
 /** The names of the strategies of a run. */
 export const Identities = Schema.Struct({
@@ -49,7 +54,9 @@ export const Identities = Schema.Struct({
   removal: Strategy.Identity,
   admission: Strategy.Identity,
   buffer: Strategy.Identity,
-  verification: Strategy.Identity
+  verification: Strategy.Identity,
+  estimator: Strategy.Identity,
+  surrogate: Strategy.Identity
 })
 export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
@@ -61,7 +68,9 @@ export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
     asks: algorithm.verification.samples > 0
   }),
   sampler: samplerOf(algorithm),
-  buffer: ReplayBuffer.make(algorithm.selection)
+  buffer: ReplayBuffer.make(algorithm.selection),
+  estimator: Advantage.make(algorithm.train.advantage),
+  surrogate: Losses.make(algorithm.train.loss)
 })
 
 /** An algorithm with the strategies that it names. */
@@ -82,14 +91,16 @@ export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strate
  * ```
  */
 export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
-  const { admission, buffer, removal, sampler, verification, valuation } = ofAlgorithm(algorithm)
+  const { admission, buffer, estimator, removal, sampler, surrogate, verification, valuation } = ofAlgorithm(algorithm)
   return Layer.mergeAll(
     Layer.succeed(Population.Population, valuation),
     Layer.succeed(Sampler.Sampler, sampler),
     Layer.succeed(Removal.Removal, removal),
     Layer.succeed(Admission.Admission, admission),
     Layer.succeed(ReplayBuffer.ReplayBuffer, buffer),
-    Layer.succeed(Verification.Verification, verification)
+    Layer.succeed(Verification.Verification, verification),
+    Layer.succeed(Advantage.Estimator, estimator),
+    Layer.succeed(Losses.Surrogate, surrogate)
   )
 }
 
@@ -100,15 +111,19 @@ export const fromContext: Effect.Effect<Strategies, never, Services> = Effect.al
   removal: Removal.Removal,
   admission: Admission.Admission,
   buffer: ReplayBuffer.ReplayBuffer,
-  verification: Verification.Verification
+  verification: Verification.Verification,
+  estimator: Advantage.Estimator,
+  surrogate: Losses.Surrogate
 })
 
 /** The names of these strategies. */
 export const identities = ({
   admission,
   buffer,
+  estimator,
   removal,
   sampler,
+  surrogate,
   verification,
   valuation
 }: Strategies): Identities => ({
@@ -117,7 +132,9 @@ export const identities = ({
   removal: removal.identity,
   admission: admission.identity,
   buffer: buffer.identity,
-  verification: verification.identity
+  verification: verification.identity,
+  estimator: estimator.identity,
+  surrogate: surrogate.identity
 })
 
 /** The first strategy that differs from `recorded`, as text, or null. */
@@ -150,7 +167,9 @@ export const nouns: Readonly<Record<keyof Identities, string>> = {
   removal: "the rule of removal",
   admission: "the rule of admission",
   buffer: "the replay buffer",
-  verification: "the verification rule"
+  verification: "the verification rule",
+  estimator: "the estimator of advantages",
+  surrogate: "the loss"
 }
 
 const samplerOf = (algorithm: Algorithm): Sampler.Interface => {

@@ -39,7 +39,9 @@ const unasked = ({ buffer, valuation }: Strategies.Strategies): Strategies.Strat
   removal: { identity, prune: asked, parents: asked },
   admission: { identity, bounds: asked, replaced: asked },
   buffer: { ...buffer, identity, failures: asked, verificationQuestions: asked },
-  verification: { identity, plan: asked, judge: asked, needsRound: asked, refill: asked }
+  verification: { identity, plan: asked, judge: asked, needsRound: asked, refill: asked },
+  estimator: { identity, ofBatch: asked },
+  surrogate: { identity, weights: asked, clip: null }
 })
 
 const runs: ReadonlyArray<readonly [string, Algorithm]> = [

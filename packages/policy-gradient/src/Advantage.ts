@@ -1,5 +1,6 @@
 /** The registry of advantages: a new one is a file in `advantages`, and a line here. */
-import { Choice, InvalidInput } from "@inspo/domain"
+import { Choice, InvalidInput, type Strategy } from "@inspo/domain"
+import { Context } from "effect"
 import { adora } from "./advantages/Adora.ts"
 import { batchScaled } from "./advantages/BatchScaled.ts"
 import { bestOfGroup } from "./advantages/BestOfGroup.ts"
@@ -22,7 +23,7 @@ import { remax } from "./advantages/Remax.ts"
 import { risk } from "./advantages/Risk.ts"
 import { standardised } from "./advantages/Standardised.ts"
 import { tokenAverage } from "./advantages/TokenAverage.ts"
-import type { Estimator, Group } from "./Estimator.ts"
+import type { Estimator as Method, Group } from "./Estimator.ts"
 
 /** The estimators that need no more than their defaults. */
 export const estimators = [
@@ -59,7 +60,7 @@ export type Advantage = typeof Advantage.Type
 export type Kind = Advantage | Advantage["name"]
 
 /** The estimator of a config. */
-export const named = (kind: Kind): Estimator => {
+export const named = (kind: Kind): Method => {
   const called = typeof kind === "string" ? kind : kind.name
   return Advantage.methods.find(({ name }) => name === called) ?? standardised
 }
@@ -79,11 +80,32 @@ export const advantages = (rewards: ReadonlyArray<number>, kind: Kind): Readonly
   ofBatch([rewards.map((reward) => ({ reward, length: 1, answer: null, firstCall: null }))], kind).flat()
 
 /** The advantages of the groups of a step, in order. Throws `InvalidInput` on a reward that is not finite. */
-export const ofBatch = (groups: ReadonlyArray<Group>, kind: Kind): ReadonlyArray<ReadonlyArray<number>> => {
+export const ofBatch = (
+  groups: ReadonlyArray<Group>,
+  kind: Kind | Pick<Interface, "ofBatch">
+): ReadonlyArray<ReadonlyArray<number>> => {
   for (const group of groups)
     for (const [index, { reward: value }] of group.entries())
       if (!Number.isFinite(value))
         InvalidInput.refuse({ where: "Advantage", field: `rewards[${index}]`, value, expected: "a finite number" })
-  const { name: _, ...constants } = typeof kind === "string" ? { name: kind } : kind
-  return named(kind).ofBatch(groups, constants)
+  return (typeof kind === "object" && "ofBatch" in kind ? kind : make(kind)).ofBatch(groups)
+}
+
+export interface Interface {
+  readonly identity: Strategy.Identity
+  /** The advantage of each member of the groups of a step, in order; the rewards are finite. */
+  readonly ofBatch: (groups: ReadonlyArray<Group>) => ReadonlyArray<ReadonlyArray<number>>
+}
+
+/** How the rewards of a run become advantages. */
+export class Estimator extends Context.Service<Estimator, Interface>()("@inspo/policy-gradient/Estimator") {}
+
+/** The estimator that a config names. */
+export const make = (kind: Kind): Interface => {
+  const { name, ...constants } = typeof kind === "string" ? { name: kind } : kind
+  const method = named(kind)
+  return {
+    identity: { name, parameters: { ...constants } },
+    ofBatch: (groups) => method.ofBatch(groups, constants)
+  }
 }

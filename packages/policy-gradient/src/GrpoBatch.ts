@@ -46,7 +46,7 @@ export const sharedGroups = (
  */
 export const scoreAll = (
   groups: ReadonlyArray<ReadonlyArray<Sampled>>,
-  kind: Advantage.Kind,
+  kind: Advantage.Kind | Pick<Advantage.Interface, "ofBatch">,
   levels?: Levels
 ): ReadonlyArray<ReadonlyArray<Scored>> =>
   Array.zipWith(
@@ -100,13 +100,15 @@ export const miniBatches = <A>(
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
-  options: Pick<TrainConfig, "normalization" | "kl" | "entropy"> & Partial<Pick<TrainConfig, "loss">>
+  options: Pick<TrainConfig, "normalization" | "kl" | "entropy"> & {
+    readonly surrogate?: Losses.Interface
+  }
 ): ReadonlyArray<Datum> => {
   for (const { trajectory } of miniBatch) assertParallel(trajectory)
   const counts = miniBatch.map(({ trajectory }) => actionTokens(Trajectory.segments(trajectory)))
   const allActions = counts.reduce((sum, count) => sum + count, 0)
-  const { entropy, kl, loss, normalization } = options
-  const rewardsAlone = klCoefficient(kl) === 0 && entropy === 0 && (loss === undefined || !Losses.pulls(loss))
+  const { entropy, kl, normalization, surrogate } = options
+  const rewardsAlone = klCoefficient(kl) === 0 && entropy === 0 && (surrogate === undefined || !Losses.pulls(surrogate))
   return Array.zip(miniBatch, counts).flatMap(([{ advantage, trajectory, turns }, actions]) => {
     if ((turns ?? [advantage]).every((value) => value === 0) && rewardsAlone) return []
     const weight = shareOf(normalization, { actions, allActions, trajectories: miniBatch.length })
@@ -185,27 +187,41 @@ export const foldKl = (
  * without those that cannot change the policy. Trajectories that are not kept are in no mini-batch. The log-probabilities are those of sampling throughout. `key` names the step;
  * each request's key adds its place, so it is the same when the step is repeated. With `levels` the trajectories of a
  * question are one group under any instructions, else those of an instruction and question. With `kl` in the advantages, the
- * caller must add the penalty with {@link foldKl}. `turnsOf` says what rules of credit read of the turns of a trajectory.
+ * caller must add the penalty with {@link foldKl}. An estimator and a surrogate of
+ * your own take the places of those of the config.
  */
 export const trainRequests = (
   trajectories: ReadonlyArray<Sampled>,
   config: TrainConfig,
-  step: { readonly key: string; readonly learningRate: number; readonly levels?: Levels; readonly turnsOf?: TurnsOf }
+  step: Step
 ): ReadonlyArray<TrainRequest> => {
   const gather = step.levels === undefined ? groups : sharedGroups
-  const scored = scoreAll(gather(trajectories), config.advantage, step.levels)
+  const scored = scoreAll(gather(trajectories), step.estimator ?? config.advantage, step.levels)
+  const surrogate = step.surrogate ?? Losses.make(config.loss)
   const kept = keptOf(
     scored.map((group) => credited(group, config.credit, step.turnsOf)),
     config.keep
   )
   const { epochs, size, unit } = config.miniBatch
-  const batches = miniBatches(kept, size, unit).map((miniBatch) => datums(miniBatch, config))
+  const batches = miniBatches(kept, size, unit).map((miniBatch) => datums(miniBatch, { ...config, surrogate }))
   return Array.flatten(Array.replicate(batches, epochs)).flatMap((batch, index) =>
-    batch.length === 0 ? [] : [request(batch, config, { key: `${step.key}/${index}`, learningRate: step.learningRate })]
+    batch.length === 0
+      ? []
+      : [request(batch, config, surrogate, { key: `${step.key}/${index}`, learningRate: step.learningRate })]
   )
 }
 
-/** What rules of credit read of the turns of a trajectory, in order. */
+/** A step, and what it has beside its settings. */
+export interface Step {
+  readonly key: string
+  readonly learningRate: number
+  readonly levels?: Levels
+  /** What rules of credit read of the turns of a trajectory, in order. */
+  readonly turnsOf?: TurnsOf
+  readonly estimator?: Advantage.Interface
+  readonly surrogate?: Losses.Interface
+}
+
 export type TurnsOf = (trajectory: Sampled) => ReadonlyArray<Credits.Turn>
 
 /** A group with the advantages of turns by a rule of credit. */
@@ -247,14 +263,15 @@ const keptOf = (
 
 const request = (
   batch: ReadonlyArray<Datum>,
-  { entropy, kl, loss, optimizer }: TrainConfig,
+  { entropy, kl, optimizer }: TrainConfig,
+  { clip }: Losses.Interface,
   update: { readonly key: string; readonly learningRate: number }
 ): TrainRequest => ({
   key: update.key,
   datums: batch,
   loss: {
-    clipRatio: loss.name === "clip" ? loss.low : Weighing.clipRatio,
-    ...(loss.name === "clip" && loss.high !== loss.low ? { clipHigh: loss.high } : {}),
+    clipRatio: clip?.low ?? Weighing.clipRatio,
+    ...(clip === null || clip.high === clip.low ? {} : { clipHigh: clip.high }),
     klCoefficient: kl.name === "loss" ? kl.coefficient : 0,
     ...(entropy === 0 ? {} : { entropyCoefficient: entropy })
   },

@@ -2,23 +2,23 @@
 import { Invariant } from "@inspo/domain"
 import type { EngineProfile, TrainRequest } from "@inspo/engine"
 import * as Credits from "./Credits.ts"
-import type { Loss, Sequence } from "./Losses.ts"
+import type { Interface } from "./Losses.ts"
 
 /** The bound of requests for other losses: their ratios are 1, so that none is clipped. */
 export const clipRatio = 0.2
 
 /** Whether an engine has a loss itself: `clip` of one bound, or of two where it takes both. */
-export const isOwn = (loss: Loss, { clipHigh }: Pick<EngineProfile, "clipHigh">): boolean =>
-  loss.name === "clip" && loss.dual === 0 && (loss.low === loss.high || clipHigh === true)
+export const isOwn = ({ clip }: Pick<Interface, "clip">, { clipHigh }: Pick<EngineProfile, "clipHigh">): boolean =>
+  clip !== null && (clip.low === clip.high || clipHigh === true)
 
 /**
  * A request with the gradient of a loss: the log-probabilities of its datums are those `now`, where each ratio is 1, and the
- * advantages are the loss's `weights` of ∇log π. `clipFraction` is the share of action tokens that lose their advantage.
+ * advantages are the weights of ∇log π. `clipFraction` is the share of action tokens that lose their advantage.
  */
 export const weighed = (
   request: TrainRequest,
   now: ReadonlyArray<ReadonlyArray<number>>,
-  weights: (sequence: Sequence) => ReadonlyArray<number>
+  { weights }: Pick<Interface, "weights">
 ): { readonly request: TrainRequest; readonly clipFraction: number } => {
   let [tokens, clipped] = [0, 0]
   const datums = Invariant.zip(request.datums, now, "datums and their log-probabilities").map(([datum, logprobs]) => {

@@ -86,8 +86,8 @@ export const run = Command.make(
       .choice(
         "method",
         Method.Method.literals,
-        "Co-evolution, GRPO under one instruction with tools (grpo-static) or without (grpo), rejection sampling, or " +
-          "supervised learning without tools (sft) or with them (sft-tool)"
+        "Co-evolution, GRPO under one instruction with tools (grpo-static) or without (grpo), rejection sampling, supervised " +
+          "learning without tools (sft) or with them (sft-tool), or co-evolution by the update of others (dapo, …: inspo methods)"
       )
       .pipe(Flag.withDefault("inspo")),
     set: flags.set,

@@ -1,9 +1,11 @@
 /** The methods of policy optimization, as `inspo methods` prints them. */
+import { Algorithm, Presets, Recipes } from "@inspo/coevolution"
 import type { Method } from "@inspo/domain"
 import { Advantage, Corrections, Credits, Keeps, Losses } from "@inspo/policy-gradient"
 import { Memory } from "@inspo/replay-buffer"
 import { Text } from "@inspo/report"
 import { GroupRewards } from "@inspo/reward"
+import { Schema } from "effect"
 import * as Reporter from "../terminal/Reporter.ts"
 
 export const methods = () =>
@@ -42,8 +44,30 @@ export const table: ReadonlyArray<Row> = [
     replay: [Memory.successes, Memory.differingGroups]
   }).flatMap(([family, methods]) =>
     methods.map((method): Row => ({ ...method, family, setting: settings[family] ?? null }))
-  )
+  ),
+  ...Object.entries(Recipes.recipes).map(([name, { description, source, train }]): Row => ({
+    name,
+    description,
+    formula: changesOf(train(Presets.quick)),
+    source,
+    certainty: "code",
+    defaults: {},
+    family: "recipe",
+    setting: "--method"
+  }))
 ]
+
+/** The settings of a recipe, on the algorithm of `quick`. */
+function changesOf(changes: Partial<Algorithm["train"]>): string {
+  const encoded: object = Schema.encodeSync(Algorithm)({
+    ...Presets.quick,
+    train: { ...Presets.quick.train, ...changes }
+  }).train
+  return Object.entries(encoded)
+    .filter(([key]) => Object.hasOwn(changes, key))
+    .map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value).replaceAll('"', "")}`)
+    .join(", ")
+}
 
 /** JSON has no infinite number, and null is a constant without a published value. */
 const rows = table.map(

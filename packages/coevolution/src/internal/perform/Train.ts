@@ -1,6 +1,7 @@
 /** The policy update of a step: plans the batch with its hash, then trains on it. */
+import { Invariant } from "@inspo/domain"
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
-import { GrpoBatch, klCoefficient, Losses, Weighing } from "@inspo/policy-gradient"
+import { GrpoBatch, klCoefficient, type Losses, Weighing } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
 import type { Bookkeeping } from "@inspo/ledger"
@@ -10,7 +11,10 @@ import * as ReferenceStore from "../../ReferenceStore.ts"
 import type { StepTrained, TrainingPlanned } from "../../RunEvent.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
-import { RunMismatch } from "../../RunData.ts"
+import { type RunData, RunMismatch } from "../../RunData.ts"
+import type { Strategies } from "../../Strategies.ts"
+import * as Rollouts from "./Rollouts.ts"
+import { turnsOf } from "./Turns.ts"
 
 /** The datums of a step's update, with the hash that identifies them. */
 interface Batch {
@@ -22,14 +26,17 @@ interface Batch {
 export const make = Effect.fnUntraced(function* (
   algorithm: Algorithm,
   bookkeeping: Bookkeeping.Bookkeeping,
+  data: RunData,
   store: TrajectoryStore,
+  { estimator, surrogate }: Pick<Strategies, "estimator" | "surrogate">,
   { trained }: Pick<Checkpoints, "trained">
 ) {
   const engine = yield* Engine
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
-  const { kl } = algorithm.train
+  const { credit, kl } = algorithm.train
   const coefficient = klCoefficient(kl)
+  const question = Rollouts.lookup(data)
   const foldsKl = kl.name === "advantages" && coefficient > 0
   /** The batch of the current step, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
@@ -46,7 +53,7 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  const update = updating(algorithm.train, engine)
+  const update = updating(algorithm.train, surrogate, engine)
 
   const build = Effect.fnUntraced(function* ({
     groups,
@@ -55,9 +62,15 @@ export const make = Effect.fnUntraced(function* (
     step
   }: Omit<Command.PlanTraining, "_tag">) {
     const trajectories = yield* store.read(groups.flatMap((group) => group.trajectories))
+    const questions =
+      credit.name === "outcome" ? [] : yield* Effect.forEach(trajectories, ({ questionId }) => question(questionId))
+    const asked = new Map(questions.map((one) => [one.id, one]))
     const made = GrpoBatch.trainRequests(trajectories, algorithm.train, {
       key: `train/${step}`,
       learningRate,
+      estimator,
+      surrogate,
+      turnsOf: (trajectory) => turnsOf(trajectory, Invariant.get(asked, trajectory.questionId, "question")),
       ...(levels === null ? {} : { levels })
     })
     const requests = foldsKl ? yield* foldKl(step, made) : made
@@ -100,17 +113,15 @@ export const make = Effect.fnUntraced(function* (
  * The metrics of an optimizer step. A loss that the engine lacks weighs the tokens by the policy before it, which for the first
  * step is the one that sampled them.
  */
-const updating = ({ loss, staleness }: Algorithm["train"], engine: Engine.Interface) => {
-  const { name: _, ...constants } = loss
-  const { weights } = Losses.named(loss)
-  const isOwn = Weighing.isOwn(loss, engine.profile)
+const updating = ({ staleness }: Algorithm["train"], surrogate: Losses.Interface, engine: Engine.Interface) => {
+  const isOwn = Weighing.isOwn(surrogate, engine.profile)
   return Effect.fnUntraced(function* (request: TrainRequest, index: number) {
     if (isOwn) return yield* engine.train(request)
     const now =
       index === 0 && staleness === 0
         ? request.datums.map(({ logprobs }) => logprobs)
         : yield* engine.score("current", request.datums)
-    const { clipFraction, request: weighed } = Weighing.weighed(request, now, (tokens) => weights(tokens, constants))
+    const { clipFraction, request: weighed } = Weighing.weighed(request, now, surrogate)
     return { ...(yield* engine.train(weighed)), clipFraction }
   })
 }

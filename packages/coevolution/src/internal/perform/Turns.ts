@@ -1,0 +1,24 @@
+/** What rules of credit read of the turns of a trajectory. */
+import type { Question, Trajectory } from "@inspo/domain"
+import type { Credits } from "@inspo/policy-gradient"
+import { ExactMatch } from "@inspo/reward"
+
+/**
+ * Each turn with the state that it acted in, which is what the turn before it did, normalised; with the reward, which the last
+ * turn earned; and with whether it retrieved a golden answer, or null where it retrieved nothing.
+ */
+export const turnsOf = (
+  {
+    reward,
+    transcript = []
+  }: Partial<Pick<Trajectory.Trajectory, "transcript">> & Pick<Trajectory.Trajectory, "reward">,
+  { goldenAnswers }: Pick<Question.Question, "goldenAnswers">
+): ReadonlyArray<Credits.Turn> =>
+  transcript.map(({ observation }, index) => {
+    const before = transcript[index - 1]?.action
+    return {
+      state: before === undefined ? "" : `${before.kind} ${ExactMatch.normalizeAnswer(before.content)}`,
+      reward: index === transcript.length - 1 ? reward : 0,
+      valuable: observation === null ? null : ExactMatch.substringExactMatch(observation, goldenAnswers) === 1
+    }
+  })
