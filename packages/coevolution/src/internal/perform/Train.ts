@@ -1,7 +1,7 @@
 /** The policy update of a step: plans the batch with its hash, then trains on it. */
-import { Invariant } from "@inspo/domain"
+import { Invariant, type Trajectory } from "@inspo/domain"
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
-import { GrpoBatch, klCoefficient, type Losses, Weighing } from "@inspo/policy-gradient"
+import { GrpoBatch, type Losses, Weighing } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
 import type { Bookkeeping } from "@inspo/ledger"
@@ -14,7 +14,7 @@ import type { Checkpoints } from "./Checkpoints.ts"
 import { type RunData, RunMismatch } from "../../RunData.ts"
 import type { Strategies } from "../../Strategies.ts"
 import * as Rollouts from "./Rollouts.ts"
-import { turnsOf } from "./Turns.ts"
+import * as Turns from "./Turns.ts"
 
 /** The datums of a step's update, with the hash that identifies them. */
 interface Batch {
@@ -34,24 +34,10 @@ export const make = Effect.fnUntraced(function* (
   const engine = yield* Engine
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
-  const { credit, kl } = algorithm.train
-  const coefficient = klCoefficient(kl)
-  const question = Rollouts.lookup(data)
-  const foldsKl = kl.name === "advantages" && coefficient > 0
+  const foldKl = folding(algorithm.train, references)
+  const turnsOf = knowing(algorithm.train, data)
   /** The batch of the current step, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
-
-  /** The requests with the KL penalty in their advantages; the epochs of a mini-batch share its reference. */
-  const foldKl = Effect.fnUntraced(function* (step: number, requests: ReadonlyArray<TrainRequest>) {
-    const known = new Map<TrainRequest["datums"], ReadonlyArray<ReadonlyArray<number>>>()
-    return yield* Effect.forEach(requests, (request) =>
-      Effect.gen(function* () {
-        const logprobs = known.get(request.datums) ?? (yield* references.score(step, request))
-        known.set(request.datums, logprobs)
-        return GrpoBatch.foldKl(request, logprobs, coefficient)
-      })
-    )
-  })
 
   const update = updating(algorithm.train, surrogate, engine)
 
@@ -62,18 +48,15 @@ export const make = Effect.fnUntraced(function* (
     step
   }: Omit<Command.PlanTraining, "_tag">) {
     const trajectories = yield* store.read(groups.flatMap((group) => group.trajectories))
-    const questions =
-      credit.name === "outcome" ? [] : yield* Effect.forEach(trajectories, ({ questionId }) => question(questionId))
-    const asked = new Map(questions.map((one) => [one.id, one]))
     const made = GrpoBatch.trainRequests(trajectories, algorithm.train, {
       key: `train/${step}`,
       learningRate,
       estimator,
       surrogate,
-      turnsOf: (trajectory) => turnsOf(trajectory, Invariant.get(asked, trajectory.questionId, "question")),
+      turnsOf: yield* turnsOf(trajectories),
       ...(levels === null ? {} : { levels })
     })
-    const requests = foldsKl ? yield* foldKl(step, made) : made
+    const requests = yield* foldKl(step, made)
     const bytes = new TextEncoder().encode(JSON.stringify(requests))
     return { step, requests, hash: yield* digest.digestHex(Digest.sha256, bytes) } satisfies Batch
   })
@@ -108,6 +91,32 @@ export const make = Effect.fnUntraced(function* (
 
   return { plan, train }
 })
+
+/** The requests with the KL penalty in their advantages, if it belongs there; the epochs of a mini-batch share its reference. */
+const folding = ({ kl }: Algorithm["train"], references: Effect.Success<ReturnType<typeof ReferenceStore.make>>) =>
+  Effect.fnUntraced(function* (step: number, requests: ReadonlyArray<TrainRequest>) {
+    if (kl.name !== "advantages" || kl.coefficient === 0) return requests
+    const known = new Map<TrainRequest["datums"], ReadonlyArray<ReadonlyArray<number>>>()
+    return yield* Effect.forEach(requests, (request) =>
+      Effect.gen(function* () {
+        const logprobs = known.get(request.datums) ?? (yield* references.score(step, request))
+        known.set(request.datums, logprobs)
+        return GrpoBatch.foldKl(request, logprobs, kl.coefficient)
+      })
+    )
+  })
+
+/** What the rule of credit reads of turns; only that of outcomes reads nothing. */
+const knowing = ({ credit }: Algorithm["train"], data: RunData) => {
+  const question = Rollouts.lookup(data)
+  return Effect.fnUntraced(function* (trajectories: ReadonlyArray<Trajectory.Trajectory>) {
+    const read = credit.name === "outcome" ? [] : trajectories
+    const asked = yield* Effect.forEach(read, ({ questionId }) => question(questionId))
+    const byId = new Map(asked.map((one) => [one.id, one]))
+    return (trajectory: GrpoBatch.Sampled) =>
+      Turns.turnsOf(trajectory, Invariant.get(byId, trajectory.questionId, "question"))
+  })
+}
 
 /**
  * The metrics of an optimizer step. A loss that the engine lacks weighs the tokens by the policy before it, which for the first
