@@ -24,6 +24,15 @@ export interface SeedResult {
   /** EM by data source: by the number of hops on the generated world. */
   readonly bySource: Readonly<Record<string, number>>
   readonly takeOff?: TakeOff
+  readonly training?: Training
+}
+
+/** What a study measures of the training of a run. */
+export interface Training {
+  /** The wall time of all stages, in seconds. */
+  readonly seconds: number
+  /** The mean over the steps of each metric, by its name; without those that no step has. */
+  readonly means: Readonly<Record<string, number>>
 }
 
 export interface ArmResult {
@@ -165,6 +174,34 @@ const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
   ])
 ]
 
+/** Means over seeds of what a study measures of the training. */
+const trainingTable = (
+  measures: NonNullable<Study["measures"]>,
+  arms: ReadonlyArray<ArmResult>
+): ReadonlyArray<string> => {
+  const cell = (values: ReadonlyArray<number>, digits: number): string => {
+    const found = Exact.estimate(values)
+    const bounds = found?.ci95?.map((bound) => bound.toFixed(digits)).join(", ")
+    return found === null ? "–" : `${found.mean.toFixed(digits)}${bounds === undefined ? "" : ` [${bounds}]`}`
+  }
+  return Markdown.table([
+    ["arm", ...measures.map(({ title }) => title), "seconds"],
+    ...arms.map(({ arm, seeds }) => [
+      arm,
+      ...measures.map(({ digits, metric }) =>
+        cell(
+          seeds.flatMap(({ training }) => training?.means[metric] ?? []),
+          digits
+        )
+      ),
+      cell(
+        seeds.flatMap(({ training }) => training?.seconds ?? []),
+        0
+      )
+    ])
+  ])
+}
+
 /** The name of its scores; on a task of the gate that task defines the reward. */
 export const measureOf = ({ frozen, takesOff }: Study): string =>
   frozen === true || takesOff === true ? "Reward" : "EM"
@@ -244,6 +281,9 @@ export const markdown = (study: Study, result: StudyResult): string => {
         count(mean(seeds.map(({ steps }) => steps)))
       ])
     ]),
+    ...(study.measures === undefined
+      ? []
+      : ["", "## Training, means over the steps", "", ...trainingTable(study.measures, result.arms)]),
     ...(study.takesOff === true
       ? [
           "",

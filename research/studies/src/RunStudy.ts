@@ -119,19 +119,24 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
 const directoryOf = (out: string, { name, stages }: Arm, seed: number, stage: number): string =>
   `${out}/${name}/seed-${seed}${stage === stages.length - 1 ? "" : `-stage-${stage + 1}`}`
 
-/** The result of the stages of an arm, with its take-off where the study reports it. */
+/** The result of the stages of an arm, with its training and its take-off where the study reports them. */
 const resultOf = Effect.fnUntraced(function* <E, R>(
   host: Host<E, R>,
-  { takesOff }: Study,
+  { measures, takesOff }: Study,
   seed: number,
   stages: ReadonlyArray<RunState.RunState>,
   directories: ReadonlyArray<string>
 ) {
   const result = seedResult(seed, stages)
-  if (result === null || takesOff !== true) return result
+  if (result === null || (takesOff !== true && measures === undefined)) return result
   const steps = (yield* Effect.forEach(directories, Curves.pointsOf)).flat()
-  const rewards = steps.map((point) => point["reward/mean"] ?? null)
   const seconds = (yield* Effect.forEach(directories, host.seconds)).reduce((total, one) => total + one, 0)
+  const means = (measures ?? []).flatMap(({ metric }) => {
+    const values = steps.flatMap((point) => point[metric] ?? [])
+    return values.length === 0 ? [] : [[metric, values.reduce((sum, value) => sum + value, 0) / values.length] as const]
+  })
+  if (takesOff !== true) return { ...result, training: { seconds, means: Object.fromEntries(means) } }
+  const rewards = steps.map((point) => point["reward/mean"] ?? null)
   const weights = stages.at(-1)?.checkpoints.at(-1)?.checkpoint.hash ?? ""
   return { ...result, takeOff: { step: stepOf(rewards), rewards, seconds, underFirst: underFirst(stages), weights } }
 })

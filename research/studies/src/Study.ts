@@ -24,6 +24,8 @@ export interface Study {
   readonly frozen?: true
   /** At most `count` questions that replace those of the config, derived from them or generated; one in five is held out. */
   readonly questions?: (data: QuestionData, count: number) => ReadonlyArray<Question.Question>
+  /** Metrics of `metrics.jsonl` whose means over the steps are reported, beside the time of a run. */
+  readonly measures?: ReadonlyArray<{ readonly metric: string; readonly title: string; readonly digits: number }>
   /** Whether it is reported when each run took off. */
   readonly takesOff?: true
   /** Whether checkpoints can be evaluated on test questions. */
