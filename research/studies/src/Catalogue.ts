@@ -43,6 +43,10 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("when-it-pays", "how does the gain depend on base rate and budget?"),
   runs("clause-banks", "what if the policy was not pre-trained on the clauses?"),
   runs("tuning", "at which learning rate does each arm do best?", "100-109", "100-102"),
+  runs("methods-tuning", "at which learning rate does each method of the update do best?", "101-102"),
+  runs("methods", "which method of the update helps?", "21-25"),
+  runs("methods-low-rate", "the same where few rollouts succeed", "21-25"),
+  runs("methods-stale", "which loss helps where samples are stale?", "21-25"),
   { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Four tasks" },
   ...["passages", "format", "arithmetic"].map((task) =>
     runs(`frozen-${task}`, `does evolution help a frozen policy? The gate's ${task}`, "1-3")

@@ -3,6 +3,7 @@ import { clauseBanks } from "./studies/ClauseBanks.ts"
 import { curves } from "./studies/Curves.ts"
 import { frozenStudies } from "./studies/Frozen.ts"
 import { trainedLetter } from "./studies/Letter.ts"
+import { methodStudies } from "./studies/Methods.ts"
 import { proposers } from "./studies/Proposers.ts"
 import { sensitivity } from "./studies/Sensitivity.ts"
 import { staticVsEvolved } from "./studies/StaticVsEvolved.ts"
@@ -22,6 +23,7 @@ export const studies: ReadonlyArray<Study> = [
   whenItPays,
   clauseBanks,
   tuning,
+  ...methodStudies,
   ...frozenStudies,
   trainedLetter
 ]
