@@ -255,6 +255,22 @@ const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArr
     )
   ])
 
+const takeOffs = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> => [
+  "",
+  "## Take-off",
+  "",
+  ...takeOffTable(
+    arms.map(({ arm, seeds }) => ({
+      arm,
+      runs: new Map(seeds.flatMap(({ seed, takeOff }) => (takeOff === undefined ? [] : [[seed, takeOff]])))
+    }))
+  ),
+  "",
+  "## Runs",
+  "",
+  ...runTable(measured, arms)
+]
+
 /** The result as a Markdown page. */
 export const markdown = (study: Study, result: StudyResult): string => {
   const sources = [...new Set(result.arms.flatMap(({ bySource }) => Object.keys(bySource)))].toSorted()
@@ -284,23 +300,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
     ...(study.measures === undefined
       ? []
       : ["", "## Training, means over the steps", "", ...trainingTable(study.measures, result.arms)]),
-    ...(study.takesOff === true
-      ? [
-          "",
-          "## Take-off",
-          "",
-          ...takeOffTable(
-            result.arms.map(({ arm, seeds }) => ({
-              arm,
-              runs: new Map(seeds.flatMap(({ seed, takeOff }) => (takeOff === undefined ? [] : [[seed, takeOff]])))
-            }))
-          ),
-          "",
-          "## Runs",
-          "",
-          ...runTable(measured, result.arms)
-        ]
-      : []),
+    ...(study.takesOff === true ? takeOffs(measured, result.arms) : []),
     "",
     "## Differences, paired by seed",
     "",
