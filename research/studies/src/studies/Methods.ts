@@ -19,7 +19,7 @@ const train = (name: string, change: Partial<RunConfig["train"]>): Variant => ({
 /** What every study compares with: the update of the presets. */
 const grpo: Variant = { name: "grpo", change: (config) => config }
 
-/** Leave-one-out is a multiple of `centred`, which AdamW does not tell apart. */
+/** Leave-one-out is a multiple of `centred`, which AdamW does not distinguish from it. */
 const advantages = Advantage.estimators
   .map(({ name }) => name)
   .filter((name) => name !== "standardised" && name !== "leave-one-out")
