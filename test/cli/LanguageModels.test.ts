@@ -94,7 +94,7 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
     asked.length = 0
     const settings = sets(
       "reward.kind=judge",
-      `judge.model=${url()}#judge`,
+      `reward.kind.model=${url()}#judge`,
       "budget.prices=[{ model: judge, input: 1000, output: 2000 }]",
       // Supervised turns, since the tiny policy itself hardly ever answers.
       "control.demonstrations=answers",
@@ -121,14 +121,19 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
   })
 
   it.each([
-    ["no model", sets("reward.kind=judge"), 2, "judge.model is null"],
+    ["no model", sets("reward.kind=judge"), 2, "reward.kind.model is null"],
     [
       "a limit in dollars without a price",
-      sets("reward.kind=judge", "judge.model=http://127.0.0.1:1/v1#m", "budget.usd=1"),
+      sets("reward.kind=judge", "reward.kind.model=http://127.0.0.1:1/v1#m", "budget.usd=1"),
       2,
       "budget.prices"
     ],
-    ["a missing key", sets("reward.kind=judge", "judge.model=anthropic:m", "keys.judge=NO_SUCH_KEY"), 2, "NO_SUCH_KEY"]
+    [
+      "a missing key",
+      sets("reward.kind=judge", "reward.kind.model=anthropic:m", "keys.judge=NO_SUCH_KEY"),
+      2,
+      "NO_SUCH_KEY"
+    ]
   ] as const)("tells %s in one paragraph", async (_, settings, code, part) => {
     const finished = await inspo(["run", "--out", "refused", ...tinyRun, ...settings], { cwd })
     assertToldInOneParagraph(finished, code, part)

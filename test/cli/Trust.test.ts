@@ -93,7 +93,7 @@ describe("a run directory that somebody else made", { timeout: testTimeout, tags
 
   it("starts no program and asks no server in eval and resume; a remembered answer holds until the config changes", async () => {
     const command = [process.execPath, "-e", "require('fs').writeFileSync('ran', '')"]
-    const dir = await foreign("program", { reward: { kind: "command", command } })
+    const dir = await foreign("program", { reward: { kind: { name: "command", command } } })
     for (const args of [
       ["eval", dir, "--questions", "1"],
       ["resume", dir, "--at", "1", "--out", "branch-of-program"]
@@ -139,7 +139,7 @@ describe("a run directory that somebody else made", { timeout: testTimeout, tags
       "-e",
       "require('fs').readFileSync(0,'utf8').trim().split('\\n').forEach(()=>console.log(1))"
     ]
-    const flags = [...tinyRun, ...sets("reward.kind=command", `reward.command=${JSON.stringify(command)}`)]
+    const flags = [...tinyRun, ...sets("reward.kind=command", `reward.kind.command=${JSON.stringify(command)}`)]
     const made = await inspo(["run", "--no-baseline", "--quiet", "--out", "mine-own", ...flags], { cwd, env: env() })
     assert.strictEqual(made.code, 0, made.stderr)
     await rm(join(cwd, "mine-own", "report.md"))

@@ -26,7 +26,7 @@ describe("docs/how-to/search-r1.md", () => {
       const episode = Struct.omit(rollout, ["groupSize", "instructionsPerQuestion", "mcp"])
       assert.deepStrictEqual(episode, Struct.pick(expected, Struct.keys(episode)))
       assert.deepStrictEqual(
-        [retrieval.topK, reward.kind, scopeOf({ reward, rollout })],
+        [retrieval.topK, reward.kind.name, scopeOf({ reward, rollout })],
         [searchr1.topK, "em", "searchr1"]
       )
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

@@ -38,8 +38,7 @@ const config: RunConfig = {
     miniBatch: { ...scripted.train.miniBatch, size: 2 },
     kl: { name: "none" }
   },
-  reward: { ...scripted.reward, kind: "judge" },
-  judge: { model: `openai-compatible:${FaultyRun.price.model}` },
+  reward: { kind: { name: "judge", model: `openai-compatible:${FaultyRun.price.model}`, criteria: null } },
   requests: { ...scripted.requests, retries: FaultyRun.retries },
   budget: { ...scripted.budget, prices: [FaultyRun.price] },
   evaluation: { ...scripted.evaluation, questions: 1 }

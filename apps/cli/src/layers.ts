@@ -5,7 +5,9 @@ import {
   type Reward,
   type RewardKind,
   type Scope,
-  defaultConfig as defaultReward,
+  commandOf,
+  defaultOptions,
+  judgeOf,
   kindOf,
   layer as layerReward
 } from "@inspo/reward"
@@ -82,12 +84,12 @@ const reward = (config: RunConfig) => {
   const scope = scopeOf(config, agentOf(config))
   switch (kind.needs) {
     case "attempt":
-      return layerReward(kind.make({ ...defaultReward, ...config.reward, scope }))
+      return layerReward(kind.make({ ...defaultOptions, scope }))
     case "model":
       return Layer.unwrap(Effect.promise(() => judged(config, kind, scope)))
     case "program": {
-      const [program = "", ...args] = config.reward.command
-      const timeout = config.requests.timeoutSeconds ?? defaultReward.commandTimeout
+      const [program = "", ...args] = commandOf(config.reward) ?? []
+      const timeout = config.requests.timeoutSeconds ?? 60
       const options = { command: [program, ...args] as const, timeout: `${timeout} seconds` as const, scope }
       return Layer.unwrap(
         Effect.promise(kind.load).pipe(
@@ -100,8 +102,8 @@ const reward = (config: RunConfig) => {
 }
 
 const judged = async (config: RunConfig, kind: Extract<RewardKind, { readonly needs: "model" }>, scope: Scope) => {
-  const { budget, judge, keys, requests, reward } = config
-  const { criteria } = reward
+  const { budget, keys, requests, reward } = config
+  const { criteria = null, model = null } = judgeOf(reward) ?? {}
   const [make, { JudgePrompt }, LanguageModelLayer, { Metering }] = await Promise.all([
     kind.load(),
     import("@inspo/reward"),
@@ -109,15 +111,11 @@ const judged = async (config: RunConfig, kind: Extract<RewardKind, { readonly ne
     import("@inspo/reflection/models")
   ])
   const { maxOutputTokens } = JudgePrompt
-  const price = Prices.priceOf(ModelName.modelOf(judge.model), budget.prices)
+  const price = Prices.priceOf(ModelName.modelOf(model), budget.prices)
   const meter = Metering.measure({ price, maxOutputTokens })
   return Layer.unwrap(Effect.map(make({ scope, meter, ...(criteria === null ? {} : { criteria }) }), layerReward)).pipe(
     Layer.provide(
-      LanguageModelLayer.layer(
-        "judge",
-        { name: judge.model, key: keys.judge, maxOutputTokens, temperature: 0 },
-        requests
-      )
+      LanguageModelLayer.layer("judge", { name: model, key: keys.judge, maxOutputTokens, temperature: 0 }, requests)
     )
   )
 }

@@ -1,7 +1,7 @@
 import type { Engine } from "@inspo/engine"
 import { Rules, SearchEvery, Settings } from "@inspo/evolution"
-import { ClauseBank, type FailureMode, ModelName, ProposerModel } from "@inspo/reflection"
-import { RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
+import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
+import { RewardConfig, type Scope, kindOf } from "@inspo/reward"
 import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { TrainConfig as PolicyGradientConfig, adamw } from "@inspo/policy-gradient"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
@@ -140,16 +140,6 @@ const EngineConfig = Schema.Struct({
   })
 })
 
-/** The reward of an answer. */
-export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["commandTimeout", "format", "scope"]))
-
-/** The language model that judges answers, if `reward.kind` is `judge`. */
-const JudgeConfig = Schema.Struct({
-  model: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: `The judge: ${ModelName.forms}; null without one`
-  })
-})
-
 /** Switches for controlled comparisons; off in normal runs. */
 const ControlConfig = Schema.Struct({
   permuteCredit: Schema.Boolean.annotate({
@@ -199,7 +189,6 @@ export const Algorithm = Schema.Struct({
   rollout: RolloutConfig.annotate({ description: "How the agent answers a question" }),
   retrieval: RetrievalConfig.annotate({ description: "The search that the agent calls" }),
   reward: RewardConfig.annotate({ description: "The reward of an answer" }),
-  judge: JudgeConfig.annotate({ description: "The language model that judges answers, if `reward.kind` is `judge`" }),
   train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),
   evaluation: EvaluationConfig.annotate({ description: "Which questions are held out, and which policy is returned" }),
   checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),

@@ -1,5 +1,4 @@
 /** Rules that several settings must satisfy together. */
-import { kindOf } from "@inspo/reward"
 import { Agents } from "@inspo/rollout"
 import { Equal } from "effect"
 import { type Algorithm, initialSize } from "./Algorithm.ts"
@@ -101,26 +100,6 @@ const agentHasItsTools: Rule = ({ rollout }) => {
   })
 }
 
-const judgeIsNamed: Rule = ({ judge, reward }) =>
-  kindOf(reward).needs !== "model" || judge.model !== null
-    ? null
-    : new ConfigError({
-        field: "judge.model",
-        value: "null",
-        expected: `a language model, because reward.kind is ${reward.kind}`,
-        remedy: "Name it, as in --set judge.model=openai:gpt-4.1-mini."
-      })
-
-const commandIsNamed: Rule = ({ reward }) =>
-  kindOf(reward).needs !== "program" || reward.command.length > 0
-    ? null
-    : new ConfigError({
-        field: "reward.command",
-        value: "[]",
-        expected: "a program and its arguments, because reward.kind is command",
-        remedy: "Set the program, as in --set 'reward.command=[python3, score.py]'."
-      })
-
 /** In the order in which they are checked. */
 const rules: ReadonlyArray<Rule> = [
   parentsHavePlaces,
@@ -130,7 +109,5 @@ const rules: ReadonlyArray<Rule> = [
   UpdateRules.broken,
   selectionIsValidated,
   miniBatchFits,
-  agentHasItsTools,
-  judgeIsNamed,
-  commandIsNamed
+  agentHasItsTools
 ]

@@ -50,8 +50,7 @@ export const robust: Algorithm = {
     scoredTurns: "valid"
   },
   retrieval: { topK: 3 },
-  reward: { kind: "em", criteria: null, command: [] },
-  judge: { model: null },
+  reward: { kind: { name: "em" } },
   train: {
     batchSize: 512,
     fromStep: 1,

@@ -58,7 +58,7 @@ const variants = {
   "an agent that writes one turn, read without tags": {
     ...base,
     rollout: { ...base.rollout, agent: "direct", scoredTurns: "all" },
-    reward: { ...base.reward, kind: "command", command: ["true"] }
+    reward: { ...base.reward, kind: { name: "command", command: ["true"] } }
   },
   "2 parents": withPopulation({ parents: 2 }),
   "4 parents": withPopulation({ parents: 4 }),

@@ -35,13 +35,19 @@ describe("Algorithm", () => {
   )
 
   it("knows which tools an agent calls by itself, and whether its tags are read", () => {
+    const kinds = {
+      em: { name: "em" },
+      f1: { name: "f1" },
+      judge: { name: "judge", model: "openai:m", criteria: null },
+      command: { name: "command", command: ["true"] }
+    } as const
     const acting = (
       agent: Algorithm["rollout"]["agent"],
-      kind: Algorithm["reward"]["kind"],
+      kind: keyof typeof kinds,
       changes: Partial<Algorithm["rollout"]> = {}
     ) => {
       const rollout = { ...quick.rollout, agent, ...changes }
-      const { actions, readsTags } = protocolOf({ rollout, reward: { ...quick.reward, kind } })
+      const { actions, readsTags } = protocolOf({ rollout, reward: { ...quick.reward, kind: kinds[kind] } })
       return [...actions, readsTags]
     }
     assert.deepStrictEqual(acting("search-r1", "em"), ["search", "answer", true])

@@ -71,6 +71,9 @@ describe("an agent of one's own", () => {
   it("has its own scope of the answer, which a program that scores does not take", () => {
     const scope = (kind: Algorithm["reward"]["kind"]) =>
       scopeOf({ rollout: configured, reward: { ...settings.reward, kind } }, own)
-    assert.deepStrictEqual([scope("em"), scope("command")], ["searchr1", "response"])
+    assert.deepStrictEqual(
+      [scope({ name: "em" }), scope({ name: "command", command: ["true"] })],
+      ["searchr1", "response"]
+    )
   })
 })

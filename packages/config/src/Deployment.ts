@@ -49,15 +49,18 @@ export const RequestsConfig = Schema.Struct({
   timeoutSeconds: Schema.NullOr(PositiveNumber).annotate({
     description:
       "Timeout of one request, or null for the defaults: 30 seconds for a retriever, 60 for the judge and for " +
-      "`reward.command`, 300 for the proposer and `policy.model`. Tools have at least 300"
+      "`reward.kind: command`, 300 for the proposer and `policy.model`. Tools have at least 300"
   }),
   retries: NonNegativeInt.annotate({
     description: "Retries of a request to a retriever, `policy.model`, proposer or judge after a temporary failure"
   })
 })
 
-/** The address in the name of a language model, or null; a config has it in the name. */
-const Address = Schema.Struct({ url: Schema.NullOr(Schema.NonEmptyString) })
+/** The addresses of language models, which a config has in their names. */
+const Addresses = Schema.Struct({
+  proposer: Schema.NullOr(Schema.NonEmptyString),
+  judge: Schema.NullOr(Schema.NonEmptyString)
+})
 
 /**
  * Where and how the work of a run is done. It does not affect results: the first event of a run records fingerprints and names
@@ -76,7 +79,7 @@ export const Deployment = Schema.Struct({
         "searches it, or the agent searches nothing"
     })
   }),
-  proposer: Address,
+  models: Addresses,
   rollout: Schema.Struct({
     mcp: Schema.Array(McpServer).annotate({
       description:
@@ -90,7 +93,6 @@ export const Deployment = Schema.Struct({
         "Address of a server with Search-R1's `/retrieve` API, or null for the embedded index over the passages"
     })
   }),
-  judge: Address,
   requests: RequestsConfig.annotate({ description: "Timeouts and retries of requests to servers, tools and programs" }),
   evaluation: Schema.Struct({
     baseline: Schema.Boolean.annotate({
@@ -140,10 +142,9 @@ export interface Deployment extends Schema.Schema.Type<typeof Deployment> {}
 /** The embedded engine on this machine, the generated world, a file for the journal, and no limits. */
 export const local: Deployment = {
   data: { questions: null, corpus: null },
-  proposer: { url: null },
+  models: { proposer: null, judge: null },
   rollout: { mcp: [] },
   retrieval: { url: null },
-  judge: { url: null },
   requests: { timeoutSeconds: null, retries: 4 },
   evaluation: { baseline: true },
   policy: { model: null },

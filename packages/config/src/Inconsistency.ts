@@ -1,6 +1,6 @@
 import { ConfigError, asksModel, inconsistency as inAlgorithm, unknownPrice } from "@inspo/coevolution"
 import { ModelName, Prices, ProposerModel } from "@inspo/reflection"
-import { kindOf } from "@inspo/reward"
+import { judgeOf } from "@inspo/reward"
 import { Agents, builtInTools } from "@inspo/rollout"
 import type { RunConfig } from "./RunConfig.ts"
 
@@ -28,10 +28,11 @@ export const noChatPolicy =
 export const paidModels = (
   config: RunConfig
 ): ReadonlyArray<{ readonly section: "policy" | "judge" | "proposer"; readonly model: string | null }> => {
-  const { judge, policy, proposer, reward } = config
+  const { policy, proposer, reward } = config
+  const judge = judgeOf(reward)
   return [
     ...(policy.model === null ? [] : [{ section: "policy" as const, model: ModelName.modelOf(policy.model) }]),
-    ...(kindOf(reward).needs === "model" ? [{ section: "judge" as const, model: ModelName.modelOf(judge.model) }] : []),
+    ...(judge === null ? [] : [{ section: "judge" as const, model: ModelName.modelOf(judge.model) }]),
     ...(asksModel(config) ? [{ section: "proposer" as const, model: ModelName.modelOf(proposer.model.name) }] : [])
   ]
 }
@@ -55,11 +56,11 @@ export const notAModel = (field: string): ConfigError =>
     remedy: `Set it as in --set ${field}=openai:gpt-4.1-mini.`
   })
 
-const modelsAreNamed: Rule = ({ judge, policy, proposer }) => {
+const modelsAreNamed: Rule = ({ policy, proposer, reward }) => {
   const names = {
     "policy.model": policy.model,
     "proposer.model": proposer.model.name === ProposerModel.offline ? null : proposer.model.name,
-    "judge.model": judge.model
+    "reward.kind.model": judgeOf(reward)?.model ?? null
   }
   const wrong = Object.entries(names).find(([, name]) => name !== null && ModelName.parse(name) === null)
   return wrong === undefined ? null : notAModel(wrong[0])

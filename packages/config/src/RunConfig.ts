@@ -1,6 +1,7 @@
 /** The settings of a run in a config file, and their two parts: an algorithm and a deployment. */
 import { Algorithm } from "@inspo/coevolution"
 import { ModelName } from "@inspo/reflection"
+import { judgeOf } from "@inspo/reward"
 import { Predicate, Schema, Struct } from "effect"
 import { Deployment } from "./Deployment.ts"
 
@@ -29,7 +30,6 @@ export const RunConfig = Schema.Struct({
   rollout: both(fields.rollout, around.rollout).annotate({ description: "How the agent answers a question" }),
   retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
   reward: fields.reward,
-  judge: fields.judge,
   requests: around.requests,
   train: fields.train,
   evaluation: both(around.evaluation, fields.evaluation).annotate({
@@ -58,19 +58,21 @@ export const algorithmOf = (config: RunConfig): Algorithm => ({
   proposer: withName(config.proposer, ModelName.withoutUrl),
   rollout: Struct.pick(config.rollout, Struct.keys(fields.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
-  judge: { model: config.judge.model === null ? null : ModelName.withoutUrl(config.judge.model) },
+  reward: withJudge(config.reward, ModelName.withoutUrl),
   evaluation: Struct.pick(config.evaluation, Struct.keys(fields.evaluation.fields)),
   engine: Struct.pick(config.engine, Struct.keys(fields.engine.fields))
 })
 
 /** Where and how the work is done. */
 export const deploymentOf = (config: RunConfig): Deployment => ({
-  ...Struct.pick(config, Struct.keys(around)),
+  ...Struct.pick(config, Struct.keys(Struct.omit(around, ["models"]))),
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
-  proposer: { url: ModelName.urlOf(config.proposer.model.name) },
+  models: {
+    proposer: ModelName.urlOf(config.proposer.model.name),
+    judge: ModelName.urlOf(judgeOf(config.reward)?.model ?? "")
+  },
   rollout: Struct.pick(config.rollout, Struct.keys(around.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(around.retrieval.fields)),
-  judge: { url: ModelName.urlOf(config.judge.model ?? "") },
   evaluation: Struct.pick(config.evaluation, Struct.keys(around.evaluation.fields)),
   engine: Struct.pick(config.engine, Struct.keys(around.engine.fields))
 })
@@ -80,17 +82,20 @@ const withName = (proposer: Algorithm["proposer"], change: (name: string) => str
   model: { ...proposer.model, name: change(proposer.model.name) }
 })
 
+const withJudge = (reward: Algorithm["reward"], change: (name: string) => string): Algorithm["reward"] => {
+  const judge = judgeOf(reward)
+  return judge === null ? reward : { ...reward, kind: { ...judge, model: change(judge.model) } }
+}
+
 /** The config of an algorithm in a deployment. */
-export const join = (algorithm: Algorithm, deployment: Deployment): RunConfig => ({
+export const join = (algorithm: Algorithm, { models, ...deployment }: Deployment): RunConfig => ({
   ...algorithm,
   ...deployment,
   data: { ...algorithm.data, ...deployment.data },
-  proposer: withName(algorithm.proposer, (name) => ModelName.withUrl(name, deployment.proposer.url)),
+  proposer: withName(algorithm.proposer, (name) => ModelName.withUrl(name, models.proposer)),
   rollout: { ...algorithm.rollout, ...deployment.rollout },
   retrieval: { ...algorithm.retrieval, ...deployment.retrieval },
-  judge: {
-    model: algorithm.judge.model === null ? null : ModelName.withUrl(algorithm.judge.model, deployment.judge.url)
-  },
+  reward: withJudge(algorithm.reward, (name) => ModelName.withUrl(name, models.judge)),
   evaluation: { ...algorithm.evaluation, ...deployment.evaluation },
   engine: { ...algorithm.engine, ...deployment.engine }
 })

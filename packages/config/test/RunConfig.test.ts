@@ -34,9 +34,8 @@ const Elsewhere = Schema.Struct({
 
 const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Type): Deployment => ({
   ...local,
-  proposer: { url },
+  models: { proposer: url, judge: url },
   retrieval: { url },
-  judge: { url },
   requests: { timeoutSeconds: null, retries },
   evaluation: { baseline },
   engine: { ...local.engine, url, concurrency: 2 },
@@ -49,7 +48,7 @@ const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Typ
 const asking = (config: RunConfig, proposer: string, judge: string): RunConfig => ({
   ...config,
   proposer: { ...config.proposer, model: ProposerModel.named(proposer) },
-  judge: { model: judge }
+  reward: { kind: { name: "judge", model: judge, criteria: null } }
 })
 
 describe("a config", () => {
@@ -61,7 +60,7 @@ describe("a config", () => {
       const parts = [...leaves(algorithm), ...leaves(deployment)]
       assert.strictEqual(new Set(parts).size, parts.length)
       // The address of a language model is in its name.
-      const addresses = ["proposer.url", "judge.url"]
+      const addresses = ["models.proposer", "models.judge"]
       assert.sameMembers(parts, [...leaves(config), ...addresses])
       assert.deepStrictEqual(Schema.decodeUnknownSync(RunConfig, exactly)(config), config)
     }

@@ -1,4 +1,4 @@
-import type { Spent } from "@inspo/domain"
+import type { Choice, Spent } from "@inspo/domain"
 import { type Duration, type Effect, type Result, Schema } from "effect"
 import type { LanguageModel, Response } from "effect/ai"
 import type { ChildProcessSpawner } from "effect/process"
@@ -12,7 +12,7 @@ import { Scope } from "./Scope.ts"
  */
 export type RewardKind<Name extends string = string> = Named<Name> & (OfAttempt | OfModel | OfProgram)
 
-interface Named<Name extends string> {
+interface Named<Name extends string> extends Choice.Named {
   readonly name: Name
   /** What a mean of its rewards is called in tables and figures. */
   readonly label: string
@@ -74,7 +74,7 @@ export interface ProgramOptions {
 /** Compares an answer with the golden answers; in [0, 1], and no lower with more of them. */
 export type Measure = (answer: string, goldenAnswers: ReadonlyArray<string>) => number
 
-/** The settings of rewards, whichever is used. */
+/** How rewards of an attempt read it. */
 export const RewardOptions = Schema.Struct({
   scope: Scope.annotate({
     description:
@@ -82,21 +82,11 @@ export const RewardOptions = Schema.Struct({
       "together as Search-R1 does (`searchr1`), or in the response with its observations as verl's port does " +
       "(`verl`)"
   }),
-  format: ResponseFormat.FormatScores,
-  criteria: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "The criteria of `judge` for a correct answer, as text, or null for the built-in ones"
-  }),
-  command: Schema.Array(Schema.NonEmptyString).annotate({ description: "Program and arguments of `command`" }),
-  commandTimeout: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
-    description: "Seconds that one batch may take the program"
-  })
+  format: ResponseFormat.FormatScores
 })
 export interface RewardOptions extends Schema.Schema.Type<typeof RewardOptions> {}
 
 export const defaultOptions: RewardOptions = {
   scope: "response",
-  format: ResponseFormat.defaultScores,
-  criteria: null,
-  command: [],
-  commandTimeout: 60
+  format: ResponseFormat.defaultScores
 }

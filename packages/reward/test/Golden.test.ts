@@ -3,11 +3,10 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import {
   ScoredEpisode,
-  defaultConfig,
+  defaultOptions,
   ExactMatch,
-  kindOf,
   ResponseFormat,
-  type RewardConfig,
+  type RewardOptions,
   Rewards,
   SearchR1
 } from "@inspo/reward"
@@ -53,11 +52,12 @@ const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Union([Exac
 
 const list = (answers: typeof Answers.Type) => (typeof answers === "string" ? [answers] : answers)
 
-const score = (row: typeof SolutionRow.Type, solution: string, config: Partial<RewardConfig>) => {
-  const whole = { ...defaultConfig, ...config }
-  const kind = kindOf(whole)
-  if (kind.needs !== "attempt") return assert.fail("its rewards need only the attempt")
-  const reward = kind.make(whole)
+const score = (
+  row: typeof SolutionRow.Type,
+  solution: string,
+  { kind = "em", ...options }: Partial<RewardOptions> & { readonly kind?: keyof typeof Rewards.builtIn }
+) => {
+  const reward = Rewards.builtIn[kind].make({ ...defaultOptions, ...options })
   return Effect.runSync(
     reward.score(ScoredEpisode.fromSolution({ question: "", goldenAnswers: list(row.ground_truth.target) }, solution))
   )
@@ -115,7 +115,7 @@ describe.skipIf(rows.length === 0)(`golden cases of ${file} (skipped where the f
   })
 
   it("score in scope verl as verl's port does", () => {
-    const { score: verl } = Rewards.builtIn.em.make({ ...defaultConfig, scope: "verl" })
+    const { score: verl } = Rewards.builtIn.em.make({ ...defaultOptions, scope: "verl" })
     for (const row of solutions) {
       const question = { question: "", goldenAnswers: list(row.ground_truth.target) }
       for (const [response, expected] of [

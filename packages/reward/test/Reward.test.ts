@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   ScoredEpisode,
-  defaultConfig,
+  defaultOptions,
   layer,
   layerExactMatch,
   Reward,
@@ -56,7 +56,7 @@ describe("the default reward", () => {
     "does not depend on the instruction",
     [Instruction],
     ([pieces]) => {
-      const { score } = Rewards.builtIn.em.make(defaultConfig)
+      const { score } = Rewards.builtIn.em.make(defaultOptions)
       for (const response of responses) {
         const prompt = `<|im_start|>user\n${pieces.join("")} Question: Where?<|im_end|>\n<|im_start|>assistant\n`
         const alone = Effect.runSync(score(ScoredEpisode.fromSolution(question, response)))

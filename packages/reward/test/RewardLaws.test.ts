@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
-import { Reward, RewardError, Rewards, defaultConfig } from "@inspo/reward"
+import { Reward, RewardError, Rewards, defaultOptions } from "@inspo/reward"
 import * as JudgeReward from "@inspo/reward/JudgeReward"
 import { RewardLaws } from "@inspo/reward/testing"
 import { Effect, Layer, Stream } from "effect"
@@ -9,7 +9,7 @@ import { LanguageModel } from "effect/ai"
 for (const scope of ["response", "searchr1", "verl"] as const)
   describe.each(Object.entries(Rewards.builtIn))(`%s, scope ${scope}`, (_, { make }) => {
     const readsPrompt = scope === "searchr1"
-    for (const { check, name } of RewardLaws.laws(make({ ...defaultConfig, scope }), { readsPrompt }))
+    for (const { check, name } of RewardLaws.laws(make({ ...defaultOptions, scope }), { readsPrompt }))
       it.effect(name, () => check)
   })
 
@@ -47,13 +47,13 @@ const bugs: Readonly<Record<string, (score: Score) => Score>> = {
       })
   },
   "the instruction does not change the reward": () =>
-    Rewards.builtIn.em.make({ ...defaultConfig, scope: "searchr1" }).score,
+    Rewards.builtIn.em.make({ ...defaultOptions, scope: "searchr1" }).score,
   "what scoring cost is counted, and not negative": (score) => (attempt) =>
     Effect.map(score(attempt), (scored) => ({ ...scored, spent: { calls: 1, tokens: NaN, usd: null } }))
 }
 
 describe("the laws of a reward find a planted bug", () => {
-  const { score } = Rewards.builtIn.em.make(defaultConfig)
+  const { score } = Rewards.builtIn.em.make(defaultOptions)
 
   it.effect.each(RewardLaws.laws({ score }).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /** The verbs that evaluate agents, score answers and list methods. */
-import { Rewards, Scope, defaultConfig } from "@inspo/reward"
+import { Rewards, Scope, defaultOptions } from "@inspo/reward"
 import { AgentName } from "@inspo/rollout"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
@@ -70,8 +70,8 @@ export const evaluate = Command.make(
   })
 )
 
-const part = (name: keyof typeof defaultConfig.format, description: string) =>
-  flags.number(`${name}-score`, `em-format: ${description}`).pipe(Flag.withDefault(defaultConfig.format[name]))
+const part = (name: keyof typeof defaultOptions.format, description: string) =>
+  flags.number(`${name}-score`, `em-format: ${description}`).pipe(Flag.withDefault(defaultOptions.format[name]))
 
 export const score = Command.make(
   "score",

@@ -1,7 +1,7 @@
 import type { ProposerErrorKind } from "@inspo/reflection"
 
 /** The settings that name a language model. */
-export const modelSetting = { policy: "policy.model", proposer: "proposer.model", judge: "judge.model" } as const
+export const modelSetting = { policy: "policy.model", proposer: "proposer.model", judge: "reward.kind.model" } as const
 
 /** A part of a run that a language model does. */
 export type Section = keyof typeof modelSetting

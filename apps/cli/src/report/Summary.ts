@@ -102,7 +102,7 @@ export const summarize = (run: {
     learned: evidence !== null,
     evidence,
     unproven: phase.unproven,
-    measure: config.reward.kind,
+    measure: config.reward.kind.name,
     evaluation: (["before", "after"] as const).flatMap((policy) =>
       (
         [

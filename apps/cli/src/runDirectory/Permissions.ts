@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
 import { ModelName } from "@inspo/reflection"
+import { commandOf, judgeOf } from "@inspo/reward"
 import { Credentials } from "@inspo/tracking"
 import { modelSetting, type Section } from "../proposer/Settings.ts"
 
@@ -33,20 +34,14 @@ export const permission = (says: string, ...identity: ReadonlyArray<unknown>): P
   says
 })
 
-const answering = ({
-  engine,
-  judge,
-  keys,
-  policy,
-  retrieval,
-  reward,
-  rollout
-}: RunConfig): ReadonlyArray<Permission> => [
+const answering = ({ engine, keys, policy, retrieval, reward, rollout }: RunConfig): ReadonlyArray<Permission> => [
   ...model("policy", policy.model, keys.policy),
   ...address("engine", engine.url, keys.engine),
   ...address("retrieval", retrieval.url, keys.retrieval),
-  ...model("judge", judge.model, keys.judge),
-  ...(reward.command.length === 0 ? [] : [program("reward.command", reward.command, [])]),
+  ...model("judge", judgeOf(reward)?.model ?? null, keys.judge),
+  ...[commandOf(reward) ?? []].flatMap((command) =>
+    command.length === 0 ? [] : [program("reward.kind.command", command, [])]
+  ),
   ...rollout.mcp.map((server) =>
     "command" in server
       ? program("rollout.mcp", server.command, server.env ?? [])

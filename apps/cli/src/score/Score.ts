@@ -1,7 +1,7 @@
 import { PlainText, Utf8, FirstIssue, JsonText, Trajectory } from "@inspo/domain"
 import {
   ScoredEpisode,
-  defaultConfig,
+  defaultOptions,
   ResponseFormat,
   RewardError,
   type RewardFunction,
@@ -45,7 +45,7 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
         })
     )
   )
-  const judge = Rewards.builtIn[input.reward].make({ ...defaultConfig, format, scope: input.scope })
+  const judge = Rewards.builtIn[input.reward].make({ ...defaultOptions, format, scope: input.scope })
   const [name, bytes] = input.file === "-" ? ["standard input", stdio.stdin] : [input.file, fs.stream(input.file)]
   const scored = scoreRow(input, judge)
   const total = yield* Ref.make({ failed: 0, scored: 0, sum: 0 })

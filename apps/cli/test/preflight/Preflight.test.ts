@@ -20,8 +20,7 @@ const optimized = (url: string): RunConfig => ({
 })
 const judged = (url: string): RunConfig => ({
   ...Presets.tiny,
-  reward: { ...Presets.tiny.reward, kind: "judge" },
-  judge: { model: `${url}#m` },
+  reward: { kind: { name: "judge", model: `${url}#m`, criteria: null } },
   requests
 })
 const searching = (url: string): RunConfig => ({
@@ -99,7 +98,7 @@ describe("look", () => {
   ]
   const parts = [
     ["proposer", optimized, "models", "proposer."],
-    ["judge", judged, "models", "judge."],
+    ["judge", judged, "models", "reward.kind."],
     ["retriever", searching, "retriever", ""],
     ["engine", remote("tinker"), "engine", ""],
     ["engine", remote("completions"), "engine", ""]

@@ -155,7 +155,7 @@ describe("degraded", () => {
 
 describe("both", () => {
   it("call rewards by their name", () => {
-    const config = { ...Presets.quick, reward: { ...Presets.quick.reward, kind: "f1" as const } }
+    const config = { ...Presets.quick, reward: { ...Presets.quick.reward, kind: { name: "f1" as const } } }
     const scored = { ...report, config, summary: { ...summary, measure: "f1" } }
     for (const page of [RunReport.text(scored, 80).join("\n"), RunReport.markdown(scored, none)]) {
       assert.notMatch(page, /\bEM\b/u)

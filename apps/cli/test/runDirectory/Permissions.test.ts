@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
 import { ProposerModel } from "@inspo/reflection"
 import { providers } from "@inspo/reflection/models"
-import { Schema } from "effect"
+import { Array as Arr, Schema } from "effect"
 import { permissionsOf, usualKeys } from "../../src/runDirectory/Permissions.ts"
 
 const Name = Schema.String.check(Schema.isPattern(/^[A-Z]{3,8}$/u))
@@ -22,7 +22,9 @@ const configOf = ({ command, engine, journal, retrieval, server }: typeof Named.
   engine: { ...Presets.tiny.engine, url: url(engine) },
   retrieval: { ...Presets.tiny.retrieval, url: url(retrieval) },
   keys: { ...Presets.tiny.keys, journal, engine, retrieval },
-  reward: { ...Presets.tiny.reward, command },
+  reward: {
+    kind: Arr.isReadonlyArrayNonEmpty(command) ? { name: "command", command } : Presets.tiny.reward.kind
+  },
   rollout: { ...Presets.tiny.rollout, mcp: server === null ? [] : [{ command: [server], env: [server] }] }
 })
 

@@ -75,7 +75,7 @@ describe("views", () => {
 describe("training rewards", () => {
   it.prop("are shown with their name and the number of answers", [End], ([end]) => {
     const record = RunRecord.observe(
-      RunRecord.empty({ ...config, reward: { ...config.reward, kind: "f1" } }),
+      RunRecord.empty({ ...config, reward: { ...config.reward, kind: { name: "f1" as const } } }),
       events.slice(0, end)
     )
     const { trained } = overview(run(place, record, written, 0), record, notes)

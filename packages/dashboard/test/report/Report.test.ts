@@ -79,7 +79,7 @@ describe("Report.html", () => {
   })
 
   it("names the reward", () => {
-    const f1 = { ...config, reward: { ...config.reward, kind: "f1" as const } }
+    const f1 = { ...config, reward: { ...config.reward, kind: { name: "f1" as const } } }
     const document = html(RunRecord.observe(RunRecord.empty(f1), events))
     assert.notMatch(document, /\bEM\b/u)
     for (const part of ["Training F1, n = ", "Validation F1", '<th scope="col" class="num">F1</th>'])

@@ -11,6 +11,7 @@ export const emFormat = {
   label: "EM with format",
   description: "format-aware exact match",
   needs: "attempt",
+  defaults: {},
   make: ({ format, scope }) =>
     make("em-format", (attempt) => {
       const answer = extract(attempt, scope)

@@ -19,6 +19,7 @@ const measured = <const Name extends string>(name: Name, label: string, descript
     label,
     description,
     needs: "attempt",
+    defaults: {},
     measure,
     make: ({ scope }) => fromMeasure(name, measure, scope)
   }) satisfies RewardKind<Name>

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { commandOf } from "@inspo/reward"
 import type { RunConfig } from "@inspo/config"
 import { Trajectory } from "@inspo/domain"
 import { Effect, Option } from "effect"
@@ -149,7 +150,7 @@ const fingerprint = (
           questions,
           rollout,
           // Without the paths of Node.js and the program.
-          { ...reward, command: reward.command.slice(2) }
+          commandOf(reward)?.slice(2)
         ])
       ])
     )

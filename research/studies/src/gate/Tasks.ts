@@ -33,11 +33,15 @@ export const configure = ({ measure, tokens }: Task, config: RunConfig): RunConf
     texts: { ...config.rollout.texts, prompt: "{instruction}\n\n{question}" },
     scoredTurns: "all"
   },
-  reward: { ...config.reward, kind: "command", command: scoring(measure) }
+  reward: { ...config.reward, kind: { name: "command", command: scoring(measure) } }
 })
 
 /** The command that rewards answers. */
-export const scoring = (measure: Measure): ReadonlyArray<string> => [process.execPath, program, measure]
+export const scoring = (measure: Measure): readonly [string, ...ReadonlyArray<string>] => [
+  process.execPath,
+  program,
+  measure
+]
 
 /** Three long passages and a question. */
 const longestPrompt = 2400

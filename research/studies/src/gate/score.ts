@@ -1,4 +1,4 @@
-/** The program of a reward (`reward.command`): `score.ts words`, `parts`, `calculated` or `letter`, after `Measures.ts`. */
+/** The program of a reward (`reward.kind.command`): `score.ts words`, `parts`, `calculated` or `letter`, after `Measures.ts`. */
 import { createInterface } from "node:readline"
 import type { Line } from "@inspo/reward/CommandReward"
 import { answered, measures } from "./Measures.ts"
