@@ -32,6 +32,18 @@ describe("A run that crashes once before and once after everything it does outsi
     ["verification in rollouts of its own", small(base)],
     ["instructions on the same questions", small(comparing)],
     ["instructions that share samples", small(sharing)],
+    [
+      "a loss, a rule of credit and a choice of rollouts that engines lack",
+      small({
+        ...base,
+        train: {
+          ...base.train,
+          loss: { name: "gspo", low: 3e-4, high: 4e-4 },
+          credit: { name: "retrieval" },
+          keep: { name: "differing" }
+        }
+      })
+    ],
     ["the next step sampled while one trains", small({ ...base, train: { ...base.train, staleness: 1 } })]
   ] as const)(
     "comes to the events and checkpoints of one that did not, and pays for nothing twice that it has stored (%s)",

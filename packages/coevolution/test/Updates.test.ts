@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Algorithm, EventLog, inconsistency, type RunEvent, Strategies } from "@inspo/coevolution"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Advantage, Credits, Keeps, Losses } from "@inspo/policy-gradient"
+import { Effect, Layer, Schema } from "effect"
+import { algorithm, runOn } from "./support/ScriptedRun.ts"
+
+/** Constants that have no default. */
+const given: Readonly<Record<string, object>> = {
+  "ratio-variance": { lambda: 0.5 },
+  discount: { gamma: 0.9 },
+  information: { beta: 0.1, temperature: 1 },
+  varied: { share: 0.5 },
+  "varied-in-group": { members: 1 },
+  gfpo: { k: 2 },
+  "pass-at-k": { k: 2 }
+}
+
+const choose = <A>(schema: Schema.Codec<A, unknown>, name: string): A =>
+  Schema.decodeUnknownSync(schema)({ name, ...given[name] })
+
+const withTrain = (changes: Partial<Algorithm["train"]>): Algorithm => ({
+  ...algorithm,
+  schedule: { ...algorithm.schedule, steps: 3, evolveEvery: 0, pruneEvery: 0 },
+  evaluation: { ...algorithm.evaluation, questions: 0 },
+  train: { ...algorithm.train, ...changes }
+})
+
+const names = (methods: ReadonlyArray<{ readonly name: string }>) => methods.map(({ name }) => name)
+
+const settings: ReadonlyArray<readonly [string, Algorithm]> = [
+  ...names(Losses.losses).map((name) => [name, withTrain({ loss: choose(Losses.Loss, name) })] as const),
+  ...names(Credits.credits).map((name) => [name, withTrain({ credit: choose(Credits.Credit, name) })] as const),
+  ...names(Keeps.keeps).map((name) => [name, withTrain({ keep: choose(Keeps.Keep, name) })] as const),
+  ...names(Advantage.Advantage.methods).map(
+    (name) => [name, withTrain({ advantage: choose(Advantage.Advantage, name) })] as const
+  )
+]
+
+const recorded = (algorithm: Algorithm, strategies = Strategies.layer(algorithm)) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    yield* runOn(algorithm, Layer.succeed(Journal, journal), undefined, { strategies })
+    return yield* EventLog.read(journal)
+  }).pipe(Effect.provide(layerMemory, { local: true }))
+
+const trainings = (events: ReadonlyArray<RunEvent>) =>
+  events.flatMap((event) => (event._tag === "StepTrained" ? [event.metrics] : []))
+
+describe("an update", () => {
+  it.effect.each(settings.filter(([, settings]) => inconsistency(settings) === null))("trains a run by %s", ([, own]) =>
+    Effect.gen(function* () {
+      const events = yield* recorded(own)
+      assert.lengthOf(trainings(events), 3)
+      for (const { clipFraction } of trainings(events).flat()) assert.isTrue(clipFraction >= 0 && clipFraction <= 1)
+    })
+  )
+
+  it("is refused before the start where a run lacks what it needs", () => {
+    const refused = settings.flatMap(([name, settings]) => {
+      const error = inconsistency(settings)
+      return error === null ? [] : [`${name}: ${error.field}`]
+    })
+    assert.deepStrictEqual(refused, [
+      "icpo: train.loss",
+      "key-turns: train.credit",
+      "stages: train.credit",
+      "information: train.credit",
+      "anytime: train.credit"
+    ])
+  })
+
+  it.each<readonly [string, Partial<Algorithm["train"]>, Partial<Algorithm["rollout"]>]>([
+    ["train.advantage", {}, { instructionsPerQuestion: "samples" }],
+    [
+      "train.credit",
+      { advantage: { name: "centred" }, credit: choose(Credits.Credit, "discount") },
+      { instructionsPerQuestion: "samples" }
+    ],
+    ["train.advantage.k", { advantage: { name: "gfpo", k: 3, efficient: false, epsilon: 0 } }, {}],
+    ["train.keep.members", { keep: { name: "varied-in-group", members: 3 } }, {}],
+    ["rollout.groupSize", {}, { groupSize: 1 }],
+    ["train.normalization", { loss: choose(Losses.Loss, "gspo"), normalization: { name: "token-mean" } }, {}],
+    ["train.loss.low", { loss: { name: "clip", low: -1, high: 1, dual: 0 } }, {}],
+    ["train.keep.share", { keep: { name: "varied", share: 2 } }, {}]
+  ])("is refused where its settings contradict each other: %s", (field, train, rollout) => {
+    const own = withTrain(train)
+    assert.strictEqual(inconsistency({ ...own, rollout: { ...own.rollout, ...rollout } })?.field, field)
+    assert.isNull(
+      inconsistency({ ...own, rollout: { ...own.rollout, ...rollout }, train: { ...own.train, fromStep: null } })
+    )
+  })
+
+  it.effect("takes an estimator of its user, which the first event names", () =>
+    Effect.gen(function* () {
+      const mine: Advantage.Interface = {
+        identity: { name: "mine", parameters: {} },
+        ofBatch: (groups) => groups.map((group) => group.map(({ reward }) => reward - 0.5))
+      }
+      const own = withTrain({})
+      const layer = Layer.merge(Strategies.layer(own), Layer.succeed(Advantage.Estimator, mine))
+      const [first, ...events] = yield* recorded(own, layer)
+      if (first?._tag !== "RunStarted") return assert.fail("a log begins with RunStarted")
+      assert.deepStrictEqual(Strategies.foreign(own, first.strategies), [
+        { part: "estimator", identity: mine.identity }
+      ])
+      const usual = yield* recorded(own)
+      assert.notDeepEqual(trainings(events), trainings(usual))
+    })
+  )
+})
