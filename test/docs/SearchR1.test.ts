@@ -23,7 +23,7 @@ describe("docs/how-to/search-r1.md", () => {
         seed: Option.none()
       })
       const expected = { ...searchr1, texts: { ...searchr1.texts, invalidAction: "\n…\n" } }
-      const episode = Struct.omit(rollout, ["groupSize", "instructionsPerQuestion", "mcp"])
+      const episode = Struct.omit(rollout, ["groupSize", "instructionsPerQuestion", "mcp", "rescue"])
       assert.deepStrictEqual(episode, Struct.pick(expected, Struct.keys(episode)))
       assert.deepStrictEqual(
         [retrieval.topK, reward.kind.name, scopeOf({ reward, rollout })],

@@ -136,7 +136,11 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("corrections/Reject")("inverse >= low && inverse <= high", "inverse >= low", "rejection has one bound"),
 
   inFile("packages/replay-buffer/src/Memory.ts")(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
-  inFile("packages/replay-buffer/src/Memory.ts")("!failed ||", "", "groups with a success are changed"),
+  inFile("packages/replay-buffer/src/Memory.ts")(
+    "|| !failed(rewards, bounds)",
+    "",
+    "groups with a success are changed"
+  ),
   inFile("packages/replay-buffer/src/Memory.ts")("b.score - a.score", "a.score - b.score", "the best groups leave"),
 
   ofGroup("Agreement")("answer === null || alone", "answer === null", "singletons are rewarded"),

@@ -524,7 +524,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   schedule("divides(algorithm.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
 
   plan("algorithm.schedule.steps,\n    prunes", "algorithm.schedule.steps - 1,\n    prunes", "plans one step too few"),
-  plan("command.plan.samples ?? command.plan", "command.plan", "counts a part of a group as a whole one"),
+  plan("samples ?? questions.map", "questions.map", "counts a part of a group as a whole one"),
   plan("command.size > command.seeds.length ? 1 : 0", "1", "a call for a population that needs none"),
   plan(
     "verification: { min: least.verification,",

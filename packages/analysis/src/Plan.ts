@@ -9,6 +9,7 @@ import {
   type DecisionContext,
   type RunEvent,
   type RunState,
+  Rounds,
   Schedule,
   type Strategies
 } from "@inspo/coevolution"
@@ -25,7 +26,7 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
  * The plan of a run: the document that `inspo plan --json` prints, and a public contract.
  *
  * - `prunes` and `evolutions`: those of a run in which instructions perform about equally and every candidate passes.
- * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` assumes that the best instruction is
+ * - `rollouts`: `train` is exact, or the most where steps can have further rounds; `verification` is the expected number; `evaluation` assumes that the best instruction is
  *   not the seed, otherwise the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
  *   candidate ever passes, and nothing is ever rewarded (`max`). A proposer call is one request to the proposer, including that
@@ -170,15 +171,15 @@ const total = (algorithm: Algorithm, moves: Iterable<Move>): Cost => {
   return sum
 }
 
-const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
+const costOf = (algorithm: Algorithm, { command, event }: Move): Cost => {
   switch (command._tag) {
     case "Initialise":
       return { ...nothing, calls: command.size > command.seeds.length ? 1 : 0 }
-    case "Collect":
-      return {
-        ...nothing,
-        train: sumAll(command.plan.samples ?? command.plan.questions.map(() => rollout.groupSize))
-      }
+    case "Collect": {
+      const { questions, samples, step } = command.plan
+      const planned = sumAll(samples ?? questions.map(() => algorithm.rollout.groupSize))
+      return { ...nothing, train: planned + Rounds.mostRollouts(algorithm, step, questions.length) }
+    }
     case "Propose":
       return { ...nothing, calls: 1 }
     case "Verify":

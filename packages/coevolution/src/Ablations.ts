@@ -12,6 +12,7 @@ export const parts = {
       ...algorithm,
       variants: [],
       population: { ...algorithm.population, size: 1, parents: 1 },
+      rollout: { ...algorithm.rollout, rescue: null },
       schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0 },
       control: { ...algorithm.control, policyFirst: null }
     })

@@ -70,7 +70,22 @@ export const RolloutConfig = Schema.Struct({
       "or with `samples` one group of G trajectories that the instructions share, each with its own draw; that needs " +
       "`train.advantage: centred`"
   }),
-  ...Struct.omit(EpisodeConfig.fields, ["maxStartTokens", "toolAttempts", "toolTimeoutSeconds", "topK", "topP"])
+  ...Struct.omit(EpisodeConfig.fields, ["maxStartTokens", "toolAttempts", "toolTimeoutSeconds", "topK", "topP"]),
+  rescue: Schema.NullOr(Schema.Struct({ attempts: upTo(1000), members: upTo(10_000) }))
+    .annotate({
+      description:
+        "Where all rollouts of a group failed: `attempts` more rollouts under the best other instruction, of which up to " +
+        "`members` successes are trained in the places of failed ones, under the group's own prompt; null for none"
+    })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+})
+
+const ReplayConfig = Schema.Struct({
+  successes: upTo(1000, 0).annotate({
+    description:
+      "Successes that are remembered for each instruction and question; where all rollouts of a group failed, one of them is " +
+      "trained in the place of the first; 0 for none"
+  })
 })
 
 const RetrievalConfig = Schema.Struct({
@@ -187,6 +202,9 @@ export const Algorithm = Schema.Struct({
     description: "How candidates are verified before they enter the population"
   }),
   rollout: RolloutConfig.annotate({ description: "How the agent answers a question" }),
+  replay: ReplayConfig.annotate({ description: "Earlier rollouts that are trained again" }).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed({ successes: 0 }))
+  ),
   retrieval: RetrievalConfig.annotate({ description: "The search that the agent calls" }),
   reward: RewardConfig.annotate({ description: "The reward of an answer" }),
   train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),

@@ -10,6 +10,7 @@ import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
 import * as Strategies from "./Strategies.ts"
+import * as Substitutes from "./Substitutes.ts"
 
 /**
  * The input of a fold besides the events. Of the strategies it uses the statistics alone, so that another rule cannot change
@@ -99,12 +100,22 @@ const applied = (folding: Folding, state: RunState.RunState, event: RunEvent): R
       return saved(state, event)
     case "StepPlanned":
       return planned(state, event)
+    case "RoundCollected": {
+      const { further, plan, rounds = [] } = assertPhase(state, event, "Collect")
+      return {
+        ...state,
+        phase: { _tag: "Extend", plan, rounds: [...rounds, { plan: further ?? plan, collected: event }] }
+      }
+    }
+    case "RoundPlanned":
+      return { ...state, phase: { ...assertPhase(state, event, "Extend"), _tag: "Collect", further: event } }
     case "RolloutsCollected":
       return collected(folding, state, event)
     case "TrainingPlanned": {
-      const { groups, plan } = assertPhase(state, event, "PlanTraining")
-      const _tag = plansAhead(algorithm, state, plan.step) ? "PlanAhead" : "Train"
-      return { ...state, phase: { _tag, plan, groups, batchHash: event.batchHash } }
+      const { batchHash, replaced } = event
+      const phase = assertPhase(state, event, "PlanTraining")
+      const _tag = plansAhead(algorithm, state, phase.plan.step) ? "PlanAhead" : "Train"
+      return { ...state, phase: { ...phase, _tag, batchHash, ...(replaced === undefined ? {} : { replaced }) } }
     }
     case "StepTrained":
       return trained(algorithm, state, event)
@@ -200,6 +211,7 @@ const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
   const living = Population.ids(state.population)
   switch (event._tag) {
     case "StepPlanned":
+    case "RoundPlanned":
       return assertAll("instruction", living, event.assignment)
     case "ParentsChosen":
       return assertAll("parent", living, event.parents)
@@ -232,19 +244,23 @@ const collected = (
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
 ): RunState.RunState => {
-  const { plan } = assertPhase(state, event, "Collect")
-  const { groups, step } = event
+  const { plan } = assertPhase(state, event, "Collect", "Extend")
+  const { failed, groups, rescues, step } = event
   const observed = Evolution.observe(strategies.valuation, state, step, credited(plan, groups.map(groupOf)))
   return {
     ...observed,
     evidence: evidenceOf(state, observed.population, step),
     previousValues: plan.values,
     buffer: strategies.buffer.add(state.buffer, step, experiences(step, groups)),
+    successes: Substitutes.remember(algorithm, state.successes, groups),
     rewardTrend:
       groups.length === 0 ? state.rewardTrend : Collapse.observe(state.rewardTrend, { step, mean: meanReward(groups) }),
-    spent: spend(state.spent, "train", event),
+    spent: spend(state.spent, "train", {
+      groups: [...groups, ...(rescues ?? [])],
+      ...(failed === undefined ? {} : { failed })
+    }),
     failed: fail(state.failed, "train", event),
-    phase: { _tag: "PlanTraining", plan, groups }
+    phase: { _tag: "PlanTraining", plan, groups, ...(rescues === undefined ? {} : { rescues }) }
   }
 }
 
@@ -324,7 +340,8 @@ const evolved = (
   assertPhase(state, event, "Evolve")
   if (!Evolution.isPending(state, event))
     throw new RunState.UnexpectedEvent({ event: event._tag, phase: Evolution.pending(state) })
-  const after = Evolution.apply(Schedule.ofEvolution(algorithm), state, event)
+  const decided = Evolution.apply(Schedule.ofEvolution(algorithm), state, event)
+  const after = { ...decided, successes: Substitutes.living(state.successes, Population.ids(decided.population)) }
   switch (event._tag) {
     case "Pruned":
       return following(algorithm, { ...after, removed: [...state.removed, ...event.pruned.map(valueOf)] })

@@ -1,6 +1,6 @@
 import type { Group, Instruction, Question, Trajectory } from "@inspo/domain"
 import type { Array as Arr } from "effect"
-import type { RunEvent } from "./RunEvent.ts"
+import type { Replaced, RoundPlanned, RunEvent } from "./RunEvent.ts"
 import type { SavedCheckpoint, StepPlan } from "./RunState.ts"
 
 /** The next piece of work. Only `perform` executes it; it makes no decisions. */
@@ -29,11 +29,19 @@ export interface Initialise {
   readonly size: number
 }
 
-/** Roll out every planned (instruction, question) group. */
+/** Roll out every planned (instruction, question) group, in a step with further rounds those of one round. */
 export interface Collect {
   readonly _tag: "Collect"
   readonly plan: StepPlan
   readonly instructions: ReadonlyArray<Instruction.Instruction>
+  readonly round?: Round
+}
+
+/** A round of a step, of which there can be further ones: the groups of `further` are named from place `first` on. */
+export interface Round {
+  readonly number: number
+  readonly first: number
+  readonly further: RoundPlanned | null
 }
 
 /** The value of each instruction before a step, by id. */
@@ -47,6 +55,7 @@ export interface PlanTraining {
   /** Where instructions share a group: what the advantages are relative to. */
   readonly levels: Levels | null
   readonly groups: ReadonlyArray<Group.Group>
+  readonly replaced: ReadonlyArray<Replaced>
 }
 
 /** Train on the planned mini-batches; `batchHash` must match. Meanwhile roll out `ahead`, with the policy before the update. */
@@ -57,6 +66,7 @@ export interface Train {
   /** Where instructions share a group: what the advantages are relative to. */
   readonly levels: Levels | null
   readonly groups: ReadonlyArray<Group.Group>
+  readonly replaced: ReadonlyArray<Replaced>
   readonly batchHash: string
   readonly ahead: Omit<Collect, "_tag"> | null
 }

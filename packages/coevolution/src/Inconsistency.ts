@@ -1,8 +1,9 @@
 /** Rules that several settings must satisfy together. */
 import { Agents } from "@inspo/rollout"
 import { Equal } from "effect"
-import { type Algorithm, initialSize } from "./Algorithm.ts"
+import { type Algorithm, initialSize, sharesGroups } from "./Algorithm.ts"
 import { ConfigError } from "./ConfigError.ts"
+import * as Rounds from "./Rounds.ts"
 import * as UpdateRules from "./internal/UpdateRules.ts"
 
 /** The first rule that an algorithm breaks, or null. */
@@ -66,6 +67,64 @@ const sampledAsTrained: Rule = ({ rollout, train }) =>
         remedy: "Set it to 1, or set train.fromStep to null to evolve instructions under the frozen policy."
       })
 
+const drawsAreWhole: Rule = (algorithm) =>
+  Number.isInteger(Rounds.draws(algorithm)) && Rounds.draws(algorithm) >= 0
+    ? null
+    : new ConfigError({
+        field: "train.keep.draws",
+        value: String(Rounds.draws(algorithm)),
+        expected: "a whole number of batches, at least 0",
+        remedy: "Set it to the most further batches of a step, or to 0."
+      })
+
+/** What the settings of further rounds and of earlier successes cannot be combined with. */
+const roundsAreOfOneInstruction: Rule = (algorithm) => {
+  const { control, population, rollout, train } = algorithm
+  const refuse = (field: string, value: unknown, expected: string) =>
+    new ConfigError({ field, value: JSON.stringify(value), expected, remedy: `Set ${field} so, or ${used?.off}.` })
+  const used = replacing(algorithm)
+  if (used === null || train.fromStep === null) return null
+  if (sharesGroups(algorithm))
+    return refuse(
+      "rollout.instructionsPerQuestion",
+      "samples",
+      `a number, because ${used.name} needs groups of one instruction`
+    )
+  if (used.rounds && train.staleness > 0)
+    return refuse("train.staleness", train.staleness, `0, because ${used.name} samples after the rewards of a step`)
+  const { rescue } = rollout
+  if (rescue === null) return null
+  if (rollout.agent === "iter-research")
+    return refuse(
+      "rollout.agent",
+      rollout.agent,
+      "another agent, because its later prompts contain the instruction that rescues"
+    )
+  if (population.size === 1)
+    return refuse("population.size", 1, "at least 2, because rollout.rescue samples under another one")
+  if (control.policyFirst !== null)
+    return refuse(
+      "control.policyFirst",
+      control.policyFirst,
+      "null, because rollout.rescue samples under another instruction"
+    )
+  return rescue.members < rollout.groupSize
+    ? null
+    : refuse(
+        "rollout.rescue.members",
+        rescue.members,
+        `less than rollout.groupSize (${rollout.groupSize}), so that groups differ`
+      )
+}
+
+/** The first setting by which training needs groups of one instruction, and how it is turned off. */
+const replacing = (algorithm: Algorithm) => {
+  const { replay, rollout } = algorithm
+  if (Rounds.draws(algorithm) > 0) return { name: "train.keep.draws", off: "train.keep.draws to 0", rounds: true }
+  if (rollout.rescue !== null) return { name: "rollout.rescue", off: "rollout.rescue to null", rounds: true }
+  return replay.successes > 0 ? { name: "replay.successes", off: "replay.successes to 0", rounds: false } : null
+}
+
 const selectionIsValidated: Rule = ({ evaluation }) =>
   evaluation.select === "last" || evaluation.every > 0
     ? null
@@ -107,6 +166,8 @@ const rules: ReadonlyArray<Rule> = [
   trainingIsWithinSteps,
   sampledAsTrained,
   UpdateRules.broken,
+  drawsAreWhole,
+  roundsAreOfOneInstruction,
   selectionIsValidated,
   miniBatchFits,
   agentHasItsTools

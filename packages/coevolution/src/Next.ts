@@ -7,6 +7,7 @@ import type { Command, Levels } from "./Command.ts"
 import { bestInstruction, conclude } from "./Conclusion.ts"
 import { initialSize, sharesGroups, type Algorithm } from "./Algorithm.ts"
 import * as EvolutionStep from "./internal/EvolutionStep.ts"
+import * as Rounds from "./Rounds.ts"
 import type { RunEvent } from "./RunEvent.ts"
 import type * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
@@ -37,8 +38,11 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
       return {
         _tag: "Collect",
         plan: phase.plan,
-        instructions: Population.instructions(state.population)
+        instructions: Population.instructions(state.population),
+        ...Rounds.toCollect(algorithm, phase)
       }
+    case "Extend":
+      return record(Rounds.next(context, state, phase))
     case "PlanTraining":
       return Schedule.trains(algorithm, phase.plan.step)
         ? {
@@ -46,7 +50,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
             step: phase.plan.step,
             learningRate: phase.plan.learningRate,
             levels: levels(algorithm, phase.plan),
-            groups: phase.groups
+            ...Rounds.batch(algorithm, state, phase)
           }
         : record({ _tag: "StepTrained", step: phase.plan.step, metrics: [] })
     case "PlanAhead":
@@ -57,7 +61,8 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
         step: phase.plan.step,
         learningRate: phase.plan.learningRate,
         levels: levels(algorithm, phase.plan),
-        groups: phase.groups,
+        groups: Rounds.batch(algorithm, state, phase).groups,
+        replaced: phase.replaced ?? [],
         batchHash: phase.batchHash,
         ahead:
           phase.ahead === undefined
@@ -78,33 +83,19 @@ const record = (event: RunEvent): Command => ({ _tag: "Record", event })
 const planStep = (context: DecisionContext, state: RunState.RunState): RunState.StepPlan => {
   const { algorithm, questions, strategies } = context
   const step = state.step + 1
-  const batch = QuestionStream.batch({
-    seed: algorithm.randomSeed,
-    step,
-    batchSize: algorithm.train.batchSize,
-    size: questions.length
-  }).map((index) => Invariant.at(questions, index, "training question"))
+  const seed = algorithm.randomSeed
+  const batch = QuestionStream.batch({ seed, step, batchSize: algorithm.train.batchSize, size: questions.length })
   const values = strategies.valuation.values(state.population)
   const probabilities = strategies.sampler.probabilities(values)
-  const draws = strategies.sampler.assign({ seed: algorithm.randomSeed, step, values, questions: batch })
-  const drawn = Invariant.zip(batch, draws, "draws").flatMap(([{ id }, instructions]) =>
-    Array.from(
-      Map.groupBy(instructions, (instruction) => instruction),
-      ([instruction, same]) => ({
-        question: id,
-        instruction,
-        draws: same.length
-      })
-    )
-  )
+  const drawn = Rounds.assigned(context, values, { seed, step }, batch)
   return {
     _tag: "StepPlanned",
     step,
     questions: drawn.map(({ question }) => question),
     assignment: drawn.map(({ instruction }) => instruction),
-    ...(sharesGroups(algorithm) ? { samples: drawn.map((group) => group.draws) } : {}),
+    ...(sharesGroups(algorithm) ? { samples: drawn.map(({ samples }) => samples) } : {}),
     values,
-    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.randomSeed, step, state) } : {}),
+    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(seed, step, state) } : {}),
     probabilities: Object.fromEntries(
       Invariant.zip(values, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
     ),

@@ -47,8 +47,10 @@ export const robust: Algorithm = {
     maxObservationTokens: 500,
     temperature: 1,
     texts: episode.texts,
-    scoredTurns: "valid"
+    scoredTurns: "valid",
+    rescue: null
   },
+  replay: { successes: 0 },
   retrieval: { topK: 3 },
   reward: { kind: { name: "em" } },
   train: {

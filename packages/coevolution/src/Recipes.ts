@@ -31,11 +31,12 @@ export const recipes = {
     train: (algorithm) => ({ advantage: advantage("centred"), normalization: bySum(algorithm), kl: noKl })
   },
   dapo: {
-    description: "has a higher upper clip, trains groups of differing rewards alone, and takes the mean over tokens",
+    description:
+      "has a higher upper clip, trains groups of differing rewards alone, drawing up to 9 further batches, and takes the mean over tokens",
     source: "DAPO, arXiv 2503.14476",
     train: () => ({
       loss: loss({ name: "clip", high: 0.28 }),
-      keep: { name: "differing" },
+      keep: { name: "differing", draws: 9 },
       normalization: byToken,
       kl: noKl
     })

@@ -84,19 +84,61 @@ export const Failed = Schema.Struct({
   reason: Schema.optionalKey(Schema.String)
 })
 
-/** Rewards of a step: one group per planned question, except those whose trajectories all failed. */
+/**
+ * Rewards of a step: one group per planned question, except those whose trajectories all failed. With further rounds these are the
+ * groups of all; `rescues` are those of its rescue round, which credit no instruction.
+ */
 export const RolloutsCollected = Schema.TaggedStruct("RolloutsCollected", {
   step: Step,
   groups: Schema.Array(Group.Group),
-  failed: Schema.optionalKey(Failed)
+  failed: Schema.optionalKey(Failed),
+  rescues: Schema.optionalKey(Schema.Array(Group.Group))
 })
 export interface RolloutsCollected extends Schema.Schema.Type<typeof RolloutsCollected> {}
+
+/** Rewards of one round of a step that can have further ones: round 0 is that of the plan. */
+export const RoundCollected = Schema.TaggedStruct("RoundCollected", {
+  step: Step,
+  round: Step,
+  groups: Schema.Array(Group.Group),
+  failed: Schema.optionalKey(Failed)
+})
+export interface RoundCollected extends Schema.Schema.Type<typeof RoundCollected> {}
+
+/**
+ * The intent of a further round of a step: further questions, until enough groups differ, or the questions of failed groups under
+ * another instruction. The arrays are parallel: each is a group of so many trajectories.
+ */
+export const RoundPlanned = Schema.TaggedStruct("RoundPlanned", {
+  step: Step,
+  round: Schema.Int.check(Schema.isGreaterThan(0)),
+  purpose: Schema.Literals(["differing", "rescue"]),
+  questions: Schema.Array(Question.QuestionId),
+  assignment: Schema.Array(Instruction.InstructionId),
+  samples: Schema.Array(Schema.Natural)
+}).check(
+  Schema.makeFilter(
+    ({ assignment, questions, samples }) =>
+      (assignment.length === questions.length && samples.length === questions.length) ||
+      "an instruction and a number of samples for each question"
+  )
+)
+export interface RoundPlanned extends Schema.Schema.Type<typeof RoundPlanned> {}
+
+/** A member of a failed group, and the trajectory that is trained in its place, under its prompt. */
+export const Replaced = Schema.Struct({
+  member: Trajectory.TrajectoryId,
+  by: Trajectory.TrajectoryId,
+  from: Schema.Literals(["successes", "rescue"])
+})
+export interface Replaced extends Schema.Schema.Type<typeof Replaced> {}
 
 /** The intent of the policy update of a step. `batchHash` identifies the datums. */
 export const TrainingPlanned = Schema.TaggedStruct("TrainingPlanned", {
   step: Step,
   batchHash: Schema.String,
-  miniBatches: Schema.Int
+  miniBatches: Schema.Int,
+  replaced: Schema.optionalKey(Schema.Array(Replaced))
 })
 export interface TrainingPlanned extends Schema.Schema.Type<typeof TrainingPlanned> {}
 
@@ -189,6 +231,8 @@ export const RunEvent = Schema.Union([
   RunStarted,
   PopulationInitialised,
   StepPlanned,
+  RoundCollected,
+  RoundPlanned,
   RolloutsCollected,
   TrainingPlanned,
   StepTrained,
@@ -215,6 +259,8 @@ export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
   RunStarted: 6,
   PopulationInitialised: 1,
   StepPlanned: 3,
+  RoundCollected: 1,
+  RoundPlanned: 1,
   RolloutsCollected: 1,
   TrainingPlanned: 1,
   StepTrained: 1,

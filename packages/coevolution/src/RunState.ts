@@ -1,4 +1,4 @@
-import { type Group, Instruction, Invariant } from "@inspo/domain"
+import { type Group, Instruction, Invariant, type Trajectory } from "@inspo/domain"
 import type { CheckpointRef } from "@inspo/engine"
 import { begin, type EvolutionState } from "@inspo/evolution"
 import type { Population } from "@inspo/population"
@@ -6,7 +6,7 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Degradation } from "./Degradation.ts"
-import type { Evaluated, StepPlanned } from "./RunEvent.ts"
+import type { Evaluated, Replaced, RoundCollected, RoundPlanned, StepPlanned } from "./RunEvent.ts"
 import type { Identities } from "./Strategies.ts"
 
 /**
@@ -28,6 +28,8 @@ export interface RunState extends EvolutionState {
   /** That the best instruction within questions is better than the seed; from the time the seed left, the last one. */
   readonly evidence: Evidence | null
   readonly buffer: ReplayBuffer.Contents
+  /** The latest successes of each instruction on each question; none unless the settings ask for them. */
+  readonly successes: Successes
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
   /** The trend of the steps' mean training rewards. */
@@ -74,12 +76,36 @@ export interface Spent {
   readonly tokens: { readonly train: number; readonly verification: number; readonly evaluation: number }
 }
 
+/** The latest successes by instruction and question, the oldest first. */
+export type Successes = {
+  readonly [instruction: string]: { readonly [question: string]: ReadonlyArray<Success> }
+}
+
+/** A rollout that was rewarded; its tokens are in the journal's records. */
+export interface Success {
+  readonly id: Trajectory.TrajectoryId
+  readonly reward: number
+}
+
 export type StepPlan = typeof StepPlanned.Type
 
-/** The plan of a step, and its groups. */
+/** The plan of a step, its groups, and those of its rescue round. */
 export interface Collected {
   readonly plan: StepPlan
   readonly groups: ReadonlyArray<Group.Group>
+  readonly rescues?: ReadonlyArray<Group.Group>
+}
+
+/** A round of a step: what was planned, and its groups. */
+export interface Round {
+  readonly plan: StepPlan | RoundPlanned
+  readonly collected: RoundCollected
+}
+
+/** The groups of a step with the plan of its update. */
+interface PlannedUpdate extends Collected {
+  readonly batchHash: string
+  readonly replaced?: ReadonlyArray<Replaced>
 }
 
 /** The next decision. In `Evolve` it is one of evolution, or the event that evolution waits for. */
@@ -88,11 +114,18 @@ export type Phase =
   | { readonly _tag: "Initialise" }
   | { readonly _tag: "Checkpoint"; readonly following: Phase }
   | { readonly _tag: "Plan" }
-  | { readonly _tag: "Collect"; readonly plan: StepPlan }
+  /** `further` is the round to collect after the `rounds` of the step. */
+  | {
+      readonly _tag: "Collect"
+      readonly plan: StepPlan
+      readonly rounds?: ReadonlyArray<Round>
+      readonly further?: RoundPlanned
+    }
+  | { readonly _tag: "Extend"; readonly plan: StepPlan; readonly rounds: ReadonlyArray<Round> }
   | ({ readonly _tag: "PlanTraining" } & Collected)
-  | ({ readonly _tag: "PlanAhead"; readonly batchHash: string } & Collected)
+  | ({ readonly _tag: "PlanAhead" } & PlannedUpdate)
   /** `ahead` is the plan of the next step if its rollouts are sampled during the update. */
-  | ({ readonly _tag: "Train"; readonly batchHash: string; readonly ahead?: StepPlan } & Collected)
+  | ({ readonly _tag: "Train"; readonly ahead?: StepPlan } & PlannedUpdate)
   | { readonly _tag: "Validate" }
   | { readonly _tag: "Evolve" }
   | { readonly _tag: "Evaluate" }
@@ -123,6 +156,7 @@ export const unstarted: RunState = {
   removed: [],
   evidence: null,
   buffer: ReplayBuffer.empty,
+  successes: {},
   checkpoints: [],
   evaluations: [],
   rewardTrend: Collapse.unstarted,

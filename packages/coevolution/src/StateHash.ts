@@ -6,7 +6,7 @@ import type { RunState } from "./RunState.ts"
  * The version of the hashed state. Increase it when the format of `RunState` or the meaning of `apply` changes: hashes of
  * other versions are not compared.
  */
-export const version = 8
+export const version = 9
 
 /**
  * The hash of a state: its version, a colon and the hexadecimal SHA-256 of the hashes of its parts. Equal states have equal

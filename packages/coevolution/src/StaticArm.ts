@@ -16,6 +16,7 @@ export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorit
     evolveEvery: 0,
     evolveUntil: 0
   },
+  rollout: { ...algorithm.rollout, rescue: null },
   train: { ...algorithm.train, fromStep: algorithm.train.fromStep === null ? null : 1 },
   // Without proposals it needs no language model and no key.
   proposer: { ...algorithm.proposer, model: { ...algorithm.proposer.model, name: ProposerModel.offline } },

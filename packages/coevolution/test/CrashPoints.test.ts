@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm } from "@inspo/coevolution"
 import { Effect } from "effect"
 import { type Ended, live, makeWorld, type Point } from "./support/CrashingRun.ts"
-import { algorithm as base, comparing, sharing } from "./support/ScriptedRun.ts"
+import { algorithm as base, comparing, rescuing, sharing } from "./support/ScriptedRun.ts"
 
 const small = (settings: Algorithm): Algorithm => ({
   ...settings,
@@ -40,10 +40,11 @@ describe("A run that crashes once before and once after everything it does outsi
           ...base.train,
           loss: { name: "gspo", low: 3e-4, high: 4e-4 },
           credit: { name: "retrieval" },
-          keep: { name: "differing" }
+          keep: { name: "differing", draws: 0 }
         }
       })
     ],
+    ["further rounds and earlier successes", small(rescuing)],
     ["the next step sampled while one trains", small({ ...base, train: { ...base.train, staleness: 1 } })]
   ] as const)(
     "comes to the events and checkpoints of one that did not, and pays for nothing twice that it has stored (%s)",

@@ -5,7 +5,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer, ProposerError } from "@inspo/reflection"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Layer, Schema } from "effect"
-import { algorithm, comparing, make, runOn, sharing } from "./support/ScriptedRun.ts"
+import { algorithm, comparing, make, rescuing, runOn, sharing } from "./support/ScriptedRun.ts"
 
 /** A finished run on a journal of its own, with what a replay needs. */
 const record = (settings: Algorithm) =>
@@ -34,6 +34,7 @@ describe("a replay", () => {
     ["with instructions on the same questions", comparing],
     ["with shared samples", sharing],
     ["with steps sampled during updates", { ...short, train: { ...short.train, staleness: 1 } }],
+    ["with further rounds and earlier successes", rescuing],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {

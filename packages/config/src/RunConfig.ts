@@ -28,6 +28,7 @@ export const RunConfig = Schema.Struct({
   proposer: fields.proposer,
   verification: fields.verification,
   rollout: both(fields.rollout, around.rollout).annotate({ description: "How the agent answers a question" }),
+  replay: fields.replay,
   retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
   reward: fields.reward,
   requests: around.requests,

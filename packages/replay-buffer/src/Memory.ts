@@ -24,13 +24,18 @@ export const inject = <A extends Rewarded>(
   group: ReadonlyArray<A>,
   stored: ReadonlyArray<A>,
   draw: number,
-  { low, sd }: { readonly low: number; readonly sd: number } = successes.defaults
+  bounds: { readonly low: number; readonly sd: number } = successes.defaults
 ): ReadonlyArray<A> => {
-  const rewards = group.map(({ reward }) => reward)
   const chosen = stored[Math.floor(draw * stored.length)]
-  const failed = Moments.deviation(rewards, 0) < sd && Moments.mean(rewards) < low
-  return chosen === undefined || !failed || group.length === 0 ? group : [chosen, ...group.slice(1)]
+  const rewards = group.map(({ reward }) => reward)
+  return chosen === undefined || !failed(rewards, bounds) ? group : [chosen, ...group.slice(1)]
 }
+
+/** Whether all rollouts of a group failed; not if it is empty. */
+export const failed = (
+  rewards: ReadonlyArray<number>,
+  { low, sd }: { readonly low: number; readonly sd: number } = successes.defaults
+): boolean => rewards.length > 0 && Moments.deviation(rewards, 0) < sd && Moments.mean(rewards) < low
 
 /** The successes to store after a step: the latest ones, at most `size`; the oldest leave first. */
 export const remember = <A extends Rewarded>(

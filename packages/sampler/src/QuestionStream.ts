@@ -35,3 +35,15 @@ export const batch = (request: Request): ReadonlyArray<number> => {
   const order = RandomStream.make(request.seed, ["questions", epoch]).shuffle(Arr.range(0, request.size - 1))
   return order.slice(start, start + request.batchSize)
 }
+
+/**
+ * The questions of the `round`-th further round of a step, which has none twice: a batch in another random order of all others than
+ * those of {@link batch}, or what is left of it.
+ */
+export const further = (request: Request, round: number): ReadonlyArray<number> => {
+  const own = new Set(batch(request))
+  const others = Arr.makeBy(request.size, (index) => index).filter((index) => !own.has(index))
+  return RandomStream.make(request.seed, ["questions", "further", request.step])
+    .shuffle(others)
+    .slice((round - 1) * request.batchSize, round * request.batchSize)
+}

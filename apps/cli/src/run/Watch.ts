@@ -81,7 +81,10 @@ const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
     (total, event) =>
       total +
       (event._tag === "RolloutsCollected" || event._tag === "Validated" || event._tag === "Evaluated"
-        ? event.groups.reduce((sum, { rewards }) => sum + rewards.length, 0)
+        ? [...event.groups, ...(event._tag === "RolloutsCollected" ? (event.rescues ?? []) : [])].reduce(
+            (sum, { rewards }) => sum + rewards.length,
+            0
+          )
         : event._tag === "CandidatesVerified"
           ? event.rollouts
           : 0),

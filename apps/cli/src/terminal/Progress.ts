@@ -1,10 +1,10 @@
 import { plural } from "@inspo/report"
-import { type Degradation, type RunEvent, Schedule } from "@inspo/coevolution"
+import { type Degradation, Rounds, type RunEvent, Schedule } from "@inspo/coevolution"
 import { measure } from "@inspo/reward"
 import { Bootstrap } from "@inspo/statistics"
 import type { RunConfig } from "@inspo/config"
 import type { Instruction } from "@inspo/domain"
-import { Number } from "effect"
+import { Array as Arr, Number } from "effect"
 
 /** The progress of a run. Rewards, values and shares are in [0, 1]; times are in milliseconds. */
 export interface Progress {
@@ -89,7 +89,10 @@ export const plannedByPurpose = (config: RunConfig) => {
   const rerun = selection.baseline === "rerun" ? 1 : 0
   const looks = Schedule.validations(config).length
   return {
-    train: schedule.steps * train.batchSize * rollout.groupSize,
+    train: Arr.range(1, schedule.steps).reduce(
+      (sum, step) => sum + train.batchSize * rollout.groupSize + Rounds.mostRollouts(config, step, train.batchSize),
+      0
+    ),
     verification: evolutions * (proposer.candidates + rerun) * verification.samples,
     evaluation: (population.size > 1 ? 4 : 2) * evaluation.questions + looks * Schedule.validationQuestions
   }

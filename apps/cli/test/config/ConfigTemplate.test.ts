@@ -44,8 +44,8 @@ describe("jsonSchema", () => {
     assert.deepStrictEqual(parse(text), jsonSchema)
     const sections = configKeys.filter(({ isSection }) => isSection)
     const methods = text.split('"name":{"type":"string","enum":[').length - 1
-    // The root, each section, each method of a choice, selection, keys, rollout.texts, control, proposer.model, and the elements of budget.prices, control.clauses and, of two kinds, rollout.mcp.
-    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + methods + 10)
+    // The root, each section, each method of a choice, selection, keys, rollout.texts, control, proposer.model, rollout.rescue, and the elements of budget.prices, control.clauses and, of two kinds, rollout.mcp.
+    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + methods + 11)
     assert.strictEqual(text.split('"required":').length - 1, 4)
   })
 })

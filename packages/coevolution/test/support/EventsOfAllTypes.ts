@@ -9,7 +9,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, Layer, Schema } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { algorithm, make, runOn, sharing } from "./ScriptedRun.ts"
+import { algorithm, make, rescuing, runOn, sharing } from "./ScriptedRun.ts"
 
 /** Events as the journal holds them, and the hashes of the states that they led to when they were written. */
 const Fixture = Schema.Struct({
@@ -44,6 +44,7 @@ const fileOf = (release: string): URL => new URL(`events-${release}.json.gz`, fo
 export const played: ReadonlyArray<Algorithm> = [
   { ...algorithm, evaluation: { ...algorithm.evaluation, every: 3 } },
   sharing,
+  rescuing,
   // Every attempt succeeds or none is remembered, so that an evolution finds nothing to learn from.
   {
     ...algorithm,

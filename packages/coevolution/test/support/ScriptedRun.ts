@@ -68,6 +68,15 @@ export const sharing: Algorithm = {
   train: { ...comparing.train, batchSize: 4, advantage: { name: "centred" } }
 }
 
+/** {@link algorithm} with further rounds: few questions, whose failed groups are rescued and get earlier successes. */
+export const rescuing: Algorithm = {
+  ...algorithm,
+  data: { ...algorithm.data, world: { ...algorithm.data.world, questions: 9 } },
+  replay: { successes: 2 },
+  rollout: { ...algorithm.rollout, rescue: { attempts: 2, members: 1 } },
+  train: { ...algorithm.train, keep: { name: "differing", draws: 1 } }
+}
+
 /** A world that the scripted policy can answer about. */
 const sizes = { person: 12, town: 6, company: 6, river: 4 }
 const mix = { oneHop: 1, twoHop: 1, threeHop: 0, fourHop: 0, comparison: 0 }

@@ -3,15 +3,16 @@ import { Moments } from "@inspo/statistics"
 
 /**
  * The zero-variance filter of ScaleRL, and dynamic sampling of DAPO: groups of equal rewards leave, also from the divisor. So
- * the gradient is that of the other groups alone. `stillWanted` says how many questions to draw until a step is full.
+ * the gradient is that of the other groups alone. Of `draws` batches of further questions at most, a run draws until enough groups
+ * of a step differ; with 0 it draws none.
  */
 export const differing = keep({
   name: "differing",
-  description: "leaves out groups of equal rewards, also from the divisor",
+  description: "leaves out groups of equal rewards, also from the divisor; up to `draws` further batches replace them",
   formula: "groups whose rewards differ",
   source: "ScaleRL; DAPO, arXiv 2503.14476",
   certainty: "code",
   verl: "filter_groups",
-  defaults: {},
+  defaults: { draws: 0 },
   compute: wholeGroups((rewards) => !Moments.allEqual(rewards))
 })

@@ -6,7 +6,7 @@ import { Array as Arr, Effect, Option } from "effect"
 import type * as Command from "../../Command.ts"
 import type { Algorithm } from "../../Algorithm.ts"
 import { type RunData, RunMismatch } from "../../RunData.ts"
-import type { Evaluated, Failed, RolloutsCollected, Validated } from "../../RunEvent.ts"
+import type { Evaluated, Failed, RolloutsCollected, RoundCollected, Validated } from "../../RunEvent.ts"
 import { candidateInstruction } from "../../RunState.ts"
 import * as Schedule from "../../Schedule.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
@@ -37,12 +37,14 @@ interface Asking {
 /** The rollouts of a step: sampled `now`, or `earlier` and on record, because the engine has other weights by now. */
 const collecting = ({ algorithm, data, question, store }: Asking) =>
   Effect.fn("Perform.collect")(function* (
-    { instructions, plan }: Omit<Command.Collect, "_tag">,
+    { instructions, plan, round }: Omit<Command.Collect, "_tag">,
     sampled: "now" | "earlier"
   ) {
     const byId = new Map(instructions.map((instruction) => [instruction.id, instruction]))
+    const { first = 0, further = null, number = 0 } = round ?? {}
+    const { assignment, questions, samples } = further ?? plan
     const planned = yield* Effect.forEach(
-      Invariant.zip(plan.questions, plan.assignment, "questions and instructions"),
+      Invariant.zip(questions, assignment, "questions and instructions"),
       ([questionId, id], index) =>
         Effect.gen(function* () {
           const instruction = byId.get(id)
@@ -50,13 +52,13 @@ const collecting = ({ algorithm, data, question, store }: Asking) =>
             return yield* new RunMismatch({
               reason: `instruction ${id} is planned for step ${plan.step} but not in the population`
             })
-          const name = ["train", plan.step, index]
+          const name = ["train", plan.step, first + index]
           const attempts = episodesOf(
             algorithm.randomSeed,
             name,
             instruction,
             yield* question(questionId),
-            plan.samples?.[index] ?? algorithm.rollout.groupSize
+            samples?.[index] ?? algorithm.rollout.groupSize
           )
           const demonstration = data.demonstrations?.get(questionId)
           return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
@@ -68,7 +70,10 @@ const collecting = ({ algorithm, data, question, store }: Asking) =>
         ? yield* store.collect("train", plan.step, episodes)
         : yield* store.read(episodes.map(({ id }) => id))
     const groups = yield* outcome(question, trajectories)
-    const event: RolloutsCollected = { _tag: "RolloutsCollected", step: plan.step, ...groups }
+    const event: RolloutsCollected | RoundCollected =
+      round === undefined
+        ? { _tag: "RolloutsCollected", step: plan.step, ...groups }
+        : { _tag: "RoundCollected", step: plan.step, round: number, ...groups }
     return event
   })
 

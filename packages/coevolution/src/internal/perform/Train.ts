@@ -2,7 +2,7 @@
 import { Invariant, type Trajectory } from "@inspo/domain"
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch, type Losses, Weighing } from "@inspo/policy-gradient"
-import { Effect, Ref } from "effect"
+import { Array as Arr, Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
 import type { Bookkeeping } from "@inspo/ledger"
 import type * as Command from "../../Command.ts"
@@ -45,9 +45,10 @@ export const make = Effect.fnUntraced(function* (
     groups,
     learningRate,
     levels,
+    replaced,
     step
   }: Omit<Command.PlanTraining, "_tag">) {
-    const trajectories = yield* store.read(groups.flatMap((group) => group.trajectories))
+    const trajectories = yield* trainedOn(store, groups, replaced)
     const made = GrpoBatch.trainRequests(trajectories, algorithm.train, {
       key: `train/${step}`,
       learningRate,
@@ -64,9 +65,7 @@ export const make = Effect.fnUntraced(function* (
   const plan = Effect.fn("Perform.planTraining")(function* (command: Command.PlanTraining) {
     const batch = yield* build(command)
     yield* Ref.set(planned, batch)
-    const { hash, requests, step } = batch
-    const event: TrainingPlanned = { _tag: "TrainingPlanned", step, batchHash: hash, miniBatches: requests.length }
-    return event
+    return trainingPlanned(batch, command.replaced)
   })
 
   const train = Effect.fn("Perform.train")(function* (command: Omit<Command.Train, "_tag" | "ahead">) {
@@ -80,7 +79,7 @@ export const make = Effect.fnUntraced(function* (
       })
     yield* trained
     const metrics = yield* Effect.forEach(requests, (request, index) =>
-      update(request, index).pipe(
+      update(request, index === 0 && command.replaced.length === 0).pipe(
         Effect.filterOrFail(isFinite, unusable),
         Effect.mapError((cause) => new EngineError({ operation: "train", reason: failed(step, cause), cause }))
       )
@@ -118,22 +117,54 @@ const knowing = ({ credit }: Algorithm["train"], data: RunData) => {
   })
 }
 
+const trainingPlanned = (
+  { hash, requests, step }: Batch,
+  replaced: Command.PlanTraining["replaced"]
+): TrainingPlanned => ({
+  _tag: "TrainingPlanned",
+  step,
+  batchHash: hash,
+  miniBatches: requests.length,
+  ...(replaced.length === 0 ? {} : { replaced })
+})
+
 /**
  * The metrics of an optimizer step. A loss that the engine lacks weighs the tokens by the policy before it, which for the first
- * step is the one that sampled them.
+ * step is the one that sampled them, unless some were sampled earlier or under another prompt.
  */
 const updating = ({ staleness }: Algorithm["train"], surrogate: Losses.Interface, engine: Engine.Interface) => {
   const isOwn = Weighing.isOwn(surrogate, engine.profile)
-  return Effect.fnUntraced(function* (request: TrainRequest, index: number) {
+  return Effect.fnUntraced(function* (request: TrainRequest, isFirst: boolean) {
     if (isOwn) return yield* engine.train(request)
     const now =
-      index === 0 && staleness === 0
+      isFirst && staleness === 0
         ? request.datums.map(({ logprobs }) => logprobs)
         : yield* engine.score("current", request.datums)
     const { clipFraction, request: weighed } = Weighing.weighed(request, now, surrogate)
     return { ...(yield* engine.train(weighed)), clipFraction }
   })
 }
+
+/**
+ * The trajectories that a step trains. A substitute takes the group and the prompt of the member whose place it has; its
+ * log-probabilities stay as they were sampled.
+ */
+const trainedOn = Effect.fnUntraced(function* (
+  store: TrajectoryStore,
+  groups: Command.PlanTraining["groups"],
+  replaced: Command.PlanTraining["replaced"]
+) {
+  const members = yield* store.read(groups.flatMap((group) => group.trajectories))
+  const substitutes = yield* store.read(replaced.map(({ by }) => by))
+  const places = new Map(Arr.zipWith(replaced, substitutes, ({ member }, by) => [member, by]))
+  return members.map((member): Trajectory.Trajectory => {
+    const substitute = places.get(member.id)
+    if (substitute === undefined) return member
+    const { instructionId, questionId } = member
+    const prompt = substitute.earlier === undefined ? member.prompt : substitute.prompt
+    return { ...substitute, instructionId, questionId, prompt }
+  })
+})
 
 /** Whether the metrics of an update are finite. */
 const isFinite = ({ clipFraction, gradientNorm, kl, loss }: TrainMetrics): boolean =>
