@@ -59,6 +59,7 @@ const advantage = inFile("packages/policy-gradient/src/Advantage.ts")
 const moments = inFile("packages/statistics/src/Moments.ts")
 const learningRate = inFile("packages/policy-gradient/src/LearningRate.ts")
 const batch = inFile("packages/policy-gradient/src/GrpoBatch.ts")
+const weighing = inFile("packages/policy-gradient/src/Weighing.ts")
 const next = inFile("packages/coevolution/src/Next.ts")
 const apply = inFile("packages/coevolution/src/Apply.ts")
 const conclusion = inFile("packages/coevolution/src/Conclusion.ts")
@@ -416,6 +417,10 @@ export const mutations: ReadonlyArray<Mutation> = [
   batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
   batch("advantage - klCoefficient *", "advantage + klCoefficient *", "the penalty has the wrong sign"),
   batch('kl.name === "loss" ? kl.coefficient : 0', "klCoefficient(kl)", "KL counts twice"),
+  batch("turns.slice(turnsIn(segments.slice(0, index)))", "turns", "each segment begins with the first turn"),
+  batch("isKept[member] === true", "true", "rollouts that are left out are trained"),
+  weighing("logprobs: at(logprobs),", "logprobs: at(datum.logprobs),", "no ratio leaves 1"),
+  weighing("advantages[token] = coefficient", "advantages[token] ??= coefficient", "the loss weighs no token"),
   batch("`${step.key}/${index}`", "step.key", "requests share a key"),
 
   next("const step = state.step + 1", "const step = state.step", "a step is planned again"),

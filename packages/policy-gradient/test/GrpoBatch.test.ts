@@ -279,6 +279,42 @@ describe("GrpoBatch", () => {
     assert.deepStrictEqual(loss({ entropy: 0.1 }), [{ clipRatio: 0.2, klCoefficient: 0, entropyCoefficient: 0.1 }])
   })
 
+  it("gives the tokens of each turn its advantage, in each segment", () => {
+    const [whole] = trajectories([{ instruction: 0, question: 0, reward: 1, mask: [1, 0, 1, 1, 0, 1] }])
+    assert.isDefined(whole)
+    const part = (from: number, to?: number) => ({
+      prompt: whole.prompt,
+      response: whole.response.slice(from, to),
+      logprobs: whole.logprobs.slice(from, to),
+      mask: whole.mask.slice(from, to)
+    })
+    const trajectory = { ...whole, earlier: [part(0, 4)] as const, ...part(4) }
+    const datums = GrpoBatch.datums([{ trajectory, advantage: 1, turns: [0.5, -2, 3] }], config)
+    assert.deepStrictEqual(
+      datums.map(({ advantages }) => advantages),
+      [
+        [0.5, 0, -2, -2],
+        [0, 3]
+      ]
+    )
+  })
+
+  it("counts the trajectories that are not kept in no share", () => {
+    const steps = [0, 1, 1, 1].map((reward, index) => ({
+      instruction: 0,
+      question: index < 2 ? 0 : 1,
+      reward: reward === 0 ? (0 as const) : (1 as const),
+      mask: [1 as const]
+    }))
+    const shares = (keep: TrainConfig["keep"]) =>
+      GrpoBatch.trainRequests(trajectories(steps), { ...config, keep }, { key: "7", learningRate: 1e-3 })
+        .flatMap(({ datums }) => datums)
+        .flatMap(({ weights }) => weights)
+    assert.deepStrictEqual(shares({ name: "all" }), [0.25, 0.25])
+    assert.deepStrictEqual(shares({ name: "differing" }), [0.5, 0.5])
+    assert.deepStrictEqual(shares({ name: "difficulty", low: 0.2, high: 0.6 }), [0.5, 0.5])
+  })
+
   it("keeps sequences of advantage 0 only with a KL or entropy term", () => {
     const equal = trajectories(
       [0, 1].map(() => ({ instruction: 0, question: 0, reward: 1 as const, mask: [1 as const] }))
