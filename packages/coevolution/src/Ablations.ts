@@ -48,13 +48,13 @@ export const parts = {
   failures: {
     remains: "candidates are written from the parent alone",
     remove: (algorithm) =>
-      algorithm.proposer.kind === "reflection"
-        ? { ...algorithm, proposer: { ...algorithm.proposer, kind: "paraphrase" } }
+      algorithm.proposer.kind.name === "reflection"
+        ? { ...algorithm, proposer: { ...algorithm.proposer, kind: { name: "paraphrase", prompt: null } } }
         : algorithm
   },
   reflection: {
     remains: "candidates are random edits with clauses of the offline bank",
-    remove: (algorithm) => ({ ...algorithm, proposer: { ...algorithm.proposer, kind: "random" } })
+    remove: (algorithm) => ({ ...algorithm, proposer: { ...algorithm.proposer, kind: { name: "random" } } })
   },
   training: {
     remains: "a frozen policy, under which instructions evolve",

@@ -40,18 +40,9 @@ const ScheduleConfig = Schema.Struct({
 })
 
 const ProposerConfig = Schema.Struct({
-  kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
-    description:
-      "What the proposer's model sees: the parent and its failures (`reflection`), the scores of earlier " +
-      "instructions (`history`), the parent alone (`paraphrase`), or nothing at all (`random`, always drawn " +
-      "from the offline clause bank)"
-  }),
+  kind: ProposerModel.ProposerKind,
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
-  model: ProposerModel.ProposerModel,
-  prompt: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description:
-      "File with your own prompt for `proposer.kind`, or null for the built-in one; see `PromptTemplate` for the placeholders"
-  })
+  model: ProposerModel.ProposerModel
 })
 
 const VerificationConfig = Schema.Struct({
@@ -260,7 +251,7 @@ export const asksModel = (algorithm: Algorithm): boolean => {
   const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil ?? steps)
   return (
     algorithm.proposer.model.name !== ProposerModel.offline &&
-    algorithm.proposer.kind !== "random" &&
+    algorithm.proposer.kind.name !== "random" &&
     (initialSize(algorithm) > 1 + algorithm.variants.length ||
       (evolves && algorithm.population.size > algorithm.population.parents))
   )

@@ -30,10 +30,9 @@ export const robust: Algorithm = {
     searchEvery: 1
   },
   proposer: {
-    kind: "reflection",
+    kind: { name: "reflection", prompt: null },
     candidates: 6,
-    model: ProposerModel.named(ProposerModel.offline),
-    prompt: null
+    model: ProposerModel.named(ProposerModel.offline)
   },
   verification: { samples: 0 },
   rollout: {

@@ -48,7 +48,7 @@ const variants = {
   "without training": Ablations.without(base, ["training"]),
   "pre-policy": Ablations.prePolicy(base),
   "post-policy": Ablations.postPolicy(base),
-  "the proposer history": withProposer({ kind: "history" }),
+  "the proposer history": withProposer({ kind: { name: "history", prompt: null } }),
   verification: withVerification({ samples: 4 }),
   "shared samples": {
     ...base,

@@ -1,3 +1,4 @@
+import { Choice } from "@inspo/domain"
 import { Schema, SchemaGetter } from "effect"
 import { forms } from "./ModelName.ts"
 
@@ -45,3 +46,21 @@ export const ProposerModel = Object.assign(
 )
 /** A model by its name, with defaults. */
 export const named = (name: string): ProposerModel => ({ name, maxOutputTokens })
+
+const withPrompt = { defaults: { prompt: null }, parameters: { prompt: Schema.NullOr(Schema.NonEmptyString) } } as const
+
+/** What a model sees when it writes candidates, each with a prompt of its own. */
+export const kinds = [
+  { name: "reflection", ...withPrompt },
+  { name: "history", ...withPrompt },
+  { name: "paraphrase", ...withPrompt },
+  { name: "random", defaults: {} }
+] as const
+
+/** The setting that names one of {@link kinds}. */
+export const ProposerKind = Choice.of(
+  kinds,
+  "What the proposer's model sees: the parent and its failures (`reflection`), the scores of earlier instructions (`history`), " +
+    "the parent alone (`paraphrase`), or nothing at all (`random`, always drawn from the offline clause bank). All but `random` " +
+    "take a `prompt`: a file with your own prompt, or null for the built-in one; see `PromptTemplate` for the placeholders"
+)

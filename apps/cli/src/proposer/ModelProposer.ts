@@ -18,17 +18,16 @@ import { withSettings } from "./Settings.ts"
 
 /** A language model that proposes, and its settings. */
 export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
-  readonly kind: PromptTemplate.PromptKind
+  /** What the model sees, with the file of the user's prompt, or null for the built-in one. */
+  readonly kind: { readonly name: PromptTemplate.PromptKind; readonly prompt: string | null }
   readonly model: ProposerModel.ProposerModel
-  /** The file with the user's prompt, or null for the built-in one. */
-  readonly prompt: string | null
 }
 
 /** Most tokens, as estimated, of the failures or the history in a prompt: half of the context of small models. */
 const maxEvidenceTokens = 16_384
 
 /** A language model as the proposer, with the user's prompt and prices. Its errors name the settings. */
-export const layer = ({ budget, keys, kind, model, prompt, requests }: Options) =>
+export const layer = ({ budget, keys, kind: { name: kind, prompt }, model, requests }: Options) =>
   Layer.effect(
     Proposer,
     Effect.gen(function* () {
@@ -63,7 +62,7 @@ const inSettings = <E>(proposing: Effect.Effect<Proposal, ProposerError | E>) =>
 
 const readPrompt = Effect.fnUntraced(function* (kind: PromptTemplate.PromptKind, file: string) {
   const unusable = (expected: string, remedy: string) =>
-    new ConfigError({ field: "proposer.prompt", value: file, expected, remedy })
+    new ConfigError({ field: "proposer.kind.prompt", value: file, expected, remedy })
   const text = yield* Effect.mapError(readText(file), (cause) =>
     cause._tag === "UsageError"
       ? unusable("a text in UTF-8", cause.problem)

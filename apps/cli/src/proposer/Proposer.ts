@@ -8,15 +8,13 @@ export const layerProposer = ({
   proposer,
   ...config
 }: Pick<RunConfig, "budget" | "control" | "keys" | "proposer" | "requests">) => {
-  const { kind, model, prompt } = proposer
-  return model.name === Reflection.ProposerModel.offline || kind === "random"
+  const { kind, model } = proposer
+  return model.name === Reflection.ProposerModel.offline || kind.name === "random"
     ? Layer.provide(
-        offline[kind],
+        offline[kind.name],
         Layer.succeed(Reflection.ClauseBank.Bank, control.clauses ?? Reflection.ClauseBank.clauses)
       )
-    : Layer.unwrap(
-        Effect.promise(async () => (await import("./ModelProposer.ts")).layer({ ...config, kind, model, prompt }))
-      )
+    : Layer.unwrap(Effect.promise(async () => (await import("./ModelProposer.ts")).layer({ ...config, kind, model })))
 }
 
 const offline = {

@@ -25,7 +25,7 @@ const behind = (section: Section, kind: ProposerErrorKind): ReadonlyArray<string
     case "cut":
       return [section === "proposer" ? `${model}.maxOutputTokens` : model]
     case "no-candidates":
-      return [model, "proposer.prompt"]
+      return [model, "proposer.kind.prompt"]
     case "server-error":
     case "other":
       return []

@@ -44,9 +44,8 @@ export const make = Effect.fnUntraced(function* (config: Config | null) {
   const { budget, keys, requests } = local
   const context = yield* Layer.build(
     layer({
-      kind: "reflection",
+      kind: { name: "reflection", prompt },
       model,
-      prompt,
       budget: { ...budget, prices },
       keys: { ...keys, proposer: keyEnv },
       requests

@@ -60,7 +60,7 @@ describe("look", () => {
         schedule: { ...config.schedule, evolveEvery: 0 }
       }
       assert.deepStrictEqual(yield* look(alone), [])
-      assert.deepStrictEqual(yield* look({ ...config, proposer: { ...config.proposer, kind: "random" } }), [])
+      assert.deepStrictEqual(yield* look({ ...config, proposer: { ...config.proposer, kind: { name: "random" } } }), [])
     })
   )
 

@@ -16,7 +16,14 @@ const first = (kind: typeof Presets.quick.proposer.kind, control: typeof Presets
     Effect.provide(NodeServices.layer)
   )
 
-describe.each(["reflection", "random", "paraphrase", "history"] as const)("the offline proposer %s", (kind) => {
+const kinds = [
+  { name: "reflection", prompt: null },
+  { name: "random" },
+  { name: "paraphrase", prompt: null },
+  { name: "history", prompt: null }
+] as const
+
+describe.each(kinds)("the offline proposer $name", (kind) => {
   it.effect("writes with control.clauses, and with those that ship where there are none", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* first(kind, { ...Presets.quick.control, clauses: [own] }), [

@@ -128,7 +128,7 @@ export const make = (
     const search = Layer.effect(Search, Effect.map(Search, meddle)).pipe(Layer.provide(layerBm25(passages)))
     const services = Layer.merge(
       layerRollouts(settings, changed(engine), search, undefined, options),
-      proposers[settings.proposer.kind]
+      proposers[settings.proposer.kind.name]
     )
     return { data, services }
   })
@@ -171,7 +171,7 @@ export const runOn = (
       maxFailedShare,
       budget
     }).pipe(
-      Effect.provide(Layer.mergeAll(services, strategies, journal, proposer ?? proposers[settings.proposer.kind]))
+      Effect.provide(Layer.mergeAll(services, strategies, journal, proposer ?? proposers[settings.proposer.kind.name]))
     )
   })
 

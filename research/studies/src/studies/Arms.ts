@@ -22,7 +22,7 @@ export const paraphraseProposer: Arm = without(["failures"], "paraphrase-propose
 export const historyProposer: Arm = single(
   "history-proposer",
   "proposer: sees the scores of earlier instructions",
-  (config) => ({ ...config, proposer: { ...config.proposer, kind: "history" } })
+  (config) => ({ ...config, proposer: { ...config.proposer, kind: { name: "history", prompt: null } } })
 )
 
 /** A run without some parts of co-evolution. */
