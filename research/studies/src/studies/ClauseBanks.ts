@@ -18,7 +18,10 @@ const withHeldOutModel = (config: RunConfig): RunConfig => ({
   engine: { ...config.engine, model: heldOutModel }
 })
 
-const random = (config: RunConfig): RunConfig => ({ ...config, proposer: { ...config.proposer, kind: { name: "random" } } })
+const random = (config: RunConfig): RunConfig => ({
+  ...config,
+  proposer: { ...config.proposer, kind: { name: "random" } }
+})
 
 const own = [
   single(
