@@ -28,7 +28,10 @@ afterAll(async () => {
 describe.each([
   ["sampling waits for updates", []],
   ["the next step is sampled during updates", ["train.staleness=1", "schedule.pruneEvery=2"]],
-  ["its agent rewrites the context", ["rollout.agent=iter-research"]]
+  [
+    "its agent rewrites the context and rounds are added",
+    ["rollout.agent=iter-research", "replay.successes=2", "train.keep=differing", "train.keep.draws=1"]
+  ]
 ])("a run that is killed at any moment, where %s", { tags: "runs" }, (_, settings) => {
   let undisturbed: Outcome
   beforeAll(async () => {

@@ -94,7 +94,7 @@ const roundsAreOfOneInstruction: Rule = (algorithm) => {
     return refuse("train.staleness", train.staleness, `0, because ${used.name} samples after the rewards of a step`)
   const { rescue } = rollout
   if (rescue === null) return null
-  if (rollout.agent === "iter-research")
+  if (Agents.fromConfig(rollout).restarts === true)
     return refuse(
       "rollout.agent",
       rollout.agent,

@@ -53,6 +53,8 @@ export interface Agent<Name extends string = string> {
   readonly transcription?: (setting: Setting) => Transcription
   /** The text of the passages of one search; by default that of `rollout.texts`, with at most `topK` passages. */
   readonly passagesText?: (passages: ReadonlyArray<Question.Passage>) => string
+  /** Whether it rewrites its context, so that its trajectories have several segments; by default it does not. */
+  readonly restarts?: boolean
   /** Whether equal inputs to a tool in one round share one call; by default they do. */
   readonly sharesCalls?: boolean
   /** Which turns the reward sees; by default as `rollout.scoredTurns` says. */

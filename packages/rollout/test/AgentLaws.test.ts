@@ -87,6 +87,7 @@ const bugs: Readonly<Record<string, Agent>> = {
 /** Rewrites its context after some turns, also without room for another one. */
 const forgetful: Agent = {
   ...agent,
+  restarts: true,
   maximumTokens: ({ maxPromptTokens, maxResponseTokens, maxTurns }) =>
     (maxTurns + 1) * (maxPromptTokens + maxResponseTokens),
   make: ({ config: { maxTurns } }) =>

@@ -16,6 +16,7 @@ export const agent: Agent<"iter-research"> = {
   name: "iter-research",
   description: "writes a report each turn, and then sees only the question, the report and the last result",
   tools: (config) => config.tools,
+  restarts: true,
   maximumTokens: (limits, contextLength) =>
     (limits.maxTurns + 1) * Math.min(limits.maxPromptTokens + limits.maxResponseTokens, contextLength),
   make: ({ config, toolTexts }) => {

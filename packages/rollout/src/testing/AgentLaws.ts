@@ -104,6 +104,7 @@ export const laws = (agent: Agent, { config = {}, tools = [], ...options }: Opti
           const segments = Trajectory.segments(trajectory)
           const begun = trajectory.transcript.filter(({ prompt }) => prompt !== undefined).length
           Law.same(begun, segments.length - 1, "turns that begin a segment after the first")
+          Law.expect(begun === 0 || agent.restarts === true, "the agent restarts, expected one that says so")
           const size = ({ prompt, response }: Trajectory.Segment) => prompt.length + response.length
           const all = segments.reduce((sum, segment) => sum + size(segment), 0)
           Law.same(trajectory.promptTokens + trajectory.responseTokens, all, "tokens")

@@ -1,5 +1,5 @@
 /** The policy update of a step: plans the batch with its hash, then trains on it. */
-import { Invariant, type Trajectory } from "@inspo/domain"
+import { Invariant, Trajectory } from "@inspo/domain"
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch, type Losses, Weighing } from "@inspo/policy-gradient"
 import { Array as Arr, Effect, Ref } from "effect"
@@ -161,7 +161,8 @@ const trainedOn = Effect.fnUntraced(function* (
     const substitute = places.get(member.id)
     if (substitute === undefined) return member
     const { instructionId, questionId } = member
-    const prompt = substitute.earlier === undefined ? member.prompt : substitute.prompt
+    const [{ prompt: first }] = Trajectory.segments(member)
+    const prompt = substitute.earlier === undefined ? first : substitute.prompt
     return { ...substitute, instructionId, questionId, prompt }
   })
 })
