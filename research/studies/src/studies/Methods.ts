@@ -31,6 +31,15 @@ const credit = (name: string, written: typeof Credits.Credit.Encoded): Variant =
 const keep = (name: string, written: typeof Keeps.Keep.Encoded): Variant =>
   train(name, { keep: Schema.decodeSync(Keeps.Keep)(written) })
 
+/** The same with so many groups a step, all in one mini-batch. */
+function inBatchesOf(size: number, { change, name }: Variant): Variant {
+  const sized = ({ train, ...config }: RunConfig): RunConfig => ({
+    ...config,
+    train: { ...train, batchSize: size, miniBatch: { ...train.miniBatch, size } }
+  })
+  return { name, change: (config) => sized(change(config)) }
+}
+
 /** Constants without a published value have one here. */
 const onPolicy: ReadonlyArray<Variant> = [
   ...advantages,
@@ -40,8 +49,17 @@ const onPolicy: ReadonlyArray<Variant> = [
   keep("differing", "differing"),
   keep("difficulty", "difficulty"),
   keep("finished", "finished"),
-  keep("varied", { name: "varied", share: 0.5 })
+  keep("varied", { name: "varied", share: 0.5 }),
+  // Half of the groups differ, so that it draws about as many as GRPO.
+  inBatchesOf(8, keep("dynamic-sampling", { name: "differing", draws: 3 })),
+  { name: "successes", change: (config) => ({ ...config, replay: { ...config.replay, successes: 8 } }) }
 ]
+
+/** Samples under another instruction, of which there must be one. Its batch makes up for its further rollouts. */
+const rescue = inBatchesOf(12, {
+  name: "rescue",
+  change: (config) => ({ ...config, rollout: { ...config.rollout, rescue: { attempts: 5, members: 2 } } })
+})
 
 const stale: ReadonlyArray<Variant> = [
   train("clip-higher", { loss: Schema.decodeSync(Losses.Loss)({ name: "clip", high: 0.28 }) }),
@@ -93,7 +111,7 @@ const study = (name: string, title: string, compared: ReadonlyArray<Arm>): Study
   measures
 })
 
-const onPolicyArms = arms("method", onPolicy, usual)
+const onPolicyArms = arms("method", [...onPolicy, rescue], usual)
 const staleArms = arms("stale", stale, asStale)
 
 /** Which method of the update helps: tuned, then compared, then from a low base rate. */
