@@ -43,6 +43,7 @@ function inBatchesOf(size: number, { change, name }: Variant): Variant {
 /** Constants without a published value have one here. */
 const onPolicy: ReadonlyArray<Variant> = [
   ...advantages,
+  train("gfpo", { advantage: Schema.decodeSync(Advantage.Advantage)({ name: "gfpo", k: 3 }) }),
   credit("discount", { name: "discount", gamma: 0.9 }),
   credit("retrieval", "retrieval"),
   credit("states", "states"),
