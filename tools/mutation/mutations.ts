@@ -65,6 +65,8 @@ const apply = inFile("packages/coevolution/src/Apply.ts")
 const conclusion = inFile("packages/coevolution/src/Conclusion.ts")
 const schedule = inFile("packages/coevolution/src/Schedule.ts")
 const plan = inFile("packages/analysis/src/Plan.ts")
+const rounds = inFile("packages/coevolution/src/Rounds.ts")
+const substitutes = inFile("packages/coevolution/src/Substitutes.ts")
 const rollouts = inFile("packages/coevolution/src/internal/perform/Rollouts.ts")
 const checkpoints = inFile("packages/coevolution/src/internal/perform/Checkpoints.ts")
 const train = inFile("packages/coevolution/src/internal/perform/Train.ts")
@@ -529,6 +531,18 @@ export const mutations: ReadonlyArray<Mutation> = [
   schedule("divides(algorithm.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
 
   plan("algorithm.schedule.steps,\n    prunes", "algorithm.schedule.steps - 1,\n    prunes", "plans one step too few"),
+  rounds("rounds === limit || ", "", "draws beyond the limit of a step"),
+  rounds("differing.slice(0, wanted)", "differing", "trains more groups than planned"),
+  rounds("({ id }) => id !== instructionId", "() => true", "rescues a group under its own instruction"),
+  substitutes("if (!Memory.failed(group.rewards)) return []", "", "replaces rollouts of groups with a success"),
+  substitutes(".slice(0, rollout.rescue?.members ?? 0)", "", "trains more rescues than allowed"),
+  substitutes("Object.keys(known).every((id) => alive.has(id))", "true", "remembers successes of removed instructions"),
+  inFile("packages/sampler/src/QuestionStream.ts")(
+    ".filter((index) => !own.has(index))",
+    "",
+    "asks a question twice in a step"
+  ),
+
   plan("samples ?? questions.map", "questions.map", "counts a part of a group as a whole one"),
   plan("command.size > command.seeds.length ? 1 : 0", "1", "a call for a population that needs none"),
   plan(

@@ -1,10 +1,21 @@
 /** What is trained in the place of rollouts that failed: earlier successes, and rescues under another instruction. */
-import { type Group, type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
+import { type Group, type Instruction, Invariant, type Method, type Question, RandomStream } from "@inspo/domain"
 import { Memory } from "@inspo/replay-buffer"
 import { Array as Arr, Record } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 import type { Replaced } from "./RunEvent.ts"
 import type { Collected, RunState, Success, Successes } from "./RunState.ts"
+
+/** KEPO's hints on failure, where the hint is another instruction of the population. */
+export const rescue = {
+  name: "rescue",
+  description: "trains successes under another instruction in the places of rollouts of a group that failed",
+  formula:
+    "if sd < 0.05 and mean < 0.2: up to `members` rollouts := successes of `attempts` under the best other instruction",
+  source: "KEPO, arXiv 2602.00400",
+  certainty: "code",
+  defaults: { attempts: 5, members: 2 }
+} as const satisfies Method.Method
 
 /** The successes after the groups of a step: at most `replay.successes` of each instruction on each question. */
 export const remember = (

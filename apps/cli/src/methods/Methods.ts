@@ -1,5 +1,5 @@
 /** The methods of policy optimization, as `inspo methods` prints them. */
-import { Algorithm, Presets, Recipes } from "@inspo/coevolution"
+import { Algorithm, Presets, Recipes, Substitutes } from "@inspo/coevolution"
 import type { Method } from "@inspo/domain"
 import { Advantage, Corrections, Credits, Keeps, Losses } from "@inspo/policy-gradient"
 import { Memory } from "@inspo/replay-buffer"
@@ -26,7 +26,13 @@ interface Row extends Method.Method {
   readonly setting: string | null
 }
 
-const settings: Readonly<Record<string, string>> = { loss: "train.loss", credit: "train.credit", keep: "train.keep" }
+const settings: Readonly<Record<string, string>> = {
+  loss: "train.loss",
+  credit: "train.credit",
+  keep: "train.keep",
+  successes: "replay.successes",
+  rescue: "rollout.rescue"
+}
 
 /** Every method of the registries, family by family. */
 export const table: ReadonlyArray<Row> = [
@@ -41,9 +47,9 @@ export const table: ReadonlyArray<Row> = [
     keep: Keeps.keeps,
     correction: Corrections.corrections,
     reward: GroupRewards.groupRewards,
-    replay: [Memory.successes, Memory.differingGroups]
+    replay: [Memory.successes, Substitutes.rescue, Memory.differingGroups]
   }).flatMap(([family, methods]) =>
-    methods.map((method): Row => ({ ...method, family, setting: settings[family] ?? null }))
+    methods.map((method): Row => ({ ...method, family, setting: settings[family] ?? settings[method.name] ?? null }))
   ),
   ...Object.entries(Recipes.recipes).map(([name, { description, source, train }]): Row => ({
     name,

@@ -101,6 +101,7 @@ export const plannedByPurpose = (config: RunConfig) => {
 const activityAfter = (event: RunEvent): string => {
   switch (event._tag) {
     case "StepPlanned":
+    case "RoundPlanned":
       return "rolling out"
     case "RolloutsCollected":
     case "TrainingPlanned":
