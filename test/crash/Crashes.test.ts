@@ -30,7 +30,8 @@ describe.each([
   ["the next step is sampled during updates", ["train.staleness=1", "schedule.pruneEvery=2"]],
   [
     "its agent rewrites the context and rounds are added",
-    ["rollout.agent=iter-research", "replay.successes=2", "train.keep=differing", "train.keep.draws=1"],
+    ["rollout.agent=iter-research", "replay.successes=2", "train.keep=differing", "train.keep.draws=1"]
+  ],
   [
     "steps have further rounds, and earlier successes are trained again",
     [
