@@ -38,7 +38,10 @@ const config: RunConfig = {
     miniBatch: { ...scripted.train.miniBatch, size: 2 },
     kl: { name: "none" }
   },
-  reward: { kind: { name: "judge", model: `openai-compatible:${FaultyRun.price.model}`, criteria: null } },
+  reward: {
+    kind: { name: "judge", model: `openai-compatible:${FaultyRun.price.model}`, criteria: null },
+    shaping: { name: "none" }
+  },
   requests: { ...scripted.requests, retries: FaultyRun.retries },
   budget: { ...scripted.budget, prices: [FaultyRun.price] },
   evaluation: { ...scripted.evaluation, questions: 1 }

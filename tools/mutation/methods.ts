@@ -153,7 +153,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   ),
   ofGroup("Budget")("Math.abs(length - announced)", "0", "a budget is no target"),
   ofGroup("Flawed")("1 - penalty : 1", "1 : 1 - penalty", "sound successes are punished"),
-  ofGroup("Costs")("(costs[tool] ?? 0) * count", "costs[tool] ?? 0", "a second call is free"),
+  ofGroup("Costs")("(prices[tool] ?? 0) * count", "prices[tool] ?? 0", "a second call is free"),
   ofGroup("Costs")("1 - p ** alpha", "p ** alpha", "tools are free on easy questions"),
   ofGroup("Length")("-1, 0)", "-2, 0)", "more than 1 is taken"),
   ofGroup("Length")("-least - (most - least) * share", "-most + (most - least) * share", "short failures are praised"),

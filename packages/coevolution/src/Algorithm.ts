@@ -1,7 +1,7 @@
 import type { Engine } from "@inspo/engine"
 import { Rules, SearchEvery, Settings } from "@inspo/evolution"
 import { ClauseBank, type FailureMode, ProposerModel } from "@inspo/reflection"
-import { RewardConfig, type Scope, kindOf } from "@inspo/reward"
+import { GroupRewards, RewardConfig as ScoringConfig, type Scope, kindOf } from "@inspo/reward"
 import { type Agent, Agents, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { TrainConfig as PolicyGradientConfig, adamw } from "@inspo/policy-gradient"
 import { DateTime, Effect, Option, Schema, SchemaGetter, Struct } from "effect"
@@ -77,6 +77,11 @@ const ReplayConfig = Schema.Struct({
       "Successes that are remembered for each instruction and question; where all rollouts of a group failed, one of them is " +
       "trained in the place of the first; 0 for none"
   })
+})
+
+const RewardConfig = Schema.Struct({
+  ...ScoringConfig.fields,
+  shaping: GroupRewards.Shaping.pipe(Schema.withDecodingDefaultKey(Effect.succeed("none" as const)))
 })
 
 const RetrievalConfig = Schema.Struct({

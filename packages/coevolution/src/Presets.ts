@@ -51,7 +51,7 @@ export const robust: Algorithm = {
   },
   replay: { successes: 0 },
   retrieval: { topK: 3 },
-  reward: { kind: { name: "em" } },
+  reward: { kind: { name: "em" }, shaping: { name: "none" } },
   train: {
     batchSize: 512,
     fromStep: 1,

@@ -3,6 +3,7 @@ import { type Algorithm, EventLog, inconsistency, type RunEvent, Strategies } fr
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Advantage, Credits, Keeps, Losses } from "@inspo/policy-gradient"
+import { GroupRewards } from "@inspo/reward"
 import { Effect, Layer, Schema } from "effect"
 import { algorithm, runOn } from "./support/ScriptedRun.ts"
 
@@ -14,6 +15,7 @@ const given: Readonly<Record<string, object>> = {
   varied: { share: 0.5 },
   "varied-in-group": { members: 1 },
   gfpo: { k: 2 },
+  stability: { weight: 0.5 },
   "pass-at-k": { k: 2 }
 }
 
@@ -27,6 +29,11 @@ const withTrain = (changes: Partial<Algorithm["train"]>): Algorithm => ({
   train: { ...algorithm.train, ...changes }
 })
 
+const withShaping = (shaping: Algorithm["reward"]["shaping"]): Algorithm => {
+  const own = withTrain({})
+  return { ...own, reward: { ...own.reward, shaping } }
+}
+
 const names = (methods: ReadonlyArray<{ readonly name: string }>) => methods.map(({ name }) => name)
 
 const settings: ReadonlyArray<readonly [string, Algorithm]> = [
@@ -35,7 +42,8 @@ const settings: ReadonlyArray<readonly [string, Algorithm]> = [
   ...names(Keeps.keeps).map((name) => [name, withTrain({ keep: choose(Keeps.Keep, name) })] as const),
   ...names(Advantage.Advantage.methods).map(
     (name) => [name, withTrain({ advantage: choose(Advantage.Advantage, name) })] as const
-  )
+  ),
+  ...names(GroupRewards.groupRewards).map((name) => [name, withShaping(choose(GroupRewards.Shaping, name))] as const)
 ]
 
 const recorded = (algorithm: Algorithm, strategies = Strategies.layer(algorithm)) =>
@@ -67,7 +75,10 @@ describe("an update", () => {
       "key-turns: train.credit",
       "stages: train.credit",
       "information: train.credit",
-      "anytime: train.credit"
+      "anytime: train.credit",
+      "tournament: reward.shaping",
+      "history-length: reward.shaping",
+      "budget: reward.shaping"
     ])
   })
 
@@ -91,6 +102,22 @@ describe("an update", () => {
       inconsistency({ ...own, rollout: { ...own.rollout, ...rollout }, train: { ...own.train, fromStep: null } })
     )
   })
+
+  it.effect("of shaped rewards credits instructions with the rewards as they are", () =>
+    Effect.gen(function* () {
+      const rewards = (events: ReadonlyArray<RunEvent>) =>
+        events.flatMap((event) =>
+          event._tag === "RolloutsCollected" && event.step === 1 ? event.groups.map((group) => group.rewards) : []
+        )
+      const usual = yield* recorded(withTrain({}))
+      const agreeing = yield* recorded(withShaping({ name: "agreement" }))
+      assert.isNotEmpty(rewards(usual))
+      assert.deepStrictEqual(rewards(agreeing), rewards(usual))
+      assert.notDeepEqual(trainings(agreeing), trainings(usual))
+      const free = yield* recorded(withShaping({ name: "costs", prices: {} }))
+      assert.deepStrictEqual(trainings(free), trainings(usual))
+    })
+  )
 
   it.effect("takes an estimator of its user, which the first event names", () =>
     Effect.gen(function* () {

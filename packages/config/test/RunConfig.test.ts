@@ -48,7 +48,7 @@ const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Typ
 const asking = (config: RunConfig, proposer: string, judge: string): RunConfig => ({
   ...config,
   proposer: { ...config.proposer, model: ProposerModel.named(proposer) },
-  reward: { kind: { name: "judge", model: judge, criteria: null } }
+  reward: { kind: { name: "judge", model: judge, criteria: null }, shaping: { name: "none" } }
 })
 
 describe("a config", () => {

@@ -2,7 +2,7 @@
 import * as InvalidInput from "./InvalidInput.ts"
 
 /** A constant of a method; null where no published value is known, so that it must be given. */
-export type Constant = number | boolean | ReadonlyArray<number> | null
+export type Constant = number | boolean | ReadonlyArray<number> | Readonly<Record<string, number>> | null
 
 /** A constant without a published value. */
 export const unknown: number | null = null

@@ -127,7 +127,7 @@ describe("rewards of groups", () => {
 
   it.prop("costs: never raise a reward, fall with each call, and are nothing without prices", [group], ([members]) => {
     const plain = members.map(({ reward }) => reward)
-    close(costs.of(members, { defer: 0 }), plain)
+    close(costs.of(members, { prices: { defer: 0 } }), plain)
     const values = costs.of(members)
     const more = costs.of(
       members.map((member) => ({ ...member, calls: { ...member.calls, defer: (member.calls["defer"] ?? 0) + 1 } }))

@@ -30,6 +30,7 @@ const settings: Readonly<Record<string, string>> = {
   loss: "train.loss",
   credit: "train.credit",
   keep: "train.keep",
+  reward: "reward.shaping",
   successes: "replay.successes",
   rescue: "rollout.rescue"
 }

@@ -20,7 +20,7 @@ const optimized = (url: string): RunConfig => ({
 })
 const judged = (url: string): RunConfig => ({
   ...Presets.tiny,
-  reward: { kind: { name: "judge", model: `${url}#m`, criteria: null } },
+  reward: { kind: { name: "judge", model: `${url}#m`, criteria: null }, shaping: { name: "none" } },
   requests
 })
 const searching = (url: string): RunConfig => ({

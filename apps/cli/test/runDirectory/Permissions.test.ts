@@ -23,6 +23,7 @@ const configOf = ({ command, engine, journal, retrieval, server }: typeof Named.
   retrieval: { ...Presets.tiny.retrieval, url: url(retrieval) },
   keys: { ...Presets.tiny.keys, journal, engine, retrieval },
   reward: {
+    ...Presets.tiny.reward,
     kind: Arr.isReadonlyArrayNonEmpty(command) ? { name: "command", command } : Presets.tiny.reward.kind
   },
   rollout: { ...Presets.tiny.rollout, mcp: server === null ? [] : [{ command: [server], env: [server] }] }

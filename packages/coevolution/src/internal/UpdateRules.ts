@@ -1,6 +1,7 @@
 /** What the settings of the policy update cannot be combined with. */
 import type { Choice } from "@inspo/domain"
 import { Advantage, Credits, Losses } from "@inspo/policy-gradient"
+import { GroupRewards } from "@inspo/reward"
 import { type Algorithm, sharesGroups } from "../Algorithm.ts"
 import { ConfigError } from "../ConfigError.ts"
 
@@ -13,25 +14,21 @@ export const broken = (algorithm: Algorithm): ConfigError | null =>
 type Rule = (algorithm: Algorithm) => ConfigError | null
 
 /** The methods whose inputs a run has, although they need more than rewards, tokens and log-probabilities. */
-const supplied: ReadonlySet<string> = new Set(["retrieval", "states"])
+const supplied: ReadonlySet<string> = new Set(["retrieval", "states", "repetition", "flawed"])
 
-const refused = (setting: string, { name }: Choice.Named, expected: string, remedy: string): ConfigError =>
-  new ConfigError({ field: `train.${setting}`, value: name, expected, remedy })
+const refused = (field: string, { name }: Choice.Named, expected: string, remedy: string): ConfigError =>
+  new ConfigError({ field, value: name, expected, remedy })
 
-const inputsExist: Rule = ({ train }) => {
+const inputsExist: Rule = ({ reward, train }) => {
   const methods = {
-    advantage: { of: Advantage.named(train.advantage), instead: "standardised" },
-    loss: { of: Losses.named(train.loss), instead: "clip" },
-    credit: { of: Credits.named(train.credit), instead: "outcome" }
+    "train.advantage": { of: Advantage.named(train.advantage), instead: "standardised" },
+    "train.loss": { of: Losses.named(train.loss), instead: "clip" },
+    "train.credit": { of: Credits.named(train.credit), instead: "outcome" },
+    "reward.shaping": { of: GroupRewards.named(reward.shaping), instead: "none" }
   }
   for (const [setting, { instead, of }] of Object.entries(methods))
-    if (of.needs !== undefined && !supplied.has(of.name))
-      return refused(
-        setting,
-        of,
-        `another method, because a run has no ${of.needs}`,
-        `Set train.${setting} to ${instead}.`
-      )
+    if (of?.needs !== undefined && !supplied.has(of.name))
+      return refused(setting, of, `another method, because a run has no ${of.needs}`, `Set ${setting} to ${instead}.`)
   return null
 }
 
@@ -46,7 +43,7 @@ const sharedGroupsAreCentred: Rule = (algorithm) => {
   if (!sharesGroups(algorithm)) return null
   if (!Advantage.named(advantage).allowsLevels)
     return refused(
-      "advantage",
+      "train.advantage",
       Advantage.named(advantage),
       `${shareable}, ${because}: Eq. 3 is for groups of one instruction`,
       `Set train.advantage to ${shareable}, or rollout.instructionsPerQuestion to a number.`
@@ -54,7 +51,7 @@ const sharedGroupsAreCentred: Rule = (algorithm) => {
   return credit.name === "outcome" || credit.name === "retrieval"
     ? null
     : refused(
-        "credit",
+        "train.credit",
         Credits.named(credit),
         `outcome or retrieval, ${because}: others compare turns of one instruction`,
         "Set train.credit to outcome, or rollout.instructionsPerQuestion to a number."

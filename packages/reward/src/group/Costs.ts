@@ -2,22 +2,22 @@ import { sumAll } from "effect/Number"
 import { groupReward, perAttempt } from "../GroupReward.ts"
 import { Moments } from "@inspo/statistics"
 
-const published: Readonly<Record<string, number>> = { defer: 0.3, create: 0.1 }
+const prices: Readonly<Record<string, number>> = { defer: 0.3, create: 0.1 }
 
 /**
- * HILA, and HC-GRPO's costs per action: each call of a tool costs what it is listed with. The published costs are those of
- * deferring to an expert and of solving again; name your own tools. Without costs it is the plain reward.
+ * HILA, and HC-GRPO's costs per action: each call of a tool has a price. The published ones are those of deferring to an expert
+ * and of solving again; name your own tools. Without prices it is the plain reward.
  */
 export const costs = groupReward({
   name: "costs",
-  description: "takes the cost of each call of a tool from the reward",
-  formula: "r − Σ cost · calls",
+  description: "takes the price of each call of a tool from the reward",
+  formula: "r − Σ price · calls",
   source: "HILA, arXiv 2603.07972",
   certainty: "code",
-  defaults: published,
+  defaults: { prices },
   compute: perAttempt(
-    ({ calls, reward }, costs) =>
-      reward - sumAll(Object.entries(calls).map(([tool, count]) => (costs[tool] ?? 0) * count))
+    ({ calls, reward }, { prices }) =>
+      reward - sumAll(Object.entries(calls).map(([tool, count]) => (prices[tool] ?? 0) * count))
   )
 })
 

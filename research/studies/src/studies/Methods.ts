@@ -1,5 +1,6 @@
 import type { RunConfig } from "@inspo/config"
 import { Advantage, Credits, Keeps, Losses } from "@inspo/policy-gradient"
+import { GroupRewards } from "@inspo/reward"
 import { Schema } from "effect"
 import { type Arm, single } from "../Arm.ts"
 import type { Study } from "../Study.ts"
@@ -31,6 +32,14 @@ const credit = (name: string, written: typeof Credits.Credit.Encoded): Variant =
 const keep = (name: string, written: typeof Keeps.Keep.Encoded): Variant =>
   train(name, { keep: Schema.decodeSync(Keeps.Keep)(written) })
 
+const shaping = (name: string, written: typeof GroupRewards.Shaping.Encoded): Variant => ({
+  name,
+  change: (config) => ({
+    ...config,
+    reward: { ...config.reward, shaping: Schema.decodeSync(GroupRewards.Shaping)(written) }
+  })
+})
+
 /** The same with so many groups a step, all in one mini-batch. */
 function inBatchesOf(size: number, { change, name }: Variant): Variant {
   const sized = ({ train, ...config }: RunConfig): RunConfig => ({
@@ -53,6 +62,14 @@ const onPolicy: ReadonlyArray<Variant> = [
   keep("varied", { name: "varied", share: 0.5 }),
   // Half of the groups differ, so that it draws about as many as GRPO.
   inBatchesOf(8, keep("dynamic-sampling", { name: "differing", draws: 3 })),
+  shaping("agreement", "agreement"),
+  shaping("flawed", "flawed"),
+  shaping("costs", { name: "costs", prices: { search: 0.05 } }),
+  shaping("adaptive-tools", "adaptive-tools"),
+  shaping("soft-overlong", { name: "soft-overlong", limit: 160, buffer: 80 }),
+  shaping("cosine-length", { name: "cosine-length", limit: 160 }),
+  shaping("repetition", "repetition"),
+  shaping("stability", { name: "stability", weight: 0.2 }),
   { name: "successes", change: (config) => ({ ...config, replay: { ...config.replay, successes: 8 } }) }
 ]
 

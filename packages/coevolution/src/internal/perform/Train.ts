@@ -14,6 +14,7 @@ import type { Checkpoints } from "./Checkpoints.ts"
 import { type RunData, RunMismatch } from "../../RunData.ts"
 import type { Strategies } from "../../Strategies.ts"
 import * as Rollouts from "./Rollouts.ts"
+import { shaped } from "./Shaping.ts"
 import * as Turns from "./Turns.ts"
 
 /** The datums of a step's update, with the hash that identifies them. */
@@ -48,7 +49,7 @@ export const make = Effect.fnUntraced(function* (
     replaced,
     step
   }: Omit<Command.PlanTraining, "_tag">) {
-    const trajectories = yield* trainedOn(store, groups, replaced)
+    const trajectories = shaped(algorithm, yield* trainedOn(store, groups, replaced))
     const made = GrpoBatch.trainRequests(trajectories, algorithm.train, {
       key: `train/${step}`,
       learningRate,
