@@ -12,6 +12,7 @@ const states = Effect.gen(function* () {
     runOn(settings, layerMemory, (_, state) => Effect.sync(() => seen.push(state)), replaced)
   const validating = { ...sharing.evaluation, every: 2 }
   yield* see({ ...sharing, evaluation: validating })
+  yield* see({ ...algorithm, replay: { successes: 2 } })
   let calls = 0
   yield* see(algorithm, {
     maxFailedShare: 1,

@@ -25,6 +25,7 @@ export * as Thoughts from "./Thoughts.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { ToolDefinition } from "./Chat.ts"
+export type { Choice as ChoiceType, Named, Written } from "./Choice.ts"
 export type { Experience as ExperienceType } from "./Experience.ts"
 export type { Group as GroupType } from "./Group.ts"
 export type { Constant, Rule } from "./Method.ts"

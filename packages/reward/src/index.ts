@@ -13,6 +13,7 @@ export * as SearchR1 from "./SearchR1.ts"
 export * as JudgePrompt from "./JudgePrompt.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Attempt as AttemptOfGroup } from "./GroupReward.ts"
 export type { RewardFunction as RewardFunctionType } from "./RewardFunction.ts"
 export type { Measure, ModelOptions, ProgramOptions, RewardOptions } from "./RewardKind.ts"
 export type { ScoredEpisode as ScoredEpisodeType } from "./ScoredEpisode.ts"
