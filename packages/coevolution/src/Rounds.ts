@@ -88,7 +88,7 @@ export const batch = (
 }
 
 /** A group to be asked. */
-interface Asked {
+export interface Asked {
   readonly question: Question.QuestionId
   readonly instruction: Instruction.InstructionId
   readonly samples: number

@@ -34,6 +34,7 @@ export * as ChatCalls from "./ChatCalls.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { CallError } from "./ChatCalls.ts"
+export type { Asked } from "./Rounds.ts"
 export type { StepReward } from "./Collapse.ts"
 export type { RunState as RunStateType } from "./RunState.ts"
 export type { Selected } from "./Selection.ts"

@@ -38,11 +38,11 @@ export const empty: Comparison = {
 }
 
 /** λ: the sizes of the bets, whose e-processes are averaged. */
-export const bets: Vector = [0.05, 0.1, 0.2, 0.4, 0.8, 0.95]
+export const bets: ReadonlyArray<number> = [0.05, 0.1, 0.2, 0.4, 0.8, 0.95]
 
 /** The means of the members relative to each other, with their covariance, in units of the reward. */
 export interface Posterior {
-  readonly means: Vector
+  readonly means: ReadonlyArray<number>
   readonly covariance: Matrix
 }
 
@@ -69,7 +69,7 @@ export const deviation = ({ covariance }: Posterior, a: number, b: number): numb
  * times its share of the risk. For a member that is as good as all its rivals, it ever reaches 1 / δ with a probability of at most δ,
  * over the whole life.
  */
-export const evidenceAgainst = (comparison: Comparison): Vector =>
+export const evidenceAgainst = (comparison: Comparison): ReadonlyArray<number> =>
   comparison.exponents.map((row, place) => sumAll(row.map((_, rival) => evidence(comparison, place, rival))))
 
 /** The same members before any bet was won: {@link evidenceAgainst} each of them is at most 1. */
@@ -105,7 +105,7 @@ export interface Unit {
   readonly blocks: ReadonlyArray<Block>
   readonly waiting: ReadonlyArray<Waiting>
   readonly rewards: { readonly samples: number; readonly sum: number }
-  readonly missing: Vector
+  readonly missing: ReadonlyArray<number>
   readonly step: number
 }
 
@@ -278,14 +278,14 @@ export const leave = (
 }
 
 /** P(best) and the incumbent by the evidence so far. */
-export const judge = (comparison: Comparison, missing: Vector, step: number): Comparison => {
+export const judge = (comparison: Comparison, missing: ReadonlyArray<number>, step: number): Comparison => {
   if (comparison.weighted.length === 0) return { ...comparison, ...empty, generation: comparison.generation }
   const { covariance, incumbent, means } = leadOf(comparison, missing)
   return { ...comparison, chances: chancesOf({ means, covariance }, step), incumbent }
 }
 
 /** The incumbent alone, of members of whom some are about to {@link leave}. */
-export const lead = (comparison: Comparison, missing: Vector): Comparison => ({
+export const lead = (comparison: Comparison, missing: ReadonlyArray<number>): Comparison => ({
   ...comparison,
   incumbent: leadOf(comparison, missing).incumbent
 })
