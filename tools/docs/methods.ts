@@ -18,7 +18,7 @@ export const methodsPage = (): string =>
           source,
           certainty,
           Object.entries(defaults)
-            .map(([constant, value]) => `${constant} ${String(value)}`)
+            .map(([constant, value]) => `${constant} ${typeof value === "object" ? JSON.stringify(value) : value}`)
             .join(", "),
           [verl ?? "–", trl ?? "–"].join("; "),
           needs,
