@@ -1,5 +1,5 @@
 /** What is trained in the place of rollouts that failed: earlier successes, and rescues under another instruction. */
-import { type Group, type Instruction, Invariant, type Method, type Question, RandomStream } from "@inspo/domain"
+import { type Group, type Instruction, type Method, type Question, RandomStream } from "@inspo/domain"
 import { Memory } from "@inspo/replay-buffer"
 import { Array as Arr, Record } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
@@ -82,6 +82,7 @@ export const isWithoutSuccess = ({ successes }: Pick<RunState, "successes">, gro
 
 /** The rewards of a group after its substitutions. */
 export const rewards = (group: Group.Group, substitutes: ReadonlyArray<Substitute>): ReadonlyArray<number> => {
+  if (substitutes.length === 0) return group.rewards
   const replaced = new Map(substitutes.map(({ member, reward }) => [member, reward]))
   return members(group).map(({ id, reward }) => replaced.get(id) ?? reward)
 }
@@ -100,5 +101,6 @@ const storedFor = (
   { instructionId, questionId }: { instructionId: Instruction.InstructionId; questionId: Question.QuestionId }
 ): ReadonlyArray<Success> => known[instructionId]?.[questionId] ?? []
 
+/** The members that are known by id: in a dry run only the first of each group. */
 const members = ({ rewards, trajectories }: Group.Group): ReadonlyArray<Success> =>
-  Invariant.zip(trajectories, rewards, "trajectories and rewards").map(([id, reward]) => ({ id, reward }))
+  Arr.zipWith(trajectories, rewards, (id, reward) => ({ id, reward }))
