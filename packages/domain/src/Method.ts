@@ -38,6 +38,10 @@ export interface Method<Name extends string = string, C extends Constants = Cons
   readonly trl?: string
   /** What it needs beyond rewards, tokens and log-probabilities. */
   readonly needs?: string
+  /** Whether a run has what it needs. */
+  readonly isSupplied?: boolean
+  /** Whether instructions may share a group; by default it compares rollouts of one instruction. */
+  readonly allowsLevels?: boolean
   /** Its constants as published. */
   readonly defaults: C
 }

@@ -29,6 +29,8 @@ export interface Surrogate<
   Name extends string = string,
   C extends Method.Constants = Method.Constants
 > extends Method.Method<Name, C> {
+  /** Whether it is the mean over whole sequences, which must then count alike. */
+  readonly ofSequences?: boolean
   /** g of each token of a sequence. */
   weights(this: void, sequence: Sequence, constants?: Partial<C>): ReadonlyArray<number>
   /**

@@ -1,5 +1,5 @@
 /** What the settings of the policy update cannot be combined with. */
-import type { Choice } from "@inspo/domain"
+import type { Choice, Method } from "@inspo/domain"
 import { Advantage, Credits, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
 import { type Algorithm, sharesGroups } from "../Algorithm.ts"
@@ -13,9 +13,6 @@ export const broken = (algorithm: Algorithm): ConfigError | null =>
 
 type Rule = (algorithm: Algorithm) => ConfigError | null
 
-/** The methods whose inputs a run has, although they need more than rewards, tokens and log-probabilities. */
-const supplied: ReadonlySet<string> = new Set(["retrieval", "states", "repetition", "flawed"])
-
 const refused = (field: string, { name }: Choice.Named, expected: string, remedy: string): ConfigError =>
   new ConfigError({ field, value: name, expected, remedy })
 
@@ -27,15 +24,19 @@ const inputsExist: Rule = ({ reward, train }) => {
     "reward.shaping": { of: GroupRewards.named(reward.shaping), instead: "none" }
   }
   for (const [setting, { instead, of }] of Object.entries(methods))
-    if (of?.needs !== undefined && !supplied.has(of.name))
+    if (of?.needs !== undefined && of.isSupplied !== true)
       return refused(setting, of, `another method, because a run has no ${of.needs}`, `Set ${setting} to ${instead}.`)
   return null
 }
 
-const shareable = Advantage.estimators
-  .filter(({ allowsLevels }) => allowsLevels)
-  .map(({ name }) => name)
-  .join(" or ")
+const shareable = (methods: ReadonlyArray<Method.Method>): string =>
+  methods
+    .filter(({ allowsLevels }) => allowsLevels === true)
+    .map(({ name }) => name)
+    .join(" or ")
+
+const estimators = shareable(Advantage.estimators)
+const credits = shareable(Credits.credits)
 
 const sharedGroupsAreCentred: Rule = (algorithm) => {
   const { advantage, credit } = algorithm.train
@@ -45,15 +46,15 @@ const sharedGroupsAreCentred: Rule = (algorithm) => {
     return refused(
       "train.advantage",
       Advantage.named(advantage),
-      `${shareable}, ${because}: Eq. 3 is for groups of one instruction`,
-      `Set train.advantage to ${shareable}, or rollout.instructionsPerQuestion to a number.`
+      `${estimators}, ${because}: Eq. 3 is for groups of one instruction`,
+      `Set train.advantage to ${estimators}, or rollout.instructionsPerQuestion to a number.`
     )
-  return credit.name === "outcome" || credit.name === "retrieval"
+  return Credits.named(credit).allowsLevels === true
     ? null
     : refused(
         "train.credit",
         Credits.named(credit),
-        `outcome or retrieval, ${because}: others compare turns of one instruction`,
+        `${credits}, ${because}: others compare turns of one instruction`,
         "Set train.credit to outcome, or rollout.instructionsPerQuestion to a number."
       )
 }
@@ -67,22 +68,18 @@ const comparesMembers = (advantage: Algorithm["train"]["advantage"]): boolean =>
 }
 
 const groupsAreLargeEnough: Rule = ({ rollout: { groupSize }, train: { advantage, keep } }) => {
-  const enlarge = "raise rollout.groupSize."
-  const asks = "k" in advantage ? advantage.k : 1
-  if (asks > groupSize)
-    return new ConfigError({
-      field: "train.advantage.k",
-      value: String(asks),
-      expected: `at most rollout.groupSize (${groupSize})`,
-      remedy: `Lower it, or ${enlarge}`
-    })
-  if (keep.name === "varied-in-group" && keep.members > groupSize)
-    return new ConfigError({
-      field: "train.keep.members",
-      value: String(keep.members),
-      expected: `at most rollout.groupSize (${groupSize})`,
-      remedy: `Lower it, or ${enlarge}`
-    })
+  const asked = {
+    "train.advantage.k": "k" in advantage ? advantage.k : 1,
+    "train.keep.members": keep.name === "varied-in-group" ? keep.members : 1
+  }
+  for (const [field, members] of Object.entries(asked))
+    if (members > groupSize)
+      return new ConfigError({
+        field,
+        value: String(members),
+        expected: `at most rollout.groupSize (${groupSize})`,
+        remedy: "Lower it, or raise rollout.groupSize."
+      })
   return groupSize > 1 || !comparesMembers(advantage)
     ? null
     : new ConfigError({
@@ -93,10 +90,8 @@ const groupsAreLargeEnough: Rule = ({ rollout: { groupSize }, train: { advantage
       })
 }
 
-const ofSequences: ReadonlySet<string> = new Set(["gspo", "gmpo", "luspo"])
-
 const sequencesCountAlike: Rule = ({ train: { loss, normalization } }) =>
-  !ofSequences.has(loss.name) || normalization.name === "sequence-mean"
+  Losses.named(loss).ofSequences !== true || normalization.name === "sequence-mean"
     ? null
     : new ConfigError({
         field: "train.normalization",

@@ -10,6 +10,7 @@ export const outcome = credit({
   formula: "A_t = A",
   source: "GRPO",
   certainty: "code",
+  allowsLevels: true,
   defaults: {},
   compute: (group) => group.map(({ advantage, turns }) => turns.map(() => advantage))
 })

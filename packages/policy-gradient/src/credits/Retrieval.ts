@@ -12,6 +12,8 @@ export const retrieval = credit({
   source: "VimRAG, arXiv 2602.12735",
   certainty: "text",
   needs: "which turns retrieved the answer",
+  isSupplied: true,
+  allowsLevels: true,
   defaults: {},
   compute: (group) =>
     group.map(({ advantage, reward, turns }) =>

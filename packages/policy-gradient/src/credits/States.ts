@@ -13,6 +13,7 @@ export const states = credit({
   source: "GiGPO (verl-agent, ROLL)",
   certainty: "code",
   needs: "states and rewards of turns",
+  isSupplied: true,
   defaults: { gamma: 0.95, weight: 1, epsilon: 1e-6 },
   compute: (group, { epsilon, gamma, weight }) => {
     const returns = group.map(({ turns }) =>

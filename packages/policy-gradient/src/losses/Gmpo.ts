@@ -13,6 +13,7 @@ export const gmpo = surrogate({
   certainty: "code",
   verl: "geo_mean",
   trl: "gmpo (experimental)",
+  ofSequences: true,
   defaults: { epsilon: 0.4 },
   gradient: (sequence, { epsilon }) => {
     const logs = logRatios(sequence)

@@ -13,6 +13,7 @@ export const gspo = surrogate({
   certainty: "code",
   verl: "gspo",
   trl: "importance_sampling_level: sequence",
+  ofSequences: true,
   defaults: { low: 3e-4, high: 4e-4 },
   gradient: (sequence, bounds) => {
     const ratio = ratioOf(sequence)

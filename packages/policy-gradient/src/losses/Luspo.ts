@@ -13,6 +13,7 @@ export const luspo = surrogate({
   source: "LUSPO (TRL)",
   certainty: "code",
   trl: "luspo",
+  ofSequences: true,
   defaults: { low: 2e-3, high: 2.5e-3 },
   gradient: (sequence, bounds) => {
     const ratio = ratioOf(sequence)

@@ -12,6 +12,7 @@ export const flawed = groupReward({
   source: "FAPO, arXiv 2510.22543",
   certainty: "code",
   needs: "which successes are flawed",
+  isSupplied: true,
   defaults: { penalty: 1 },
   compute: perAttempt(({ flawed, reward }, { penalty }) => {
     if (reward <= 0) return -1

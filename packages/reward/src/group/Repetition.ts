@@ -10,6 +10,7 @@ export const repetition = groupReward({
   certainty: "code",
   trl: "get_repetition_penalty_reward",
   needs: "the words of rollouts",
+  isSupplied: true,
   defaults: { size: 3, penalty: -1 },
   compute: perAttempt(({ reward, words }, { penalty, size }) => {
     const all = Method.required("repetition", "words", words).map((word) => word.toLowerCase())
