@@ -3,18 +3,13 @@ import { Instruction, Question } from "@inspo/domain"
 import type { TrainRequest } from "@inspo/engine"
 import { GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
 import { Schema } from "effect"
+import { update } from "./support/Update.ts"
 
 const config = {
-  learningRate: 1e-3,
-  miniBatch: { size: 8, unit: "questions", epochs: 1 },
-  credit: { name: "outcome" },
-  keep: { name: "all" },
-  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
-  normalization: { name: "sequence-mean" },
+  ...update,
+  miniBatch: { ...update.miniBatch, size: 8 },
   kl: { name: "advantages", coefficient: 0.7 },
-  entropy: 0,
-  optimizer: { name: "adamw", warmup: 0.1, decay: "cosine", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
-  advantage: { name: "standardised", epsilon: 1e-6 }
+  optimizer: { ...update.optimizer, weightDecay: 0 }
 } as const satisfies TrainConfig
 
 /** A policy without context: one logit per token of a small vocabulary. */

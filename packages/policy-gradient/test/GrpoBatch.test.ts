@@ -3,6 +3,7 @@ import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Array, Schema } from "effect"
 import type { Datum } from "@inspo/engine"
 import { Advantage, GrpoBatch, MiniBatchUnit, type TrainConfig } from "@inspo/policy-gradient"
+import { update } from "./support/Update.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -56,27 +57,6 @@ const trained = (datums: ReadonlyArray<Datum>) =>
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 
-const config = {
-  learningRate: 1e-3,
-  miniBatch: { size: 4, unit: "questions", epochs: 1 },
-  credit: { name: "outcome" },
-  keep: { name: "all" },
-  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
-  normalization: { name: "sequence-mean" },
-  kl: { name: "none" },
-  entropy: 0,
-  optimizer: {
-    name: "adamw",
-    warmup: 0.1,
-    decay: "cosine",
-    beta1: 0.9,
-    beta2: 0.999,
-    weightDecay: 0.01,
-    gradientClip: 1
-  },
-  advantage: { name: "standardised", epsilon: 1e-6 }
-} as const satisfies TrainConfig
-
 const Normalization = Schema.Literals(["sequence-mean", "token-mean"])
 
 const withKl = { kl: { name: "loss", coefficient: 0.001 } } as const
@@ -119,7 +99,7 @@ describe("GrpoBatch", () => {
     [Steps, Normalization],
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
-      const datums = GrpoBatch.datums(batch, { ...config, ...withKl, normalization: { name: normalization } })
+      const datums = GrpoBatch.datums(batch, { ...update, ...withKl, normalization: { name: normalization } })
       const acting = batch.filter(({ trajectory }) => trajectory.mask.some((action) => action === 1))
       assert.strictEqual(datums.length, acting.length)
       datums.forEach((datum, i) => {
@@ -142,7 +122,7 @@ describe("GrpoBatch", () => {
     [Steps, Normalization],
     ([steps, normalization]) => {
       const datums = GrpoBatch.datums(scored(steps).flat(), {
-        ...config,
+        ...update,
         ...withKl,
         normalization: { name: normalization }
       })
@@ -158,7 +138,7 @@ describe("GrpoBatch", () => {
     "segments change neither the shares nor the advantages of a trajectory's tokens, and each is trained in its context",
     [Steps, Schema.Array(between(0, 5)), Normalization],
     ([steps, places, normalization]) => {
-      const options = { ...config, ...withKl, normalization: { name: normalization } }
+      const options = { ...update, ...withKl, normalization: { name: normalization } }
       const batch = scored(steps).flat()
       const cuts = batch.map(({ advantage, trajectory }) => ({ advantage, trajectory: cut(trajectory, places) }))
       const datums = GrpoBatch.datums(cuts, options)
@@ -194,7 +174,7 @@ describe("GrpoBatch", () => {
       const credited = (all: ReadonlyArray<GrpoBatch.Sampled>) =>
         GrpoBatch.trainRequests(
           all,
-          { ...config, credit: { name: "discount", gamma: 0.9, epsilon: 1e-6 } },
+          { ...update, credit: { name: "discount", gamma: 0.9, epsilon: 1e-6 } },
           { key: "7", learningRate: 1e-3 }
         ).flatMap(({ datums }) => trained(datums).map(({ advantage, of, weight }) => ({ of, advantage, weight })))
       assert.deepStrictEqual(credited(cuts), credited(shown))
@@ -212,13 +192,13 @@ describe("GrpoBatch", () => {
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
       const gradient = (kl: TrainConfig["kl"]) =>
-        GrpoBatch.datums(batch, { ...config, kl, normalization: { name: normalization } }).flatMap((datum) => {
+        GrpoBatch.datums(batch, { ...update, kl, normalization: { name: normalization } }).flatMap((datum) => {
           const terms = datum.weights.map((weight, i) => weight * (datum.advantages[i] ?? Number.NaN))
           return terms.some((term) => term !== 0) ? [{ prompt: datum.prompt, terms }] : []
         })
       assert.deepStrictEqual(gradient({ name: "none" }), gradient(withKl.kl))
       assert.isTrue(
-        GrpoBatch.datums(batch, { ...config, normalization: { name: normalization } }).every((datum) =>
+        GrpoBatch.datums(batch, { ...update, normalization: { name: normalization } }).every((datum) =>
           datum.advantages.some((a) => a !== 0)
         )
       )
@@ -231,7 +211,7 @@ describe("GrpoBatch", () => {
     ([steps, unit]) => {
       const requests = GrpoBatch.trainRequests(
         trajectories(steps),
-        { ...config, miniBatch: { ...config.miniBatch, unit } },
+        { ...update, miniBatch: { ...update.miniBatch, unit } },
         { key: "7", learningRate: 1e-3 }
       )
       const expected = scored(steps)
@@ -253,7 +233,7 @@ describe("GrpoBatch", () => {
       const requests = (epochs: number) =>
         GrpoBatch.trainRequests(
           trajectories(steps),
-          { ...config, miniBatch: { ...config.miniBatch, epochs } },
+          { ...update, miniBatch: { ...update.miniBatch, epochs } },
           { key: "7", learningRate: 1e-3 }
         )
       const [once, repeated] = [requests(1), requests(epochs)]
@@ -269,7 +249,7 @@ describe("GrpoBatch", () => {
         trajectories(
           [0, 1].map((reward) => ({ instruction: 0, question: 0, reward: reward === 0 ? 0 : 1, mask: [1] }))
         ),
-        { ...config, ...changes },
+        { ...update, ...changes },
         { key: "7", learningRate: 1e-3 }
       ).map((request) => request.loss)
     assert.deepStrictEqual(loss({ kl: { name: "loss", coefficient: 0.1 } }), [{ clipRatio: 0.2, klCoefficient: 0.1 }])
@@ -289,7 +269,7 @@ describe("GrpoBatch", () => {
       mask: whole.mask.slice(from, to)
     })
     const trajectory = { ...whole, earlier: [part(0, 4)] as const, ...part(4) }
-    const datums = GrpoBatch.datums([{ trajectory, advantage: 1, turns: [0.5, -2, 3] }], config)
+    const datums = GrpoBatch.datums([{ trajectory, advantage: 1, turns: [0.5, -2, 3] }], update)
     assert.deepStrictEqual(
       datums.map(({ advantages }) => advantages),
       [
@@ -307,7 +287,7 @@ describe("GrpoBatch", () => {
       mask: [1 as const]
     }))
     const shares = (keep: TrainConfig["keep"]) =>
-      GrpoBatch.trainRequests(trajectories(steps), { ...config, keep }, { key: "7", learningRate: 1e-3 })
+      GrpoBatch.trainRequests(trajectories(steps), { ...update, keep }, { key: "7", learningRate: 1e-3 })
         .flatMap(({ datums }) => datums)
         .flatMap(({ weights }) => weights)
     assert.deepStrictEqual(shares({ name: "all" }), [0.25, 0.25])
@@ -320,7 +300,7 @@ describe("GrpoBatch", () => {
       [0, 1].map(() => ({ instruction: 0, question: 0, reward: 1 as const, mask: [1 as const] }))
     )
     const kept = (changes: Partial<TrainConfig>) =>
-      GrpoBatch.trainRequests(equal, { ...config, ...changes }, { key: "7", learningRate: 1e-3 }).flatMap(
+      GrpoBatch.trainRequests(equal, { ...update, ...changes }, { key: "7", learningRate: 1e-3 }).flatMap(
         ({ datums }) => datums
       ).length
     assert.deepStrictEqual(

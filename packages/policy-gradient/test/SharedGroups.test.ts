@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question } from "@inspo/domain"
 import { GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
 import { Schema } from "effect"
+import { update } from "./support/Update.ts"
 
 const Three = <A extends Schema.Top>(of: A) => Schema.Tuple([of, of, of])
 
@@ -25,15 +26,8 @@ const policy = (logits: ReadonlyArray<number>) => {
 }
 
 const config: TrainConfig = {
-  learningRate: 1e-3,
-  miniBatch: { size: 4, unit: "questions", epochs: 1 },
-  credit: { name: "outcome" },
-  keep: { name: "all" },
-  loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
-  normalization: { name: "sequence-mean" },
-  kl: { name: "none" },
-  entropy: 0,
-  optimizer: { name: "adamw", warmup: 0, decay: "constant", beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 },
+  ...update,
+  optimizer: { ...update.optimizer, warmup: 0, decay: "constant", weightDecay: 0 },
   advantage: { name: "centred" }
 }
 
