@@ -5,6 +5,8 @@ const inMethod = (path: string) => inFile(`packages/policy-gradient/src/${path}.
 
 const ofGroup = (name: string) => inFile(`packages/reward/src/group/${name}.ts`)
 
+const inMemory = inFile("packages/replay-buffer/src/Memory.ts")
+
 const loss = (name: string) => inMethod(`losses/${name}`)
 
 const advantage = (name: string) => inMethod(`advantages/${name}`)
@@ -135,13 +137,9 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("corrections/Reject")("advantage < 0 &&", "", "successes are rejected"),
   inMethod("corrections/Reject")("inverse >= low && inverse <= high", "inverse >= low", "rejection has one bound"),
 
-  inFile("packages/replay-buffer/src/Memory.ts")(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
-  inFile("packages/replay-buffer/src/Memory.ts")(
-    "|| !failed(rewards, bounds)",
-    "",
-    "groups with a success are changed"
-  ),
-  inFile("packages/replay-buffer/src/Memory.ts")("b.score - a.score", "a.score - b.score", "the best groups leave"),
+  inMemory(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
+  inMemory("|| !failed(rewards, bounds)", "", "groups with a success are changed"),
+  inMemory("b.score - a.score", "a.score - b.score", "the best groups leave"),
 
   ofGroup("Agreement")("answer === null || alone", "answer === null", "singletons are rewarded"),
   ofGroup("Tournament")("other !== index", "true", "a rollout plays itself"),

@@ -6,7 +6,7 @@ import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Algorithm } from "./Algorithm.ts"
 import * as Degradation from "./Degradation.ts"
-import type { Failed, RunEvent } from "./RunEvent.ts"
+import { askedGroups, type Failed, type RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
 import * as Strategies from "./Strategies.ts"
@@ -256,7 +256,7 @@ const collected = (
     rewardTrend:
       groups.length === 0 ? state.rewardTrend : Collapse.observe(state.rewardTrend, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", {
-      groups: [...groups, ...(rescues ?? [])],
+      groups: askedGroups(event),
       ...(failed === undefined ? {} : { failed })
     }),
     failed: fail(state.failed, "train", event),

@@ -124,7 +124,7 @@ const promptsOf = Effect.fnUntraced(function* (
 const once = (size: number) => ({ size, unit: "trajectories", epochs: 1 }) as const
 
 const meanLogprob = (batch: ReadonlyArray<Trajectory.Segment>): number => {
-  const tokens = batch.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)
+  const tokens = Trajectory.actionTokens(batch)
   const total = batch.reduce((sum, { logprobs }) => sum + logprobs.reduce((all, one) => all + one, 0), 0)
   return tokens === 0 ? 0 : total / tokens
 }

@@ -96,6 +96,12 @@ export const RolloutsCollected = Schema.TaggedStruct("RolloutsCollected", {
 })
 export interface RolloutsCollected extends Schema.Schema.Type<typeof RolloutsCollected> {}
 
+/** All groups that a step asked for. */
+export const askedGroups = ({ groups, rescues = [] }: RolloutsCollected): ReadonlyArray<Group.Group> => [
+  ...groups,
+  ...rescues
+]
+
 /** Rewards of one round of a step that can have further ones: round 0 is that of the plan. */
 export const RoundCollected = Schema.TaggedStruct("RoundCollected", {
   step: Step,

@@ -60,18 +60,12 @@ export const ofStep = (
   groups.map((group, index) => {
     if (!Memory.failed(group.rewards)) return []
     const stored = storedFor(successes, group)
-    const chosen: ReadonlyArray<Success> =
-      stored.length > 0
-        ? Memory.inject(
-            members(group),
-            stored,
-            RandomStream.make(randomSeed, ["successes", plan.step, index]).next()
-          ).slice(0, 1)
-        : rescuesOf(group, rescues).slice(0, rollout.rescue?.members ?? 0)
+    const success = Memory.drawn(stored, RandomStream.make(randomSeed, ["successes", plan.step, index]).next())
+    const chosen = success === undefined ? rescuesOf(group, rescues).slice(0, rollout.rescue?.members ?? 0) : [success]
     return Arr.zipWith(group.trajectories, chosen, (member, { id, reward }) => ({
       member,
       by: id,
-      from: stored.length > 0 ? "successes" : "rescue",
+      from: success === undefined ? "rescue" : "successes",
       reward
     }))
   })

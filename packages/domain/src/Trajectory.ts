@@ -117,6 +117,10 @@ export const segments = ({
 }: Pick<Trajectory, "earlier" | keyof Segment>): Array.NonEmptyReadonlyArray<Segment> =>
   Array.append(earlier ?? [], { prompt, response, logprobs, mask })
 
+/** The number of tokens that the policy wrote in some segments. */
+export const actionTokens = (segments: ReadonlyArray<Pick<Segment, "mask">>): number =>
+  segments.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)
+
 /** The tokens of a trajectory of these segments. */
 export const ofSegments = (
   segments: Array.NonEmptyReadonlyArray<Segment>

@@ -8,7 +8,6 @@ import { outcome } from "./credits/Outcome.ts"
 import { retrieval } from "./credits/Retrieval.ts"
 import { stages } from "./credits/Stages.ts"
 import { states } from "./credits/States.ts"
-
 import type { Episode } from "./Credit.ts"
 
 export type { Episode, Turn } from "./Credit.ts"

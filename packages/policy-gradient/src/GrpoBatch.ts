@@ -72,7 +72,7 @@ const member = (trajectory: Sampled, levels?: Levels): Member => {
   const end = start === -1 ? -1 : mask.indexOf(0, start)
   return {
     reward: reward - (levels?.[instructionId] ?? 0),
-    length: actionTokens(segments),
+    length: Trajectory.actionTokens(segments),
     answer,
     firstCall: end === -1 ? null : end - start
   }
@@ -91,9 +91,10 @@ export const miniBatches = <A>(
 
 /**
  * The mini-batch as training data: one datum for each segment of a trajectory, so that each action token is trained in the
- * context that it was sampled in. It carries the advantage of its trajectory, or of its turn, and its share of the loss: with `sequence-mean`
- * 1 / (trajectories of the mini-batch × action tokens of its trajectory), with `token-mean` 1 / action tokens of the
- * mini-batch, and with `sequence-sum` 1 / (trajectories of the mini-batch × `tokens`). Observation tokens carry 0 for both.
+ * context that it was sampled in. It carries the advantage of its trajectory, or of its turn, and its share of the loss: with
+ * `sequence-mean` 1 / (trajectories of the mini-batch × action tokens of its trajectory), with `token-mean` 1 / action tokens
+ * of the mini-batch, and with `sequence-sum` 1 / (trajectories of the mini-batch × `tokens`). Observation tokens carry 0 for
+ * both.
  *
  * Throws `InvalidInput` unless every token has a log-probability and a mask. What cannot change the policy is left out but
  * counted in the shares: segments without action tokens, and trajectories of advantage 0 without a KL or entropy term.
@@ -105,7 +106,7 @@ export const datums = (
   }
 ): ReadonlyArray<Datum> => {
   for (const { trajectory } of miniBatch) assertParallel(trajectory)
-  const counts = miniBatch.map(({ trajectory }) => actionTokens(Trajectory.segments(trajectory)))
+  const counts = miniBatch.map(({ trajectory }) => Trajectory.actionTokens(Trajectory.segments(trajectory)))
   const allActions = counts.reduce((sum, count) => sum + count, 0)
   const { entropy, kl, normalization, surrogate } = options
   const rewardsAlone = klCoefficient(kl) === 0 && entropy === 0 && (surrogate === undefined || !Losses.pulls(surrogate))
@@ -114,7 +115,7 @@ export const datums = (
     const weight = shareOf(normalization, { actions, allActions, trajectories: miniBatch.length })
     const segments = Trajectory.segments(trajectory)
     return segments.flatMap((segment, index) =>
-      actionTokens([segment]) === 0
+      Trajectory.actionTokens([segment]) === 0
         ? []
         : [
             {
@@ -184,11 +185,11 @@ export const foldKl = (
 
 /**
  * The optimizer steps that one step of the run takes on its trajectories, in order: all mini-batches, `epochs` times over,
- * without those that cannot change the policy. Trajectories that are not kept are in no mini-batch. The log-probabilities are those of sampling throughout. `key` names the step;
- * each request's key adds its place, so it is the same when the step is repeated. With `levels` the trajectories of a
- * question are one group under any instructions, else those of an instruction and question. With `kl` in the advantages, the
- * caller must add the penalty with {@link foldKl}. An estimator and a surrogate of
- * your own take the places of those of the config.
+ * without those that cannot change the policy. Trajectories that are not kept are in no mini-batch. The log-probabilities
+ * are those of sampling throughout. `key` names the step; each request's key adds its place, so it is the same when the step
+ * is repeated. With `levels` the trajectories of a question are one group under any instructions, else those of an
+ * instruction and question. With `kl` in the advantages, the caller must add the penalty with {@link foldKl}. An estimator
+ * and a surrogate of your own take the places of those of the config.
  */
 export const trainRequests = (
   trajectories: ReadonlyArray<Sampled>,
@@ -295,6 +296,3 @@ const assertParallel = (trajectory: Sampled): void => {
           expected: `that of the response, ${response.length}`
         })
 }
-
-const actionTokens = (segments: ReadonlyArray<Pick<Trajectory.Segment, "mask">>): number =>
-  segments.reduce((sum, { mask }) => sum + mask.filter((isAction) => isAction === 1).length, 0)

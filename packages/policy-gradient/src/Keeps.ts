@@ -6,7 +6,6 @@ import { difficulty, unsolved } from "./keeps/Difficulty.ts"
 import { finished } from "./keeps/Finished.ts"
 import { varied, variedInGroup } from "./keeps/Varied.ts"
 import { Moments } from "@inspo/statistics"
-
 import type { Candidate } from "./Keep.ts"
 
 export type { Candidate } from "./Keep.ts"

@@ -18,7 +18,6 @@ import { sapo } from "./losses/Sapo.ts"
 import { topr } from "./losses/Topr.ts"
 import { truncated } from "./losses/Truncated.ts"
 import { vespo } from "./losses/Vespo.ts"
-
 import type { Sequence, Surrogate as Method } from "./Surrogate.ts"
 
 export type { Sequence, Token } from "./Surrogate.ts"

@@ -33,8 +33,7 @@ export const parse = (text: string): ModelName | null => {
 }
 
 /** The model in a name, with or without an address; null without one. */
-export const modelOf = (text: string | null): string | null =>
-  /^[a-z-]+:(.+)$/u.exec(withoutUrl(text ?? ""))?.[1] ?? null
+export const modelOf = (text: string | null): string | null => plainName(text ?? "")?.model ?? null
 
 /** A name as PROVIDER:MODEL, since the address of a server can change during a run; another text as it is. */
 export const withoutUrl = (text: string): string => {
@@ -47,10 +46,15 @@ export const urlOf = (text: string): string | null => parse(text)?.url ?? null
 
 /** The reverse: a name with the address of a server, in place of its own. */
 export const withUrl = (text: string, url: string | null): string => {
-  const plain = withoutUrl(text)
-  const [, provider = "", model] = /^([a-z-]+):(.+)$/u.exec(plain) ?? []
-  if (url === null || model === undefined) return plain
-  return `${provider === "openai-compatible" ? "" : `${provider}+`}${url}#${model}`
+  const name = plainName(text)
+  if (url === null || name === null) return withoutUrl(text)
+  return `${name.provider === "openai-compatible" ? "" : `${name.provider}+`}${url}#${name.model}`
+}
+
+/** The parts of PROVIDER:MODEL, of a name with or without an address. */
+const plainName = (text: string): { readonly provider: string; readonly model: string } | null => {
+  const [, provider, model] = /^([a-z-]+):(.+)$/u.exec(withoutUrl(text)) ?? []
+  return provider === undefined || model === undefined ? null : { provider, model }
 }
 
 const isProvider = (name: string | undefined): name is "openai" | "anthropic" | "google" => name !== undefined

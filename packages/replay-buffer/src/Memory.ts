@@ -26,10 +26,14 @@ export const inject = <A extends Rewarded>(
   draw: number,
   bounds: { readonly low: number; readonly sd: number } = successes.defaults
 ): ReadonlyArray<A> => {
-  const chosen = stored[Math.floor(draw * stored.length)]
+  const chosen = drawn(stored, draw)
   const rewards = group.map(({ reward }) => reward)
   return chosen === undefined || !failed(rewards, bounds) ? group : [chosen, ...group.slice(1)]
 }
+
+/** The stored success that a `draw` in [0, 1) chooses, if there is one. */
+export const drawn = <A>(stored: ReadonlyArray<A>, draw: number): A | undefined =>
+  stored[Math.floor(draw * stored.length)]
 
 /** Whether all rollouts of a group failed; not if it is empty. */
 export const failed = (

@@ -9,7 +9,6 @@ import { cosineLength, softOverlong } from "./group/Length.ts"
 import { repetition } from "./group/Repetition.ts"
 import { stability } from "./group/Stability.ts"
 import { tournament } from "./group/Tournament.ts"
-
 import type { Attempt } from "./GroupReward.ts"
 
 export type { Attempt } from "./GroupReward.ts"

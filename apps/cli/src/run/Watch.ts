@@ -1,5 +1,5 @@
 import { Projection } from "@inspo/analysis"
-import { type RunEvent, type RunState, Strategies } from "@inspo/coevolution"
+import { type RunEvent, RunEvents, type RunState, Strategies } from "@inspo/coevolution"
 import { measure } from "@inspo/reward"
 import { Text, percent, plural } from "@inspo/report"
 import type { RunConfig } from "@inspo/config"
@@ -81,7 +81,7 @@ const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
     (total, event) =>
       total +
       (event._tag === "RolloutsCollected" || event._tag === "Validated" || event._tag === "Evaluated"
-        ? [...event.groups, ...(event._tag === "RolloutsCollected" ? (event.rescues ?? []) : [])].reduce(
+        ? (event._tag === "RolloutsCollected" ? RunEvents.askedGroups(event) : event.groups).reduce(
             (sum, { rewards }) => sum + rewards.length,
             0
           )

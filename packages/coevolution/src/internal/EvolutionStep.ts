@@ -3,13 +3,13 @@ import { type Instruction, RandomStream, Invariant, type Question } from "@inspo
 import * as Evolution from "@inspo/evolution"
 import { type EvolutionIn, isIn, type Scores, type VerificationContext } from "@inspo/evolution"
 import type { Population } from "@inspo/population"
+import { ReplayBuffer } from "@inspo/replay-buffer"
+import type { Verification } from "@inspo/verification"
+import { Option } from "effect"
 import type { Command, Verify } from "../Command.ts"
 import type { DecisionContext } from "../Strategies.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import { instruction, type RunState } from "../RunState.ts"
-import { ReplayBuffer } from "@inspo/replay-buffer"
-import type { Verification } from "@inspo/verification"
-import { Option } from "effect"
 import type { Algorithm } from "../Algorithm.ts"
 
 /** The next command of an evolution. */

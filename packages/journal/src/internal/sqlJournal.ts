@@ -1,9 +1,7 @@
 import { Effect, Option, Schema, Struct } from "effect"
 import { type Journal, JournalError, Expense } from "../Journal.ts"
 import * as Database from "./database.ts"
-
 import { checkEvents, type EventText } from "./input.ts"
-
 import {
   make as makeLedger,
   type LedgerQuery,

@@ -28,9 +28,7 @@ const attemptOf = (trajectory: GrpoBatch.Sampled & Partial<Pick<Trajectory.Traje
   const observations = transcript.flatMap(({ observation }) => observation ?? [])
   return {
     reward,
-    length: Trajectory.segments(trajectory)
-      .flatMap(({ mask }) => mask)
-      .filter((isAction) => isAction === 1).length,
+    length: Trajectory.actionTokens(Trajectory.segments(trajectory)),
     answer: answer === null ? null : ExactMatch.normalizeAnswer(answer),
     calls: Object.fromEntries(
       Array.from(
