@@ -72,3 +72,5 @@ trainer = GRPOTrainer(
 has_checkpoint = os.path.isdir(args.output_dir) and any("checkpoint" in name for name in os.listdir(args.output_dir))
 trainer.train(resume_from_checkpoint=has_checkpoint)
 assert any("instructions/newest" in entry for entry in trainer.state.log_history), trainer.state.log_history[-3:]
+# Else gloo, whose threads outlive the interpreter, sometimes aborts the process: pytorch issue 190489.
+torch.distributed.destroy_process_group()

@@ -46,8 +46,8 @@ export const launch = (
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
   const exit = once(child, "exit")
   const ended = async () => {
-    const [code] = await exit
-    assert.strictEqual(code, 0, output.slice(-6000))
+    const [code, signal] = await exit
+    assert.strictEqual(signal ?? code, 0, output.slice(-6000))
     return output
   }
   return {
