@@ -3,12 +3,12 @@ import { sizes } from "../../tools/docs/size.ts"
 
 /** What the counts may be at most. Lower a bound with what it bounds; a raised one needs a reason in its commit. */
 const bounds: ReturnType<typeof sizes> = {
-  "lines of the product": 91_000,
+  "lines of the product": 92_000,
   "files of fewer than 15 lines": 16,
   "settings of a run": 78,
   "settings of a served population alone": 16,
-  "paths of exports": 96,
-  "words of documents": 56_600,
+  "paths of exports": 97,
+  "words of documents": 57_000,
   "words of README.md": 700,
   "sentences of more than 20 words": 63
 }

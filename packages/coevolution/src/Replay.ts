@@ -187,7 +187,14 @@ const recordedEngine = Effect.fnUntraced(function* (current: Ref.Ref<RunEvent | 
       deterministic: true,
       fingerprint: "recorded"
     },
-    tokenizer: { vocabularySize: 0, endOfSequence: 0, encode: () => [], decode: () => "", prompt: () => [] },
+    tokenizer: {
+      vocabularySize: 0,
+      endOfSequence: 0,
+      encode: () => [],
+      decode: () => "",
+      render: () => "",
+      prompt: () => []
+    },
     sample: () => refuse("sample"),
     train: () => train,
     score: () => refuse("score"),

@@ -1,14 +1,11 @@
 import { Engine, SharedCalls } from "@inspo/engine"
 import { factsOf, readSeed } from "@inspo/engine/Wire"
-import { Credentials, Malformed } from "@inspo/http/server"
+import { Credentials, Malformed, OpenAiRefusal } from "@inspo/http/server"
 import { Context, Effect, Layer, type Option, type Redacted, Result, Schema, Semaphore } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Completion from "./internal/server/Completion.ts"
 import { type Plan, plan } from "./internal/server/Plan.ts"
-import { bodyOf, failed, Refusal, refuse } from "./internal/server/Refusal.ts"
 import * as Wire from "./Wire.ts"
-
-export { Refusal } from "./internal/server/Refusal.ts"
 
 /** `/v1/completions` over an engine. */
 export class CompletionsServer extends Context.Service<CompletionsServer, CompletionsServer.Interface>()(
@@ -22,7 +19,7 @@ export declare namespace CompletionsServer {
     readonly complete: (
       request: Wire.CompletionRequest,
       seed: Option.Option<string>
-    ) => Effect.Effect<Completed, Refusal>
+    ) => Effect.Effect<Completed, OpenAiRefusal.Refusal>
     readonly apiKey: Redacted.Redacted | null
   }
 }
@@ -64,8 +61,8 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
   const created = yield* Completion.seconds
   const open = yield* Semaphore.make(maxOpen)
   const sampleOne = yield* SharedCalls.make({
-    sample: (_: null, requests) => Effect.mapError(engine.sample(requests), failed),
-    unanswered: () => refuse(500, "the engine left the request unanswered")
+    sample: (_: null, requests) => Effect.mapError(engine.sample(requests), OpenAiRefusal.failed),
+    unanswered: () => OpenAiRefusal.refuse(500, "the engine left the request unanswered")
   })
   const complete = Completion.make(engine, (request) => sampleOne(null, request), model)
 
@@ -84,7 +81,7 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
       const { stream, streamUsage } = asked
       const completed = yield* open.withPermitsIfAvailable(asked.n * asked.prompts.length)(complete(asked, seed))
       const response = yield* Effect.mapError(Effect.fromOption(completed), () =>
-        refuse(
+        OpenAiRefusal.refuse(
           429,
           `the open requests ask for as many sequences as this server samples at once, ${maxOpen}; ask again in a second`
         )
@@ -103,14 +100,14 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | Completio
       path: `/${string}`,
       handle: (
         request: HttpServerRequest.HttpServerRequest
-      ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal>
+      ) => Effect.Effect<HttpServerResponse.HttpServerResponse, OpenAiRefusal.Refusal>
     ) =>
       router.add(method, path, (request) =>
         authorize(apiKey, request).pipe(
           Effect.andThen(handle(request)),
           Effect.catch((refusal) =>
             Effect.succeed(
-              HttpServerResponse.jsonUnsafe(bodyOf(refusal), {
+              HttpServerResponse.jsonUnsafe(OpenAiRefusal.bodyOf(refusal), {
                 status: refusal.status,
                 headers: refusal.status === 429 ? { "retry-after": "1" } : {}
               })
@@ -123,11 +120,13 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | Completio
     )
     yield* route("POST", "/v1/completions", (request) =>
       Effect.gen(function* () {
-        const json = yield* Effect.mapError(request.json, () => refuse(400, "the body is not JSON"))
+        const json = yield* Effect.mapError(request.json, () => OpenAiRefusal.refuse(400, "the body is not JSON"))
         const body = yield* Effect.fromResult(Result.mapError(decodeRequest(json), misread))
         const completed = yield* complete(
           body,
-          yield* Effect.fromResult(Result.mapError(readSeed(request.headers), (reason) => refuse(400, reason)))
+          yield* Effect.fromResult(
+            Result.mapError(readSeed(request.headers), (reason) => OpenAiRefusal.refuse(400, reason))
+          )
         )
         return completed.stream ? events(completed) : HttpServerResponse.jsonUnsafe(completed.response)
       })
@@ -136,7 +135,7 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | Completio
       method === "GET" && nameIn(url) === model.id
         ? Effect.succeed(HttpServerResponse.jsonUnsafe(model))
         : Effect.fail(
-            refuse(
+            OpenAiRefusal.refuse(
               404,
               `${method} ${url.slice(0, 200)} is not served here, expected POST /v1/completions, GET /v1/models or GET /v1/models/${model.id}`
             )
@@ -161,11 +160,16 @@ const events = ({ response, streamUsage }: Completed): HttpServerResponse.HttpSe
 const decodeRequest = Schema.decodeUnknownResult(Wire.CompletionRequest, { onExcessProperty: "error" })
 
 /** What is wrong with a body, and with which of its fields. */
-const misread = (cause: Schema.SchemaError): Refusal => {
+const misread = (cause: Schema.SchemaError): OpenAiRefusal.Refusal => {
   const [{ expected, path }] = Malformed.problems(cause.issue)
   const field = path.length === 0 ? undefined : Malformed.fieldOf(path.slice(0, 1))
-  if (field === undefined) return refuse(400, `the body: expected ${expected}`)
-  return new Refusal({ status: 400, field, reason: `${Malformed.fieldOf(path)}: expected ${expected}`, cause })
+  if (field === undefined) return OpenAiRefusal.refuse(400, `the body: expected ${expected}`)
+  return new OpenAiRefusal.Refusal({
+    status: 400,
+    field,
+    reason: `${Malformed.fieldOf(path)}: expected ${expected}`,
+    cause
+  })
 }
 
 /** The name of the model that a path asks for, if any; it may hold slashes, written as they are or not. */
@@ -180,8 +184,8 @@ const nameIn = (url: string): string | null => {
 const authorize = (
   apiKey: Redacted.Redacted | null,
   { headers }: HttpServerRequest.HttpServerRequest
-): Effect.Effect<void, Refusal> => {
+): Effect.Effect<void, OpenAiRefusal.Refusal> => {
   return apiKey === null || Credentials.isBearer(headers["authorization"], apiKey)
     ? Effect.void
-    : Effect.fail(refuse(401, "the header Authorization does not hold this server's key"))
+    : Effect.fail(OpenAiRefusal.refuse(401, "the header Authorization does not hold this server's key"))
 }

@@ -66,6 +66,7 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
     tokens.length === 0
       ? ""
       : inner.decode([...tokens], { skip_special_tokens: false, clean_up_tokenization_spaces: false })
+  const render = ChatTemplate.compile(template, specialTokens(files.config), date)
   return {
     // Ids may have gaps.
     vocabularySize: Array.from(inner.get_vocab().values(), Number).reduce((most, id) => Math.max(most, id + 1), 0),
@@ -73,7 +74,8 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
     encode,
     escape: escapeOf(files.tokenizer, inner),
     decode: isByteLevel(files.tokenizer) ? piecewise(decode) : decode,
-    prompt: ofLast(ChatTemplate.compile(template, specialTokens(files.config), date), encode)
+    render,
+    prompt: ofLast((messages) => render(messages), encode)
   }
 }
 

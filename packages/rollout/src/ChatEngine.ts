@@ -13,7 +13,14 @@ export const layer: Layer.Layer<Engine, never, ChatPolicy> = Layer.effect(
       Effect.fail(new EngineError({ operation, reason: `${profile.name} is a chat model, which has no token ids` }))
     return Engine.of({
       profile: { ...profile, parameters: 0, trains: false, chat: true, scoresReference: false, deterministic: false },
-      tokenizer: { vocabularySize: 0, endOfSequence: 0, encode: () => [], decode: () => "", prompt: () => [] },
+      tokenizer: {
+        vocabularySize: 0,
+        endOfSequence: 0,
+        encode: () => [],
+        decode: () => "",
+        render: () => "",
+        prompt: () => []
+      },
       sample: () => refuse("sample"),
       train: () => refuse("train"),
       score: () => refuse("score"),

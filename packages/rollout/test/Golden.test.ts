@@ -139,7 +139,8 @@ const tokenizer: Tokenizer = {
   encode: (text) => Array.from(new TextEncoder().encode(text), (byte) => byte + 3),
   decode: (tokens) =>
     new TextDecoder().decode(Uint8Array.from(tokens.flatMap((token) => (token < 3 ? [] : [token - 3])))),
-  prompt: (messages) => tokenizer.encode(messages.map(({ content }) => content).join(""))
+  render: (messages) => messages.map(({ content }) => content).join(""),
+  prompt: (messages) => tokenizer.encode(tokenizer.render(messages))
 }
 
 /** What the reference tells a policy without a valid action, as its own cases show it. */

@@ -10,6 +10,7 @@ export const none: Tokenizer = {
   endOfSequence: 0,
   encode: () => observation,
   decode: () => "",
+  render: () => "",
   prompt: () => prompt
 }
 

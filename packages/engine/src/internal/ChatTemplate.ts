@@ -1,6 +1,6 @@
 import { Template } from "@huggingface/jinja"
 import { Predicate, Schema } from "effect"
-import type { Message } from "../Tokenizer.ts"
+import type { Tokenizer } from "../Tokenizer.ts"
 import { strftime } from "./Strftime.ts"
 
 /** Whether a template prints today's date. */
@@ -8,24 +8,23 @@ export const printsDate = (template: string): boolean => template.includes("strf
 
 /**
  * Renders messages and opens the assistant's turn, as `apply_chat_template` of transformers does: the special tokens are
- * variables with their names, without tools and documents.
+ * variables with their names, without documents.
  */
 export const compile = (
   text: string,
   specialTokens: Readonly<Record<string, string>>,
   date: string | null
-): ((messages: ReadonlyArray<Message>) => string) => {
+): Tokenizer["render"] => {
   const template = new Template(text)
   repair(template.parsed)
   const constants = {
-    tools: null,
     documents: null,
     ...specialTokens,
     add_generation_prompt: true,
     ...(date === null ? {} : { [clock]: (format: string) => strftime(date, format) }),
     ...strips
   }
-  return (messages) => template.render({ ...constants, messages })
+  return (messages, tools) => template.render({ ...constants, tools: tools ?? null, messages })
 }
 
 /** Whether a character is white space in Python: separators of files, lines and so on, but not the byte order mark. */

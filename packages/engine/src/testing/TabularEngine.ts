@@ -95,6 +95,7 @@ const tokenizer: Tokenizer = {
   endOfSequence,
   encode,
   decode: (tokens) => tokens.map((token) => alphabet[token]).join(""),
+  render: (messages) => messages.map(({ content }) => content).join(""),
   prompt: (messages) => messages.flatMap(({ content }) => encode(content))
 }
 

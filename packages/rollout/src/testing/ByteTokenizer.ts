@@ -1,4 +1,4 @@
-import { SpecialTokens, type Tokenizer } from "@inspo/engine"
+import { type Message, SpecialTokens, type Tokenizer } from "@inspo/engine"
 
 /** The texts that are one token each, from token 256; every other text is its UTF-8 bytes. */
 export const specials: ReadonlyArray<string> = [
@@ -18,7 +18,7 @@ export const specials: ReadonlyArray<string> = [
 
 /**
  * A tokenizer of bytes and protocol tags: exact in both directions for well-formed text, and readable in tests. The
- * chat template is that of the embedded model, `<|user|> …<|assistant|>`, with `<|system|> …` before it.
+ * chat template is that of the embedded model, `<|user|> …<|assistant|>…<|end|>`, with tags for the other roles.
  */
 export const tokenizer: Tokenizer = {
   vocabularySize: 256 + specials.length,
@@ -26,8 +26,14 @@ export const tokenizer: Tokenizer = {
   encode: (text) => encode(text),
   escape: SpecialTokens.escaping(specials),
   decode: (tokens) => decode(tokens),
-  prompt: (messages) => encode(messages.map(({ content, role }) => `<|${role}|> ${content}`).join("") + "<|assistant|>")
+  render: (messages) => render(messages),
+  prompt: (messages) => encode(render(messages))
 }
+
+const render = (messages: ReadonlyArray<Message>): string =>
+  messages
+    .map(({ content, role }) => (role === "assistant" ? `<|assistant|>${content}<|end|>` : `<|${role}|> ${content}`))
+    .join("") + "<|assistant|>"
 
 const byteCount = 256
 const toBytes = new TextEncoder()

@@ -1,12 +1,12 @@
 import { type Engine, type SampleRequest, type SampleResult, Stops, unsampled } from "@inspo/engine"
+import { OpenAiRefusal } from "@inspo/http/server"
 import { Clock, Effect, Option, Random } from "effect"
 import type * as Wire from "../../Wire.ts"
 import * as Answer from "./Answer.ts"
 import type { Plan } from "./Plan.ts"
-import { failed, type Refusal } from "./Refusal.ts"
 
 /** Samples what one request asks for. */
-type SampleOne = (request: SampleRequest) => Effect.Effect<SampleResult, Refusal>
+type SampleOne = (request: SampleRequest) => Effect.Effect<SampleResult, OpenAiRefusal.Refusal>
 
 /** Answers a request; `seed` takes the place of the one in it. */
 export const make = (engine: Engine.Interface, sampleOne: SampleOne, model: string) => {
@@ -14,7 +14,7 @@ export const make = (engine: Engine.Interface, sampleOne: SampleOne, model: stri
   return Effect.fnUntraced(function* (
     asked: Plan,
     seed: Option.Option<string>
-  ): Effect.fn.Return<Wire.CompletionResponse, Refusal> {
+  ): Effect.fn.Return<Wire.CompletionResponse, OpenAiRefusal.Refusal> {
     const stream = Option.getOrElse(seed, () => String(asked.seed ?? "")) || (yield* word)
     const answered = yield* Effect.forEach(
       asked.prompts,
@@ -62,7 +62,7 @@ const answering = (engine: Engine.Interface, sampleOne: SampleOne) =>
     const [scores = null] = isScored
       ? yield* Effect.mapError(
           engine.score("current", [{ prompt: tokens.slice(0, 1), response: tokens.slice(1) }]),
-          failed
+          OpenAiRefusal.failed
         )
       : []
     return { prompt, scores, sequences } satisfies Answer.Answered

@@ -1,7 +1,7 @@
 import type { EngineProfile, Tokenizer } from "@inspo/engine"
+import { OpenAiRefusal } from "@inspo/http/server"
 import { Result } from "effect"
 import type * as Wire from "../../Wire.ts"
-import { Refusal } from "./Refusal.ts"
 
 /** The most that one request may ask for. */
 interface Limits {
@@ -38,7 +38,7 @@ interface Offer {
 }
 
 /** Checks a request against what a server of the engine can do. */
-export const plan = (request: Wire.CompletionRequest, server: Offer): Result.Result<Plan, Refusal> =>
+export const plan = (request: Wire.CompletionRequest, server: Offer): Result.Result<Plan, OpenAiRefusal.Refusal> =>
   Result.gen(function* () {
     yield* checkSettings(request, server)
     const prompts = yield* readPrompts(request, server)
@@ -78,7 +78,10 @@ export const plan = (request: Wire.CompletionRequest, server: Offer): Result.Res
   })
 
 /** Refuses what the engine cannot do, unless it is asked for in a way that changes nothing. */
-const checkSettings = (request: Wire.CompletionRequest, { model, profile }: Offer): Result.Result<void, Refusal> => {
+const checkSettings = (
+  request: Wire.CompletionRequest,
+  { model, profile }: Offer
+): Result.Result<void, OpenAiRefusal.Refusal> => {
   if ((request.model ?? model) !== model)
     return refuse("model", request.model, `${model}, the only model of this server`, 404)
   const n = request.n ?? 1
@@ -109,7 +112,7 @@ const checkSettings = (request: Wire.CompletionRequest, { model, profile }: Offe
 const readPrompts = (
   request: Wire.CompletionRequest,
   { limits, tokenizer }: Offer
-): Result.Result<Plan["prompts"], Refusal> => {
+): Result.Result<Plan["prompts"], OpenAiRefusal.Refusal> => {
   const prompts = promptsOf(request.prompt).map((prompt) =>
     typeof prompt === "string"
       ? { text: prompt, tokens: tokenizer.encode(prompt) }
@@ -125,7 +128,7 @@ const readMaxTokens = (
   request: Wire.CompletionRequest,
   prompts: Plan["prompts"],
   { profile: { contextLength }, tokenizer }: Offer
-): Result.Result<number, Refusal> => {
+): Result.Result<number, OpenAiRefusal.Refusal> => {
   const isScored = typeof request.prompt_logprobs === "number"
   const maxTokens = request.max_tokens ?? 16
   // What is asked about a prompt alone needs no room for a token.
@@ -155,7 +158,14 @@ const isTokens = (
   prompt: ReadonlyArray<number> | ReadonlyArray<string> | ReadonlyArray<ReadonlyArray<number>>
 ): prompt is ReadonlyArray<number> => prompt.length === 0 || typeof prompt[0] === "number"
 
-const refuse = (field: string, value: unknown, expected: string, status = 400): Result.Result<never, Refusal> =>
-  Result.fail(new Refusal({ status, field, reason: `${field} is ${quoted(value)}, expected ${expected}` }))
+const refuse = (
+  field: string,
+  value: unknown,
+  expected: string,
+  status = 400
+): Result.Result<never, OpenAiRefusal.Refusal> =>
+  Result.fail(
+    new OpenAiRefusal.Refusal({ status, field, reason: `${field} is ${quoted(value)}, expected ${expected}` })
+  )
 
 const quoted = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 200)

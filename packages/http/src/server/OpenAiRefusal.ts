@@ -1,4 +1,4 @@
-import type { EngineError } from "@inspo/engine"
+/** Refusals of servers with an API like OpenAI's. */
 import { Schema } from "effect"
 
 /** A request that is answered with another status than 200. `field` is the one at fault, where there is one. */
@@ -6,6 +6,8 @@ export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
   status: Schema.Int,
   reason: Schema.String,
   field: Schema.optionalKey(Schema.String),
+  /** OpenAI's name of the fault, where the status has several. */
+  code: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
@@ -14,12 +16,12 @@ export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
 }
 
 /** A refusal as OpenAI's clients read it. */
-export const bodyOf = ({ field, reason, status }: Refusal): object => ({
+export const bodyOf = ({ code, field, reason, status }: Refusal): object => ({
   error: {
     message: reason,
     type: types[status] ?? (status >= 500 ? "server_error" : "invalid_request_error"),
     param: field ?? null,
-    code: codes[status] ?? null
+    code: code ?? codes[status] ?? null
   }
 })
 
@@ -32,5 +34,5 @@ const codes: Readonly<Record<number, string>> = {
 
 export const refuse = (status: number, reason: string): Refusal => new Refusal({ status, reason })
 
-/** What a client gets for a fault of the engine. */
-export const failed = (cause: EngineError): Refusal => new Refusal({ status: 500, reason: cause.message, cause })
+/** What a client gets for a fault of the server's own. */
+export const failed = (cause: Error): Refusal => new Refusal({ status: 500, reason: cause.message, cause })

@@ -1,0 +1,237 @@
+import type { Instruction } from "@inspo/domain"
+import {
+  Engine,
+  type EngineError,
+  type SampledSequence,
+  type SampleRequest,
+  SharedCalls,
+  Stops,
+  type TemplateMessage,
+  type Tokenizer
+} from "@inspo/engine"
+import { OpenAiRefusal } from "@inspo/http/server"
+import type { Transcription } from "@inspo/rollout"
+import { createHash } from "node:crypto"
+import { Context, Deferred, Effect, Layer, Result } from "effect"
+import type { Answered, ChatCall, Choice } from "./ChatCall.ts"
+import { Answers, of, type Opened, tokensOf } from "./Context.ts"
+import * as Segments from "./Segments.ts"
+import * as ToolCallText from "./ToolCallText.ts"
+
+/** Answers the model calls of agents from an engine, and records what the policy wrote, episode by episode. */
+export class Gateway extends Context.Service<Gateway, Gateway.Interface>()("@inspo/gateway/Gateway") {}
+
+export declare namespace Gateway {
+  export interface Interface {
+    /** The name of the model that agents ask for. */
+    readonly model: string
+    /** Begins an episode: from now on its calls are answered. */
+    readonly open: (episode: Episode) => Effect.Effect<OpenEpisode>
+    /** Answers a call within the open episode of this name. */
+    readonly call: (name: string, call: ChatCall) => Effect.Effect<Answered, OpenAiRefusal.Refusal>
+    /** Fails once the engine has failed a call. */
+    readonly failure: Effect.Effect<never, EngineError>
+  }
+}
+
+/** An episode that an agent plays. `seed` decides every draw. */
+export interface Episode {
+  readonly seed: string
+  readonly instruction: Pick<Instruction.Instruction, "text">
+}
+
+export interface OpenEpisode {
+  /** What the address of its calls contains. */
+  readonly name: string
+  /** Ends it, and returns what was recorded. A call that is still open is not. */
+  readonly close: Effect.Effect<Recorded>
+}
+
+/** `limit` is the limit that a call was refused for, if any. */
+export interface Recorded {
+  readonly recording: Transcription.Recording
+  readonly limit: "turns-exhausted" | "context-exhausted" | null
+}
+
+/** The limits of an episode, in calls and tokens, and how its policy is sampled. */
+export interface GatewayOptions {
+  readonly maxCalls: number
+  readonly maxPromptTokens: number
+  readonly maxResponseTokens: number
+  readonly temperature: number
+  readonly topP: number
+}
+
+/**
+ * A gateway over an engine.
+ *
+ * - **Verbatim.** A message that was an answer keeps the tokens that were sampled, see {@link of}.
+ * - **Draws** depend on the seed of the episode, the context and how often it was asked about: not on the order of calls.
+ * - **The instruction** replaces each `{{instruction}}` in the messages. Without one, and unless a message has its text, it is put
+ *   before the system message.
+ * - **Limits.** A call beyond a limit is refused with status 400 and the code `turns_exhausted` or `context_length_exceeded`.
+ */
+export const layer = (options: GatewayOptions): Layer.Layer<Gateway, never, Engine> =>
+  Layer.effect(Gateway, make(options))
+
+const make = Effect.fnUntraced(function* (options: GatewayOptions) {
+  const engine = yield* Engine
+  const { profile, sample, tokenizer } = engine
+  const failure = yield* Deferred.make<never, EngineError>()
+  const sampleOne = yield* SharedCalls.make({
+    sample: (_: null, requests) =>
+      sample(requests).pipe(
+        Effect.tapError((error) => Deferred.fail(failure, error)),
+        Effect.mapError(OpenAiRefusal.failed)
+      ),
+    unanswered: () => OpenAiRefusal.refuse(500, "the engine left the request unanswered")
+  })
+  const states = new Map<string, State>()
+  const plan = planning(engine, options)
+  const record = recording(engine)
+  let opened = 0
+  return Gateway.of({
+    model: profile.model,
+    failure: Deferred.await(failure),
+    call: Effect.fnUntraced(function* (name, call) {
+      const state = states.get(name)
+      if (state === undefined) return yield* OpenAiRefusal.refuse(404, `there is no open episode ${name}`)
+      const planned = yield* Effect.fromResult(plan(state, call))
+      const { sequences } = yield* sampleOne(null, planned.request)
+      const choices = record(state, call, planned, sequences)
+      return { choices, promptTokens: planned.request.prompt.length }
+    }),
+    open: (episode) =>
+      Effect.sync(() => {
+        const name = String(opened++)
+        const state: State = { episode, answers: new Answers(), asked: new Map(), calls: 0, limit: null }
+        states.set(name, state)
+        const close = Effect.sync(() => {
+          states.delete(name)
+          return { recording: Segments.recording(state.answers.all, tokenizer), limit: state.limit }
+        })
+        return { name, close }
+      })
+  })
+})
+
+/** An open episode; `asked` counts the calls of each context. */
+interface State {
+  readonly episode: Episode
+  readonly answers: Answers
+  readonly asked: Map<string, number>
+  calls: number
+  limit: Recorded["limit"]
+}
+
+/** What is sampled for a call; `times` counts the calls of the same context before it. */
+interface Planned extends Opened {
+  readonly request: SampleRequest
+  readonly rank: number
+  readonly times: number
+}
+
+/** Finds the context of a call, if it is within the limits. */
+const planning = ({ profile, tokenizer }: Engine.Interface, options: GatewayOptions) => {
+  const stops = Stops.make({ profile, tokenizer })
+  const escaped = (message: TemplateMessage): TemplateMessage =>
+    message.role === "tool" && tokenizer.escape !== undefined
+      ? { ...message, content: tokenizer.escape(message.content) }
+      : message
+  return (state: State, call: ChatCall): Result.Result<Planned, OpenAiRefusal.Refusal> => {
+    if (state.calls >= options.maxCalls) {
+      state.limit ??= "turns-exhausted"
+      return limited("turns_exhausted", `the episode has made its ${options.maxCalls} calls`)
+    }
+    state.calls++
+    const messages = placed(call.messages, state.episode.instruction.text).map(escaped)
+    const opened = of({ messages, tools: call.tools }, state.answers, tokenizer)
+    const prompt = tokensOf(opened.context)
+    const room = profile.contextLength - prompt.length
+    const most =
+      opened.context.parent === null ? Math.min(options.maxPromptTokens, profile.contextLength - 1) : Infinity
+    if (room < 1 || prompt.length > most) {
+      state.limit ??= "context-exhausted"
+      const expected = `expected at most ${Math.min(most, profile.contextLength - 1)}`
+      return limited("context_length_exceeded", `the messages have ${prompt.length} tokens, ${expected}`)
+    }
+    const key = createHash("sha256").update(Uint32Array.from(prompt)).digest("hex").slice(0, 16)
+    const times = state.asked.get(key) ?? 0
+    state.asked.set(key, times + 1)
+    const request = {
+      prompt,
+      n: call.n,
+      stop: stops.taken(call.stop),
+      maxTokens: Math.min(call.maxTokens ?? Infinity, options.maxResponseTokens, room),
+      temperature: options.temperature,
+      topP: options.topP,
+      seed: `${state.episode.seed}/${key}/${times}`
+    }
+    return Result.succeed({ ...opened, request, times, rank: state.answers.rank })
+  }
+}
+
+/** Records what was sampled for a call, and returns it as its agent gets it. */
+const recording = ({ profile, tokenizer }: Engine.Interface) => {
+  const stops = Stops.make({ profile, tokenizer })
+  return (
+    { answers }: State,
+    call: ChatCall,
+    { begun, context, opened, rank, request, times }: Planned,
+    sequences: ReadonlyArray<SampledSequence>
+  ): ReadonlyArray<Choice> =>
+    sequences.map((sampled, index) => {
+      const sequence = stops.enforce(sampled, call.stop)
+      const choice = choiceOf(sequence, call, `${request.seed}/${index}`, tokenizer)
+      answers.add({
+        context,
+        tokens: sequence.tokens,
+        logprobs: sequence.logprobs,
+        choice,
+        opened,
+        written: begun + tokenizer.decode(sequence.tokens),
+        sent: begun + choice.content,
+        rank,
+        ordinal: times + index / sequences.length
+      })
+      return choice
+    })
+}
+
+const choiceOf = (
+  { logprobs, stopReason, tokens }: SampledSequence,
+  call: ChatCall,
+  id: string,
+  { decode, endOfSequence }: Tokenizer
+): Choice => {
+  const isEnded = tokens.at(-1) === endOfSequence
+  const text = decode(isEnded ? tokens.slice(0, -1) : tokens)
+  const at = Math.min(...(isEnded ? [] : call.stop).map((stop) => text.indexOf(stop)).filter((at) => at >= 0))
+  const stoppedAt = call.stop.find((stop) => text.startsWith(stop, at)) ?? null
+  const cut = stoppedAt === null || call.keepsStop ? text : text.slice(0, at)
+  const { calls, content } = call.tools.length === 0 ? { calls: [], content: cut } : ToolCallText.read(cut)
+  const name = createHash("sha256").update(id).digest("hex").slice(0, 16)
+  return {
+    content,
+    calls: calls.map((one, index) => ({ id: `call_${name}_${index}`, ...one })),
+    ended: calls.length > 0 ? "calls" : stopReason,
+    stoppedAt,
+    tokens,
+    logprobs
+  }
+}
+
+const limited = (code: string, reason: string) => Result.fail(new OpenAiRefusal.Refusal({ status: 400, code, reason }))
+
+/** Puts the instruction where the agent has its mark, or else before the system message. */
+const placed = (messages: ReadonlyArray<TemplateMessage>, instruction: string): ReadonlyArray<TemplateMessage> => {
+  if (messages.some(({ content }) => content.includes(mark)))
+    return messages.map((message) => ({ ...message, content: message.content.replaceAll(mark, () => instruction) }))
+  if (messages.some(({ content, role }) => role !== "assistant" && content.includes(instruction))) return messages
+  const [first, ...rest] = messages
+  return first?.role === "system"
+    ? [{ ...first, content: `${instruction}\n\n${first.content}` }, ...rest]
+    : [{ role: "system", content: instruction }, ...messages]
+}
+
+const mark = "{{instruction}}"

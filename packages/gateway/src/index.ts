@@ -1,0 +1,3 @@
+export type * from "./ChatCall.ts"
+export * from "./Gateway.ts"
+export * from "./routes.ts"
