@@ -141,12 +141,7 @@ const continued = (opened: Context, begun: string, { all }: Answers, tokenizer: 
       null
     )
   if (found === null) return { parent: opened.parent, observed: opened.observed.concat(tokenizer.encode(begun)) }
-  const { answer, text } = found
-  const rest = tokenizer.encode(begun.slice(text.length))
-  // What ended its message is no part of a message that goes on.
-  if (answer.tokens.at(-1) === tokenizer.endOfSequence)
-    return { parent: answer.context.parent, observed: answer.context.observed.concat(answer.tokens.slice(0, -1), rest) }
-  return { parent: answer, observed: rest }
+  return { parent: found.answer, observed: tokenizer.encode(begun.slice(found.text.length)) }
 }
 
 const isEqual = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boolean =>

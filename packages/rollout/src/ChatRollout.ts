@@ -41,7 +41,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: Setup.
   const policy = yield* ChatPolicy
   const setup = yield* Setup.make(config, options, policy.countTokens(Observation.empty))
   const begin = MessageConversation.begin(setup.agent, policy, setup)
-  const score = Delivery.scoring(setup.score, setup.scoredTurns)
+  const score = Delivery.scoring(setup.score, Delivery.scoredTexts(setup.scoredTurns))
 
   const collect = Effect.fn("ChatRollout.collect")(function* <E = never>(
     episodes: ReadonlyArray<Episode>,

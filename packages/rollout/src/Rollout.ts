@@ -83,7 +83,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   const { call } = setup
   const refusal = setup.agent.protocol === "tool-calls" ? withoutToolCalls(setup.agent) : setup.refusal
   const begin = TokenConversation.begin(setup.agent, { ...setup, tokenizer, contextLength: profile.contextLength })
-  const score = Delivery.scoring(setup.score, setup.scoredTurns)
+  const score = Delivery.scoring(setup.score, Delivery.scoredTexts(setup.scoredTurns))
 
   const collect = Effect.fn("Rollout.collect")(function* <E = never>(
     episodes: ReadonlyArray<Episode>,

@@ -68,6 +68,21 @@ export interface Read {
   readonly responseTokens: number
 }
 
+/** The texts and sizes of a recording in tokens. */
+export const readTokens = (recording: Recording, { decode }: Tokenizer): Read => {
+  const [{ prompt }, ...later] = Trajectory.segments(recording)
+  const responses = Trajectory.segments(recording).map(({ response }) => response)
+  return {
+    prompt: decode(prompt),
+    response: responses.map(decode).join(""),
+    promptTokens: prompt.length,
+    responseTokens: [...responses, ...later.map((segment) => segment.prompt)].reduce(
+      (sum, { length }) => sum + length,
+      0
+    )
+  }
+}
+
 /** A turn as it is recorded: its text, and its tokens with their log-probabilities. */
 export interface Written {
   readonly text: string

@@ -1,5 +1,6 @@
 export * as ActionParser from "./ActionParser.ts"
 export type * from "./Agent.ts"
+export * as Delivery from "./internal/Delivery.ts"
 export * as Demonstration from "./Demonstration.ts"
 export { type Ending, type Episode, type Program, RolloutError } from "./Episode.ts"
 export * as Observation from "./Observation.ts"

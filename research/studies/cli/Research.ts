@@ -107,7 +107,6 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
 const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const launchedAt = yield* Clock.currentTimeMillis
   const reporter = yield* Reporter.make(input)
   const code = yield* codeHash()
   return {
@@ -117,6 +116,7 @@ const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {
     config: (preset: string, set: ReadonlyArray<string>) =>
       fromInput({ preset, file: Option.none(), set, seed: Option.none() }),
     run: Effect.fnUntraced(function* (directory: string, config: RunConfig) {
+      const launchedAt = yield* Clock.currentTimeMillis
       const loaded = yield* loadData(config)
       // Of a run within a study, only its progress is shown.
       const silent = { ...reporter, lines: () => Effect.void }

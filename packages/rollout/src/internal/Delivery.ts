@@ -114,20 +114,26 @@ export const rescore = Effect.fnUntraced(function* (
   )
 })
 
-/** Makes trajectories: the reward scores the policy's turns; if the reward or a tool fails, there is no reward. */
+/** The policy's turns that a reward scores. */
+export const scoredTexts =
+  (scoredTurns: "all" | "valid") =>
+  ({ recording }: FinishedEpisode): ReadonlyArray<string> =>
+    recording.transcript.flatMap(({ action, text }) =>
+      scoredTurns === "all" || action.kind !== "invalid" ? [text] : []
+    )
+
+/** Makes trajectories: the reward scores these texts of an episode; if the reward or a tool fails, there is no reward. */
 export const scoring =
-  (score: Reward.Interface["score"], scoredTurns: "all" | "valid") =>
+  (score: Reward.Interface["score"], textsOf: (finished: FinishedEpisode) => ReadonlyArray<string>) =>
   (finished: FinishedEpisode): Effect.Effect<Trajectory.Trajectory> => {
-    const { end, episode, recording } = finished
+    const { end, episode } = finished
     const read = finished.read()
     if (end.reason === "failed") return Effect.succeed(trajectory(finished, read, end, unscored))
     return score({
       question: episode.question,
       prompt: read.prompt,
       response: read.response,
-      turns: recording.transcript.flatMap(({ action, text }) =>
-        scoredTurns === "all" || action.kind !== "invalid" ? [text] : []
-      )
+      turns: textsOf(finished)
     }).pipe(
       Effect.map((scored) => trajectory(finished, read, end, scored)),
       Effect.catch(({ message, spent }) =>

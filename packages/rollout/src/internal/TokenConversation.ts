@@ -1,4 +1,3 @@
-import { Trajectory } from "@inspo/domain"
 import type { Message, SampledSequence, SampleRequest, Tokenizer } from "@inspo/engine"
 import type { Agent, Conversation, Environment } from "../Agent.ts"
 import { call, demonstrated, end, type Episode, type Playing, type Program, sample, start } from "../Episode.ts"
@@ -97,7 +96,7 @@ const make = (
     },
     excerpt: (text, limit = config.maxObservationTokens) => Observation.make(tokenizer, text, limit).text,
     recording: () => transcription.kept(recorded().recording()),
-    read: () => readTokens(transcription.kept(recorded().recording()), tokenizer)
+    read: () => Transcription.readTokens(transcription.kept(recorded().recording()), tokenizer)
   }
 }
 
@@ -113,20 +112,6 @@ const requests =
     topP: config.topP,
     seed: `${episode.seed}/${seed}`
   })
-
-const readTokens = (recording: Transcription.Recording, { decode }: Tokenizer): Transcription.Read => {
-  const [{ prompt }, ...later] = Trajectory.segments(recording)
-  const responses = Trajectory.segments(recording).map(({ response }) => response)
-  return {
-    prompt: decode(prompt),
-    response: responses.map(decode).join(""),
-    promptTokens: prompt.length,
-    responseTokens: [...responses, ...later.map((segment) => segment.prompt)].reduce(
-      (sum, { length }) => sum + length,
-      0
-    )
-  }
-}
 
 /** Samples a sequence that continues where it was stopped, each part by its own draw. */
 function* sampleInParts(

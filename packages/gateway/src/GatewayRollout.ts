@@ -1,0 +1,157 @@
+/** Rollouts of an agent outside, which asks its model through the gateway. */
+import { Engine } from "@inspo/engine"
+import { Reward } from "@inspo/reward"
+import {
+  type Agent,
+  type CollectOptions,
+  Delivery,
+  type Episode,
+  Rollout,
+  RolloutError,
+  Transcription
+} from "@inspo/rollout"
+import { Effect, Layer, Queue, Ref, Result, type Schema } from "effect"
+import { Gateway, type Recorded } from "./Gateway.ts"
+import { pathOf } from "./routes.ts"
+
+/** An agent outside, such as those of `@inspo/outside`. */
+export interface Player {
+  /** As errors name it. */
+  readonly name: string
+  readonly ask: (call: PlayerCall) => Effect.Effect<Played, PlayerFailed>
+}
+
+/** An episode, as an agent outside gets it: it asks `model` at `baseUrl`, and need not use `prompt`. */
+export interface PlayerCall {
+  readonly id: string
+  readonly prompt: string
+  readonly case: Schema.JsonObject
+  readonly baseUrl: string
+  readonly model: string
+  readonly attempt: number
+}
+
+/** The output of an episode; a `score` in [0, 1] is its reward. */
+export interface Played {
+  readonly output: Schema.Json
+  readonly score?: number
+}
+
+/** There is no output. A `status` of 400 to 499 says that another episode would have none either. */
+export interface PlayerFailed {
+  readonly message: string
+  readonly status: number | null
+}
+
+/** `url` is where the gateway listens; `agent` says what a run has to know of the player. */
+export interface GatewayRolloutOptions {
+  readonly agent: Agent
+  readonly player: Player
+  readonly url: string
+}
+
+/**
+ * Rollouts that a {@link Player} plays, at most `engine.profile.concurrency` at once. The reward is the player's own `score`, or that of
+ * its output: of its last `<answer>`, or else of all of it.
+ *
+ * An episode without an output has failed, unless a limit ended it, see {@link Recorded}. One whose player did not ask the
+ * model has failed too. A player that could not play any other episode ends the collection.
+ */
+export const layer = (options: GatewayRolloutOptions): Layer.Layer<Rollout, never, Gateway | Engine | Reward> =>
+  Layer.effect(Rollout, make(options))
+
+const make = Effect.fnUntraced(function* ({ agent, player, url }: GatewayRolloutOptions) {
+  const gateway = yield* Gateway
+  const { profile, tokenizer } = yield* Engine
+  const reward = yield* Reward
+
+  /** Plays an episode to its end. */
+  const play = Effect.fnUntraced(function* (episode: Episode) {
+    const { instruction, question } = episode
+    const { close, name } = yield* gateway.open({ seed: episode.seed, instruction })
+    const played = yield* player
+      .ask({
+        id: episode.id,
+        prompt: instruction.text,
+        case: caseOf(question),
+        baseUrl: `${url}${pathOf(name)}`,
+        model: gateway.model,
+        attempt: 0
+      })
+      .pipe(
+        Effect.result,
+        Effect.onInterrupt(() => close)
+      )
+    const recorded = yield* close
+    if (Result.isFailure(played) && isUseless(played.failure) && recorded.limit === null)
+      return yield* new RolloutError({
+        field: "rollout.agent",
+        value: player.name,
+        expected: "an agent that can be asked",
+        remedy: played.failure.message
+      })
+    return { played, recorded }
+  })
+
+  /** The score of an episode: its player's own, or that of its output. */
+  const scoring = (played: Result.Result<Played, PlayerFailed>) => {
+    if (Result.isFailure(played)) return Delivery.scoring(reward.score, () => [])
+    const { output, score } = played.success
+    const answer = typeof output === "string" ? output : JSON.stringify(output)
+    return Delivery.scoring(
+      score === undefined ? reward.score : () => Effect.succeed({ answer, reward: score }),
+      () => [/<answer>/u.test(answer) ? answer : `<answer>${answer}</answer>`]
+    )
+  }
+
+  const collect = Effect.fn("GatewayRollout.collect")(function* <E = never>(
+    episodes: ReadonlyArray<Episode>,
+    { onFinished = () => Effect.void }: CollectOptions<E> = {}
+  ) {
+    yield* Effect.annotateCurrentSpan({ agent: agent.name, episodes: episodes.length })
+    const results = new Map<number, Result.Result<Played, PlayerFailed>>()
+    const score = (finished: Delivery.FinishedEpisode) =>
+      scoring(results.get(finished.index) ?? Result.fail({ message: "", status: null }))(finished)
+    return yield* Delivery.collect(episodes, { score, onFinished }, (finished, isStopping) =>
+      Effect.forEach(
+        episodes,
+        Effect.fnUntraced(function* (episode, index) {
+          if (yield* Ref.get(isStopping)) return
+          const { played, recorded } = yield* play(episode)
+          results.set(index, played)
+          yield* Queue.offer(finished, {
+            index,
+            episode,
+            end: endOf(played, recorded),
+            recording: recorded.recording,
+            read: () => Transcription.readTokens(recorded.recording, tokenizer),
+            isRescored: false
+          })
+        }),
+        { concurrency: Math.max(1, profile.concurrency), discard: true }
+      ).pipe(Effect.raceFirst(gateway.failure))
+    )
+  })
+  return Rollout.of({ agent, collect })
+})
+
+/** Why an episode is over. */
+const endOf = (
+  played: Result.Result<Played, PlayerFailed>,
+  { limit, recording }: Recorded
+): Delivery.FinishedEpisode["end"] => {
+  const failed = (failure: string) => ({ _tag: "End", reason: "failed", failure }) as const
+  if (Result.isFailure(played)) return limit === null ? failed(played.failure.message) : { _tag: "End", reason: limit }
+  return recording.transcript.length === 0
+    ? failed("the agent gave an output and did not ask the model; send its model calls to baseUrl")
+    : { _tag: "End", reason: "answered" }
+}
+
+const isUseless = ({ status }: PlayerFailed): boolean => status !== null && status >= 400 && status < 500
+
+/** What a player may know of a question: all but its answers. */
+const caseOf = ({ conversation, id, question }: Episode["question"]): PlayerCall["case"] => ({
+  id,
+  question,
+  ...(conversation === undefined ? {} : { conversation: conversation.map(({ content, role }) => ({ role, content })) })
+})
