@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
-import { Gateway, GatewayRollout, layer as layerGateway, routes } from "@inspo/gateway"
+import { type Gateway, GatewayRollout, layer as layerGateway, routes } from "@inspo/gateway"
 import type { Engine } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
@@ -78,8 +78,8 @@ const decodeContent = Schema.decodeUnknownSync(
 )
 
 /** The loop of Search-R1 as a program of its own: what was found is put into the message that goes on. */
-const searching = async (ask: Ask, { case: { question } }: GatewayRollout.PlayerCall) => {
-  const opening = Prompt.messages(instruction, { question: String(question) }, defaultConfig)
+const searching = async (ask: Ask) => {
+  const opening = Prompt.messages(instruction, question, defaultConfig)
   let message = ""
   for (let turn = 0; turn <= defaultConfig.maxTurns; turn++) {
     const content = await ask(
