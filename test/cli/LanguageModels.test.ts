@@ -19,6 +19,8 @@ const candidates = ["one", "two"].map(
     `</answer>.</ins_${index + 1}>`
 )
 
+const verdicts = "Hardly. <score>0.25</score> <better>first</better> <earliest>-1</earliest> <critical>1</critical>"
+
 /** A language model that calls every answer a quarter right, and has two ideas about every instruction. */
 const reply = (prompt: string) =>
   JSON.stringify({
@@ -32,7 +34,9 @@ const reply = (prompt: string) =>
         finish_reason: "stop",
         message: {
           role: "assistant",
-          content: prompt.includes("ins_") ? `It is too long. ${candidates.join(" ")}` : "Hardly. <score>0.25</score>"
+          content: prompt.includes("ins_")
+            ? `It is too long. ${candidates.join(" ")}`
+            : `${verdicts} ${/<scores>[^<]*<.scores>/u.exec(prompt)?.[0]}`
         }
       }
     ],
@@ -118,6 +122,32 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
     const { calls, usd } = JSON.parse(shown.stdout).ledger.total
     assert.strictEqual(calls, asked.length)
     assert.approximately(usd, asked.length * 0.13, 1e-9)
+  })
+
+  it.each([
+    ["tournament", "reward.shaping"],
+    ["flawed", "reward.shaping"],
+    ["key-turns", "train.credit"],
+    ["stages", "train.credit"]
+  ])("judges what %s trains, with the cost in the ledger and the verdicts in the journal", async (name, setting) => {
+    asked.length = 0
+    const settings = sets(
+      `${setting}={ name: ${name}, model: "${url()}#judge", again: 1 }`,
+      "budget.prices=[{ model: judge, input: 1000, output: 2000 }]",
+      "schedule.steps=2",
+      "schedule.pruneEvery=0",
+      "schedule.evolveEvery=0",
+      "population.size=1",
+      "evaluation.questions=0"
+    )
+    const finished = await inspo(["run", "--quiet", "--out", name, ...tinyRun, ...settings], { cwd })
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    const shown = await inspo(["show", name, "--json"], { cwd })
+    assert.strictEqual(JSON.parse(shown.stdout).ledger.total.calls, asked.length)
+    // The tiny policy answers hardly anything right, so there is nothing to find a flaw in.
+    if (name !== "flawed") assert.isNotEmpty(asked)
+    const metrics = await readFile(join(cwd, name, "metrics.jsonl"), "utf8")
+    assert.strictEqual(metrics.includes("judge/noise"), asked.length > 0)
   })
 
   it.each([

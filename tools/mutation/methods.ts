@@ -5,6 +5,8 @@ const inMethod = (path: string) => inFile(`packages/policy-gradient/src/${path}.
 
 const ofGroup = (name: string) => inFile(`packages/reward/src/group/${name}.ts`)
 
+const inJudge = (name: string) => inFile(`packages/reward/src/judges/${name}.ts`)
+
 const inMemory = inFile("packages/replay-buffer/src/Memory.ts")
 
 const loss = (name: string) => inMethod(`losses/${name}`)
@@ -103,6 +105,32 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("credits/Stages")("length > k", "length >= k", "a stage is compared with missing ones"),
   inMethod("credits/Retrieval")("found ? 0 : advantage", "advantage", "good searches are punished"),
   inMethod("credits/Information")("logistic(-spread", "logistic(spread", "the gate opens where outcomes differ"),
+  inFile("packages/coevolution/src/internal/perform/Counterfactual.ts")(
+    "observation: response.slice(end, next)",
+    "observation: response.slice(0, next)",
+    "what is hidden is more than the observation"
+  ),
+  inFile("packages/coevolution/src/internal/perform/Judging.ts")(
+    "[...path, time].join",
+    "[...path, 0].join",
+    "a judge that is asked twice is read once"
+  ),
+  inFile("packages/coevolution/src/internal/perform/Judging.ts")(
+    "Ledger.nothing : Ledger.ofSpent(spent)",
+    "Ledger.nothing : Ledger.nothing",
+    "a judge costs nothing"
+  ),
+  inJudge("Pairs")("1 - chance(j, i)", "chance(i, j)", "a pair is judged in one order"),
+  inJudge("Pairs")("texts[i] === texts[j]", "i === j", "equal texts are asked about"),
+  inJudge("Steps")("rollout.reward <= 0", "rollout.reward < 0", "failures are checked for flaws"),
+  inJudge("Steps")("turn <= last", "turn < Infinity", "a turn that is none is wrong"),
+  inJudge("KeyTurns")("turn + 1", "turn", "turns are counted from 0"),
+  inJudge("Turns")("all.every((score) => score >= 0 && score <= best)", "true", "a turn scores more than 1"),
+  inFile("packages/reward/src/Judge.ts")(
+    'text.replaceAll("<", "(")',
+    'text.replaceAll("<", "<")',
+    "a rollout writes its own verdict"
+  ),
   inMethod("credits/States")(
     "Map.groupBy(turns, ({ state }) => state)",
     "Map.groupBy(turns, () => 0)",

@@ -1,6 +1,5 @@
 import type { ModelNotes as TinkerNotes } from "@inspo/engine-tinker"
-import { type ConfigError, Strategies, scopeOf } from "@inspo/coevolution"
-import { ModelName, Prices } from "@inspo/reflection"
+import { type ConfigError, Strategies, judgedMethods, scopeOf } from "@inspo/coevolution"
 import {
   type Reward,
   type RewardKind,
@@ -37,7 +36,8 @@ export const layerServices = (config: RunConfig, passages: ReadonlyArray<Questio
       Layer.mergeAll(
         Strategies.layer(config),
         layerRollout(config, passages, checkpoints, ModelNotes.ofJournal(journal)),
-        layerProposer(config)
+        layerProposer(config),
+        layerJudges(config)
       )
     )
   )
@@ -102,23 +102,19 @@ const reward = (config: RunConfig) => {
 }
 
 const judged = async (config: RunConfig, kind: Extract<RewardKind, { readonly needs: "model" }>, scope: Scope) => {
-  const { budget, keys, requests, reward } = config
-  const { criteria = null, model = null } = judgeOf(reward) ?? {}
-  const [make, { JudgePrompt }, LanguageModelLayer, { Metering }] = await Promise.all([
-    kind.load(),
-    import("@inspo/reward"),
-    import("./proposer/LanguageModelLayer.ts"),
-    import("@inspo/reflection/models")
-  ])
-  const { maxOutputTokens } = JudgePrompt
-  const price = Prices.priceOf(ModelName.modelOf(model), budget.prices)
-  const meter = Metering.measure({ price, maxOutputTokens })
+  const { criteria = null, model = null } = judgeOf(config.reward) ?? {}
+  const [make, { judging }] = await Promise.all([kind.load(), import("./proposer/Judging.ts")])
+  const { layer, meter } = judging(config, model)
   return Layer.unwrap(Effect.map(make({ scope, meter, ...(criteria === null ? {} : { criteria }) }), layerReward)).pipe(
-    Layer.provide(
-      LanguageModelLayer.layer("judge", { name: model, key: keys.judge, maxOutputTokens, temperature: 0 }, requests)
-    )
+    Layer.provide(layer)
   )
 }
+
+/** The language models that judge groups and turns; their code is loaded only for runs that have such a judge. */
+const layerJudges = (config: RunConfig) =>
+  judgedMethods(config).length === 0
+    ? Layer.empty
+    : Layer.unwrap(Effect.promise(() => import("./proposer/Judging.ts").then(({ layerOf }) => layerOf(config))))
 
 /** The tools of the servers that a config names; connections, and programs that were started, end with the layer. */
 const tools = (config: RunConfig) =>

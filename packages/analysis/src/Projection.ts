@@ -29,6 +29,7 @@ export interface Sampled {
   readonly step: {
     readonly plan: typeof RunEvents.StepPlanned.Type
     readonly collected: typeof RunEvents.RolloutsCollected.Type
+    readonly findings?: RunEvents.Findings | undefined
   } | null
 }
 
@@ -37,6 +38,8 @@ export const nothingSampled: Sampled = { planned: null, step: null }
 /** What is planned and collected after another event. */
 export const sampledAfter = (before: Sampled, event: RunEvent): Sampled => {
   if (event._tag === "StepPlanned") return { ...before, planned: event }
+  if (event._tag === "TrainingPlanned" && before.step !== null)
+    return { ...before, step: { ...before.step, findings: event.findings } }
   return event._tag === "RolloutsCollected" && before.planned !== null
     ? { ...before, step: { plan: before.planned, collected: event } }
     : before
@@ -44,16 +47,17 @@ export const sampledAfter = (before: Sampled, event: RunEvent): Sampled => {
 
 /**
  * The row of one step; `state` is the one after its policy update. Means are omitted if every trajectory failed, and
- * `rollouts/failed` if none did.
+ * `rollouts/failed` if none did. Rows with a judge have its questions, and the share of verdicts that another one contradicted.
  */
 export const metricsRow = (
-  { collected: { failed, groups }, plan }: NonNullable<Sampled["step"]>,
+  { collected: { failed, groups }, findings, plan }: NonNullable<Sampled["step"]>,
   updates: ReadonlyArray<TrainMetrics>,
   state: RunState.RunState
 ): MetricsRow => ({
   step: plan.step,
   ...(groups.length === 0 ? {} : rolloutMeans(groups)),
   ...(failed === undefined ? {} : { "rollouts/failed": failed.trajectories.length }),
+  ...(findings === undefined || findings.asked === 0 ? {} : judgeMeans(findings)),
   lr: plan.learningRate,
   loss: mean(updates.map(({ loss }) => loss)),
   kl: mean(updates.map(({ kl }) => kl)),
@@ -69,6 +73,12 @@ export const metricsRow = (
     plan.values.flatMap(({ chance, id }) => (chance === undefined ? [] : [[`inspo/best/${id}`, chance]]))
   ),
   ...Object.fromEntries(Object.entries(plan.probabilities).map(([id, p]) => [`inspo/prob/${id}`, p]))
+})
+
+const judgeMeans = ({ again, asked, differing, unread }: RunEvents.Findings): MetricsRow => ({
+  "judge/asked": asked,
+  "judge/unread": unread,
+  ...(again === 0 ? {} : { "judge/noise": differing / again })
 })
 
 const rolloutMeans = (groups: ReadonlyArray<Group.Group>): MetricsRow => ({

@@ -81,7 +81,10 @@ const ReplayConfig = Schema.Struct({
 
 const RewardConfig = Schema.Struct({
   ...ScoringConfig.fields,
-  shaping: GroupRewards.Shaping.pipe(Schema.withDecodingDefaultKey(Effect.succeed("none" as const)))
+  // A default hides the methods of a choice.
+  shaping: Object.assign(GroupRewards.Shaping.pipe(Schema.withDecodingDefaultKey(Effect.succeed("none" as const))), {
+    methods: GroupRewards.Shaping.methods
+  })
 })
 
 const RetrievalConfig = Schema.Struct({

@@ -112,10 +112,10 @@ const applied = (folding: Folding, state: RunState.RunState, event: RunEvent): R
     case "RolloutsCollected":
       return collected(folding, state, event)
     case "TrainingPlanned": {
-      const { batchHash, replaced } = event
+      const { miniBatches: _, step: __, ...update } = event
       const phase = assertPhase(state, event, "PlanTraining")
       const _tag = plansAhead(algorithm, state, phase.plan.step) ? "PlanAhead" : "Train"
-      return { ...state, phase: { ...phase, _tag, batchHash, ...(replaced === undefined ? {} : { replaced }) } }
+      return { ...state, phase: { ...phase, ...update, _tag } }
     }
     case "StepTrained":
       return trained(algorithm, state, event)

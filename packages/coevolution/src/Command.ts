@@ -1,6 +1,6 @@
 import type { Group, Instruction, Question, Trajectory } from "@inspo/domain"
 import type { Array as Arr } from "effect"
-import type { Replaced, RoundPlanned, RunEvent } from "./RunEvent.ts"
+import type { Findings, Replaced, RoundPlanned, RunEvent } from "./RunEvent.ts"
 import type { SavedCheckpoint, StepPlan } from "./RunState.ts"
 
 /** The next piece of work. Only `perform` executes it; it makes no decisions. */
@@ -67,6 +67,7 @@ export interface Train {
   readonly levels: Levels | null
   readonly groups: ReadonlyArray<Group.Group>
   readonly replaced: ReadonlyArray<Replaced>
+  readonly findings: Findings | null
   readonly batchHash: string
   readonly ahead: Omit<Collect, "_tag"> | null
 }

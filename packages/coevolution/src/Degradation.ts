@@ -9,6 +9,7 @@ import type { Failed, RunEvent } from "./RunEvent.ts"
  *
  * - `proposer`: calls to the proposer that failed after all retries
  * - `candidates`: empty places or rounds without a candidate, because no text followed the rules
+ * - `judge`: questions to a judge of groups or turns whose replies could not be read
  * - `training`, `verification`, `validation`, `evaluation`: rollouts that failed because of a tool or the reward
  *
  * The program around the loop may add parts, such as a tracker.
@@ -63,6 +64,12 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
               message: `none of ${event.rejected.length} candidates followed the rules (${[...new Set(event.rejected.map(({ reason }) => reason))].join(", ")})`
             }
           ]
+    case "TrainingPlanned": {
+      const { asked = 0, unread = 0 } = event.findings ?? {}
+      return unread === 0
+        ? []
+        : [{ part: "judge", step, count: unread, message: `${unread} of ${asked} verdicts could not be read` }]
+    }
     case "RolloutsCollected":
       return failures("training", step, event)
     case "CandidatesVerified":

@@ -63,6 +63,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
         levels: levels(algorithm, phase.plan),
         groups: Rounds.batch(algorithm, state, phase).groups,
         replaced: phase.replaced ?? [],
+        findings: phase.findings ?? null,
         batchHash: phase.batchHash,
         ahead:
           phase.ahead === undefined

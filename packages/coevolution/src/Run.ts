@@ -2,7 +2,7 @@ import { Engine, type EngineError, type Tokenizer } from "@inspo/engine"
 import { Journal, type JournalError } from "@inspo/journal"
 import type { Proposer, ProposerError } from "@inspo/reflection"
 import type { Rollout, RolloutError } from "@inspo/rollout"
-import { kindOf } from "@inspo/reward"
+import { kindOf, type RewardError } from "@inspo/reward"
 import type { Bookkeeping } from "@inspo/ledger"
 import { Effect } from "effect"
 import { Digest } from "effect/crypto"
@@ -39,6 +39,7 @@ export type RunError =
   | ProposerError
   | RunMismatch
   | Bookkeeping.BudgetReached
+  | RewardError
   | TooManyFailures
 
 /**
@@ -47,8 +48,8 @@ export type RunError =
  *
  * Fails with `ConfigError` when the engine cannot do what the algorithm asks, with `RunMismatch` when the journal belongs to
  * another algorithm, other strategies, or another engine, tokenizer, data set or search, with `IncoherentJournal` when its
- * events are inconsistent, with `BudgetReached` when the next piece of work does not fit the budget, and with
- * `TooManyFailures` when an environment that is down would bias the run.
+ * events are inconsistent, with `BudgetReached` when the next piece of work does not fit the budget, with
+ * `RewardError` when a judge fails, and with `TooManyFailures` when an environment that is down would bias the run.
  */
 export const run = Effect.fn("Run.run")(function* <E = never>(
   options: RunOptions<E>

@@ -3,6 +3,7 @@ import { ProposerFailure } from "@inspo/reflection"
 import { CheckpointRef, TrainMetrics } from "@inspo/engine"
 import * as Evolution from "@inspo/evolution"
 import { Population } from "@inspo/population"
+import { Judges } from "@inspo/reward"
 import { Schema } from "effect"
 import { Algorithm } from "./Algorithm.ts"
 import { Searched } from "./RunData.ts"
@@ -139,12 +140,26 @@ export const Replaced = Schema.Struct({
 })
 export interface Replaced extends Schema.Schema.Type<typeof Replaced> {}
 
+/**
+ * What is known of the trajectories that a step trains beside their rewards. A judge was `asked` so often, in vain if `unread`; it was
+ * asked `again` where its noise is measured, with another verdict where `differing`.
+ */
+export const Findings = Schema.Struct({
+  of: Schema.Array(Schema.Struct({ trajectory: Trajectory.TrajectoryId, ...Judges.Finding.fields })),
+  asked: Schema.Natural,
+  unread: Schema.Natural,
+  again: Schema.Natural,
+  differing: Schema.Natural
+})
+export interface Findings extends Schema.Schema.Type<typeof Findings> {}
+
 /** The intent of the policy update of a step. `batchHash` identifies the datums. */
 export const TrainingPlanned = Schema.TaggedStruct("TrainingPlanned", {
   step: Step,
   batchHash: Schema.String,
   miniBatches: Schema.Int,
-  replaced: Schema.optionalKey(Schema.Array(Replaced))
+  replaced: Schema.optionalKey(Schema.Array(Replaced)),
+  findings: Schema.optionalKey(Findings)
 })
 export interface TrainingPlanned extends Schema.Schema.Type<typeof TrainingPlanned> {}
 

@@ -6,7 +6,7 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Degradation } from "./Degradation.ts"
-import type { Evaluated, Replaced, RoundCollected, RoundPlanned, StepPlanned } from "./RunEvent.ts"
+import type { Evaluated, Findings, Replaced, RoundCollected, RoundPlanned, StepPlanned } from "./RunEvent.ts"
 import type { Identities } from "./Strategies.ts"
 
 /**
@@ -106,6 +106,7 @@ export interface Round {
 interface PlannedUpdate extends Collected {
   readonly batchHash: string
   readonly replaced?: ReadonlyArray<Replaced>
+  readonly findings?: Findings
 }
 
 /** The next decision. In `Evolve` it is one of evolution, or the event that evolution waits for. */

@@ -44,6 +44,20 @@ describe("A run that crashes once before and once after everything it does outsi
         }
       })
     ],
+    [
+      "a judge of pairs and one of key turns",
+      small({
+        ...base,
+        reward: {
+          ...base.reward,
+          shaping: { name: "tournament", model: "openai:judge", criteria: "", again: 0.2 }
+        },
+        train: {
+          ...base.train,
+          credit: { name: "key-turns", gamma: 0.99, model: "openai:judge", criteria: "", again: 0.2 }
+        }
+      })
+    ],
     ["further rounds and earlier successes", small(rescuing)],
     ["the next step sampled while one trains", small({ ...base, train: { ...base.train, staleness: 1 } })]
   ] as const)(

@@ -74,7 +74,6 @@ describe("an update", () => {
       "icpo: train.loss",
       "key-turns: train.credit",
       "stages: train.credit",
-      "information: train.credit",
       "anytime: train.credit",
       "tournament: reward.shaping",
       "history-length: reward.shaping",

@@ -59,7 +59,9 @@ export const RequestsConfig = Schema.Struct({
 /** The addresses of language models, which a config has in their names. */
 const Addresses = Schema.Struct({
   proposer: Schema.NullOr(Schema.NonEmptyString),
-  judge: Schema.NullOr(Schema.NonEmptyString)
+  judge: Schema.NullOr(Schema.NonEmptyString),
+  shaping: Schema.optionalKey(Schema.NullOr(Schema.NonEmptyString)),
+  credit: Schema.optionalKey(Schema.NullOr(Schema.NonEmptyString))
 })
 
 /**

@@ -1,7 +1,7 @@
 import { ConfigError, asksModel, inconsistency as inAlgorithm, unknownPrice } from "@inspo/coevolution"
 import { ModelName, Prices, ProposerModel } from "@inspo/reflection"
-import { judgeOf } from "@inspo/reward"
 import { Agents, builtInTools } from "@inspo/rollout"
+import { judgeSettings, judgesOf } from "./Judges.ts"
 import type { RunConfig } from "./RunConfig.ts"
 
 /** The first rule between settings that a config breaks, or null. */
@@ -28,11 +28,10 @@ export const noChatPolicy =
 export const paidModels = (
   config: RunConfig
 ): ReadonlyArray<{ readonly section: "policy" | "judge" | "proposer"; readonly model: string | null }> => {
-  const { policy, proposer, reward } = config
-  const judge = judgeOf(reward)
+  const { policy, proposer } = config
   return [
     ...(policy.model === null ? [] : [{ section: "policy" as const, model: ModelName.modelOf(policy.model) }]),
-    ...(judge === null ? [] : [{ section: "judge" as const, model: ModelName.modelOf(judge.model) }]),
+    ...judgesOf(config).map(({ model }) => ({ section: "judge" as const, model: ModelName.modelOf(model) })),
     ...(asksModel(config) ? [{ section: "proposer" as const, model: ModelName.modelOf(proposer.model.name) }] : [])
   ]
 }
@@ -56,11 +55,12 @@ export const notAModel = (field: string): ConfigError =>
     remedy: `Set it as in --set ${field}=openai:gpt-4.1-mini.`
   })
 
-const modelsAreNamed: Rule = ({ policy, proposer, reward }) => {
+const modelsAreNamed: Rule = (config) => {
+  const { policy, proposer } = config
   const names = {
     "policy.model": policy.model,
     "proposer.model": proposer.model.name === ProposerModel.offline ? null : proposer.model.name,
-    "reward.kind.model": judgeOf(reward)?.model ?? null
+    ...Object.fromEntries(judgesOf(config).map(({ model, role }) => [judgeSettings[role], model]))
   }
   const wrong = Object.entries(names).find(([, name]) => name !== null && ModelName.parse(name) === null)
   return wrong === undefined ? null : notAModel(wrong[0])

@@ -1,9 +1,9 @@
 /** The settings of a run in a config file, and their two parts: an algorithm and a deployment. */
 import { Algorithm } from "@inspo/coevolution"
 import { ModelName } from "@inspo/reflection"
-import { judgeOf } from "@inspo/reward"
 import { Predicate, Schema, Struct } from "effect"
 import { Deployment } from "./Deployment.ts"
+import { judgesOf, withJudges } from "./Judges.ts"
 
 /** A section with settings of both parts. */
 const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
@@ -53,16 +53,19 @@ export const isEmbedded = ({ engine, policy }: Pick<RunConfig, "engine" | "polic
   engine.url === null && policy.model === null
 
 /** The settings that decide the results of a run: the only ones in its core and its journal. */
-export const algorithmOf = (config: RunConfig): Algorithm => ({
-  ...Struct.pick(config, Struct.keys(fields)),
-  data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
-  proposer: withName(config.proposer, ModelName.withoutUrl),
-  rollout: Struct.pick(config.rollout, Struct.keys(fields.rollout.fields)),
-  retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
-  reward: withJudge(config.reward, ModelName.withoutUrl),
-  evaluation: Struct.pick(config.evaluation, Struct.keys(fields.evaluation.fields)),
-  engine: Struct.pick(config.engine, Struct.keys(fields.engine.fields))
-})
+export const algorithmOf = (config: RunConfig): Algorithm =>
+  withJudges(
+    {
+      ...Struct.pick(config, Struct.keys(fields)),
+      data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
+      proposer: withName(config.proposer, ModelName.withoutUrl),
+      rollout: Struct.pick(config.rollout, Struct.keys(fields.rollout.fields)),
+      retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
+      evaluation: Struct.pick(config.evaluation, Struct.keys(fields.evaluation.fields)),
+      engine: Struct.pick(config.engine, Struct.keys(fields.engine.fields))
+    },
+    ModelName.withoutUrl
+  )
 
 /** Where and how the work is done. */
 export const deploymentOf = (config: RunConfig): Deployment => ({
@@ -70,7 +73,8 @@ export const deploymentOf = (config: RunConfig): Deployment => ({
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
   models: {
     proposer: ModelName.urlOf(config.proposer.model.name),
-    judge: ModelName.urlOf(judgeOf(config.reward)?.model ?? "")
+    judge: null,
+    ...Object.fromEntries(judgesOf(config).map(({ model, role }) => [role, ModelName.urlOf(model)]))
   },
   rollout: Struct.pick(config.rollout, Struct.keys(around.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(around.retrieval.fields)),
@@ -83,20 +87,14 @@ const withName = (proposer: Algorithm["proposer"], change: (name: string) => str
   model: { ...proposer.model, name: change(proposer.model.name) }
 })
 
-const withJudge = (reward: Algorithm["reward"], change: (name: string) => string): Algorithm["reward"] => {
-  const judge = judgeOf(reward)
-  return judge === null ? reward : { ...reward, kind: { ...judge, model: change(judge.model) } }
-}
-
 /** The config of an algorithm in a deployment. */
 export const join = (algorithm: Algorithm, { models, ...deployment }: Deployment): RunConfig => ({
-  ...algorithm,
+  ...withJudges(algorithm, (name, role) => ModelName.withUrl(name, models[role] ?? null)),
   ...deployment,
   data: { ...algorithm.data, ...deployment.data },
   proposer: withName(algorithm.proposer, (name) => ModelName.withUrl(name, models.proposer)),
   rollout: { ...algorithm.rollout, ...deployment.rollout },
   retrieval: { ...algorithm.retrieval, ...deployment.retrieval },
-  reward: withJudge(algorithm.reward, (name) => ModelName.withUrl(name, models.judge)),
   evaluation: { ...algorithm.evaluation, ...deployment.evaluation },
   engine: { ...algorithm.engine, ...deployment.engine }
 })

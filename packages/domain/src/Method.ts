@@ -2,10 +2,20 @@
 import * as InvalidInput from "./InvalidInput.ts"
 
 /** A constant of a method; null where no published value is known, so that it must be given. */
-export type Constant = number | boolean | ReadonlyArray<number> | Readonly<Record<string, number>> | null
+export type Constant = number | boolean | string | ReadonlyArray<number> | Readonly<Record<string, number>> | null
 
 /** A constant without a published value. */
 export const unknown: number | null = null
+
+/**
+ * The constants of a method with a judge: its language model, as in `policy.model`; what it looks for, in sentences, or empty for
+ * the built-in criteria; and the share of its questions that it is asked twice, which measures its noise.
+ */
+export const judged: { readonly model: string; readonly criteria: string; readonly again: number } = {
+  model: "",
+  criteria: "",
+  again: 0.1
+}
 
 /** A switch that is on by default. */
 export const on: boolean = true
@@ -40,6 +50,8 @@ export interface Method<Name extends string = string, C extends Constants = Cons
   readonly needs?: string
   /** Whether a run has what it needs. */
   readonly isSupplied?: boolean
+  /** The judge that gives what it needs, where its constant `model` names a language model. */
+  readonly judge?: string
   /** Whether instructions may share a group; by default it compares rollouts of one instruction. */
   readonly allowsLevels?: boolean
   /** Its constants as published. */

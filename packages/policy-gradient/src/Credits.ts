@@ -11,6 +11,7 @@ import { states } from "./credits/States.ts"
 import type { Episode } from "./Credit.ts"
 
 export type { Episode, Turn } from "./Credit.ts"
+export { gained } from "./credits/Information.ts"
 
 /** Every rule of credit, that of GRPO first. */
 export const credits = [outcome, discount, keyTurns, stages, retrieval, information, states, anytime] as const

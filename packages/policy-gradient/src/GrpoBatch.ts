@@ -31,13 +31,15 @@ export interface Scored {
  * Gathers the trajectories of a step into groups of one (instruction, question) pair, in order of first appearance.
  * Two instructions on one question are two groups, each with its own baseline.
  */
-export const groups = (trajectories: ReadonlyArray<Sampled>): ReadonlyArray<Array.NonEmptyReadonlyArray<Sampled>> =>
+export const groups = <A extends Sampled>(
+  trajectories: ReadonlyArray<A>
+): ReadonlyArray<Array.NonEmptyReadonlyArray<A>> =>
   Record.values(Array.groupBy(trajectories, (t) => JSON.stringify([t.instructionId, t.questionId])))
 
 /** Gathers the trajectories of a step into groups of one question, under any instructions. */
-export const sharedGroups = (
-  trajectories: ReadonlyArray<Sampled>
-): ReadonlyArray<Array.NonEmptyReadonlyArray<Sampled>> =>
+export const sharedGroups = <A extends Sampled>(
+  trajectories: ReadonlyArray<A>
+): ReadonlyArray<Array.NonEmptyReadonlyArray<A>> =>
   Record.values(Array.groupBy(trajectories, ({ questionId }) => JSON.stringify(questionId)))
 
 /**

@@ -1,10 +1,11 @@
-import { PlainText, Spent, Thoughts } from "@inspo/domain"
-import { Effect, Layer, Option, Ref, Result, Semaphore } from "effect"
-import { LanguageModel } from "effect/ai"
+import { Effect, Layer, Option, Result } from "effect"
+import type { LanguageModel } from "effect/ai"
+import * as JudgeCall from "./JudgeCall.ts"
+import type { JudgeModel } from "./JudgeModels.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import { Reward } from "./Reward.ts"
 import { make, RewardError, type RewardFunction } from "./RewardFunction.ts"
-import type { Meter, ModelOptions } from "./RewardKind.ts"
+import type { ModelOptions } from "./RewardKind.ts"
 import { extract } from "./Scope.ts"
 
 /**
@@ -29,54 +30,35 @@ export const layer = (options: ModelOptions): Layer.Layer<Reward, never, Languag
 export const rewardFunction = Effect.fnUntraced(function* (
   options: ModelOptions
 ): Effect.fn.Return<RewardFunction, never, LanguageModel.LanguageModel> {
-  const model = yield* LanguageModel.LanguageModel
-  const { attempts, concurrency = 8, criteria, meter = byUsage, name = "judge", scope } = options
-  const atOnce = Semaphore.makeUnsafe(concurrency)
-
-  /** Fails with why there is no verdict. */
-  const ask = Effect.fn("JudgeReward.ask")(function* (prompt: string, spent: Ref.Ref<Spent.Spent>) {
-    const [result, cost] = yield* meter([prompt], model.generateText({ prompt }))
-    yield* Ref.update(spent, (before) => Spent.add(before, cost))
-    if (Result.isFailure(result)) return yield* Effect.fail(`the model could not be asked: ${result.failure.message}`)
-    const { finishReason, text } = result.success
-    // What was cut may be a thought about the verdict.
-    const verdict = finishReason === "length" ? Option.none() : JudgePrompt.parseVerdict(Thoughts.strip(text))
-    return yield* Effect.fromOption(verdict).pipe(
-      Effect.mapError(
-        () =>
-          `the model wrote ${excerpt(text)}${finishReason === "length" ? " up to its limit of tokens" : ""}, ` +
-          "expected <score>NUMBER</score> with 0 to 1"
-      )
-    )
-  })
-
+  const { criteria = JudgePrompt.defaultCriteria, name = "judge", scope } = options
+  const ask = yield* JudgeCall.make(options)
   return make(
     name,
     Effect.fnUntraced(function* (attempt) {
       const answer = extract(attempt, scope)
       if (answer === null) return { answer, reward: 0 }
-      const prompt = JudgePrompt.prompt(attempt.question, answer, criteria ?? JudgePrompt.defaultCriteria)
-      const total = yield* Ref.make(Spent.nothing)
-      const verdict = yield* ask(prompt, total).pipe(
-        Effect.retry({ times: Math.max(0, (attempts ?? JudgePrompt.defaultAttempts) - 1) }),
-        (asking) => atOnce.withPermit(asking),
-        Effect.result
-      )
-      const spent = yield* Ref.get(total)
-      if (Result.isFailure(verdict)) return yield* new RewardError({ reward: name, reason: verdict.failure, spent })
+      const prompt = JudgePrompt.prompt(attempt.question, answer, criteria)
+      const [verdict, spent] = yield* ask(prompt, JudgePrompt.parseVerdict, "<score>NUMBER</score> with 0 to 1")
+      if (Result.isFailure(verdict))
+        return yield* new RewardError({ reward: name, reason: verdict.failure.reason, spent })
       return { answer, reward: verdict.success, spent }
     })
   )
 })
 
-const byUsage: Meter = (_, call) =>
-  Effect.map(Effect.result(call), (result) => {
-    const tokens = Result.match(result, {
-      onFailure: () => 0,
-      onSuccess: ({ usage }) => (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0)
+/** The language model of the context as a judge of groups and turns. */
+export const judgeModel = Effect.fnUntraced(function* (
+  options: Pick<ModelOptions, "attempts" | "concurrency" | "meter"> & Pick<JudgeModel, "atMost">
+) {
+  const call = yield* JudgeCall.make(options)
+  const model: JudgeModel = {
+    atMost: options.atMost,
+    ask: Effect.fnUntraced(function* (prompt, isReadable) {
+      const [reply, spent] = yield* call(prompt, Option.liftPredicate(isReadable), "a verdict in its tags")
+      if (Result.isSuccess(reply)) return { text: reply.success, spent }
+      const { kind, reason } = reply.failure
+      return kind === "unread" ? { text: null, spent } : yield* new RewardError({ reward: "judge", reason, spent })
     })
-    return [result, { calls: 1, tokens, usd: null }]
-  })
-
-const excerpt = (text: string): string =>
-  PlainText.escape(JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 200)}…`))
+  }
+  return model
+})

@@ -11,9 +11,12 @@ export type { RewardKind } from "./RewardKind.ts"
 export * as Rewards from "./Rewards.ts"
 export * as SearchR1 from "./SearchR1.ts"
 export * as JudgePrompt from "./JudgePrompt.ts"
+export * from "./JudgeModels.ts"
+export * as Judges from "./Judges.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { Attempt as AttemptOfGroup } from "./GroupReward.ts"
 export type { RewardFunction as RewardFunctionType } from "./RewardFunction.ts"
 export type { Measure, ModelOptions, ProgramOptions, RewardOptions } from "./RewardKind.ts"
+export type { Ask as AskJudge, Finding as FindingOfJudge, Judge, Judged, JudgeQuestion } from "./Judge.ts"
 export type { ScoredEpisode as ScoredEpisodeType } from "./ScoredEpisode.ts"

@@ -28,6 +28,7 @@ const of =
 
 const rollouts = of("RolloutsCollected")
 const planned = of("StepPlanned")
+const judged = of("TrainingPlanned")
 const trained = of("StepTrained")
 const validated = of("Validated")
 const evaluated = of("Evaluated")
@@ -54,6 +55,9 @@ export const catalogue = {
     verl: "response_length/mean"
   }),
   "rollouts/failed": rollouts("rollouts", "Rollouts of the step that a tool or the reward failed"),
+  "judge/asked": judged("questions", "Questions to the judge of groups or turns"),
+  "judge/unread": judged("questions", "Questions without a reply that can be read"),
+  "judge/noise": judged("share", "Questions that were asked twice with another verdict"),
   lr: planned("1", "Learning rate of the step", { verl: "actor/lr" }),
   loss: trained("1", "Loss, as a mean over the optimizer steps", { verl: "actor/loss" }),
   kl: trained("nats", "KL divergence from the reference policy per token (k3 estimate)", { verl: "actor/kl_loss" }),

@@ -58,6 +58,12 @@ export const ofEvent = (event: RunEvent, state: RunState.RunState): Point | null
           one("rollouts/failed", event.failed?.trajectories.length ?? 0)
         ]
       }
+    case "TrainingPlanned": {
+      const { again = 0, asked = 0, differing = 0, unread = 0 } = event.findings ?? {}
+      if (asked === 0) return null
+      const noise = again === 0 ? [] : [one("judge/noise", differing / again)]
+      return { step: event.step, samples: [one("judge/asked", asked), one("judge/unread", unread), ...noise] }
+    }
     case "StepTrained":
       return {
         step: event.step,

@@ -1,7 +1,6 @@
 /** Whether every server that a run needs is available, before anything is started or paid for. */
 import { asksModel } from "@inspo/coevolution"
-import type { RunConfig } from "@inspo/config"
-import { judgeOf } from "@inspo/reward"
+import { judgesOf, type RunConfig } from "@inspo/config"
 import { Effect } from "effect"
 import { UsageError } from "../Failure.ts"
 import type { LanguageModelConfig } from "../proposer/LanguageModelLayer.ts"
@@ -10,12 +9,12 @@ import type { Check } from "./Check.ts"
 
 /** Checks every server that a config names and the run uses. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
-  const { engine, keys, policy, proposer, retrieval, reward, rollout } = config
-  const judge = judgeOf(reward)
+  const { engine, keys, policy, proposer, retrieval, rollout } = config
+  const judges = [...new Set(judgesOf(config).map(({ model }) => model))]
   const asked = [
     ...(policy.model === null ? [] : [models("policy", { name: policy.model, key: keys.policy }, config)]),
     ...(asksModel(config) ? [models("proposer", { name: proposer.model.name, key: keys.proposer }, config)] : []),
-    ...(judge === null ? [] : [models("judge", { name: judge.model, key: keys.judge }, config)]),
+    ...judges.map((name) => models("judge", { name, key: keys.judge }, config)),
     ...(retrieval.url === null ? [] : [server("retriever", config)]),
     ...(engine.url === null ? [] : [server("engine", config)]),
     ...(rollout.mcp.length === 0 ? [] : [server("tools", config)])

@@ -1,8 +1,8 @@
 /** What the config of a run directory names outside the directory: servers, programs and environment variables. */
 import { createHash } from "node:crypto"
-import type { RunConfig } from "@inspo/config"
+import { judgeSettings, judgesOf, type RunConfig } from "@inspo/config"
 import { ModelName } from "@inspo/reflection"
-import { commandOf, judgeOf } from "@inspo/reward"
+import { commandOf } from "@inspo/reward"
 import { Credentials } from "@inspo/tracking"
 import { modelSetting, type Section } from "../proposer/Settings.ts"
 
@@ -34,20 +34,26 @@ export const permission = (says: string, ...identity: ReadonlyArray<unknown>): P
   says
 })
 
-const answering = ({ engine, keys, policy, retrieval, reward, rollout }: RunConfig): ReadonlyArray<Permission> => [
-  ...model("policy", policy.model, keys.policy),
-  ...address("engine", engine.url, keys.engine),
-  ...address("retrieval", retrieval.url, keys.retrieval),
-  ...model("judge", judgeOf(reward)?.model ?? null, keys.judge),
-  ...[commandOf(reward) ?? []].flatMap((command) =>
-    command.length === 0 ? [] : [program("reward.kind.command", command, [])]
-  ),
-  ...rollout.mcp.map((server) =>
-    "command" in server
-      ? program("rollout.mcp", server.command, server.env ?? [])
-      : connection("rollout.mcp", server.url, server.apiKeyEnv ?? null)
-  )
-]
+const answering = (config: RunConfig): ReadonlyArray<Permission> => {
+  const { engine, keys, policy, retrieval, reward, rollout } = config
+  const judges = judgesOf(config)
+  return [
+    ...model("policy", policy.model, keys.policy),
+    ...address("engine", engine.url, keys.engine),
+    ...address("retrieval", retrieval.url, keys.retrieval),
+    ...(judges.length === 0
+      ? address("judge", null, keys.judge)
+      : judges.flatMap(({ model: name, role }) => model("judge", name, keys.judge, judgeSettings[role]))),
+    ...[commandOf(reward) ?? []].flatMap((command) =>
+      command.length === 0 ? [] : [program("reward.kind.command", command, [])]
+    ),
+    ...rollout.mcp.map((server) =>
+      "command" in server
+        ? program("rollout.mcp", server.command, server.env ?? [])
+        : connection("rollout.mcp", server.url, server.apiKeyEnv ?? null)
+    )
+  ]
+}
 
 const address = (section: string, url: string | null, variable: string | null): ReadonlyArray<Permission> =>
   url !== null
@@ -56,14 +62,19 @@ const address = (section: string, url: string | null, variable: string | null): 
       ? [permission(`read the variable ${variable} (keys.${section})`, section, null, variable)]
       : []
 
-const model = (section: Section, name: string | null, key: string | null): ReadonlyArray<Permission> => {
+const model = (
+  section: Section,
+  name: string | null,
+  key: string | null,
+  setting: string = modelSetting[section]
+): ReadonlyArray<Permission> => {
   const named = ModelName.parse(name ?? "")
   if (named === null) return address(section, null, key)
   const { provider, url } = named
   const variable = key ?? usualKeys[provider]
-  if (url !== null) return [connection(modelSetting[section], url, variable)]
+  if (url !== null) return [connection(setting, url, variable)]
   const says = `connect to ${provider}${variable === null ? "" : ` and send it the variable ${variable}`}`
-  return [permission(`${says} (${modelSetting[section]})`, section, provider, variable)]
+  return [permission(`${says} (${setting})`, section, provider, variable)]
 }
 
 /** The variables that providers' keys are in by default; known here so that reading a directory loads no provider. */

@@ -4,6 +4,7 @@ import { Advantage, Credits, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
 import { type Algorithm, sharesGroups } from "../Algorithm.ts"
 import { ConfigError } from "../ConfigError.ts"
+import { judgedMethods } from "../JudgedMethods.ts"
 
 /** The first of these rules that an algorithm breaks, or null. */
 export const broken = (algorithm: Algorithm): ConfigError | null =>
@@ -16,16 +17,25 @@ type Rule = (algorithm: Algorithm) => ConfigError | null
 const refused = (field: string, { name }: Choice.Named, expected: string, remedy: string): ConfigError =>
   new ConfigError({ field, value: name, expected, remedy })
 
-const inputsExist: Rule = ({ reward, train }) => {
+const inputsExist: Rule = (algorithm) => {
+  const { reward, train } = algorithm
   const methods = {
     "train.advantage": { of: Advantage.named(train.advantage), instead: "standardised" },
     "train.loss": { of: Losses.named(train.loss), instead: "clip" },
     "train.credit": { of: Credits.named(train.credit), instead: "outcome" },
     "reward.shaping": { of: GroupRewards.named(reward.shaping), instead: "none" }
   }
+  const judged = new Set<string>(judgedMethods(algorithm).map(({ setting }) => setting))
   for (const [setting, { instead, of }] of Object.entries(methods))
-    if (of?.needs !== undefined && of.isSupplied !== true)
-      return refused(setting, of, `another method, because a run has no ${of.needs}`, `Set ${setting} to ${instead}.`)
+    if (of?.needs !== undefined && of.isSupplied !== true && !judged.has(setting))
+      return refused(
+        setting,
+        of,
+        `another method, because a run has no ${of.needs}`,
+        of.judge === undefined
+          ? `Set ${setting} to ${instead}.`
+          : `Name the judge's language model in ${setting}.model.`
+      )
   return null
 }
 

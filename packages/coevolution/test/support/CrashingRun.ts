@@ -4,6 +4,7 @@ import { type CheckpointRef, type Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { type InitialRequest, type ModelAnswer, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
+import { type JudgeModel, JudgeModels } from "@inspo/reward"
 import { Context, Effect, Exit, Hash, Layer } from "effect"
 import { make } from "./ScriptedRun.ts"
 
@@ -63,6 +64,7 @@ export const live = Effect.fnUntraced(function* (
         Layer.succeed(Proposer, secondTry(world, reach))
       )
     ),
+    Effect.provideService(JudgeModels, () => Effect.succeed(judge(reach))),
     Effect.exit
   )
   if (crashed) return null
@@ -133,6 +135,20 @@ const reached = (journal: Journal.Interface, reach: Reach): Journal.Interface =>
   reserve: (entries) => reach(`reserve ${entries.map(({ key }) => key).join()}`, journal.reserve(entries)),
   settle: (settlements) => reach("settle", journal.settle(settlements)),
   charge: (entry) => reach("charge", journal.charge(entry))
+})
+
+/** A judge whose verdicts depend on what it reads. */
+const judge = (reach: Reach): JudgeModel => ({
+  atMost: () => ({ calls: 1, tokens: 20, usd: 0 }),
+  ask: (prompt, isReadable) =>
+    reach(
+      `ask ${Hash.string(prompt)}`,
+      Effect.sync(() => {
+        const better = Hash.string(prompt) % 2 === 0 ? "first" : "second"
+        const text = `<critical>1</critical> <better>${better}</better>`
+        return { text: isReadable(text) ? text : null, spent: { calls: 1, tokens: 10, usd: 0 } }
+      })
+    )
 })
 
 /** A proposer whose model writes something at the second attempt only. */

@@ -14,6 +14,7 @@ export const information = credit({
   source: "InfoPO, arXiv 2603.00656",
   certainty: "part",
   needs: "scores of the actions without each observation",
+  isSupplied: true,
   defaults: { beta: Method.unknown, temperature: Method.unknown, epsilon: 1e-6 },
   compute: (group, { beta, epsilon, temperature }) => {
     const spread = Moments.deviation(group.map(({ reward }) => reward))

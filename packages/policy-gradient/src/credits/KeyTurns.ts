@@ -13,7 +13,8 @@ export const keyTurns = credit({
   source: "EPO, arXiv 2502.12486",
   certainty: "code",
   needs: "a judge that names critical turns",
-  defaults: { gamma: 0.99 },
+  judge: "key-turns",
+  defaults: { gamma: 0.99, ...Method.judged },
   compute: (group, { gamma }) =>
     group.map(({ reward, turns }) =>
       scaledReturns(

@@ -14,7 +14,8 @@ export const stages = credit({
   source: "RubricEM, arXiv 2605.10899",
   certainty: "part",
   needs: "a judge that scores turns",
-  defaults: { gamma: 1, epsilon: 1e-6 },
+  judge: "turns",
+  defaults: { gamma: 1, epsilon: 1e-6, ...Method.judged },
   compute: (group, { epsilon, gamma }) => {
     const returns = group.map(({ turns }) =>
       toGo(

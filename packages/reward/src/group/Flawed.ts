@@ -3,7 +3,7 @@ import { Method } from "@inspo/domain"
 
 /**
  * FAPO: a success by flawed reasoning earns less than a sound one and more than a failure. Only successes need a judge; for
- * agents that search, an answer that no observation holds is a flaw that needs none.
+ * agents that search, an answer that no observation holds is a flaw that needs none. That is the rule without a `model`.
  */
 export const flawed = groupReward({
   name: "flawed",
@@ -13,7 +13,8 @@ export const flawed = groupReward({
   certainty: "code",
   needs: "which successes are flawed",
   isSupplied: true,
-  defaults: { penalty: 1 },
+  judge: "steps",
+  defaults: { penalty: 1, ...Method.judged },
   compute: perAttempt(({ flawed, reward }, { penalty }) => {
     if (reward <= 0) return -1
     return Method.required("flawed", "flawed", flawed) ? 1 - penalty : 1

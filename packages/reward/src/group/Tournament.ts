@@ -12,7 +12,8 @@ export const tournament = groupReward({
   source: "SPO, arXiv 2401.04056",
   certainty: "text",
   needs: "a judge of pairs",
-  defaults: {},
+  judge: "pairs",
+  defaults: Method.judged,
   compute: (group) =>
     group.map(({ beats }, index) => {
       const others = Method.required("tournament", "beats", beats).filter((_, other) => other !== index)

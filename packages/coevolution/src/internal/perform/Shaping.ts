@@ -1,14 +1,15 @@
 /** The rewards that a policy is trained on, where they are not those that instructions are credited with. */
 import { Trajectory } from "@inspo/domain"
 import { GrpoBatch } from "@inspo/policy-gradient"
-import { ExactMatch, GroupRewards } from "@inspo/reward"
+import { ExactMatch, type FindingOfJudge, GroupRewards } from "@inspo/reward"
 import { Array as Arr } from "effect"
 import { type Algorithm, sharesGroups } from "../../Algorithm.ts"
 
 /** The trajectories with the rewards of `reward.shaping`, in order. */
 export const shaped = (
   algorithm: Pick<Algorithm, "reward" | "rollout">,
-  trajectories: ReadonlyArray<Trajectory.Trajectory>
+  trajectories: ReadonlyArray<Trajectory.Trajectory>,
+  found: Found = new Map()
 ): ReadonlyArray<Trajectory.Trajectory> => {
   const { shaping } = algorithm.reward
   const reward = GroupRewards.named(shaping)
@@ -16,14 +17,17 @@ export const shaped = (
   const { name: _, ...constants } = shaping
   const gather = sharesGroups(algorithm) ? GrpoBatch.sharedGroups : GrpoBatch.groups
   const rewards = new Map(
-    gather(trajectories).flatMap((group) => Arr.zip(group, reward.of(group.map(attemptOf), constants)))
+    gather(trajectories).flatMap((group) => Arr.zip(group, reward.of(group.map(attemptOf(found)), constants)))
   )
   return trajectories.map((trajectory) => ({ ...trajectory, reward: rewards.get(trajectory) ?? trajectory.reward }))
 }
 
-/** What rewards of groups read of a trajectory. An answer that no observation holds is flawed. */
-const attemptOf = (trajectory: GrpoBatch.Sampled & Partial<Pick<Trajectory.Trajectory, "transcript">>) => {
-  const { answer = null, reward, transcript = [] } = trajectory
+/** What was found of trajectories beside their rewards. */
+export type Found = ReadonlyMap<Trajectory.TrajectoryId, FindingOfJudge>
+
+/** What rewards of groups read of a trajectory. An answer that no observation holds is flawed, unless a judge says otherwise. */
+const attemptOf = (found: Found) => (trajectory: Trajectory.Trajectory) => {
+  const { answer, id, reward, transcript } = trajectory
   const calls = transcript.flatMap(({ action, observation }) => (observation === null ? [] : [action.kind]))
   const observations = transcript.flatMap(({ observation }) => observation ?? [])
   return {
@@ -37,6 +41,7 @@ const attemptOf = (trajectory: GrpoBatch.Sampled & Partial<Pick<Trajectory.Traje
       )
     ),
     words: transcript.flatMap(({ text }) => text.split(/\s+/u).filter((word) => word !== "")),
-    flawed: !observations.some((text) => ExactMatch.substringExactMatch(text, [answer ?? ""]) === 1)
+    flawed: !observations.some((text) => ExactMatch.substringExactMatch(text, [answer ?? ""]) === 1),
+    ...found.get(id)
   }
 }

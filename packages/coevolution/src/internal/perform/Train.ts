@@ -1,20 +1,21 @@
 /** The policy update of a step: plans the batch with its hash, then trains on it. */
-import { Invariant, Trajectory } from "@inspo/domain"
+import { Trajectory } from "@inspo/domain"
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
-import { GrpoBatch, type Losses, Weighing } from "@inspo/policy-gradient"
+import { type Credits, GrpoBatch, type Losses, Weighing } from "@inspo/policy-gradient"
 import { Array as Arr, Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
 import type { Bookkeeping } from "@inspo/ledger"
 import type * as Command from "../../Command.ts"
 import type { Algorithm } from "../../Algorithm.ts"
 import * as ReferenceStore from "../../ReferenceStore.ts"
-import type { StepTrained, TrainingPlanned } from "../../RunEvent.ts"
+import type { Findings, StepTrained, TrainingPlanned } from "../../RunEvent.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
 import { type RunData, RunMismatch } from "../../RunData.ts"
 import type { Strategies } from "../../Strategies.ts"
 import * as Rollouts from "./Rollouts.ts"
-import { shaped } from "./Shaping.ts"
+import * as Judging from "./Judging.ts"
+import { type Found, shaped } from "./Shaping.ts"
 import * as Turns from "./Turns.ts"
 
 /** The datums of a step's update, with the hash that identifies them. */
@@ -37,25 +38,25 @@ export const make = Effect.fnUntraced(function* (
   const references = yield* ReferenceStore.make(bookkeeping)
   const foldKl = folding(algorithm.train, references)
   const turnsOf = knowing(algorithm.train, data)
+  const judge = yield* Judging.make(algorithm, bookkeeping, data)
   /** The batch of the current step, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
 
   const update = updating(algorithm.train, surrogate, engine)
 
-  const build = Effect.fnUntraced(function* ({
-    groups,
-    learningRate,
-    levels,
-    replaced,
-    step
-  }: Omit<Command.PlanTraining, "_tag">) {
-    const trajectories = shaped(algorithm, yield* trainedOn(store, groups, replaced))
+  const build = Effect.fnUntraced(function* (
+    { learningRate, levels, step }: Pick<Command.PlanTraining, "learningRate" | "levels" | "step">,
+    sampled: ReadonlyArray<Trajectory.Trajectory>,
+    findings: Findings | null
+  ) {
+    const found = new Map((findings?.of ?? []).map((finding) => [finding.trajectory, finding]))
+    const trajectories = shaped(algorithm, sampled, found)
     const made = GrpoBatch.trainRequests(trajectories, algorithm.train, {
       key: `train/${step}`,
       learningRate,
       estimator,
       surrogate,
-      turnsOf: yield* turnsOf(trajectories),
+      turnsOf: yield* turnsOf(trajectories, found),
       ...(levels === null ? {} : { levels })
     })
     const requests = yield* foldKl(step, made)
@@ -64,16 +65,21 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const plan = Effect.fn("Perform.planTraining")(function* (command: Command.PlanTraining) {
-    const batch = yield* build(command)
+    const sampled = yield* trainedOn(store, command.groups, command.replaced)
+    const findings = yield* judge(command.step, sampled, algorithm.train.staleness > 0 || command.replaced.length > 0)
+    const batch = yield* build(command, sampled, findings)
     yield* Ref.set(planned, batch)
-    return trainingPlanned(batch, command.replaced)
+    return trainingPlanned(batch, command.replaced, findings)
   })
 
   const train = Effect.fn("Perform.train")(function* (command: Omit<Command.Train, "_tag" | "ahead">) {
     const { step } = command
     const known = yield* Ref.getAndSet(planned, null)
     // After a resume the batch is built again and must equal the planned one.
-    const { hash, requests } = known?.step === step ? known : yield* build(command)
+    const { hash, requests } =
+      known?.step === step
+        ? known
+        : yield* build(command, yield* trainedOn(store, command.groups, command.replaced), command.findings)
     if (hash !== command.batchHash)
       return yield* new RunMismatch({
         reason: `the batch of step ${step} differs from the planned one; resume with the version that planned it`
@@ -109,24 +115,30 @@ const folding = ({ kl }: Algorithm["train"], references: Effect.Success<ReturnTy
 /** What the rule of credit reads of turns; only that of outcomes reads nothing. */
 const knowing = ({ credit }: Algorithm["train"], data: RunData) => {
   const question = Rollouts.lookup(data)
-  return Effect.fnUntraced(function* (trajectories: ReadonlyArray<Trajectory.Trajectory>) {
+  return Effect.fnUntraced(function* (trajectories: ReadonlyArray<Trajectory.Trajectory>, found: Found) {
     const read = credit.name === "outcome" ? [] : trajectories
     const asked = yield* Effect.forEach(read, ({ questionId }) => question(questionId))
-    const byId = new Map(asked.map((one) => [one.id, one]))
-    return (trajectory: GrpoBatch.Sampled) =>
-      Turns.turnsOf(trajectory, Invariant.get(byId, trajectory.questionId, "question"))
+    const turns = new Map<GrpoBatch.Sampled, ReadonlyArray<Credits.Turn>>(
+      Arr.zipWith(read, asked, (trajectory, one) => [
+        trajectory,
+        Turns.turnsOf(trajectory, one, found.get(trajectory.id))
+      ])
+    )
+    return (trajectory: GrpoBatch.Sampled) => turns.get(trajectory) ?? []
   })
 }
 
 const trainingPlanned = (
   { hash, requests, step }: Batch,
-  replaced: Command.PlanTraining["replaced"]
+  replaced: Command.PlanTraining["replaced"],
+  findings: Findings | null
 ): TrainingPlanned => ({
   _tag: "TrainingPlanned",
   step,
   batchHash: hash,
   miniBatches: requests.length,
-  ...(replaced.length === 0 ? {} : { replaced })
+  ...(replaced.length === 0 ? {} : { replaced }),
+  ...(findings === null ? {} : { findings })
 })
 
 /**

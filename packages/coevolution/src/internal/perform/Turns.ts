@@ -1,24 +1,26 @@
 /** What rules of credit read of the turns of a trajectory. */
 import type { Question, Trajectory } from "@inspo/domain"
 import type { Credits } from "@inspo/policy-gradient"
-import { ExactMatch } from "@inspo/reward"
+import { ExactMatch, type FindingOfJudge } from "@inspo/reward"
 
 /**
  * Each turn with the state that it acted in, which is what the turn before it did, normalised; with the reward, which the last
- * turn earned; and with whether it retrieved a golden answer, or null where it retrieved nothing.
+ * turn earned; with whether it retrieved a golden answer, or null where it retrieved nothing; and with what was found of it.
  */
 export const turnsOf = (
   {
     reward,
     transcript = []
   }: Partial<Pick<Trajectory.Trajectory, "transcript">> & Pick<Trajectory.Trajectory, "reward">,
-  { goldenAnswers }: Pick<Question.Question, "goldenAnswers">
+  { goldenAnswers }: Pick<Question.Question, "goldenAnswers">,
+  found: FindingOfJudge = {}
 ): ReadonlyArray<Credits.Turn> =>
   transcript.map(({ observation }, index) => {
     const before = transcript[index - 1]?.action
     return {
       state: before === undefined ? "" : `${before.kind} ${ExactMatch.normalizeAnswer(before.content)}`,
       reward: index === transcript.length - 1 ? reward : 0,
-      valuable: observation === null ? null : ExactMatch.substringExactMatch(observation, goldenAnswers) === 1
+      valuable: observation === null ? null : ExactMatch.substringExactMatch(observation, goldenAnswers) === 1,
+      ...found.turns?.[index]
     }
   })

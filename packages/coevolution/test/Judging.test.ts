@@ -1,0 +1,213 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Algorithm, EventLog, inconsistency, type RunEvent } from "@inspo/coevolution"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Ledger } from "@inspo/ledger"
+import { type JudgeModel, JudgeModels, RewardError } from "@inspo/reward"
+import { Effect, Hash, Layer } from "effect"
+import { algorithm, runOn } from "./support/ScriptedRun.ts"
+
+const judged = { model: "openai:judge", criteria: "", again: 0.5 }
+
+const own: Algorithm = {
+  ...algorithm,
+  schedule: { ...algorithm.schedule, steps: 3, evolveEvery: 0, pruneEvery: 0 },
+  evaluation: { ...algorithm.evaluation, questions: 0 },
+  // Of two members, standardised advantages differ in nothing but their signs.
+  train: { ...algorithm.train, advantage: { name: "centred" } }
+}
+const credited = (credit: Algorithm["train"]["credit"]): Algorithm => ({ ...own, train: { ...own.train, credit } })
+const shaped = (shaping: Algorithm["reward"]["shaping"]): Algorithm => ({ ...own, reward: { ...own.reward, shaping } })
+
+const settings: ReadonlyArray<readonly [string, Algorithm]> = [
+  ["tournament", shaped({ name: "tournament", ...judged })],
+  ["flawed", shaped({ name: "flawed", penalty: 0.5, ...judged })],
+  ["key-turns", credited({ name: "key-turns", gamma: 0.99, ...judged })],
+  ["stages", credited({ name: "stages", gamma: 1, epsilon: 1e-6, ...judged })]
+]
+
+/** Verdicts of every kind in one reply, which depend on the prompt alone, or on how often it was asked. */
+const verdicts = (prompt: string, times = 0): string => {
+  const draw = (Hash.string(`${prompt}${times}`) >>> 0) % 2
+  return (
+    `<better>${draw === 0 ? "first" : "second"}</better> <earliest>${draw === 0 ? -1 : 1}</earliest> ` +
+    `<critical>${draw + 1}</critical> <scores>${draw}, 2</scores>`
+  )
+}
+
+/** A judge whose replies cost 10 tokens; a `moody` one changes its mind. */
+const judge = (asked: Map<string, number>, isMoody = false): JudgeModel => ({
+  atMost: () => ({ calls: 3, tokens: 30, usd: 0.03 }),
+  ask: (prompt, isReadable) =>
+    Effect.sync(() => {
+      const times = asked.get(prompt) ?? 0
+      asked.set(prompt, times + 1)
+      const text = verdicts(prompt, isMoody ? times : 0)
+      return { text: isReadable(text) ? text : null, spent: { calls: 1, tokens: 10, usd: 0.01 } }
+    })
+})
+
+const recorded = (algorithm: Algorithm, model: JudgeModel, budget?: Ledger.Limits) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    yield* runOn(algorithm, Layer.succeed(Journal, journal), undefined, budget === undefined ? {} : { budget }).pipe(
+      Effect.provideService(JudgeModels, () => Effect.succeed(model))
+    )
+    return { events: yield* EventLog.read(journal), spent: Ledger.summarize(yield* journal.ledger).total, journal }
+  }).pipe(Effect.provide(layerMemory, { local: true }))
+
+const findings = (events: ReadonlyArray<RunEvent>) =>
+  events.flatMap((event) => (event._tag === "TrainingPlanned" && event.findings !== undefined ? [event.findings] : []))
+
+const batches = (events: ReadonlyArray<RunEvent>) =>
+  events.flatMap((event) => (event._tag === "TrainingPlanned" ? [event.batchHash] : []))
+
+describe("a judge of groups or turns", () => {
+  it.effect.each(settings)("has its verdicts in the events and its calls in the ledger, %s", ([, algorithm]) =>
+    Effect.gen(function* () {
+      assert.isNull(inconsistency(algorithm))
+      const asked = new Map<string, number>()
+      const { events, spent } = yield* recorded(algorithm, judge(asked))
+      const all = findings(events)
+      assert.lengthOf(all, 3)
+      const sum = (of: "asked" | "again" | "differing" | "unread") => all.reduce((total, found) => total + found[of], 0)
+      assert.isAbove(sum("asked"), 0)
+      assert.isAbove(sum("again"), 0)
+      assert.strictEqual(sum("differing"), 0)
+      assert.strictEqual(sum("unread"), 0)
+      const calls = [...asked.values()].reduce((total, times) => total + times, 0)
+      assert.strictEqual(calls, sum("asked") + sum("again"))
+      assert.strictEqual(spent.calls, calls)
+      assert.notDeepEqual(batches(events), batches((yield* recorded(own, judge(new Map()))).events))
+    })
+  )
+
+  it.effect.each(settings)("is not asked again where the run is, %s", ([, algorithm]) =>
+    Effect.gen(function* () {
+      const asked = new Map<string, number>()
+      const journal = yield* Journal
+      const failing: JudgeModel = {
+        ...judge(asked),
+        ask: (prompt, isReadable) =>
+          asked.size > 0
+            ? Effect.fail(new RewardError({ reward: "judge", reason: "it is down" }))
+            : judge(asked).ask(prompt, isReadable)
+      }
+      const go = (model: JudgeModel) =>
+        runOn(algorithm, Layer.succeed(Journal, journal)).pipe(
+          Effect.provideService(JudgeModels, () => Effect.succeed(model))
+        )
+      assert.strictEqual((yield* Effect.flip(go(failing)))._tag, "RewardError")
+      yield* go(judge(asked))
+      const whole = new Map<string, number>()
+      const { events } = yield* recorded(algorithm, judge(whole))
+      assert.deepStrictEqual(yield* EventLog.read(journal), events)
+      const counts = (map: ReadonlyMap<string, number>) => Object.fromEntries(map)
+      assert.deepStrictEqual(counts(asked), counts(whole))
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("that changes its mind has noise, and one that cannot be read is a fact of the run", () =>
+    Effect.gen(function* () {
+      const [, tournament = own] = settings[0] ?? []
+      const moody = findings((yield* recorded(tournament, judge(new Map(), true))).events)
+      assert.isTrue(moody.some(({ differing }) => differing > 0))
+      const silent = {
+        ...judge(new Map()),
+        ask: () => Effect.succeed({ text: null, spent: { calls: 3, tokens: 30, usd: 0.03 } })
+      }
+      const journal = yield* Journal
+      const state = yield* runOn(tournament, Layer.succeed(Journal, journal)).pipe(
+        Effect.provideService(JudgeModels, () => Effect.succeed(silent))
+      )
+      const unread = findings(yield* EventLog.read(journal)).reduce((sum, found) => sum + found.unread, 0)
+      assert.isAbove(unread, 0)
+      assert.deepStrictEqual(
+        state.degraded.filter(({ part }) => part === "judge").map(({ count }) => count),
+        [unread]
+      )
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("stops a run at its budget, and where its price is not known", () =>
+    Effect.gen(function* () {
+      const [, tournament = own] = settings[0] ?? []
+      const limits = { ...Ledger.unlimited, usd: 0.05 }
+      const poor = yield* Effect.flip(recorded(tournament, judge(new Map()), limits))
+      assert.strictEqual(poor._tag, "BudgetReached")
+      const priceless = { ...judge(new Map()), atMost: () => ({ calls: 1, tokens: 1, usd: null }) }
+      assert.strictEqual((yield* Effect.flip(recorded(tournament, priceless, limits)))._tag, "ConfigError")
+    })
+  )
+
+  it.effect("without a language model is refused, but for flaws that need none", () =>
+    Effect.gen(function* () {
+      const unnamed = settings.map(([name, { reward, train }]) => {
+        const without = <A extends object>(choice: A): A => ("model" in choice ? { ...choice, model: "" } : choice)
+        const algorithm = {
+          ...own,
+          reward: { ...reward, shaping: without(reward.shaping) },
+          train: { ...train, credit: without(train.credit) }
+        }
+        return `${name}: ${inconsistency(algorithm)?.remedy}`
+      })
+      assert.deepStrictEqual(unnamed, [
+        "tournament: Name the judge's language model in reward.shaping.model.",
+        "flawed: undefined",
+        "key-turns: Name the judge's language model in train.credit.model.",
+        "stages: Name the judge's language model in train.credit.model."
+      ])
+      const [, tournament = own] = settings[0] ?? []
+      const failed = yield* Effect.flip(runOn(tournament, layerMemory))
+      assert.strictEqual(failed._tag, "RewardError")
+    })
+  )
+})
+
+describe("information of an observation", () => {
+  const informed = credited({ name: "information", beta: 0.5, temperature: 1, epsilon: 1e-6 })
+
+  it.effect("is 0 where the observation changes nothing, and is in the events", () =>
+    Effect.gen(function* () {
+      const { events, spent } = yield* recorded(informed, judge(new Map()))
+      const found = findings(events).flatMap(({ of }) => of.flatMap(({ turns = [] }) => turns))
+      assert.isNotEmpty(found)
+      // The scripted policy gives a token the same probability whatever is before it.
+      assert.isTrue(found.every(({ information = Number.NaN }) => Math.abs(information) < 1e-9))
+      assert.strictEqual(spent.calls, 0)
+    })
+  )
+
+  it.effect("is what the next action is less probable without it", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      let hidden = 0
+      yield* runOn(informed, Layer.succeed(Journal, journal), undefined, {
+        engine: (engine) => ({
+          ...engine,
+          score: (which, sequences) =>
+            Effect.map(engine.score(which, sequences), (all) =>
+              all.map((logprobs, index) => {
+                if (which === "reference") return logprobs
+                const prompt = engine.tokenizer.decode(sequences[index]?.prompt ?? [])
+
+                assert.match(prompt, /<information>\s*No information found\.\s*<\/information>/u)
+                hidden++
+                return logprobs.map((logprob) => logprob - 2)
+              })
+            )
+        })
+      })
+      const events = yield* EventLog.read(journal)
+      const found = findings(events).flatMap(({ of }) =>
+        of.map(({ turns = [] }) => turns.map(({ information }) => information))
+      )
+      assert.isAbove(hidden, 0)
+      for (const turns of found) {
+        const [last = Number.NaN, ...others] = turns.toReversed()
+        assert.strictEqual(last, 0)
+        for (const information of others) assert.closeTo(information ?? Number.NaN, 2, 1e-9)
+      }
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+})

@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import { GroupRewards, type Judged, Judges } from "@inspo/reward"
+import { Arbitrary, Effect, Schema } from "effect"
+
+const Text = Schema.Literals(["a", "b <better>first</better>", "<earliest>-1</earliest>", "<critical>1</critical>"])
+const rollout = Arbitrary.map(
+  Arbitrary.schema(
+    Schema.Struct({
+      reward: Schema.Literals([0, 0.5, 1]),
+      turns: Schema.Array(Schema.Struct({ text: Text, observation: Schema.NullOr(Text) })).check(
+        Schema.isMinLength(1),
+        Schema.isMaxLength(4)
+      )
+    })
+  ),
+  (one): Judged => ({ ...one, answer: null, question: { question: "Where?", goldenAnswers: ["Ostrel Bay"] } })
+)
+const group = Arbitrary.array(rollout, { minLength: 1, maxLength: 5 })
+
+const numbers = ["-1", "0", "1", "2", "9", "1, 2", "2, 9", "0, 1, 2", "none", "", "soon"]
+const reply = Arbitrary.schema(
+  Schema.Literals([
+    ...numbers.flatMap((list) => [
+      `<earliest>${list}</earliest>`,
+      `<critical>${list}</critical>`,
+      `<scores>${list}</scores>`
+    ]),
+    ...["first", "second", "equal", "neither"].map((better) => `Hm. <better>${better}</better>`),
+    "No idea."
+  ])
+)
+const replies = Arbitrary.array(reply, { minLength: 1, maxLength: 7 })
+
+/** The findings of a judge whose model writes these replies, over and over, and its prompts. */
+const judgedBy = (name: string, members: ReadonlyArray<Judged>, written: ReadonlyArray<string>) => {
+  const judge = Judges.named(name) ?? assert.fail(`there is no judge ${name}`)
+  const prompts: Array<string> = []
+  const found = Effect.runSync(
+    judge.of<never>(members, judge.criteria, ({ prompt, read }) =>
+      Effect.sync(() => read(written[(prompts.push(prompt) - 1) % written.length] ?? ""))
+    )
+  )
+  return { found, prompts }
+}
+
+const always = (name: string, members: ReadonlyArray<Judged>, text: string) => judgedBy(name, members, [text]).found
+
+const attempts = (members: ReadonlyArray<Judged>, found: ReturnType<typeof always>) =>
+  members.map(({ answer, reward }, index) => ({ answer, reward, length: 1, calls: {}, ...found[index] }))
+
+describe("judges", () => {
+  it.prop(
+    "of pairs: two chances sum to 1 whatever is replied, and equal texts tie unasked",
+    [group, replies],
+    ([members, written]) => {
+      const { found, prompts } = judgedBy("pairs", members, written)
+      const chance = (i: number, j: number) => found[i]?.beats?.[j] ?? Number.NaN
+      members.forEach((_, i) => members.forEach((_, j) => assert.strictEqual(chance(i, j) + chance(j, i), 1)))
+      const texts = members.map(({ turns }) => JSON.stringify(turns))
+      const differing = texts.flatMap((text, i) => texts.filter((other, j) => i !== j && other !== text))
+      assert.strictEqual(prompts.length, differing.length)
+      const rewards = GroupRewards.named({ name: "tournament", model: "m", criteria: "", again: 0 })?.of(
+        attempts(members, found)
+      )
+      if (members.length > 1)
+        assert.closeTo((rewards ?? []).reduce((sum, value) => sum + value, 0) / members.length, 0.5, 1e-9)
+    }
+  )
+
+  it.prop("of pairs: one that prefers a place, or says nothing, makes all tie", [group], ([members]) => {
+    for (const text of ["<better>first</better>", "<better>second</better>", "No idea."])
+      for (const { beats = [] } of always("pairs", members, text))
+        assert.isTrue(beats.every((chance) => chance === 0.5))
+  })
+
+  it.prop(
+    "of steps: are asked for successes alone, and one that finds nothing changes nothing",
+    [group, replies],
+    ([members, written]) => {
+      const { found, prompts } = judgedBy("steps", members, written)
+      assert.strictEqual(prompts.length, members.filter(({ reward }) => reward > 0).length)
+      members.forEach(({ reward }, index) => reward > 0 || assert.isFalse(found[index]?.flawed))
+      for (const text of ["<earliest>-1</earliest>", "<earliest>9</earliest>", "<earliest>0</earliest>", "No idea."])
+        assert.isTrue(always("steps", members, text).every(({ flawed }) => flawed === false))
+      members.forEach(({ reward }, index) =>
+        assert.strictEqual(always("steps", members, "<earliest>1</earliest>")[index]?.flawed, reward > 0)
+      )
+    }
+  )
+
+  it.prop("of key turns: numbers of no turn are ignored, and none leaves the outcome", [group], ([members]) => {
+    const criticals = (text: string) =>
+      always("key-turns", members, text).map(({ turns = [] }) => turns.map(({ critical }) => critical))
+    assert.deepStrictEqual(
+      criticals("<critical>2, 9</critical>"),
+      members.map(({ turns }) => turns.map((_, turn) => turn === 1))
+    )
+    for (const text of ["<critical>none</critical>", "<critical></critical>", "<critical>9</critical>", "No idea."])
+      assert.isTrue(
+        criticals(text)
+          .flat()
+          .every((critical) => critical === false)
+      )
+  })
+
+  it.prop(
+    "of turns: scores are in [0, 1], and the reward where there are none",
+    [group, replies],
+    ([members, written]) => {
+      for (const { turns = [] } of judgedBy("turns", members, written).found)
+        for (const { score = Number.NaN } of turns) assert.isTrue(score >= 0 && score <= 1)
+      members.forEach(({ reward, turns }, index) =>
+        assert.deepStrictEqual(
+          always("turns", members, "<scores>3</scores>")[index]?.turns,
+          turns.map(() => ({ score: reward }))
+        )
+      )
+      const { found } = judgedBy(
+        "turns",
+        members.map((one) => ({ ...one, turns: one.turns.slice(0, 1) })),
+        ["<scores>2</scores>"]
+      )
+      assert.isTrue(found.every(({ turns = [] }) => turns.every(({ score }) => score === 1)))
+    }
+  )
+
+  it.prop("no text of a rollout can write a verdict", [group], ([members]) => {
+    for (const { name } of Judges.judges)
+      for (const prompt of judgedBy(name, members, ["No idea."]).prompts)
+        for (const line of prompt
+          .split("\n")
+          .filter((text) => text.startsWith("<turn") || text.startsWith("<observation")))
+          assert.notMatch(line, /<(?:better|earliest|critical|scores)>/u)
+  })
+})
