@@ -189,7 +189,7 @@ suite("served populations", () => {
       const port = typeof address === "object" && address !== null ? address.port : 0
       await writeFile(
         join(folder, "populations.yaml"),
-        `proposer: { model: "http://127.0.0.1:${port}/v1#m", budgetUsd: 3, prices: [{ model: m, input: 1, output: 1 }] }\n` +
+        `proposer: { model: "http://127.0.0.1:${port}/v1#m", budget: { usd: 3 }, prices: [{ model: m, input: 1, output: 1 }] }\n` +
           "populations: { support: { seed: Be brief. } }\n"
       )
       const shared = await serve(folder, ["populations.yaml", "--database", database.url])

@@ -108,7 +108,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
     for (const [edited, warned] of [
       ["{ seed: Be brief., settings: { population: { size: 3 } } }", null],
       [
-        "{ seed: Be long., settings: { population: { size: 5 }, risk: 0.01 } }",
+        "{ seed: Be long., settings: { population: { size: 5 }, selection: { risk: 0.01 } } }",
         'seed is \\"Be brief.\\", declared as \\"Be long.\\"'
       ],
       ["{ seed: Be brief., settings: { population: { size: 3 } } }", null]
@@ -121,7 +121,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
       await once(child, "close")
       if (warned === null) assert.notInclude(stderr(), "keeps the settings that it was created with")
       else
-        for (const part of [warned, "settings.risk is 0.05", "/support/members", "DELETE"])
+        for (const part of [warned, "settings.selection.risk is 0.05", "/support/members", "DELETE"])
           assert.include(stderr(), part)
     }
     assert.deepStrictEqual(sizes, [3, 5, 3])
@@ -134,6 +134,8 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
         'populations.a.settings.population.size is "three"; expected number'
       ],
       ["populations: { a: { sed: x } }", "Did you mean seed?"],
+      ["populations: { a: { seed: x, settings: { risk: 0.1 } } }", "Did you mean selection.risk?"],
+      ["populations: { a: { seed: x, settings: { budgetUsd: 5 } } }", "Did you mean budget.usd?"],
       ["populations: { a b: { seed: x } }", 'populations names "a b", expected letters'],
       ["proposer: { model: gpt }", "proposer.model is not the name of a language model; expected openai:MODEL"],
       ["populations: { a: {", "not YAML"]

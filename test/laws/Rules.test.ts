@@ -32,8 +32,7 @@ describe.each(Struct.keys(Rules.removals))("the rule %s of the registry", (name)
   it("prunes in a served population", () => {
     const settings: Settings.Settings = {
       ...Settings.trainer(1),
-      removal: name,
-      risk: 0.9,
+      selection: { removal: name, risk: 0.9 },
       schedule: { pruneEvery: 1, evolveEvery: 0, evolveUntil: null }
     }
     const server = new Server(settings, ["the seed", "a variant", "another", "a fourth"])

@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { configKeys, type Node, nodeOf } from "../../apps/cli/src/config/ConfigKeys.ts"
+import type { Schema } from "effect"
+import { configKeys } from "../../apps/cli/src/config/ConfigKeys.ts"
 import { Settings } from "../../packages/cohorts/src/Settings.ts"
 import { packages, root } from "../../test/packages/support/Workspace.ts"
 
@@ -13,8 +14,8 @@ export const sizes = () => {
     "lines of the product": sum(sources.map(linesOf)),
     "files of fewer than 15 lines": sources.filter((file) => !isEntryPoint(file) && linesOf(file) < 15).length,
     "settings of a run": settingsOfRun.length,
-    "settings of a served population alone": leaves(nodeOf(Settings), "").filter(
-      (path) => !settingsOfRun.includes(path)
+    "settings of a served population alone": leaves(Settings.fields, "").filter(
+      (path) => !settingsOfRun.some((known) => path === known || path.startsWith(`${known}.`))
     ).length,
     "paths of exports": sum(packages.map(({ manifest }) => Object.keys(manifest.exports ?? {}).length - 1)),
     "words of documents": sum(words),
@@ -64,11 +65,13 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n
 
 const settingsOfRun = configKeys.filter(({ isSection }) => !isSection).map(({ path }) => path)
 
-/** The dotted paths of settings. */
-const leaves = ({ properties = {} }: Node, prefix: string): ReadonlyArray<string> =>
-  Object.entries(properties).flatMap(([name, node]) =>
-    node.properties === undefined ? [`${prefix}${name}`] : leaves(node, `${prefix}${name}.`)
+/** The dotted paths of settings. A run's `selection` is one, whose single choices a population has too. */
+const leaves = (fields: Schema.Struct.Fields, prefix: string): ReadonlyArray<string> =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    isStruct(field) ? leaves(field.fields, `${prefix}${name}.`) : [`${prefix}${name}`]
   )
+
+const isStruct = (field: object): field is Schema.Struct<Schema.Struct.Fields> => "fields" in field
 
 if (import.meta.main)
   for (const [what, count] of Object.entries(sizes())) process.stdout.write(`${String(count).padStart(7)}  ${what}\n`)

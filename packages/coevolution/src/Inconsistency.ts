@@ -136,13 +136,13 @@ const selectionIsValidated: Rule = ({ evaluation }) =>
       })
 
 const miniBatchFits: Rule = ({ rollout, train }) => {
-  const unitsPerStep = train.miniBatch.unit === "questions" ? train.batchSize : train.batchSize * rollout.groupSize
+  const unitsPerStep = train.miniBatch.name === "questions" ? train.batchSize : train.batchSize * rollout.groupSize
   return train.miniBatch.size <= unitsPerStep
     ? null
     : new ConfigError({
         field: "train.miniBatch.size",
         value: String(train.miniBatch.size),
-        expected: `at most ${unitsPerStep} ${train.miniBatch.unit}, the batch of a step`,
+        expected: `at most ${unitsPerStep} ${train.miniBatch.name}, the batch of a step`,
         remedy: "Lower train.miniBatch.size or raise train.batchSize."
       })
 }

@@ -121,7 +121,7 @@ const promptsOf = Effect.fnUntraced(function* (
 })
 
 /** Each rollout once. */
-const once = (size: number) => ({ size, unit: "trajectories", epochs: 1 }) as const
+const once = (size: number) => ({ name: "trajectories", size, epochs: 1 }) as const
 
 const meanLogprob = (batch: ReadonlyArray<Trajectory.Segment>): number => {
   const tokens = Trajectory.actionTokens(batch)

@@ -56,7 +56,7 @@ export const robust: Algorithm = {
     batchSize: 512,
     fromStep: 1,
     staleness: 0,
-    miniBatch: { size: 256, unit: "questions", epochs: 1 },
+    miniBatch: { name: "questions", size: 256, epochs: 1 },
     learningRate: 5e-7,
     optimizer: Choice.make(adamw),
     advantage: { name: "standardised", epsilon: 1e-6 },
@@ -89,7 +89,7 @@ export const paper: Algorithm = {
   schedule: { ...robust.schedule, evolveUntil: 149, searchEvery: 0 },
   verification: { samples: 200 },
   rollout: { ...robust.rollout, instructionsPerQuestion: 1, scoredTurns: "all" },
-  train: { ...robust.train, miniBatch: { ...robust.train.miniBatch, unit: "trajectories" } },
+  train: { ...robust.train, miniBatch: { ...robust.train.miniBatch, name: "trajectories" } },
   checkpoint: { every: 100, keep: null }
 }
 

@@ -1,7 +1,7 @@
 /** Handles commands: returns events and answers. */
 import { Checked, Instruction } from "@inspo/domain"
 import { chooseParents, instructionId, isAlive, refill } from "@inspo/evolution"
-import { Array as Arr, HashMap, Result } from "effect"
+import { Array as Arr, HashMap, Result, Struct } from "effect"
 import { apply, begin } from "./Apply.ts"
 import { type Archive, closedIndex } from "./Archive.ts"
 import { type Answer, type Command, refuse, type Refused } from "./Command.ts"
@@ -197,17 +197,19 @@ const rewind = (
 }
 
 /** Settings that a guarantee or a client relies on; they never change. */
-const fixed = ["randomSeed", "profile", "risk", "rewardRange", "missingRewards"] as const
+const fixed = ({ missingRewards, profile, randomSeed, rewardRange, selection: { risk } }: Settings) =>
+  ({ randomSeed, profile, "selection.risk": risk, rewardRange, missingRewards }) as const
 
 const configure = (state: State, settings: Settings): Result.Result<Decided, Refused> => {
-  const differing = fixed.find((name) => JSON.stringify(settings[name]) !== JSON.stringify(state.settings[name]))
+  const [now, before] = [fixed(settings), fixed(state.settings)]
+  const differing = Struct.keys(now).find((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]))
   return differing === undefined
     ? did({ _tag: "Configured", settings })
     : refuse(
         "conflict",
         differing,
-        JSON.stringify(settings[differing]),
-        JSON.stringify(state.settings[differing]),
+        JSON.stringify(now[differing]),
+        JSON.stringify(before[differing]),
         "Create another population: this setting cannot change"
       )
 }

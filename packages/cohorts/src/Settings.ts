@@ -1,6 +1,6 @@
 /** What a population is led by: the settings that runs share, and its own. */
 import { Rules, Settings as Shared } from "@inspo/evolution"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 
 const { fields: shared } = Shared
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
@@ -28,9 +28,6 @@ export const fixed = {
     description:
       "What a missing reward means: `worst` (default) lets nothing be decided that missing rewards could overturn, and no share grow by them; `random` leaves them out, which assumes that whether a reward is missing does not depend on what it would be; `value` is its outcome by definition, in the `rewardRange`"
   }),
-  risk: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)).annotate({
-    description: "δ: how probable it may be that the population ever prunes one that is no worse; 0.05 by default"
-  }),
   randomSeed: shared.randomSeed
 }
 
@@ -39,6 +36,10 @@ export const sections = {
   population: shared.population.annotate({
     identifier: "PopulationSettings",
     description: "The members: size 7 and parents 1 by default"
+  }),
+  selection: Schema.Struct(Struct.pick(Rules.Rules.fields, ["removal", "risk"])).annotate({
+    identifier: "SelectionSettings",
+    description: "The rule of removal, `evidence` by default, and its risk, 0.05 by default, which never changes"
   }),
   sampler: Schema.Struct({
     instructionsPerQuestion: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })).annotate({
@@ -61,12 +62,17 @@ export const sections = {
   schedule: shared.schedule.annotate({
     identifier: "ScheduleSettings",
     description: "When to prune and to evolve: pruneEvery 5, evolveEvery 15 and evolveUntil null by default"
+  }),
+  budget: Schema.Struct({
+    usd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))).annotate({ description: "US dollars" })
+  }).annotate({
+    identifier: "BudgetSettings",
+    description: "What evolution may spend over the population's life; null (default) for no bound"
   })
 }
 
 /** Further settings that may change, from the next cohort on. */
 export const others = {
-  removal: Schema.optionalKey(Rules.Removal),
   sealAfterLeases: Schema.NullOr(Positive).annotate({
     description: "Units of work after which an `online` cohort is sealed; 200 by default, null for no such bound"
   }),
@@ -90,26 +96,23 @@ export const others = {
   redact: Schema.Array(Schema.String).check(Schema.isMaxLength(64)).annotate({
     description:
       "Regular expressions, of RE2, of what is masked in texts of users before they are stored; none by default"
-  }),
-  budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))).annotate({
-    description: "What evolution may spend over the population's life, in US dollars; null (default) for no bound"
   })
 }
 
-/** `redact`, `retentionDays`, `stickyDays` and `budgetUsd` decide nothing here: the store and the proposer apply them. */
+/** `redact`, `retentionDays`, `stickyDays` and `budget` decide nothing here: the store and the proposer apply them. */
 export const Settings = Schema.Struct({ profile: Profile, ...fixed, ...sections, ...others })
 export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 
 const common = {
   rewardRange: [0, 1],
   missingRewards: "worst",
-  risk: 0.05,
   population: { size: 7, parents: 1 },
+  selection: { removal: "evidence", risk: 0.05 },
   schedule: { pruneEvery: 5, evolveEvery: 15, evolveUntil: null },
   retentionDays: 30,
   stickyDays: 30,
   redact: [],
-  budgetUsd: null
+  budget: { usd: null }
 } as const
 
 /** A trainer names and closes its cohorts; they are assigned as those of a run. */

@@ -109,7 +109,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
         mean: meanOf(missingRewardsOf(settings), bounds, bounds.groups === 0 ? total([closed, open]) : closed),
         samples: closed.samples,
         reported: closed.reported + open.reported,
-        interval: MeanInterval.ofMember(bounds, settings.risk),
+        interval: MeanInterval.ofMember(bounds, settings.selection.risk),
         missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
         failed: closed.failed ?? 0,
         difference: toSeed(learning, id),
@@ -154,7 +154,7 @@ const ahead = (
     rewardsNeeded:
       isForbidden || failuresDiffer !== null
         ? null
-        : Comparison.rewardsNeeded(comparison, Population.ids(population).indexOf(seed), settings.risk)
+        : Comparison.rewardsNeeded(comparison, Population.ids(population).indexOf(seed), settings.selection.risk)
   }
 }
 

@@ -13,11 +13,11 @@ export type Decides = (settings: Settings) => Strategies
 /** Members are compared within questions, and pruned by the rule of the settings; candidates enter untried. */
 export const ofSettings: Decides = (settings) =>
   Rules.strategies(
-    { ...Rules.sets.evidence, removal: settings.removal ?? "evidence" },
+    { ...Rules.sets.evidence, ...settings.selection },
     {
       ...Rules.sets.evidence,
+      ...settings.selection,
       ...settings.population,
-      risk: settings.risk,
       missingRewards: missingRewardsOf(settings),
       asks: false
     }

@@ -5,9 +5,9 @@ const online = Settings.online(1)
 
 describe("a new population", () => {
   it.each([
-    ["risk", { ...online, risk: 7 }, "7"],
-    ["risk", { ...online, risk: 0 }, "0"],
-    ["risk", { ...online, risk: NaN }, "NaN"],
+    ["selection.risk", { ...online, selection: { ...online.selection, risk: 7 } }, "7"],
+    ["selection.risk", { ...online, selection: { ...online.selection, risk: 0 } }, "0"],
+    ["selection.risk", { ...online, selection: { ...online.selection, risk: NaN } }, "NaN"],
     ["rewardRange", { ...online, rewardRange: [1, 0] as const }, "[1,0]"],
     ["sampler.newcomerShare", { ...online, sampler: { ...online.sampler, newcomerShare: -1 } }, "-1"],
     ["population.size", { ...online, population: { size: 0, parents: 1 } }, "0"],

@@ -51,7 +51,10 @@ describe("Replay", () => {
     const log = pruning()
     for (const { logged, replayed } of Replay.whatIf(log, (settings) => settings))
       assert.deepStrictEqual(replayed, logged)
-    const cautious = Replay.whatIf(log, (settings) => ({ ...settings, risk: 1e-12 }))
+    const cautious = Replay.whatIf(log, (settings) => ({
+      ...settings,
+      selection: { ...settings.selection, risk: 1e-12 }
+    }))
     const changed = cautious.filter(({ logged, replayed }) => logged.join() !== replayed.join())
     assert.isNotEmpty(changed.filter(({ kind }) => kind === "prune"))
     for (const { kind, logged, replayed } of changed)

@@ -7,7 +7,7 @@ import type { Member } from "./Estimator.ts"
 import * as Keeps from "./Keeps.ts"
 import * as Losses from "./Losses.ts"
 import * as Weighing from "./Weighing.ts"
-import { klCoefficient, type MiniBatchUnit, type TrainConfig } from "./TrainConfig.ts"
+import { klCoefficient, type MiniBatch, type TrainConfig } from "./TrainConfig.ts"
 
 /** The tokens of a trajectory and what identifies its group. */
 export type Sampled = Pick<
@@ -87,7 +87,7 @@ const member = (trajectory: Sampled, levels?: Levels): Member => {
 export const miniBatches = <A>(
   groups: ReadonlyArray<ReadonlyArray<A>>,
   size: number,
-  unit: MiniBatchUnit
+  unit: MiniBatch["name"]
 ): ReadonlyArray<ReadonlyArray<A>> =>
   unit === "questions" ? Array.chunksOf(groups, size).map(Array.flatten) : Array.chunksOf(Array.flatten(groups), size)
 
@@ -205,8 +205,8 @@ export const trainRequests = (
     scored.map((group) => credited(group, config.credit, step.turnsOf)),
     config.keep
   )
-  const { epochs, size, unit } = config.miniBatch
-  const batches = miniBatches(kept, size, unit).map((miniBatch) => datums(miniBatch, { ...config, surrogate }))
+  const { epochs, name, size } = config.miniBatch
+  const batches = miniBatches(kept, size, name).map((miniBatch) => datums(miniBatch, { ...config, surrogate }))
   return Array.flatten(Array.replicate(batches, epochs)).flatMap((batch, index) =>
     batch.length === 0
       ? []

@@ -5,10 +5,6 @@ import { Credit } from "./Credits.ts"
 import { Keep } from "./Keeps.ts"
 import { Loss } from "./Losses.ts"
 
-/** What one mini-batch counts; the advantages of a group that is split are still those of the whole group. */
-export const MiniBatchUnit = Schema.Literals(["questions", "trajectories"])
-export type MiniBatchUnit = typeof MiniBatchUnit.Type
-
 /** How the learning rate falls after its warm-up. */
 export const Decline = Schema.Literals(["cosine", "linear", "constant"])
 export type Decline = typeof Decline.Type
@@ -86,20 +82,20 @@ export const Optimizer = Choice.of(
     "`warmup` of the steps and falls by `decay`. One number can be changed alone, as `train.optimizer.weightDecay=0.1`"
 )
 
-/** The mini-batches of a step; one optimizer step each. */
-export const MiniBatchConfig = Schema.Struct({
-  size: Schema.Int.check(Schema.isGreaterThan(0)).annotate({ description: "Size of a mini-batch, in `unit`" }),
-  unit: MiniBatchUnit.annotate({
-    description:
-      "The unit of `size`: full groups of a question, or single trajectories as in Search-R1, which can split a group over " +
-      "two mini-batches"
-  }),
-  epochs: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
-    description:
-      "Passes of a step over its mini-batches; after the first pass the clipped ratio corrects for the " +
-      "change of the policy"
-  })
-})
+const Count = Schema.Int.check(Schema.isGreaterThan(0))
+const passes = { defaults: { size: null, epochs: 1 }, parameters: { size: Count, epochs: Count } }
+
+/** The mini-batches of a step; one optimizer step each. The advantages of a group that is split are those of the whole group. */
+export const MiniBatch = Choice.of(
+  [
+    { name: "questions", ...passes },
+    { name: "trajectories", ...passes }
+  ],
+  "Mini-batches, with one optimizer step each: of `size` full groups of a question (`questions`), or of `size` single trajectories as in " +
+    "Search-R1, which can split a group (`trajectories`). A step passes over them `epochs` times; after the first pass the clipped " +
+    "ratio corrects for the change of the policy"
+)
+export type MiniBatch = typeof MiniBatch.Type
 
 /** The policy update: AdamW on an objective, by default the clipped one of GRPO. */
 export const TrainConfig = Schema.Struct({
@@ -114,6 +110,6 @@ export const TrainConfig = Schema.Struct({
   entropy: NonNegative.annotate({
     description: "Coefficient of the entropy bonus for the next-token distributions; 0 disables it"
   }),
-  miniBatch: MiniBatchConfig.annotate({ description: "The mini-batches of a step; one optimizer step each" })
+  miniBatch: MiniBatch
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}

@@ -2,12 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Array, Schema } from "effect"
 import type { Datum } from "@inspo/engine"
-import { Advantage, GrpoBatch, MiniBatchUnit, type TrainConfig } from "@inspo/policy-gradient"
+import { Advantage, GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
 import { update } from "./support/Update.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 /** Trajectories of few instructions and questions, so that groups of all sizes occur, some without action tokens. */
+const Unit = Schema.Literals(["questions", "trajectories"])
+
 const Steps = Schema.Array(
   Schema.Struct({
     instruction: between(0, 1),
@@ -82,7 +84,7 @@ describe("GrpoBatch", () => {
 
   it.prop(
     "mini-batches part the trajectories in order, whole groups together when they count questions",
-    [Schema.Array(Schema.Array(Schema.Int).check(Schema.isMinLength(1))), between(1, 5), MiniBatchUnit],
+    [Schema.Array(Schema.Array(Schema.Int).check(Schema.isMinLength(1))), between(1, 5), Unit],
     ([groups, size, unit]) => {
       const batches = GrpoBatch.miniBatches(groups, size, unit)
       assert.deepStrictEqual(batches.flat(), groups.flat())
@@ -205,26 +207,22 @@ describe("GrpoBatch", () => {
     }
   )
 
-  it.prop(
-    "the requests of a step cover what can learn, once, under distinct keys",
-    [Steps, MiniBatchUnit],
-    ([steps, unit]) => {
-      const requests = GrpoBatch.trainRequests(
-        trajectories(steps),
-        { ...update, miniBatch: { ...update.miniBatch, unit } },
-        { key: "7", learningRate: 1e-3 }
-      )
-      const expected = scored(steps)
-        .flat()
-        .filter(({ advantage, trajectory }) => advantage !== 0 && trajectory.mask.some((a) => a === 1))
-      assert.deepStrictEqual(
-        requests.flatMap((request) => request.datums.map((datum) => datum.prompt)),
-        expected.map(({ trajectory }) => trajectory.prompt)
-      )
-      assert.strictEqual(new Set(requests.map((request) => request.key)).size, requests.length)
-      assert.isTrue(requests.every((request) => request.datums.length > 0 && request.optimizer.learningRate === 1e-3))
-    }
-  )
+  it.prop("the requests of a step cover what can learn, once, under distinct keys", [Steps, Unit], ([steps, name]) => {
+    const requests = GrpoBatch.trainRequests(
+      trajectories(steps),
+      { ...update, miniBatch: { ...update.miniBatch, name } },
+      { key: "7", learningRate: 1e-3 }
+    )
+    const expected = scored(steps)
+      .flat()
+      .filter(({ advantage, trajectory }) => advantage !== 0 && trajectory.mask.some((a) => a === 1))
+    assert.deepStrictEqual(
+      requests.flatMap((request) => request.datums.map((datum) => datum.prompt)),
+      expected.map(({ trajectory }) => trajectory.prompt)
+    )
+    assert.strictEqual(new Set(requests.map((request) => request.key)).size, requests.length)
+    assert.isTrue(requests.every((request) => request.datums.length > 0 && request.optimizer.learningRate === 1e-3))
+  })
 
   it.prop(
     "every epoch goes through the same mini-batches again, under keys of its own",

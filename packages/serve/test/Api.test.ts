@@ -77,7 +77,7 @@ describe("Api", () => {
       [Lease.LeaseRequests, { requests: [{ key: "" }] }, "key"],
       [Population.NewPopulation, { seed: "" }, "seed"],
       [Population.NewPopulation, { seed: "a", settings: { rewardRange: [1, 0] } }, "rewardRange"],
-      [Population.NewPopulation, { seed: "a", settings: { risk: 0 } }, "risk"]
+      [Population.NewPopulation, { seed: "a", settings: { selection: { risk: 0 } } }, "risk"]
     ] as const)
       assert.include(refusalOf(schema, value), `["${field}"]`)
   })
@@ -85,7 +85,9 @@ describe("Api", () => {
   it("changes no setting that evidence rests upon", () => {
     const change = Schema.decodeUnknownSync(Population.SettingsChange)
     assert.deepStrictEqual<unknown>(change({ sampler: { seedShare: 0.1 } }), { sampler: { seedShare: 0.1 } })
-    assert.isFalse("risk" in change({ risk: 0.5 }) || "missingRewards" in change({ missingRewards: { value: 0 } }))
+    assert.deepStrictEqual<unknown>(change({ selection: { risk: 0.5 }, missingRewards: { value: 0 } }), {
+      selection: {}
+    })
   })
 
   it("lets a population go by nothing that a path could not hold", () => {

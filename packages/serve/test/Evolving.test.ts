@@ -267,7 +267,7 @@ describe("evolution", () => {
   it.effect("waits, degraded, while its budget is spent, and continues once it is raised", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      yield* LivePopulation.begin(journal, { ...settings, budgetUsd: 1 }, ["Be kind."])
+      yield* LivePopulation.begin(journal, { ...settings, budget: { usd: 1 } }, ["Be kind."])
       const live = yield* LivePopulation.open(journal)
       const { asked, proposer } = yield* proposerOf([revisions("one"), revisions("two")])
       const evolving = yield* Evolving.make(live, proposer)
@@ -283,7 +283,7 @@ describe("evolution", () => {
       yield* pass
       assert.lengthOf(asked, 1)
       assert.include((yield* evolving.degraded)[0]?.reason ?? "", "1 of 1 US dollars")
-      yield* live.submit((now) => ({ _tag: "Configure", now, settings: { ...settings, budgetUsd: 5 } }))
+      yield* live.submit((now) => ({ _tag: "Configure", now, settings: { ...settings, budget: { usd: 5 } } }))
       yield* until(live, isWaitingFor("Proposed"))
       assert.lengthOf(asked, 2)
       assert.deepEqual(yield* evolving.degraded, [])
@@ -293,7 +293,7 @@ describe("evolution", () => {
   it.effect("names the keys of the server if a budget needs an unknown price", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      yield* LivePopulation.begin(journal, { ...settings, budgetUsd: 1 }, ["Be kind."])
+      yield* LivePopulation.begin(journal, { ...settings, budget: { usd: 1 } }, ["Be kind."])
       const live = yield* LivePopulation.open(journal)
       const { asked, proposer } = yield* proposerOf([revisions("one")], null)
       const evolving = yield* Evolving.make(live, proposer)

@@ -204,7 +204,7 @@ describe("Server", () => {
         ["POST", `${one}/members`, { action: "retire", id: "" }, "id"],
         ["PUT", "/v1/populations/new", { seed: "" }, "seed"],
         ["PUT", "/v1/populations/new", { seed: "a", variants: [{ system: "b" }] }, "variants[0]"],
-        ["PUT", "/v1/populations/new", { seed: "a", settings: { risk: 2 } }, "settings.risk"],
+        ["PUT", "/v1/populations/new", { seed: "a", settings: { selection: { risk: 2 } } }, "settings.selection.risk"],
         [
           "PUT",
           "/v1/populations/new",
@@ -212,7 +212,7 @@ describe("Server", () => {
           "settings.missingRewards.value"
         ],
         ["PUT", "/v1/populations/new", { seed: "a", settings: { horizonSeconds: null } }, "settings.horizonSeconds"],
-        ["PATCH", one, { risk: 0.5 }, "risk"],
+        ["PATCH", one, { selection: { risk: 0.5 } }, "selection.risk"],
         ["GET", `${one}/events?limit=0`, undefined, "limit"]
       ] as const) {
         const told = yield* ask(method, path, body)
@@ -272,11 +272,15 @@ describe("Server", () => {
       // As after an update of the server that chooses another horizon.
       const unnamed = { ...online, settings: { sealAfterLeases: 4 } }
       assert.strictEqual((yield* ask("PUT", one, unnamed)).status, 200)
-      const told = yield* ask("PUT", one, { ...online, seed: "Else.", settings: { ...online.settings, risk: 0.1 } })
+      const told = yield* ask("PUT", one, {
+        ...online,
+        seed: "Else.",
+        settings: { ...online.settings, selection: { risk: 0.1 } }
+      })
       assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [409, "urn:inspo:conflict"])
       assert.deepStrictEqual(fieldOf(told.body, "differences"), [
         { field: "seed", current: "Be brief.", given: "Else." },
-        { field: "settings.risk", current: 0.05, given: 0.1 }
+        { field: "settings.selection.risk", current: 0.05, given: 0.1 }
       ])
       assert.strictEqual((yield* ask("DELETE", one)).status, 204)
       assert.strictEqual((yield* ask("GET", one)).status, 404)

@@ -49,7 +49,7 @@ describe("training", () => {
         GrpoBatch.miniBatches(
           Array.from({ length: questions }, (_, question) => every(groupSize, question)),
           size,
-          preset.train.miniBatch.unit
+          preset.train.miniBatch.name
         )
       assert.deepStrictEqual(
         updates(3, 2, 2),

@@ -23,7 +23,7 @@ export const best = "Answer the question from sources."
 export const settings = {
   population: { size: 4 },
   schedule: { pruneEvery: 2, evolveEvery: 4, evolveUntil: 4 },
-  risk: 0.2,
+  selection: { risk: 0.2 },
   randomSeed: 1
 }
 

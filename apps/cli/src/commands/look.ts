@@ -100,7 +100,7 @@ export const replay = Command.make(
     examples: {
       "inspo replay runs/quick-seed1": "Check every decision of that run",
       "inspo replay runs/mine --set selection.window=10": "What would a longer memory decide?",
-      "inspo replay served --set risk=0.01": "What a served population would have risked",
+      "inspo replay served --set selection.risk=0.01": "What a served population would have risked",
       "inspo replay runs/mine --grid selection.removal=bottom-half,evidence --grid selection.ties=order,evidence":
         "Four settings at once"
     }

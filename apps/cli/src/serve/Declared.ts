@@ -135,9 +135,11 @@ const decodeConfig = Schema.decodeUnknownEffect(Config, { onExcessProperty: "err
 const decodeFree = Schema.decodeUnknownSync(Population.SettingsChange)
 const isName = (name: string): boolean => Schema.is(Population.PopulationSummary.fields.name)(name)
 
-/** Whether a field that differs is a setting that can change. */
+/** Whether a field that differs is a setting that can change: of sections all but the risk. */
 const isFree = (field: string): boolean =>
-  field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.split(".")[1] ?? "")
+  field.startsWith("settings.") &&
+  field !== "settings.selection.risk" &&
+  Object.hasOwn(Population.SettingsChange.fields, field.split(".")[1] ?? "")
 
 /** The error in the file, with a remedy. */
 const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
@@ -146,7 +148,8 @@ const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
   const key = String(path.at(-1) ?? "")
   if (path.length === 2 && path[0] === "populations" && !isName(key))
     return `populations names ${shown(key)}, expected ${nameExpected}. Rename it.`
-  const meant = knownFields.includes(key) ? Option.none() : nearest(key, knownFields)
+  const isKnown = [key, path.slice(-2).join(".")].some((name) => knownFields.includes(name))
+  const meant = isKnown ? Option.none() : nearest(key, knownFields)
   const remedy = Option.match(meant, {
     onNone: () => "Correct it in the file; docs/reference/instruction-server.md lists the fields.",
     onSome: (name) => `Did you mean ${name}?`
@@ -156,12 +159,14 @@ const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
 
 const nameExpected = "letters, digits, ., _ and -, beginning with a letter or digit"
 
-/** The names of all fields of the file. */
+/** The names of all fields of the file; those of a section with its name. */
 const knownFields: ReadonlyArray<string> = [
   ...Struct.keys(Config.fields),
   ...Struct.keys(Population.NewPopulation.fields),
   ...Struct.keys(Population.GivenSettings.fields),
-  ...Object.values(Settings.sections).flatMap(({ fields }) => Struct.keys(fields)),
+  ...Object.entries(Settings.sections).flatMap(([section, { fields }]) =>
+    Object.keys(fields).map((name) => `${section}.${name}`)
+  ),
   ...Proposer.fields
 ]
 

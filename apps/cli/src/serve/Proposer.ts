@@ -1,4 +1,5 @@
 /** The proposer of served populations in the config file: a language model, or a bank of sentences. */
+import { Settings } from "@inspo/cohorts"
 import { local } from "@inspo/config"
 import { ClauseBank, Proposer, ProposerModel, layerRandom } from "@inspo/reflection"
 import type { Evolving } from "@inspo/serve"
@@ -14,14 +15,14 @@ const Offline = Schema.Struct({
   commonAnswers
 })
 
-/** `keyEnv` names the variable with the model's key, by default that of its provider; `budgetUsd` is for each population. */
+/** `keyEnv` names the variable with the model's key, by default that of its provider; `budget` is for each population. */
 const Model = Schema.Struct({
   model: ProposerModel.ProposerModel,
   keyEnv: Schema.optionalKey(Schema.NonEmptyString),
   prompt: Schema.optionalKey(Schema.NullOr(Schema.NonEmptyString)),
   prices: Schema.optionalKey(Schema.Array(ProposerModel.ModelPrice)),
   commonAnswers,
-  budgetUsd: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
+  budget: Schema.optionalKey(Settings.sections.budget)
 })
 
 export const Config = Schema.Union([Offline, Model])
@@ -39,17 +40,21 @@ export const make = Effect.fnUntraced(function* (config: Config | null) {
     const context = yield* Layer.build(Layer.provide(layerRandom, bank))
     return { proposer: Context.get(context, Proposer), budgetUsd: null, ...common } satisfies Evolving.ServerProposer
   }
-  const { budgetUsd = null, keyEnv = null, model, prices = [], prompt = null } = config
+  const { budget, keyEnv = null, model, prices = [], prompt = null } = config
   const { layer } = yield* Effect.promise(() => import("../proposer/ModelProposer.ts"))
-  const { budget, keys, requests } = local
+  const { keys, requests } = local
   const context = yield* Layer.build(
     layer({
       kind: { name: "reflection", prompt },
       model,
-      budget: { ...budget, prices },
+      budget: { ...local.budget, prices },
       keys: { ...keys, proposer: keyEnv },
       requests
     })
   )
-  return { proposer: Context.get(context, Proposer), budgetUsd, ...common } satisfies Evolving.ServerProposer
+  return {
+    proposer: Context.get(context, Proposer),
+    budgetUsd: budget?.usd ?? null,
+    ...common
+  } satisfies Evolving.ServerProposer
 })

@@ -67,10 +67,14 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
   const [, name = "", text = ""] = /^([^=]+)=(.+)$/u.exec(given) ?? []
   const number = decodeNumber(text)
   switch (name) {
-    case "risk":
+    case "selection.risk":
       if (number !== null && number > 0 && number < 1)
-        return { name, text, change: (settings) => ({ ...settings, risk: number }) }
-      return yield* refused(given, "risk=0.01, above 0 and below 1")
+        return {
+          name,
+          text,
+          change: (settings) => ({ ...settings, selection: { ...settings.selection, risk: number } })
+        }
+      return yield* refused(given, "selection.risk=0.01, above 0 and below 1")
     case "population.parents":
       if (number !== null && Number.isInteger(number) && number > 0)
         return {
@@ -87,7 +91,7 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
     default:
       return yield* refused(
         given,
-        "one of risk, missingRewards, population.parents, which a log can answer for. Create another population to test other settings"
+        "one of selection.risk, missingRewards, population.parents, which a log can answer for. Create another population to test other settings"
       )
   }
 })

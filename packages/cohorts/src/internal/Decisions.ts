@@ -81,7 +81,7 @@ const provenOf = (state: State): ReadonlyArray<Instruction.InstructionId> => {
   const { incumbent, proven, seed } = state.learning
   const population = decisive(state)
   const control = incumbent.why === "better than the seed" && !isAlive(population, seed) ? incumbent.id : seed
-  const better = Conclude.anytime(population, control, state.settings.risk)
+  const better = Conclude.anytime(population, control, state.settings.selection.risk)
   return Population.ids(population).filter((id) => proven.includes(id) || better.includes(id))
 }
 

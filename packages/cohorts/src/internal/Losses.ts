@@ -18,14 +18,21 @@ interface Share {
 
 /** Of samples without a reward; null where they do not differ beyond chance. */
 export const ofMissingRewards = (state: State): Difference | null =>
-  differing(state, state.settings.risk / state.learning.population.members.length, ({ reported, samples }) => ({
-    count: Math.max(0, samples - reported),
-    all: samples
-  }))
+  differing(
+    state,
+    state.settings.selection.risk / state.learning.population.members.length,
+    ({ reported, samples }) => ({
+      count: Math.max(0, samples - reported),
+      all: samples
+    })
+  )
 
 /** Of samples whose environment failed; null where they do not differ beyond chance. */
 export const ofFailures = (state: State): Difference | null =>
-  differing(state, state.settings.risk, ({ failed = 0, samples }) => ({ count: failed, all: samples + failed }))
+  differing(state, state.settings.selection.risk, ({ failed = 0, samples }) => ({
+    count: failed,
+    all: samples + failed
+  }))
 
 /** The intervals of two shares, each of which holds at all times with probability 1 − `risk`, do not overlap. */
 const differing = (

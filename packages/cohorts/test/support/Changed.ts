@@ -1,15 +1,19 @@
 import type { Settings } from "@inspo/cohorts"
 
-type Own = Omit<Settings.Settings, "population" | "sampler" | "schedule">
+type Own = Omit<Settings.Settings, "population" | "sampler" | "schedule" | "selection">
 
 /** What a test changes, without the sections. */
 type Changes = Partial<
-  Own & Settings.Settings["population"] & Settings.Settings["sampler"] & Settings.Settings["schedule"]
+  Own &
+    Settings.Settings["population"] &
+    Settings.Settings["sampler"] &
+    Settings.Settings["schedule"] &
+    Settings.Settings["selection"]
 >
 
 /** Settings with some changes. */
 export const changed = (before: Settings.Settings, changes: Changes): Settings.Settings => {
-  const { population, sampler, schedule, ...own } = before
+  const { population, sampler, schedule, selection, ...own } = before
   const of = <A extends object>(section: A): A => ({
     ...section,
     ...Object.fromEntries(Object.entries(changes).filter(([name]) => Object.hasOwn(section, name)))
@@ -18,6 +22,7 @@ export const changed = (before: Settings.Settings, changes: Changes): Settings.S
     ...of(own),
     population: of(population),
     sampler: of(sampler),
-    schedule: of(schedule)
+    schedule: of(schedule),
+    selection: of(selection)
   }
 }

@@ -10,7 +10,7 @@ export const settingsOf = ({ population, randomSeed, rollout, schedule, selectio
   const { instructionsPerQuestion } = rollout
   return {
     ...trainer,
-    risk: selection.risk,
+    selection: { ...trainer.selection, risk: selection.risk },
     population: Struct.pick(population, Struct.keys(trainer.population)),
     sampler: {
       instructionsPerQuestion: instructionsPerQuestion === "samples" ? 1 : instructionsPerQuestion,

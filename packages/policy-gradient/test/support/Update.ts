@@ -3,7 +3,7 @@ import type { TrainConfig } from "@inspo/policy-gradient"
 /** The update of the paper in small mini-batches, without the reference policy. */
 export const update = {
   learningRate: 1e-3,
-  miniBatch: { size: 4, unit: "questions", epochs: 1 },
+  miniBatch: { name: "questions", size: 4, epochs: 1 },
   credit: { name: "outcome" },
   keep: { name: "all" },
   loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },

@@ -170,7 +170,7 @@ const faultOf = (failure: ProposerError | ProposerCalls.CallError): Omit<Evoluti
       ? {
           reason: `evolution may spend ${failure.limit} US dollars, and the price of the proposer's model is not known`,
           remedy:
-            "Give its price under proposer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the proposer"
+            "Give its price under proposer.prices of the server's config file, or leave out both budgets, that of the population and that of the proposer"
         }
       : {
           reason: failure.message,

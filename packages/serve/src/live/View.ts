@@ -35,9 +35,9 @@ export interface Status {
 
 /** What evolution of a population may spend, in US dollars: the lower of both limits, null without a limit. */
 export const budgetUsd = (
-  { budgetUsd }: Pick<State.State["settings"], "budgetUsd">,
+  { budget: { usd } }: Pick<State.State["settings"], "budget">,
   capUsd: number | null
-): number | null => (capUsd === null || budgetUsd === null ? (capUsd ?? budgetUsd) : Math.min(capUsd, budgetUsd))
+): number | null => (capUsd === null || usd === null ? (capUsd ?? usd) : Math.min(capUsd, usd))
 
 /** A population with its members, cohorts and status. */
 export const population = (

@@ -19,20 +19,25 @@ export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 const optional = <F extends Schema.Struct.Fields>(fields: F) =>
   Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
 
+const some = <F extends Schema.Struct.Fields>(section: string, fields: F) =>
+  Schema.optionalKey(optional(fields).annotate(describe(`Some of ${section}`)))
+
 /** Any of the settings that may change, in sections any of their settings. */
 const changeable = {
   ...optional(Led.others).fields,
-  population: Schema.optionalKey(
-    optional(Led.sections.population.fields).annotate(describe("Some of PopulationSettings"))
-  ),
-  sampler: Schema.optionalKey(optional(Led.sections.sampler.fields).annotate(describe("Some of SamplerSettings"))),
-  schedule: Schema.optionalKey(optional(Led.sections.schedule.fields).annotate(describe("Some of ScheduleSettings")))
+  population: some("PopulationSettings", Led.sections.population.fields),
+  selection: some("SelectionSettings", Struct.pick(Led.sections.selection.fields, ["removal"])),
+  sampler: some("SamplerSettings", Led.sections.sampler.fields),
+  schedule: some("ScheduleSettings", Led.sections.schedule.fields),
+  budget: Schema.optionalKey(Led.sections.budget)
 }
 
 /** Given settings; the others are the defaults of the profile. */
-export const GivenSettings = Schema.Struct({ ...optional(Led.fixed).fields, ...changeable }).annotate({
-  identifier: "GivenSettings"
-})
+export const GivenSettings = Schema.Struct({
+  ...optional(Led.fixed).fields,
+  ...changeable,
+  selection: some("SelectionSettings", Led.sections.selection.fields)
+}).annotate({ identifier: "GivenSettings" })
 export interface GivenSettings extends Schema.Schema.Type<typeof GivenSettings> {}
 
 /** A population to create. An equal request changes nothing; a different one with the same name is a conflict. */

@@ -16,14 +16,15 @@ export const make = (
 /** The settings after a change of those that are given. */
 export const change = (
   before: Settings.Settings,
-  { population, sampler, schedule, ...others }: Wire.GivenSettings
+  { population, sampler, schedule, selection, ...others }: Wire.GivenSettings
 ): Effect.Effect<Settings.Settings, InvalidRequest> => {
   const after: Settings.Settings = {
     ...before,
     ...others,
     population: { ...before.population, ...population },
     sampler: { ...before.sampler, ...sampler },
-    schedule: { ...before.schedule, ...schedule }
+    schedule: { ...before.schedule, ...schedule },
+    selection: { ...before.selection, ...selection }
   }
   const broken = inconsistency(after)
   return broken === null ? Effect.succeed(after) : Effect.fail(broken)
