@@ -1,3 +1,4 @@
+import { ofGateway } from "./gateway.ts"
 import { ofMethods } from "./methods.ts"
 import { inFile, type Mutation } from "./planted.ts"
 
@@ -393,6 +394,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   moments("(values.length - 1))", "values.length)", "divides by n instead of n - 1"),
   moments("spread + epsilon", "spread", "ε is not added"),
   moments("value - middle)\n}", "value)\n}", "the reward is not centred"),
+  ...ofGateway,
   ...ofMethods,
   advantage("({ name }) => name === called", "({ name }) => name !== called", "the kinds are swapped"),
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
 import { Engine, type TemplateMessage } from "@inspo/engine"
 import { type ChatCall, Gateway, layer } from "@inspo/gateway"
+import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as Model from "./support/Model.ts"
 
@@ -154,6 +155,32 @@ describe("Gateway", () => {
         [true, true, false]
       )
     }).pipe(Effect.provide(gateway({ maxResponseTokens: 3 })))
+  )
+
+  it.effect("knows a message that its agent trimmed, by its context where another has the same text", () =>
+    Effect.gen(function* () {
+      const { call, open } = yield* Gateway
+      const { close, name } = yield* open(episode)
+      for (const talk of [["a"], ["b"], ["a", "c"], ["b", "d"]])
+        yield* call(
+          name,
+          ask(talk.flatMap((text, index) => [...(index === 0 ? [] : [assistant("so")]), user(`be brief ${text}`)]))
+        )
+      const { recording } = yield* close
+      assert.deepEqual(
+        Trajectory.segments(recording).map(({ mask }) => mask.filter((isAction) => isAction === 1).length),
+        [12, 12]
+      )
+    }).pipe(Effect.provide(layer(limits).pipe(Layer.provide(ScriptedEngine.layer(() => " so \n")))))
+  )
+
+  it.effect("gives a repeated call another draw", () =>
+    Effect.gen(function* () {
+      const { call, open } = yield* Gateway
+      const { name } = yield* open(episode)
+      const drawn = yield* Effect.replicateEffect(call(name, ask([user("be brief")])), 8)
+      assert.isAbove(new Set(drawn.map(({ choices }) => choices[0]?.content)).size, 1)
+    }).pipe(Effect.provide(gateway()))
   )
 
   it.effect(

@@ -78,6 +78,12 @@ describe("routes", () => {
       )
       assert.strictEqual(logprobs?.content.map(({ token }) => token).join(""), `${called}<|end|>`)
       assert.strictEqual(first.usage.completion_tokens, called.length + 1)
+      const untooled = yield* json(Completion, "/chat/completions", {
+        messages: [{ role: "user", content: "Who?" }],
+        tools,
+        tool_choice: "none"
+      })
+      assert.strictEqual(untooled.choices[0].message.content, called)
       const results = (message.tool_calls ?? []).map(({ id }) => ({
         role: "tool",
         tool_call_id: id,
@@ -86,13 +92,13 @@ describe("routes", () => {
       const second = yield* json(Completion, "/chat/completions", { messages: [question, message, ...results], tools })
       assert.strictEqual(second.choices[0].message.content, "It is Ostrel Bay.")
       const { recording } = yield* close
-      assert.strictEqual(recording.earlier, undefined)
+      assert.strictEqual(recording.earlier?.length, 1, "the call without tools is another conversation")
       assert.strictEqual(recording.toolCalls, 2)
       assert.deepEqual(
-        recording.transcript.map(({ action, text }) => [action.kind, text]),
+        recording.transcript.slice(0, 2).map(({ action, text }) => [action.kind, text]),
         [
           ["search", `${called}<|end|>`],
-          ["answer", "It is Ostrel Bay.<|end|>"]
+          ["message", "It is Ostrel Bay.<|end|>"]
         ]
       )
       // A special token in a tool's result is text.

@@ -1,0 +1,32 @@
+/** Planted bugs of the gateway. */
+import { inFile, type Mutation } from "./planted.ts"
+
+const context = inFile("packages/gateway/src/Context.ts")
+const segments = inFile("packages/gateway/src/Segments.ts")
+const gateway = inFile("packages/gateway/src/Gateway.ts")
+const rollout = inFile("packages/gateway/src/GatewayRollout.ts")
+const openAi = inFile("packages/gateway/src/wires/OpenAi.ts")
+const anthropic = inFile("packages/gateway/src/wires/Anthropic.ts")
+
+export const ofGateway: ReadonlyArray<Mutation> = [
+  context("found.length > 0 ? [index] : []", "[]", "a message that comes back is tokenised again"),
+  context(
+    "found.findLast((answer) => isSame(answer.context, context))",
+    "found.at(-1)",
+    "an answer of another context is continued"
+  ),
+  context('text !== "" && begun.startsWith(text)', "false", "what the policy wrote in a message is tokenised again"),
+  context("content.trim(), calls", "content, calls", "a message that its agent trimmed is not recognised"),
+  segments("answers.toSorted(byTokens)", "answers", "segments depend on the order of calls"),
+  segments("one.rank - other.rank", "0", "segments are not in the order of their calls"),
+  segments("parent === null || next.has(parent)", "parent === null", "of two answers that go on, one is lost"),
+  segments("...observed.map(() => 0 as const)", "...observed.map(() => 1 as const)", "observations are trained on"),
+  gateway('state.limit ??= "context-exhausted"', "", "an episode of a full context counts as failed"),
+  gateway("state.calls++", "", "calls have no limit"),
+  gateway('message.role === "tool" && ', 'message.role === "user" && ', "a tool can write special tokens"),
+  gateway("/${times}`", "`", "a repeated call gets the same draw"),
+  rollout("recording.transcript.length === 0", "false", "an agent that does not ask the model gets a reward"),
+  rollout("return limit === null ? failed", "return true ? failed", "a limit of the run is a failure of its agent"),
+  openAi('request.tool_choice === "none" ? [] : ', "", "tools are offered that may not be called"),
+  anthropic("    ...results,\n", "", "results of tools are left out")
+]
