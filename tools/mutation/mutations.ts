@@ -15,6 +15,9 @@ const evolveShell = inFile("packages/evolve/src/index.ts")
 const searchViewing = inFile("packages/evolve/src/Viewing.ts")
 const searchCourse = inFile("packages/dashboard/src/view/SearchCourse.ts")
 const setup = inFile("packages/evolve/src/Setup.ts")
+const exchange = inFile("packages/outside/src/Exchange.ts")
+const programAgent = inFile("packages/outside/src/ProgramAgent.ts")
+const outsideAgent = inFile("apps/cli/src/evolve/Outside.ts")
 const chatCut = inFile("packages/rollout/src/internal/Cut.ts")
 const messageConversation = inFile("packages/rollout/src/internal/MessageConversation.ts")
 const observation = inFile("packages/rollout/src/Observation.ts")
@@ -205,6 +208,17 @@ export const mutations: ReadonlyArray<Mutation> = [
     "",
     "a call starts with the money of one that is interrupted"
   ),
+  exchange("asked.has(found.id)", "true", "an answer to no call is overlooked, and its call waits"),
+  exchange("Math.max(since, lastAnswer)", "Math.min(since, lastAnswer)", "a program that answers is held for silent"),
+  exchange("length > longestLine", "length > Infinity", "a line of any length is kept in memory"),
+  exchange("    waiting.delete(found.id)\n", "", "a second answer is taken for the first"),
+  programAgent(
+    "inFlight.withPermits(mostInFlight)(",
+    "inFlight.withPermits(1)(",
+    "a call that crashes takes others with it"
+  ),
+  programAgent("yield* Effect.forkIn(Scope.close(scope, Exit.void), parent)", "", "a program that broke stays alive"),
+  outsideAgent('replaceAll(secret, "REDACTED")', 'replaceAll("", "")', "a secret of the environment is in the log"),
   evolveCalls("callsLeft <= 0", "callsLeft <= -99", "calls that were in flight pass the budget of calls"),
   evolveLog("if (lost !== null) yield* write(lost)", "", "what was in flight at a kill is free"),
   evolveLog("atMost ?? largest(events, kind)", "atMost ?? 0", "a call in flight of unknown price is free"),

@@ -140,7 +140,7 @@ const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obt
     return yield* scored(earlier.output)
   }
   yield* write({ _tag: "Started", kind: "agent", key, atMost: most })
-  const found = yield* Effect.result(call(limits, bills.call, (context) => target.agent(ask, context)))
+  const found = yield* Effect.result(call(limits, bills.call, key, (context) => target.agent(ask, context)))
   if (found._tag === "Failure") {
     const { attempts, cause } = found.failure
     const failure = new AgentFailed({ case: ask.case, attempts, cause })
@@ -206,7 +206,7 @@ const scoreOf = (
   output: unknown,
   bill: DollarBudget.Bill
 ) =>
-  call(limits, bill, (context) => target.score(output, ask, context)).pipe(
+  call(limits, bill, key, (context) => target.score(output, ask, context)).pipe(
     Effect.flatMap((found) => {
       const { feedback = null, score } = isScored(found) ? found : { score: found }
       return typeof score === "number" && score >= 0 && score <= 1
@@ -224,10 +224,11 @@ const isScored = (found: unknown): found is Scored => typeof found === "object" 
 const call = <A>(
   { timeoutSeconds, ...policy }: Limits,
   bill: DollarBudget.Bill,
+  key: string,
   run: (context: CallContext) => Promise<A> | A
 ): Effect.Effect<A, AttemptsFailed> => {
   const spend = DollarBudget.spending(bill)
-  return repeated(policy, (signal, attempt) => run({ signal, spend, attempt }), Duration.seconds(timeoutSeconds))
+  return repeated(policy, (signal, attempt) => run({ signal, spend, attempt, key }), Duration.seconds(timeoutSeconds))
 }
 
 /** A value that JSON keeps as it is; undefined for others. */

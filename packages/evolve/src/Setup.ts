@@ -12,6 +12,8 @@ export interface CallContext {
   readonly spend: (usd: number) => void
   /** 0 for the first attempt, 1 for the first repetition. */
   readonly attempt: number
+  /** Names the call: the same in all its attempts, also after a restart with the same `file`. */
+  readonly key: string
 }
 
 /** A score in [0, 1], and what a proposer should read about the output, such as why it is wrong. */

@@ -1,6 +1,7 @@
-import { Array as Arr, Duration, Effect, Exit, Layer, Request, RequestResolver, Schema, Stream } from "effect"
-import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { Array as Arr, Duration, Effect, Exit, Layer, Request, RequestResolver, Schema } from "effect"
+import { ChildProcessSpawner } from "effect/process"
 import { PlainText } from "@inspo/domain"
+import { ChildProgram } from "@inspo/outside"
 import type { ScoredEpisode } from "./ScoredEpisode.ts"
 import { Reward } from "./Reward.ts"
 import { make, RewardError, type RewardFunction } from "./RewardFunction.ts"
@@ -75,69 +76,40 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   batch: ReadonlyArray<Score>
 ) {
-  const [program, ...args] = command
   const failed = (problem: string, cause?: unknown) =>
     new RewardError({
       reward: name,
       reason: `${command.join(" ")} ${problem}`,
       ...(cause === undefined ? {} : { cause })
     })
-  const limit = Duration.format(Duration.fromInputUnsafe(timeout))
-  const input = Stream.fromIterable(batch.map((score, id) => PlainText.jsonLine(toLine(score, id)))).pipe(
-    Stream.encodeText
-  )
-
   const most = Math.max(leastBytes, batch.length * bytesPerAttempt)
-  const tooLong = failed(
-    `wrote more than ${most} bytes for ${batch.length} attempts, expected one number in [0, 1] for each; write anything else to ` +
-      "standard error"
-  )
-
-  const { code, output, trouble } = yield* Effect.gen(function* () {
-    const process = yield* spawner.spawn(
-      ChildProcess.make(program, args, { stdin: { stream: input }, killSignal: "SIGKILL" })
-    )
-    const [output, trouble, code] = yield* Effect.all(
-      [
-        process.stdout.pipe(
-          Stream.mapError((error) => failed(`cannot be run: ${error.message}`, error)),
-          Stream.limitBytes(most, () => Stream.fail(tooLong)),
-          Stream.decodeText,
-          Stream.splitLines,
-          Stream.runCollect
-        ),
-        process.stderr.pipe(
-          Stream.decodeText,
-          Stream.runFold(
-            () => "",
-            (kept, text) => (kept + text).slice(-mostTrouble)
-          )
-        ),
-        process.exitCode
-      ],
-      { concurrency: "unbounded" }
-    )
-    return { code, output, trouble }
+  const { code, output, trouble } = yield* ChildProgram.run({
+    command,
+    input: batch.map((score, id) => PlainText.jsonLine(toLine(score, id))),
+    timeout,
+    most
   }).pipe(
-    Effect.scoped,
-    Effect.mapError((error) =>
-      error._tag === "RewardError" ? error : failed(`cannot be run: ${error.message}`, error)
-    ),
-    Effect.timeoutOrElse({
-      duration: timeout,
-      orElse: () => Effect.fail(failed(`was not done with ${batch.length} attempts after ${limit}; raise the timeout`))
+    Effect.provideService(ChildProcessSpawner.ChildProcessSpawner, spawner),
+    Effect.mapError(({ cause, reason, why }) => {
+      if (why === "cannot be run") return failed(reason, cause)
+      return failed(
+        why === "too long"
+          ? `${reason} for ${batch.length} attempts, expected one number in [0, 1] for each; write anything else to standard error`
+          : `was not done with ${batch.length} attempts after ${Duration.format(Duration.fromInputUnsafe(timeout))}; raise the timeout`
+      )
     })
   )
+  const lines = output === "" ? [] : output.replace(/\r?\n$/u, "").split(/\r?\n/u)
   if (code !== 0)
     return yield* failed(
-      `ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${reasonIn(trouble).slice(0, 1000)}`}`,
+      `ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${ChildProgram.lastError(trouble).slice(0, 1000)}`}`,
       trouble === "" ? undefined : trouble
     )
-  if (output.length !== batch.length)
+  if (lines.length !== batch.length)
     return yield* failed(
-      `wrote ${output.length} lines for ${batch.length} attempts, expected one number in [0, 1] for each`
+      `wrote ${lines.length} lines for ${batch.length} attempts, expected one number in [0, 1] for each`
     )
-  return output.map((line, index) => {
+  return lines.map((line, index) => {
     const reward = decodeReward(line)
     return reward._tag === "Some"
       ? Exit.succeed(reward.value)
@@ -148,9 +120,6 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
 /** Bytes that a program may write to standard output: for each attempt, and for the smallest batch. */
 const bytesPerAttempt = 1024
 const leastBytes = 64 * 1024
-
-/** Characters at the end of standard error that are kept. */
-const mostTrouble = 64 * 1024
 
 const toLine = ({ answer, attempt }: Score, id: number): Line => ({
   id,
@@ -164,9 +133,3 @@ const toLine = ({ answer, attempt }: Score, id: number): Line => ({
 const decodeReward = Schema.decodeOption(
   Schema.fromJsonString(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 )
-
-/** The last line that names an error, since Node ends with its version; without one, the last line. */
-const reasonIn = (trouble: string): string => {
-  const lines = trouble.trimEnd().split("\n")
-  return lines.findLast((line) => /error|exception/iu.test(line)) ?? lines.at(-1) ?? ""
-}

@@ -76,6 +76,7 @@ export const onNode20: ReadonlySet<string> = new Set([
   "client",
   "journal",
   "ledger",
+  "outside",
   "reflection",
   "statistics",
   "verification"

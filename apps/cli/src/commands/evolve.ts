@@ -10,11 +10,21 @@ export const evolve = Command.make(
     cases: Argument.optional(
       flags.argument("cases", "CSV, TSV or JSONL file with the test cases; a promptfoo config has its own")
     ),
+    agent: flags.optionalText(
+      "agent",
+      "AGENT",
+      "Agent that answers the cases instead of a chat model: a program such as `python agent.py`, an address, ./agent.ts#run, or - " +
+        "for the process that starts this one"
+    ),
+    workers: flags.integer("workers", "agent: processes of a program; 1 by default").pipe(Flag.withDefault(1)),
+    timeout: flags
+      .number("timeout", "agent: most seconds without an answer; 120 by default")
+      .pipe(Flag.withDefault(120)),
     model: flags.optionalText(
       "model",
       "MODEL",
-      "Chat model that answers the cases: openai:NAME, anthropic:NAME, google:NAME or URL#NAME; required without a promptfoo " +
-        "config that names one"
+      "Chat model that answers the cases: openai:NAME, anthropic:NAME, google:NAME or URL#NAME; with --agent, the model that it " +
+        "should ask"
     ),
     proposer: flags.optionalText("proposer", "MODEL", "Chat model that writes prompts, and judges; --model by default"),
     sentences: flags.optionalText(
@@ -96,6 +106,8 @@ export const evolve = Command.make(
         "A prompt that is shown to be better, for at most 2 dollars",
       "inspo evolve prompt.txt cases.csv --model http://127.0.0.1:11434/v1#qwen3 --score judge --rubric rubric.txt":
         "A local model, scored by itself",
+      'inspo evolve prompt.txt cases.csv --agent "python agent.py" --proposer openai:gpt-4.1-mini':
+        "An agent of your own, which scores its outputs",
       "inspo evolve promptfooconfig.yaml": "The prompt, the tests and the model of a promptfoo config"
     }
   })

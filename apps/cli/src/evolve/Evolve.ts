@@ -21,24 +21,24 @@ import * as Reporter from "../terminal/Reporter.ts"
 import { lost } from "@inspo/evolve/SearchView"
 import { isJudged, type Job, messages } from "./Job.ts"
 import * as Model from "./Model.ts"
+import * as Outside from "./Outside.ts"
 import * as Plan from "./Plan.ts"
 import * as Progress from "./Progress.ts"
 import * as Scoring from "./Scoring.ts"
 import * as Task from "./Task.ts"
 
-/** What the agent answered: a text, or what there was of one that was cut or refused. */
-type Output = string | Model.Answer
-
 /** Plans or makes a search, and leaves its files in a directory. */
 export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveInput) {
   const task = yield* Task.load(input)
-  const { model, priceOf, proposer } = task
+  const { model, outside, priceOf, proposer } = task
   if (input.plan) {
+    const priced = (name: typeof model) => ({ model: name?.text ?? "", price: name === null ? null : priceOf(name) })
     const plan = Plan.make({
       ...task,
       maxTokens: input.maxTokens,
-      agent: { model: model.text, price: priceOf(model) },
-      proposer: { model: proposer.text, price: priceOf(proposer) },
+      agent: priced(model),
+      outside: outside === null ? null : outsideOf(outside, input.workers),
+      proposer: priced(proposer),
       isProposing: task.sentences === null
     })
     return yield* Reporter.print(plan, (columns) => [...Plan.lines(plan, columns), ...graderOf(task)])
@@ -56,7 +56,13 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   if (input.dashboard) yield* beside(task.directory, reporter)
   const { ends, result } = yield* searched(task, input, models, reporter)
   const { directory } = task
-  const document = { directory, model: model.text, proposer: task.sentences === null ? proposer.text : null, ...result }
+  const document = {
+    directory,
+    ...(outside === null ? {} : { agent: outside.text }),
+    model: model?.text ?? null,
+    proposer: task.sentences === null ? (proposer?.text ?? null) : null,
+    ...result
+  }
   yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
   yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
   yield* replaceFile(`${directory}/report.md`, result.report())
@@ -67,12 +73,23 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   ])
 }, Effect.scoped)
 
+const outsideOf = ({ named, text }: NonNullable<Task.Task["outside"]>, workers: number): string =>
+  named.kind === "program"
+    ? `runs the program ${text}${workers === 1 ? "" : `, ${workers} times`}`
+    : named.kind === "endpoint"
+      ? `connects to ${text}`
+      : named.kind === "function"
+        ? `loads ${text} into this process`
+        : "the process that started this one"
+
 /** The models, after their servers were found. */
-const connected = Effect.fnUntraced(function* ({ keyOf, model, priceOf, proposer }: Task.Task) {
-  const agent = yield* Model.connect("--model", model, priceOf(model), keyOf(model))
-  const writer = yield* Model.connect("--proposer", proposer, priceOf(proposer), keyOf(proposer))
-  yield* agent.find
-  if (proposer.text !== model.text) yield* writer.find
+const connected = Effect.fnUntraced(function* ({ keyOf, model, outside, priceOf, proposer }: Task.Task) {
+  const connect = (flag: string, name: typeof model) =>
+    name === null ? Effect.succeed(null) : Model.connect(flag, name, priceOf(name), keyOf(name))
+  const agent = outside === null ? yield* connect("--model", model) : null
+  const writer = yield* connect("--proposer", proposer)
+  if (agent !== null) yield* agent.find
+  if (writer !== null && writer.name.text !== agent?.name.text) yield* writer.find
   return { agent, writer }
 }, Effect.provide(FetchHttpClient.layer))
 
@@ -90,9 +107,10 @@ const assertPays = ({ jobs, prompt, setup }: Task.Task, { maxTokens }: Task.Evol
       )
 }
 
+/** Null where no model is asked. */
 interface Models {
-  readonly agent: Model.Model
-  readonly writer: Model.Model
+  readonly agent: Model.Model | null
+  readonly writer: Model.Model | null
 }
 
 /** A directory that is new, or empty, or of an earlier call of the same search. */
@@ -116,49 +134,66 @@ const claim = Effect.fnUntraced(function* (directory: string) {
 
 const searched = Effect.fnUntraced(function* (
   task: Task.Task,
-  { maxTokens }: Task.EvolveInput,
+  input: Task.EvolveInput,
   { agent, writer }: Models,
   reporter: Reporter.Reporter
 ) {
+  const outside =
+    task.outside === null
+      ? null
+      : yield* Outside.connect(task.outside.named, { ...input, log: `${task.directory}/agent.log` })
+  const { maxTokens, workers } = input
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof Scoring.score>>>()
   const run = Effect.runPromiseWith(services)
-  const follow = yield* following(reporter, agent.price !== null && writer.price !== null)
+  const isPriced = [agent, writer].every((model) => model === null || model.price !== null)
+  const follow = yield* following(reporter, isPriced)
   const byCase = new Map(task.jobs.map((job) => [job.case, job]))
   const jobOf = (one: Job["case"]): Job => Invariant.present(byCase.get(one), "job")
   const ends = { cut: 0, refused: 0 }
-  const answer = async (prompt: string, one: Job["case"], { signal, spend }: CallContext): Promise<Output> => {
-    const { end, text } = await run(agent.ask(messages(prompt, jobOf(one)), maxTokens, spend), { signal })
+  const answer = async (prompt: string, one: Job["case"], { signal, spend }: CallContext): Promise<Scoring.Output> => {
+    const { end, text } = await run(
+      Invariant.present(agent, "model").ask(messages(prompt, jobOf(one)), maxTokens, spend),
+      { signal }
+    )
     if (end === "done") return text
     ends[end] += 1
     return { end, text }
   }
   const result = yield* Effect.tryPromise({
     try: (signal) =>
-      search<string, Job["case"], Output>({
+      search<string, Job["case"], Scoring.Output>({
         prompt: task.prompt,
         cases: task.jobs.map((job) => job.case),
-        agent: answer,
+        agent:
+          outside === null
+            ? answer
+            : (prompt, one, context) =>
+                run(Outside.ask(outside, task.model, prompt, jobOf(one), context), { signal: context.signal }),
         score: (output, one, { signal: stop, spend }) =>
-          run(Scoring.score(writer, typeof output === "string" ? output : output.text, jobOf(one), spend), {
-            signal: stop
-          }),
+          run(Scoring.scoreReply(writer, output, jobOf(one), spend), { signal: stop }),
         proposer:
-          task.sentences ?? ((request, context) => run(propose(writer, request, context), { signal: context.signal })),
+          task.sentences ??
+          ((request, context) =>
+            run(propose(Invariant.present(writer, "proposer"), request, context), { signal: context.signal })),
         budget: { calls: task.setup.calls, ...(task.setup.usd === null ? {} : { usd: task.setup.usd }) },
-        ...(agent.price === null || writer.price === null
-          ? {}
-          : {
-              atMost: (prompt: string, one: Job["case"]) => atMost({ agent, writer }, maxTokens, prompt, jobOf(one)),
+        // What an agent outside costs is known only from its answers.
+        ...(agent !== null && isPriced
+          ? { atMost: (prompt: string, one: Job["case"]) => atMost({ agent, writer }, maxTokens, prompt, jobOf(one)) }
+          : {}),
+        ...(writer !== null && isPriced
+          ? {
               proposalAtMost: (request: string, left: number | null) =>
                 writer.atMost(asked(request), proposalTokens(writer, request, left)) ?? 0
-            }),
+            }
+          : {}),
         keep: task.keep,
         identity: task.identity,
         file: `${task.directory}/events.jsonl`,
         minimalGain: task.setup.minimalGain,
         randomSeed: task.setup.randomSeed,
-        // The client of a model repeats its requests, and keeps `Retry-After`.
+        // The client of a model repeats its requests, and keeps `Retry-After`; so does that of an agent outside.
         retries: 0,
+        ...(workers > 8 ? { concurrency: workers } : {}),
         timeoutSeconds: 3600,
         signal,
         onProgress: follow.observe
@@ -171,7 +206,7 @@ const searched = Effect.fnUntraced(function* (
 
 /** The most that a call and its score can cost; the prices are known where there is a budget. */
 const atMost = ({ agent, writer }: Models, maxTokens: number, prompt: string, job: Job): number =>
-  (agent.atMost(messages(prompt, job), maxTokens) ?? 0) +
+  (agent?.atMost(messages(prompt, job), maxTokens) ?? 0) +
   (Scoring.atMost(writer, job, charactersPerToken * maxTokens) ?? 0)
 
 const charactersPerToken = 3
@@ -234,7 +269,7 @@ const failureOf = (cause: unknown, directory: string): UsageError | CommandFailu
 /** What a promptfoo config cannot have here: promptfoo's own grader. */
 const graderOf = ({ jobs, proposer }: Task.Task): ReadonlyArray<string> =>
   jobs.some((job) => "variables" in job.asked && isJudged(job))
-    ? [`llm-rubric: ${proposer.text} grades, asked in inspo's words; the grader of promptfoo can give other scores.`]
+    ? [`llm-rubric: ${proposer?.text} grades, asked in inspo's words; the grader of promptfoo can give other scores.`]
     : []
 
 const noteOf = (ends: Readonly<Record<"cut" | "refused", number>>, maxTokens: number): ReadonlyArray<string> => [

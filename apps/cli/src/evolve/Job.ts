@@ -1,6 +1,8 @@
+import type { ChildProgram } from "@inspo/outside"
 import { Scorers } from "@inspo/evolve/parts"
 import type { Provider } from "@inspo/reflection/models"
 import type * as PromptfooScore from "./PromptfooScore.ts"
+import type { Schema } from "effect"
 import * as Template from "./Template.ts"
 
 /** What the proposer may see of a case. */
@@ -14,10 +16,12 @@ export type Check =
   | { readonly kind: "built-in"; readonly scorer: Scorers.Scorer; readonly expected: string }
   | { readonly kind: "judge"; readonly rubric: string; readonly weight?: number }
   | ({ readonly kind: "promptfoo"; readonly weight?: number } & PromptfooScore.Assertion)
-  | { readonly kind: "command"; readonly command: ReadonlyArray<string> }
+  | { readonly kind: "command"; readonly command: ChildProgram.Command }
 
 export interface Job {
   readonly case: Case
+  /** The values of the columns; of a promptfoo config, the variables are the case. */
+  readonly row?: Schema.Json
   /** What is filled in or follows: the values of the prompt's placeholders, or the messages after the prompt as a system message. */
   readonly asked:
     | { readonly variables: Readonly<Record<string, string>> }
@@ -30,6 +34,9 @@ export const messages = (prompt: string, { asked }: Job): ReadonlyArray<Provider
   "messages" in asked
     ? [{ role: "system", text: prompt }, ...asked.messages]
     : [{ role: "user", text: Template.fill(prompt, asked.variables) }]
+
+/** The whole case, as an agent outside reads it. */
+export const rowOf = ({ asked, row }: Job): Schema.Json => row ?? ("variables" in asked ? asked.variables : null)
 
 /** Why a check cannot use what a case expects, as a phrase after "expected"; null if it can. */
 export const fault = (check: Check): string | null =>

@@ -20,7 +20,10 @@ export interface Share {
 export interface Plan {
   readonly cases: { readonly search: number; readonly test: number; readonly repeated: number }
   readonly calls: { readonly total: number; readonly opening: number; readonly search: number; readonly test: number }
-  readonly agent: Share
+  /** Null if an agent outside answers. */
+  readonly agent: Share | null
+  /** What an agent outside makes this process do; null for a model. */
+  readonly outside: string | null
   /** Null if prompts are made of sentences. */
   readonly proposer: Share | null
   readonly judge: Share | null
@@ -34,12 +37,13 @@ export interface PlanInput {
   readonly repeated: number
   readonly maxTokens: number
   readonly agent: { readonly model: string; readonly price: ProposerModel.ModelPrice | null }
+  readonly outside: string | null
   readonly proposer: { readonly model: string; readonly price: ProposerModel.ModelPrice | null }
   readonly isProposing: boolean
 }
 
 export const make = (input: PlanInput): Plan => {
-  const { agent, isProposing, jobs, maxTokens, prompt, proposer, repeated, setup } = input
+  const { agent, isProposing, jobs, maxTokens, outside, prompt, proposer, repeated, setup } = input
   const { calls, opening, search, test } = setup
   const tested = 2 * test.length
   const mean = (sizes: ReadonlyArray<number>) => sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length)
@@ -65,7 +69,8 @@ export const make = (input: PlanInput): Plan => {
   return {
     cases: { search: search.length, test: test.length, repeated },
     calls: { total: calls, opening, search: calls - tested, test: tested },
-    agent: share(agent, calls, size, maxTokens),
+    agent: outside === null ? share(agent, calls, size, maxTokens) : null,
+    outside,
     proposer: isProposing ? share(proposer, proposals, proposalInput, proposalOutput) : null,
     judge:
       judged === 0
@@ -77,7 +82,7 @@ export const make = (input: PlanInput): Plan => {
 
 /** The plan for people. */
 export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
-  const { agent, budget, calls, cases, judge, proposer } = plan
+  const { agent, budget, calls, cases, judge, outside, proposer } = plan
   const all = [agent, proposer, judge].filter((one) => one !== null)
   const usd = all.map((one) => one.usd).reduce(added, [0, 0])
   return Text.rows(
@@ -92,14 +97,15 @@ export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
         `at most ${count(calls.total)}: ${calls.opening} of the original first, up to ${count(calls.search)} in the search, ` +
           `${count(calls.test)} or more in the test`
       ],
-      ["agent", shown(agent)],
+      ["agent", agent === null ? (outside ?? "") : shown(agent)],
       ["proposer", proposer === null ? "the sentences; no request" : shown(proposer)],
       ...(judge === null ? [] : [["judge", shown(judge)] as const]),
       [
         "cost",
         usd === null
           ? "not known: give the prices per million tokens, such as --price 0.4/1.6"
-          : `${dollars(usd[0])} for the input alone, ${dollars(usd[1])} if every output is as long as it may be`
+          : (agent === null ? "what the agent reports, and besides " : "") +
+            `${dollars(usd[0])} for the input alone, ${dollars(usd[1])} if every output is as long as it may be`
       ],
       [
         "budget",

@@ -10,6 +10,8 @@ export interface Columns {
   /** The column with the user message; null for `input` if there is one, else all columns but the expected answer. */
   readonly input: string | null
   readonly expected: string
+  /** All columns are the input, also where one is named `input`. */
+  readonly isWhole?: boolean
 }
 
 /** How an answer is scored; without the answer that is expected, which is in the row. */
@@ -18,7 +20,12 @@ export type Scoring =
   | Exclude<Check, { readonly kind: "built-in" | "promptfoo" }>
 
 /** The jobs of the rows of a file. Throws a `UsageError` that names row and column. */
-export const jobs = (file: string, rows: ReadonlyArray<Row>, columns: Columns, scoring: Scoring): ReadonlyArray<Job> =>
+export const jobs = (
+  file: string,
+  rows: ReadonlyArray<Row>,
+  columns: Columns,
+  scoring: Scoring | null
+): ReadonlyArray<Job> =>
   rows.map((row, index) => {
     const refuse = (column: string, expected: string): never => {
       const value = row[column]
@@ -40,24 +47,26 @@ export const jobs = (file: string, rows: ReadonlyArray<Row>, columns: Columns, s
       { role: "user" as const, text: last }
     ]
     const expected = row[columns.expected]
-    if (scoring.kind !== "built-in")
+    if (scoring?.kind !== "built-in")
       return {
         case: { input, ...(expected === undefined ? {} : { expected }) },
+        row,
         asked: { messages },
-        checks: [scoring]
+        checks: scoring === null ? [] : [scoring]
       }
     if (expected === undefined || expected.trim() === "") return refuse(columns.expected, "the expected answer")
     const check = { ...scoring, expected }
     const problem = fault(check)
     return problem === null
-      ? { case: { input, expected }, asked: { messages }, checks: [check] }
+      ? { case: { input, expected }, row, asked: { messages }, checks: [check] }
       : refuse(columns.expected, problem)
   })
 
 /** The user message of a row; null if the column that was named is missing. */
-const inputOf = (row: Row, { expected, input }: Columns): string | null => {
+const inputOf = (row: Row, { expected, input, isWhole = false }: Columns): string | null => {
   if (input !== null) return row[input] ?? null
-  if (row["input"] !== undefined) return row["input"]
+  const isAlone = Object.keys(row).every((name) => name === "input" || name === expected)
+  if (row["input"] !== undefined && (isAlone || !isWhole)) return row["input"]
   return lines(Object.entries(row).filter(([name]) => name !== expected && name !== conversation))
 }
 

@@ -1,10 +1,11 @@
 import type { Scored } from "@inspo/evolve"
 import { Scorers } from "@inspo/evolve/parts"
-import { PlainText } from "@inspo/domain"
-import { Effect, Schema, Stream } from "effect"
-import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { Invariant, PlainText } from "@inspo/domain"
+import { ChildProgram, type OutsideAgent } from "@inspo/outside"
+import { Effect, Schema } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
 import type { Check, Job } from "./Job.ts"
-import type { Model, ModelFailed } from "./Model.ts"
+import type { Answer, Model, ModelFailed } from "./Model.ts"
 import * as PromptfooScore from "./PromptfooScore.ts"
 
 /** An output could not be scored; it is kept, and scored when the search continues. */
@@ -14,13 +15,37 @@ export class ScoringFailed extends Schema.TaggedError<ScoringFailed>()("ScoringF
   }
 }
 
+/** What an agent answered: a text, what there was of one that was cut or refused, or a reply that has a score or feedback. */
+export type Output = string | Answer | OutsideAgent.Reply
+
+/** The checks of a job decide; without any, the score that the agent gave itself. Its feedback stays where the checks have none. */
+export const scoreReply = Effect.fnUntraced(function* (
+  judge: Model | null,
+  output: Output,
+  job: Job,
+  spend: (usd: number) => void
+) {
+  if (typeof output === "string") return yield* score(judge, output, job, spend)
+  if ("text" in output) return yield* score(judge, output.text, job, spend)
+  const said = output.feedback === undefined ? {} : { feedback: output.feedback }
+  if (job.checks.length === 0 && output.score !== undefined) return { score: output.score, ...said }
+  return { ...said, ...(yield* score(judge, textOf(output.output), job, spend)) }
+})
+
+/** An output as it is scored. */
+export const textOf = (output: Schema.Json): string => (typeof output === "string" ? output : JSON.stringify(output))
+
 /** The mean of the checks of a job by their weights, 0 if these are. `spend` gets what a judge cost in US dollars. */
 export const score = Effect.fn("Scoring.score")(function* (
-  judge: Model,
+  judge: Model | null,
   output: string,
   job: Job,
   spend: (usd: number) => void
 ) {
+  if (job.checks.length === 0)
+    return yield* new ScoringFailed({
+      problem: `the agent answered without a score; give one in its answers, or how they are scored with --score`
+    })
   const found = yield* Effect.forEach(job.checks, (check) => scoreOf(judge, output, job, check, spend))
   const weights = job.checks.map((check) => ("weight" in check ? (check.weight ?? 1) : 1))
   const weight = weights.reduce((sum, one) => sum + one, 0)
@@ -29,9 +54,11 @@ export const score = Effect.fn("Scoring.score")(function* (
 })
 
 /** The most that a judge can cost for an output of so many characters; null if its price is not known. */
-export const atMost = (judge: Model, job: Job, characters: number): number | null => {
+export const atMost = (judge: Model | null, job: Job, characters: number): number | null => {
   const prices = job.checks.map((check) =>
-    check.kind === "judge" ? judge.atMost(conversation(check.rubric, "x".repeat(characters), job), maxVerdictTokens) : 0
+    check.kind === "judge" && judge !== null
+      ? judge.atMost(conversation(check.rubric, "x".repeat(characters), job), maxVerdictTokens)
+      : 0
   )
   return prices.reduce((sum: number | null, one) => (sum === null || one === null ? null : sum + attempts * one), 0)
 }
@@ -43,7 +70,7 @@ export const maxVerdictTokens = 2048
 const attempts = 2
 
 const scoreOf = (
-  judge: Model,
+  judge: Model | null,
   output: string,
   job: Job,
   check: Check,
@@ -63,7 +90,7 @@ const scoreOf = (
         : Effect.succeed({ score: found })
     }
     case "judge":
-      return grade(judge, check.rubric, output, job, spend)
+      return grade(Invariant.present(judge, "judge"), check.rubric, output, job, spend)
     case "command":
       return run(check.command, output, job)
   }
@@ -102,29 +129,13 @@ const unended = {
 } as const
 
 /** A program reads `{output, expected, input}` from standard input and prints a number or `{score, feedback}`. */
-const run = Effect.fnUntraced(function* ([program = "", ...args]: ReadonlyArray<string>, output: string, job: Job) {
-  const failed = (problem: string) => new ScoringFailed({ problem: `${[program, ...args].join(" ")} ${problem}` })
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const { code, printed, trouble } = yield* Effect.gen(function* () {
-    const stream = Stream.encodeText(Stream.succeed(PlainText.jsonLine({ output, ...seen(job) })))
-    const child = yield* spawner.spawn(ChildProcess.make(program, args, { stdin: { stream }, killSignal: "SIGKILL" }))
-    const text = (bytes: typeof child.stdout) =>
-      bytes.pipe(
-        Stream.decodeText,
-        Stream.runFold(
-          () => "",
-          (kept, chunk) => (kept + chunk).slice(-longestOutput)
-        )
-      )
-    const [printed, trouble, code] = yield* Effect.all([text(child.stdout), text(child.stderr), child.exitCode], {
-      concurrency: "unbounded"
-    })
-    return { code, printed, trouble }
-  }).pipe(
-    Effect.scoped,
-    Effect.mapError((error) => failed(`cannot be run: ${error.message}`)),
-    Effect.timeoutOrElse({ duration: "1 minute", orElse: () => Effect.fail(failed("did not end within a minute")) })
+const run = Effect.fnUntraced(function* (command: ChildProgram.Command, output: string, job: Job) {
+  const failed = (problem: string) => new ScoringFailed({ problem: `${command.join(" ")} ${problem}` })
+  const input = [PlainText.jsonLine({ output, ...seen(job) })]
+  const finished = yield* ChildProgram.run({ command, input, timeout: "1 minute", most: longestOutput }).pipe(
+    Effect.mapError(({ reason }) => failed(reason))
   )
+  const { code, output: printed, trouble } = finished
   if (code !== 0)
     return yield* failed(`ended with exit code ${code}; expected 0. ${PlainText.escape(trouble.trim().slice(-300))}`)
   return (
@@ -135,5 +146,5 @@ const run = Effect.fnUntraced(function* ([program = "", ...args]: ReadonlyArray<
   )
 })
 
-/** Characters of a program's output that are kept. */
+/** The most bytes that a program may print. */
 const longestOutput = 64 * 1024

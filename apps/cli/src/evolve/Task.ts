@@ -3,12 +3,15 @@ import { createHash } from "node:crypto"
 import { parse as parsePath } from "node:path"
 import { InvalidInput, Invariant } from "@inspo/domain"
 import { Cases, Setup } from "@inspo/evolve/parts"
+import { OutsideAgent } from "@inspo/outside"
 import { ModelName, Prices, type ProposerModel } from "@inspo/reflection"
-import { Effect, Option } from "effect"
+import { Credentials } from "@inspo/tracking"
+import { Effect, Option, Schema } from "effect"
 import { readNamed } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { isJudged, type Job } from "./Job.ts"
 import * as Keys from "./Keys.ts"
+import * as Outside from "./Outside.ts"
 import * as Promptfoo from "./Promptfoo.ts"
 import * as Rows from "./Rows.ts"
 import * as Template from "./Template.ts"
@@ -16,6 +19,9 @@ import * as Template from "./Template.ts"
 export interface EvolveInput {
   readonly prompt: string
   readonly cases: Option.Option<string>
+  readonly agent: Option.Option<string>
+  readonly workers: number
+  readonly timeout: number
   readonly model: Option.Option<string>
   readonly proposer: Option.Option<string>
   readonly sentences: Option.Option<string>
@@ -45,9 +51,12 @@ export interface Task {
   readonly repeated: number
   /** The placeholders of the prompt. */
   readonly keep: ReadonlyArray<string>
-  readonly model: ModelName.ModelName
-  /** Writes prompts, unless there are sentences, and judges. */
-  readonly proposer: ModelName.ModelName
+  /** An agent outside, which answers the cases; null if the model does. */
+  readonly outside: { readonly text: string; readonly named: OutsideAgent.Named } | null
+  /** Answers the cases, or is the one that an agent outside should ask. */
+  readonly model: ModelName.ModelName | null
+  /** Writes prompts, unless there are sentences, and judges; null if neither is asked of a model. */
+  readonly proposer: ModelName.ModelName | null
   /** What may be added to the prompt; null if a model writes prompts. */
   readonly sentences: ReadonlyArray<string> | null
   readonly priceOf: (model: ModelName.ModelName) => ProposerModel.ModelPrice | null
@@ -60,24 +69,34 @@ export interface Task {
 
 /** Fails with a `UsageError` that names the flag, or the file and the place in it. */
 export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
+  const outside = yield* outsideOf(input)
   const { jobs: all, model: configured, prompt } = yield* source(input)
-  const first = Option.getOrNull(input.model) ?? configured
-  if (first === null)
+  const first = Option.getOrNull(input.model) ?? (outside === null ? configured : null)
+  if (first === null && outside === null)
     return yield* new UsageError({
       problem:
-        `--model is missing; expected ${ModelName.forms}. ` +
+        `--model is missing; expected ${ModelName.forms}, or an agent with --agent. ` +
         "Without it, a promptfoo config must name one provider of OpenAI, Anthropic or Google, without settings."
     })
-  const model = yield* named("--model", first)
-  const proposer = yield* named(
-    "--proposer",
-    Option.getOrElse(input.proposer, () => first)
-  )
-  const keyOf = yield* checked(() => Keys.read(input.apiKeyEnv, model, proposer))
-  const own = yield* pricesOf(input.price, [model, proposer])
+  const model = first === null ? null : yield* named("--model", first)
+  const writer = Option.getOrElse(input.proposer, () => first)
+  const proposer = writer === null ? null : yield* named("--proposer", writer)
+  const sentences = Option.isNone(input.sentences) ? null : yield* sentencesOf(input.sentences.value)
+  if (proposer === null && (sentences === null || all.some(isJudged)))
+    return yield* new UsageError({
+      problem: `--proposer is missing; expected ${ModelName.forms}, which writes prompts and judges, or sentences with --sentences.`
+    })
+  const known = [model, proposer].filter((name) => name !== null)
+  const keyOf = yield* checked((): Keys.KeyOf => {
+    const [one, other = one] = known
+    return one === undefined || other === undefined ? () => null : Keys.read(input.apiKeyEnv, one, other)
+  })
+  const own = yield* pricesOf(input.price, known)
   const priceOf = (name: ModelName.ModelName) => Prices.priceOf(name.model, own)
   const usd = Option.getOrNull(input.budget)
-  const unpriced = [model, proposer].find((name) => priceOf(name) === null)
+  const unpriced = (outside === null ? known : paid({ jobs: all, model, outside, proposer, sentences })).find(
+    (name) => priceOf(name) === null
+  )
   if (usd !== null && unpriced !== undefined)
     return yield* new UsageError({
       problem:
@@ -104,26 +123,47 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     prompt,
     jobs,
     repeated,
+    outside,
     keep: jobs.some(({ asked }) => "variables" in asked) ? Template.placeholders(prompt) : [],
     model,
     proposer,
-    sentences: Option.isNone(input.sentences) ? null : yield* sentencesOf(input.sentences.value),
+    sentences,
     priceOf,
     keyOf,
     setup,
     identity: {
-      "--model": model.text,
-      "--max-tokens": String(input.maxTokens),
+      ...(model === null ? {} : { "--model": model.text }),
+      ...(outside === null ? { "--max-tokens": String(input.maxTokens) } : { "--agent": outside.text }),
       "--score": digest(jobs.map(({ checks }) => checks)),
-      ...(jobs.some(isJudged) ? { "--proposer": proposer.text } : {})
+      ...(jobs.some(isJudged) && proposer !== null ? { "--proposer": proposer.text } : {})
     },
     directory: Option.getOrElse(input.out, () => `runs/evolve-${parsePath(input.prompt).name}`)
   } satisfies Task
 })
 
 /** The models that a search asks: its agent, and the one that writes prompts or judges, if any does. */
-export const paid = ({ jobs, model, proposer, sentences }: Pick<Task, "jobs" | "model" | "proposer" | "sentences">) =>
-  sentences === null || jobs.some(isJudged) ? [model, proposer] : [model]
+export const paid = ({
+  jobs,
+  model,
+  outside,
+  proposer,
+  sentences
+}: Pick<Task, "jobs" | "model" | "outside" | "proposer" | "sentences">): ReadonlyArray<ModelName.ModelName> =>
+  [outside === null ? model : null, sentences === null || jobs.some(isJudged) ? proposer : null].filter(
+    (name) => name !== null
+  )
+
+const outsideOf = Effect.fnUntraced(function* ({ agent, timeout, workers }: EvolveInput) {
+  if (Option.isNone(agent)) return null
+  const text = agent.value.trim()
+  const named = OutsideAgent.parse(text)
+  if (Option.isNone(named))
+    return yield* new UsageError({ problem: `--agent is ${JSON.stringify(text)}; expected ${Outside.forms}.` })
+  if (!(Number.isSafeInteger(workers) && workers > 0 && workers <= 64))
+    return yield* new UsageError({ problem: `--workers is ${workers}; expected a whole number from 1 to 64.` })
+  if (!(timeout > 0)) return yield* new UsageError({ problem: `--timeout is ${timeout}; expected seconds above 0.` })
+  return { text: Credentials.withoutCredentials(text), named: named.value }
+})
 
 /** The prompt and the jobs: of a text and a file of cases, or of a promptfoo config. */
 const source = Effect.fnUntraced(function* (input: EvolveInput) {
@@ -144,18 +184,24 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
   const prompt = text.trimEnd()
   if (prompt === "")
     return yield* new UsageError({ problem: `${input.prompt} is empty; expected the prompt to improve.` })
-  const scoring = yield* scoringOf(input)
+  const isOutside = Option.isSome(input.agent)
+  const scoring = isOutside && Option.isNone(input.score) ? null : yield* scoringOf(input)
   const content = yield* readNamed(cases)
-  return yield* checked(() => ({
-    prompt,
-    model: null,
-    jobs: Rows.jobs(
+  return yield* checked(() => {
+    const rows = parseRows(cases, content)
+    const values = valuesOf(cases, content)
+    const jobs = Rows.jobs(
       cases,
-      parseRows(cases, content),
-      { input: Option.getOrNull(input.input), expected: Option.getOrElse(input.expected, () => "expected") },
+      rows,
+      {
+        input: Option.getOrNull(input.input),
+        expected: Option.getOrElse(input.expected, () => "expected"),
+        isWhole: isOutside
+      },
       scoring
     )
-  }))
+    return { prompt, model: null, jobs: jobs.map((job, index) => ({ ...job, ...values[index] })) }
+  })
 })
 
 const sentencesOf = Effect.fnUntraced(function* (file: string) {
@@ -177,12 +223,12 @@ const scoringOf = Effect.fnUntraced(function* (input: EvolveInput) {
       return { kind, rubric: yield* readNamed(input.rubric.value) } satisfies Rows.Scoring
     }
     case "command": {
-      const command = Option.getOrElse(input.command, () => "")
+      const [program, ...args] = Option.getOrElse(input.command, () => "")
         .split(/\s+/u)
         .filter(Boolean)
-      if (command.length === 0)
+      if (program === undefined)
         return yield* missing("--command", 'a program with its arguments, such as --command "python3 score.py"')
-      return { kind, command } satisfies Rows.Scoring
+      return { kind, command: [program, ...args] } satisfies Rows.Scoring
     }
     case "exact":
     case "contains":
@@ -255,5 +301,16 @@ const parseRows = (file: string, text: string): ReadonlyArray<Rows.Row> => {
     throw new UsageError({ problem: `${file}: ${messageOf(cause)}`, cause })
   }
 }
+
+/** The cases of a JSONL file with their values as they are; of another file, their texts. */
+const valuesOf = (file: string, text: string): ReadonlyArray<Pick<Job, "row">> =>
+  /\.(jsonl|ndjson)$/iu.test(file)
+    ? text
+        .replace(/^\uFEFF/u, "")
+        .split("\n")
+        .flatMap((line) => (line.trim() === "" ? [] : [{ row: decodeJson(line) }]))
+    : []
+
+const decodeJson = Schema.decodeSync(Schema.fromJsonString(Schema.Json))
 
 const digest = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex")

@@ -22,6 +22,7 @@ const plan = (calls: number, cases: number, check: Check, price: number | null) 
     repeated: 0,
     maxTokens: 100,
     agent: model,
+    outside: null,
     proposer: model,
     isProposing: true
   })
@@ -38,7 +39,7 @@ describe("a plan", () => {
         assert.strictEqual(made.calls.search + made.calls.test, calls)
         assert.strictEqual(made.cases.search + made.cases.test, cases)
         assert.isNull(made.judge)
-        const { inputTokens, outputTokens, requests, usd } = made.agent
+        const { inputTokens, outputTokens, requests, usd } = made.agent ?? assert.fail()
         assert.strictEqual(requests, calls)
         assert.strictEqual(outputTokens, 100 * calls)
         assert.closeTo(usd?.[0] ?? 0, inputTokens / 1e6, 1e-9)
