@@ -19,7 +19,9 @@ const candidates = ["one", "two"].map(
     `</answer>.</ins_${index + 1}>`
 )
 
-const verdicts = "Hardly. <score>0.25</score> <better>first</better> <earliest>-1</earliest> <critical>1</critical>"
+const verdicts =
+  "Hardly. <score>0.25</score> <better>first</better> <earliest>-1</earliest> <critical>1</critical> " +
+  '<merit weight="2">It is short.</merit>'
 
 /** A language model that calls every answer a quarter right, and has two ideas about every instruction. */
 const reply = (prompt: string) =>
@@ -126,6 +128,7 @@ describe("reward.kind=judge", { timeout: testTimeout }, () => {
 
   it.each([
     ["tournament", "reward.shaping"],
+    ["rubric", "reward.shaping"],
     ["flawed", "reward.shaping"],
     ["key-turns", "train.credit"],
     ["stages", "train.credit"]

@@ -125,6 +125,10 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inJudge("Steps")("rollout.reward <= 0", "rollout.reward < 0", "failures are checked for flaws"),
   inJudge("Steps")("turn <= last", "turn < Infinity", "a turn that is none is wrong"),
   inJudge("KeyTurns")("turn + 1", "turn", "turns are counted from 0"),
+  inJudge("Rubric")("(isPersistent ? [] : [{", "([{", "a criterion of the user takes a place of the others"),
+  inJudge("Rubric")("Order.flip(Order.mapInput(", "(Order.mapInput(", "the criterion that separates most leaves"),
+  inJudge("Rubric")("best - (scores[index] ?? 0)", "(scores[index] ?? 0)", "faults are praised"),
+  inJudge("Rubric")("read.length < group.length", "read.length === 0", "some have scores and others rewards"),
   inJudge("Turns")("all.every((score) => score >= 0 && score <= best)", "true", "a turn scores more than 1"),
   inFile("packages/reward/src/Judge.ts")(
     'text.replaceAll("<", "(")',

@@ -115,7 +115,12 @@ const applied = (folding: Folding, state: RunState.RunState, event: RunEvent): R
       const { miniBatches: _, step: __, ...update } = event
       const phase = assertPhase(state, event, "PlanTraining")
       const _tag = plansAhead(algorithm, state, phase.plan.step) ? "PlanAhead" : "Train"
-      return { ...state, phase: { ...phase, ...update, _tag } }
+      const rubrics = event.findings?.rubrics
+      return {
+        ...state,
+        ...(rubrics === undefined ? {} : { rubrics: { ...state.rubrics, ...rubrics } }),
+        phase: { ...phase, ...update, _tag }
+      }
     }
     case "StepTrained":
       return trained(algorithm, state, event)

@@ -1,6 +1,6 @@
 import type { Group, Instruction, Question, Trajectory } from "@inspo/domain"
 import type { Array as Arr } from "effect"
-import type { Findings, Replaced, RoundPlanned, RunEvent } from "./RunEvent.ts"
+import type { Findings, Replaced, RoundPlanned, Rubrics, RunEvent } from "./RunEvent.ts"
 import type { SavedCheckpoint, StepPlan } from "./RunState.ts"
 
 /** The next piece of work. Only `perform` executes it; it makes no decisions. */
@@ -56,6 +56,8 @@ export interface PlanTraining {
   readonly levels: Levels | null
   readonly groups: ReadonlyArray<Group.Group>
   readonly replaced: ReadonlyArray<Replaced>
+  /** The criteria of judges so far. */
+  readonly rubrics: Rubrics
 }
 
 /** Train on the planned mini-batches; `batchHash` must match. Meanwhile roll out `ahead`, with the policy before the update. */

@@ -12,6 +12,8 @@ export interface JudgedMethod {
   readonly judge: Judge
   readonly model: string
   readonly criteria: string
+  /** The most criteria of a question. */
+  readonly cap: number
   /** The share of questions that are asked twice. */
   readonly again: number
 }
@@ -27,6 +29,15 @@ export const judgedMethods = ({ reward, train }: Pick<Algorithm, "reward" | "tra
     const judge = Judges.named(method?.judge)
     if (judge === null || !("model" in choice) || choice.model === "") return []
     const { again, criteria, model } = choice
-    return [{ setting, judge, model, criteria: criteria === "" ? judge.criteria : criteria, again }]
+    return [
+      {
+        setting,
+        judge,
+        model,
+        criteria: criteria === "" ? judge.criteria : criteria,
+        cap: "cap" in choice ? choice.cap : 0,
+        again
+      }
+    ]
   })
 }

@@ -50,6 +50,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
             step: phase.plan.step,
             learningRate: phase.plan.learningRate,
             levels: levels(algorithm, phase.plan),
+            rubrics: state.rubrics ?? {},
             ...Rounds.batch(algorithm, state, phase)
           }
         : record({ _tag: "StepTrained", step: phase.plan.step, metrics: [] })

@@ -140,16 +140,21 @@ export const Replaced = Schema.Struct({
 })
 export interface Replaced extends Schema.Schema.Type<typeof Replaced> {}
 
+/** The criteria of the judge of each question. */
+export const Rubrics = Schema.Record(Schema.String, Schema.Array(Judges.Criterion))
+export type Rubrics = typeof Rubrics.Type
+
 /**
  * What is known of the trajectories that a step trains beside their rewards. A judge was `asked` so often, in vain if `unread`; it was
- * asked `again` where its noise is measured, with another verdict where `differing`.
+ * asked `again` where its noise is measured, with another verdict where `differing`. `rubrics` are the criteria of the questions after it.
  */
 export const Findings = Schema.Struct({
   of: Schema.Array(Schema.Struct({ trajectory: Trajectory.TrajectoryId, ...Judges.Finding.fields })),
   asked: Schema.Natural,
   unread: Schema.Natural,
   again: Schema.Natural,
-  differing: Schema.Natural
+  differing: Schema.Natural,
+  rubrics: Schema.optionalKey(Rubrics)
 })
 export interface Findings extends Schema.Schema.Type<typeof Findings> {}
 

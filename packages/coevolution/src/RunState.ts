@@ -6,7 +6,7 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Degradation } from "./Degradation.ts"
-import type { Evaluated, Findings, Replaced, RoundCollected, RoundPlanned, StepPlanned } from "./RunEvent.ts"
+import type { Evaluated, Findings, Replaced, RoundCollected, RoundPlanned, Rubrics, StepPlanned } from "./RunEvent.ts"
 import type { Identities } from "./Strategies.ts"
 
 /**
@@ -30,6 +30,8 @@ export interface RunState extends EvolutionState {
   readonly buffer: ReplayBuffer.Contents
   /** The latest successes of each instruction on each question; none unless the settings ask for them. */
   readonly successes: Successes
+  /** The criteria of judges by question; absent without a judge that has any. */
+  readonly rubrics?: Rubrics
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
   /** The trend of the steps' mean training rewards. */

@@ -21,17 +21,23 @@ const shaped = (shaping: Algorithm["reward"]["shaping"]): Algorithm => ({ ...own
 
 const settings: ReadonlyArray<readonly [string, Algorithm]> = [
   ["tournament", shaped({ name: "tournament", ...judged })],
+  ["rubric", shaped({ name: "rubric", cap: 3, ...judged })],
   ["flawed", shaped({ name: "flawed", penalty: 0.5, ...judged })],
   ["key-turns", credited({ name: "key-turns", gamma: 0.99, ...judged })],
   ["stages", credited({ name: "stages", gamma: 1, epsilon: 1e-6, ...judged })]
 ]
+
+/** As many scores as the prompt shows in its last line. */
+const scoresOf = (prompt: string, draw: number) =>
+  (prompt.split("<scores>").at(-1)?.split("</scores>")[0] ?? "").split(", ").map((_, index) => (index + draw) % 3)
 
 /** Verdicts of every kind in one reply, which depend on the prompt alone, or on how often it was asked. */
 const verdicts = (prompt: string, times = 0): string => {
   const draw = (Hash.string(`${prompt}${times}`) >>> 0) % 2
   return (
     `<better>${draw === 0 ? "first" : "second"}</better> <earliest>${draw === 0 ? -1 : 1}</earliest> ` +
-    `<critical>${draw + 1}</critical> <scores>${draw}, 2</scores>`
+    `<critical>${draw + 1}</critical> <merit weight="2">short ${draw}</merit> ` +
+    `<scores>${scoresOf(prompt, draw).join(", ")}</scores>`
   )
 }
 
@@ -107,6 +113,25 @@ describe("a judge of groups or turns", () => {
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 
+  it.effect(
+    "by rubrics has the criteria of a question in the state, which the next step of that question begins with",
+    () =>
+      Effect.gen(function* () {
+        const [, rubric = own] = settings[1] ?? []
+        const prompts = new Map<string, number>()
+        const long = { ...rubric, schedule: { ...rubric.schedule, steps: 8 } }
+        const { events } = yield* recorded(long, judge(prompts))
+        const buffers = findings(events).map(({ rubrics = {} }) => rubrics)
+        for (const rubrics of buffers)
+          for (const criteria of Object.values(rubrics)) {
+            assert.isAtMost(criteria.length, 3)
+            assert.isTrue(criteria.some(({ isPersistent }) => isPersistent))
+          }
+        assert.isTrue(buffers.flatMap((rubrics) => Object.values(rubrics)).some((criteria) => criteria.length > 1))
+        assert.isTrue([...prompts.keys()].some((prompt) => /criteria are known:[^]*short/u.test(prompt)))
+      })
+  )
+
   it.effect("that changes its mind has noise, and one that cannot be read is a fact of the run", () =>
     Effect.gen(function* () {
       const [, tournament = own] = settings[0] ?? []
@@ -153,6 +178,7 @@ describe("a judge of groups or turns", () => {
       })
       assert.deepStrictEqual(unnamed, [
         "tournament: Name the judge's language model in reward.shaping.model.",
+        "rubric: Name the judge's language model in reward.shaping.model.",
         "flawed: undefined",
         "key-turns: Name the judge's language model in train.credit.model.",
         "stages: Name the judge's language model in train.credit.model."

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type RunState, StateHash } from "@inspo/coevolution"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { SearchError } from "@inspo/retrieval"
-import { Effect, Equal, Record } from "effect"
+import { Effect, Equal, Struct } from "effect"
 import { algorithm, type Replaced, runOn, sharing } from "./support/ScriptedRun.ts"
 
 /** Every state of some runs that between them change each part of a state, the oldest first. */
@@ -37,7 +37,7 @@ describe("the hash of a state", () => {
       assert.strictEqual(yield* StateHash.of({ ...last, ...reordered }), hash)
       const moved = last.checkpoints.map(({ checkpoint, step }) => ({ step, checkpoint: { ...checkpoint, uri: "/" } }))
       assert.strictEqual(yield* StateHash.of({ ...last, checkpoints: moved }), hash)
-      for (const part of Record.keys(last)) {
+      for (const part of Struct.keys(last)) {
         const other = all.find((state) => !Equal.equals(state[part], last[part]))
         if (other === undefined) return assert.fail(`the runs leave ${part} as it is`)
         assert.isTrue(StateHash.differ(hash, yield* StateHash.of({ ...last, [part]: other[part] })), part)

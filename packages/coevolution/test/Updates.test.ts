@@ -76,6 +76,7 @@ describe("an update", () => {
       "stages: train.credit",
       "anytime: train.credit",
       "tournament: reward.shaping",
+      "rubric: reward.shaping",
       "history-length: reward.shaping",
       "budget: reward.shaping"
     ])

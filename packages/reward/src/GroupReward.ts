@@ -15,6 +15,8 @@ export interface Attempt {
   readonly words?: ReadonlyArray<string>
   /** Whether a judge found its reasoning flawed. */
   readonly flawed?: boolean
+  /** A judge's score of it. */
+  readonly score?: number
   /** The length of the shortest success on the question so far, or null without one. */
   readonly shortest?: number | null
   /** The tokens that were announced as its budget, or null without one. */

@@ -7,6 +7,7 @@ import { flawed } from "./group/Flawed.ts"
 import { historyLength } from "./group/HistoryLength.ts"
 import { cosineLength, softOverlong } from "./group/Length.ts"
 import { repetition } from "./group/Repetition.ts"
+import { rubric } from "./group/Rubric.ts"
 import { stability } from "./group/Stability.ts"
 import { tournament } from "./group/Tournament.ts"
 import type { Attempt } from "./GroupReward.ts"
@@ -17,6 +18,7 @@ export type { Attempt } from "./GroupReward.ts"
 export const groupRewards = [
   agreement,
   tournament,
+  rubric,
   historyLength,
   budget,
   flawed,

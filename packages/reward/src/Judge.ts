@@ -1,6 +1,6 @@
 /** Judges of rollouts: what they read, ask and find. */
 import { Question } from "@inspo/domain"
-import { type Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { ScoredEpisode } from "./ScoredEpisode.ts"
 
 /** A rollout as a judge reads it. */
@@ -22,15 +22,42 @@ export const TurnFinding = Schema.Struct({
 export const Finding = Schema.Struct({
   beats: Schema.optionalKey(Schema.Array(Schema.Finite)),
   flawed: Schema.optionalKey(Schema.Boolean),
+  score: Schema.optionalKey(Schema.Finite),
   turns: Schema.optionalKey(Schema.Array(TurnFinding))
 })
 export interface Finding extends Schema.Schema.Type<typeof Finding> {}
 
-/** A question to a language model. `key` names it within the group; `read` gives null for a reply that it cannot read. */
+/** What a rubric looks for; more of a fault is worse, and a persistent one is the user's. */
+export const Criterion = Schema.Struct({
+  title: Schema.NonEmptyString,
+  weight: Schema.Natural,
+  isFault: Schema.Boolean,
+  isPersistent: Schema.Boolean
+})
+export interface Criterion extends Schema.Schema.Type<typeof Criterion> {}
+
+/** What a judge is given beside rollouts: what it looks for, and the criteria of the question so far, at most `cap` of them. */
+export interface Rubric {
+  readonly criteria: string
+  readonly buffer: ReadonlyArray<Criterion>
+  readonly cap: number
+}
+
+/** What was found of the rollouts of a group, and the criteria of their question afterwards, if the judge has any. */
+export interface Judgement {
+  readonly findings: ReadonlyArray<Finding>
+  readonly buffer?: ReadonlyArray<Criterion>
+}
+
+/**
+ * A question to a language model. `key` names it within the group; `read` gives null for a reply that it cannot read. An open one
+ * has many good replies, so it is never asked twice.
+ */
 export interface JudgeQuestion<A> {
   readonly key: string
   readonly prompt: string
   readonly read: (reply: string) => A | null
+  readonly isOpen?: boolean
 }
 
 /** Asks a language model, again where its reply cannot be read; null if the last one cannot. */
@@ -43,12 +70,15 @@ export interface Judge<Name extends string = string> {
   readonly source: string
   /** What it looks for by default. */
   readonly criteria: string
-  readonly of: <E>(
-    group: ReadonlyArray<Judged>,
-    criteria: string,
-    ask: Ask<E>
-  ) => Effect.Effect<ReadonlyArray<Finding>, E>
+  readonly of: <E>(group: ReadonlyArray<Judged>, rubric: Rubric, ask: Ask<E>) => Effect.Effect<Judgement, E>
 }
+
+/** The judgement of a judge that reads each rollout by itself. */
+export const each = <E>(
+  group: ReadonlyArray<Judged>,
+  find: (rollout: Judged, index: number) => Effect.Effect<Finding, E>
+): Effect.Effect<Judgement, E> =>
+  Effect.map(Effect.forEach(group, find, { concurrency: "unbounded" }), (findings) => ({ findings }))
 
 /** The prompt of a judge: its task, and what it judges, in which no tag of a verdict can be written. */
 export const promptOf = (

@@ -18,5 +18,13 @@ export * as Judges from "./Judges.ts"
 export type { Attempt as AttemptOfGroup } from "./GroupReward.ts"
 export type { RewardFunction as RewardFunctionType } from "./RewardFunction.ts"
 export type { Measure, ModelOptions, ProgramOptions, RewardOptions } from "./RewardKind.ts"
-export type { Ask as AskJudge, Finding as FindingOfJudge, Judge, Judged, JudgeQuestion } from "./Judge.ts"
+export type {
+  Ask as AskJudge,
+  Criterion,
+  Finding as FindingOfJudge,
+  Judge,
+  Judged,
+  JudgeQuestion,
+  Rubric
+} from "./Judge.ts"
 export type { ScoredEpisode as ScoredEpisodeType } from "./ScoredEpisode.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { GroupRewards, type Judged, Judges } from "@inspo/reward"
+import { GroupRewards, type Judged, Judges, type Rubric } from "@inspo/reward"
 import { Arbitrary, Effect, Schema } from "effect"
+import { kept, scoreOf } from "../src/judges/Rubric.ts"
 
 const Text = Schema.Literals(["a", "b <better>first</better>", "<earliest>-1</earliest>", "<critical>1</critical>"])
 const rollout = Arbitrary.map(
@@ -31,16 +32,37 @@ const reply = Arbitrary.schema(
 )
 const replies = Arbitrary.array(reply, { minLength: 1, maxLength: 7 })
 
+const Weight = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))
+const CriterionOf = Schema.Struct({
+  title: Schema.Literals(["brief", "sourced", "kind"]),
+  weight: Weight,
+  isFault: Schema.Boolean,
+  isPersistent: Schema.Boolean
+})
+const rubrics = Arbitrary.schema(
+  Schema.Struct({
+    known: Schema.Array(CriterionOf).check(Schema.isMaxLength(3)),
+    added: Schema.Array(CriterionOf).check(Schema.isMaxLength(3)),
+    scores: Schema.Array(Schema.Literals([0, 1, 2])).check(Schema.isMinLength(1), Schema.isMaxLength(5))
+  })
+)
+
 /** The findings of a judge whose model writes these replies, over and over, and its prompts. */
-const judgedBy = (name: string, members: ReadonlyArray<Judged>, written: ReadonlyArray<string>) => {
+const judgedBy = (
+  name: string,
+  members: ReadonlyArray<Judged>,
+  written: ReadonlyArray<string>,
+  given: Partial<Rubric> = {}
+) => {
   const judge = Judges.named(name) ?? assert.fail(`there is no judge ${name}`)
   const prompts: Array<string> = []
-  const found = Effect.runSync(
-    judge.of<never>(members, judge.criteria, ({ prompt, read }) =>
+  const rubric = { criteria: judge.criteria, buffer: [], cap: 3, ...given }
+  const { buffer = [], findings: found } = Effect.runSync(
+    judge.of<never>(members, rubric, ({ prompt, read }) =>
       Effect.sync(() => read(written[(prompts.push(prompt) - 1) % written.length] ?? ""))
     )
   )
-  return { found, prompts }
+  return { found, prompts, buffer }
 }
 
 const always = (name: string, members: ReadonlyArray<Judged>, text: string) => judgedBy(name, members, [text]).found
@@ -131,5 +153,80 @@ describe("judges", () => {
           .split("\n")
           .filter((text) => text.startsWith("<turn") || text.startsWith("<observation")))
           assert.notMatch(line, /<(?:better|earliest|critical|scores)>/u)
+  })
+
+  it.prop(
+    "by rubrics: the buffer keeps its cap and the user's criteria, and a score ignores a factor of the weights",
+    [group, rubrics],
+    ([members, { added, known, scores }]) => {
+      const buffer = known.map((one, index) => ({ ...one, title: `known ${index}` }))
+      const given = { buffer, cap: 2 }
+      const written = added.map(
+        ({ isFault, title, weight }) =>
+          `<${isFault ? "fault" : "merit"} weight="${weight}">${title}</${isFault ? "fault" : "merit"}>`
+      )
+      const judge = (scoring: (count: number, index: number) => ReadonlyArray<number>) => {
+        let asked = 0
+        return Effect.runSync(
+          (Judges.named("rubric") ?? assert.fail("there is none")).of<never>(
+            members,
+            { criteria: "It is right.", ...given },
+            ({ key, prompt, read }) =>
+              Effect.sync(() => {
+                const count = prompt.split("\n").filter((line) => /^\d+\. /u.test(line)).length
+                return read(
+                  key === "criteria" ? written.join("\n") : `<scores>${scoring(count, asked++).join(", ")}</scores>`
+                )
+              })
+          )
+        )
+      }
+      const drawn = judge((count, index) =>
+        Array.from({ length: count }, (_, at) => scores[(at + index) % scores.length] ?? 0)
+      )
+      const after = drawn.buffer ?? []
+      const users = (all: ReadonlyArray<{ readonly isPersistent: boolean }>) =>
+        all.filter(({ isPersistent }) => isPersistent)
+      assert.isAtMost(after.length, Math.max(given.cap, users(after).length))
+      assert.deepStrictEqual(users(after), users(buffer.length === 0 ? after : buffer))
+      for (const { score = Number.NaN } of drawn.findings) assert.isTrue(score >= 0 && score <= 1)
+      // Where a score is missing all have their own rewards, and the buffer is as it was.
+      const failed = judge(() => [])
+      assert.deepStrictEqual(
+        failed.findings,
+        members.map(({ reward }) => ({ score: reward }))
+      )
+      if (buffer.length > 0) assert.deepStrictEqual(failed.buffer, buffer)
+      const row = buffer.map((_, at) => scores[at % scores.length] ?? 0)
+      if (buffer.length > 0)
+        assert.closeTo(
+          scoreOf(buffer, row),
+          scoreOf(
+            buffer.map((one) => ({ ...one, weight: 7 * one.weight })),
+            row
+          ),
+          1e-9
+        )
+    }
+  )
+
+  it("by rubrics: a criterion on which all agree leaves before one that separates, and faults count against", () => {
+    const named = (title: string, isPersistent = false) => ({ title, weight: 1, isFault: false, isPersistent })
+    const criteria = [named("agreed"), named("separates"), named("user", true), named("agreed too")]
+    const scores = [
+      [2, 0, 1, 1],
+      [2, 2, 1, 1]
+    ]
+    assert.deepStrictEqual(
+      kept(criteria, scores, 2).map(({ title }) => title),
+      ["separates", "user"]
+    )
+    assert.deepStrictEqual(
+      kept(criteria, scores, 3).map(({ title }) => title),
+      ["agreed", "separates", "user"]
+    )
+    const fault = { ...named("fault"), isFault: true }
+    assert.strictEqual(scoreOf([named("merit"), fault], [2, 0]), 1)
+    assert.strictEqual(scoreOf([named("merit"), fault], [2, 2]), 0.5)
   })
 })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
+import { each, type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
 
 /**
  * EPO's judge of key turns: it reads a whole episode with its score and names the turns that decided it. Numbers of no turn are
@@ -9,8 +9,8 @@ export const keyTurns: Judge<"key-turns"> = {
   name: "key-turns",
   source: "EPO, arXiv 2502.12486",
   criteria: "A turn is critical if the outcome would probably have been worse without it.",
-  of: (group, criteria, ask) =>
-    Effect.forEach(
+  of: (group, { criteria }, ask) =>
+    each(
       group,
       Effect.fnUntraced(function* (rollout, index) {
         const named = yield* ask({
@@ -22,8 +22,7 @@ export const keyTurns: Judge<"key-turns"> = {
           }
         })
         return { turns: rollout.turns.map((_, turn) => ({ critical: named?.includes(turn + 1) === true })) }
-      }),
-      { concurrency: "unbounded" }
+      })
     )
 }
 

@@ -9,7 +9,7 @@ export const pairs: Judge<"pairs"> = {
   name: "pairs",
   source: "SPO, arXiv 2401.04056",
   criteria: "The better attempt has the better final answer; of equally good answers, that with the sounder way to it.",
-  of: Effect.fnUntraced(function* (group, criteria, ask) {
+  of: Effect.fnUntraced(function* (group, { criteria }, ask) {
     const texts = group.map(turnsOf)
     const ordered = group.flatMap((first, i) =>
       group.flatMap((second, j) => (texts[i] === texts[j] ? [] : [{ first, second, key: `${i}-${j}` }]))
@@ -25,7 +25,7 @@ export const pairs: Judge<"pairs"> = {
     )
     const chances = new Map(won)
     const chance = (i: number, j: number) => chances.get(`${i}-${j}`) ?? 0.5
-    return group.map((_, i) => ({ beats: group.map((_, j) => (chance(i, j) + 1 - chance(j, i)) / 2) }))
+    return { findings: group.map((_, i) => ({ beats: group.map((_, j) => (chance(i, j) + 1 - chance(j, i)) / 2) })) }
   })
 }
 

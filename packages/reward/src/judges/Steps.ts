@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
+import { each, type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
 
 /**
  * FAPO's judge of steps: the earliest turn of a success that is wrong, or −1. It is asked for successes alone; a judge that
@@ -9,8 +9,8 @@ export const steps: Judge<"steps"> = {
   name: "steps",
   source: "FAPO, arXiv 2510.22543",
   criteria: "A turn is wrong if it claims what neither an observation nor sound reasoning supports.",
-  of: (group, criteria, ask) =>
-    Effect.forEach(
+  of: (group, { criteria }, ask) =>
+    each(
       group,
       Effect.fnUntraced(function* (rollout, index) {
         if (rollout.reward <= 0) return { flawed: false }
@@ -24,8 +24,7 @@ export const steps: Judge<"steps"> = {
           }
         })
         return { flawed: first !== null && first !== -1 }
-      }),
-      { concurrency: "unbounded" }
+      })
     )
 }
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
+import { each, type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
 
 /**
  * RubricEM's judge of stages, where each turn is one: 0, 1 or 2 for each turn, scaled to [0, 1]. Where it gives no scores, each
@@ -9,8 +9,8 @@ export const turns: Judge<"turns"> = {
   name: "turns",
   source: "RubricEM, arXiv 2605.10899",
   criteria: "A good turn brings the attempt closer to a right answer; ignore length, tags and tone.",
-  of: (group, criteria, ask) =>
-    Effect.forEach(
+  of: (group, { criteria }, ask) =>
+    each(
       group,
       Effect.fnUntraced(function* (rollout, index) {
         const scores = yield* ask({
@@ -24,8 +24,7 @@ export const turns: Judge<"turns"> = {
           }
         })
         return { turns: rollout.turns.map((_, turn) => ({ score: scores?.[turn] ?? rollout.reward })) }
-      }),
-      { concurrency: "unbounded" }
+      })
     )
 }
 

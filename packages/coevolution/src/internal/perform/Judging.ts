@@ -3,13 +3,24 @@ import { Invariant, type Question, RandomStream, type Trajectory } from "@inspo/
 import { Journal, type JournalError, Records } from "@inspo/journal"
 import { type Bookkeeping, Ledger } from "@inspo/ledger"
 import { GrpoBatch } from "@inspo/policy-gradient"
-import { type AskJudge, type JudgeModel, type JudgeQuestion, JudgeModels, Reply, type RewardError } from "@inspo/reward"
+import {
+  type AskJudge,
+  type Criterion,
+  type FindingOfJudge,
+  type Judged,
+  type JudgeModel,
+  type JudgeQuestion,
+  JudgeModels,
+  Reply,
+  type RewardError
+} from "@inspo/reward"
 import { Effect, Equal, Ref, Result } from "effect"
+import type * as Command from "../../Command.ts"
 import { type Algorithm, sharesGroups } from "../../Algorithm.ts"
 import { type ConfigError, unknownPrice } from "../../ConfigError.ts"
 import { type JudgedMethod, judgedMethods } from "../../JudgedMethods.ts"
 import type { RunData } from "../../RunData.ts"
-import type { Findings } from "../../RunEvent.ts"
+import type { Findings, Rubrics } from "../../RunEvent.ts"
 import * as Counterfactual from "./Counterfactual.ts"
 import * as Rollouts from "./Rollouts.ts"
 
@@ -31,11 +42,36 @@ export const make = Effect.fnUntraced(function* (
   const informationOf = yield* Counterfactual.make(algorithm)
   const gather = sharesGroups(algorithm) ? GrpoBatch.sharedGroups : GrpoBatch.groups
 
+  /** Judges the groups of each question in order, so that each group has the criteria of those before it. */
+  const judgedBy = Effect.fnUntraced(function* (
+    { cap, criteria, judge, setting }: JudgedMethod,
+    groups: ReadonlyArray<{ readonly judged: ReadonlyArray<Judged>; readonly question: Question.QuestionId }>,
+    rubrics: Rubrics,
+    ask: (group: number) => AskJudge<Unasked>
+  ) {
+    const indexed = groups.map((group, index) => ({ ...group, index }))
+    const findings = new Map<number, ReadonlyArray<FindingOfJudge>>()
+    const after: { [question: string]: ReadonlyArray<Criterion> } = {}
+    yield* Effect.forEach(
+      Map.groupBy(indexed, (group) => group.question),
+      Effect.fnUntraced(function* ([id, own]) {
+        for (const { index, judged } of own) {
+          const rubric = { criteria, cap, buffer: after[id] ?? rubrics[id] ?? [] }
+          const judgement = yield* judge.of(judged, rubric, ask(index))
+          findings.set(index, judgement.findings)
+          if (judgement.buffer !== undefined) after[id] = judgement.buffer
+        }
+      }),
+      { concurrency: "unbounded", discard: true }
+    )
+    return { after, findings: groups.map((_, index) => Invariant.get(findings, index, `group of ${setting}`)) }
+  })
+
   const asking =
     (method: JudgedMethod, model: JudgeModel, counts: Ref.Ref<Counts>, step: number) =>
     (group: number): AskJudge<Unasked> => {
       const put = paying(bookkeeping, records, model, step)
-      return <A>({ key, prompt, read }: JudgeQuestion<A>) =>
+      return <A>({ isOpen = false, key, prompt, read }: JudgeQuestion<A>) =>
         Effect.gen(function* () {
           const path = [step, method.setting, group, key]
           const asked = (time: number) =>
@@ -44,7 +80,8 @@ export const make = Effect.fnUntraced(function* (
               ({ text }) => (text === null ? null : read(text))
             )
           const found = yield* asked(0)
-          const isDrawn = RandomStream.make(algorithm.randomSeed, ["judge-again", ...path]).next() < method.again
+          const isDrawn =
+            !isOpen && RandomStream.make(algorithm.randomSeed, ["judge-again", ...path]).next() < method.again
           const second = found !== null && isDrawn ? yield* asked(1) : null
           yield* Ref.update(counts, (before) => ({
             asked: before.asked + 1,
@@ -57,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
     }
 
   return Effect.fn("Perform.judge")(function* (
-    step: number,
+    { rubrics, step }: Pick<Command.PlanTraining, "rubrics" | "step">,
     trajectories: ReadonlyArray<Trajectory.Trajectory>,
     hasChanged: boolean
   ) {
@@ -65,28 +102,34 @@ export const make = Effect.fnUntraced(function* (
     if (methods.length === 0 && informed === null) return null
     const counts = yield* Ref.make(nothingAsked)
     const groups = yield* Effect.forEach(gather(trajectories), (group) =>
-      Effect.map(question(group[0].questionId), (asked) => ({ group, judged: group.map(judgedOf(asked)) }))
+      Effect.map(question(group[0].questionId), (asked) => ({
+        group,
+        question: asked.id,
+        judged: group.map(judgedOf(asked))
+      }))
     )
     const found = yield* Effect.forEach(methods, (method) =>
-      Effect.flatMap(models(method.setting), (model) => {
-        const ask = asking(method, model, counts, step)
-        return Effect.forEach(groups, ({ judged }, index) => method.judge.of(judged, method.criteria, ask(index)), {
-          concurrency: "unbounded"
-        })
-      })
+      Effect.flatMap(models(method.setting), (model) =>
+        judgedBy(method, groups, rubrics, asking(method, model, counts, step))
+      )
     )
     const information = new Map((informed ?? []).map(({ trajectory, ...turns }) => [trajectory, turns]))
     const of = groups.flatMap(({ group }, index) =>
       group.map(({ id }, member) => {
-        const own = found.map((ofMethod) => Invariant.at(Invariant.at(ofMethod, index, "group"), member, "finding"))
+        const own = found.map(({ findings }) => Invariant.at(Invariant.at(findings, index, "group"), member, "finding"))
         return Object.assign({ trajectory: id }, information.get(id), ...own)
       })
     )
-    return { of, ...(yield* Ref.get(counts)) } satisfies Findings
+    const after: Rubrics = Object.assign({}, ...found.map((method) => method.after))
+    return {
+      of,
+      ...(yield* Ref.get(counts)),
+      ...(Object.keys(after).length === 0 ? {} : { rubrics: after })
+    } satisfies Findings
   })
 })
 
-type Counts = Omit<Findings, "of">
+type Counts = Omit<Findings, "of" | "rubrics">
 
 const nothingAsked: Counts = { asked: 0, unread: 0, again: 0, differing: 0 }
 

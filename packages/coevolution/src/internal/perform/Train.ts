@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* (
 
   const plan = Effect.fn("Perform.planTraining")(function* (command: Command.PlanTraining) {
     const sampled = yield* trainedOn(store, command.groups, command.replaced)
-    const findings = yield* judge(command.step, sampled, algorithm.train.staleness > 0 || command.replaced.length > 0)
+    const findings = yield* judge(command, sampled, algorithm.train.staleness > 0 || command.replaced.length > 0)
     const batch = yield* build(command, sampled, findings)
     yield* Ref.set(planned, batch)
     return trainingPlanned(batch, command.replaced, findings)
