@@ -42,31 +42,6 @@ export const make = Effect.fnUntraced(function* (
   const informationOf = yield* Counterfactual.make(algorithm)
   const gather = sharesGroups(algorithm) ? GrpoBatch.sharedGroups : GrpoBatch.groups
 
-  /** Judges the groups of each question in order, so that each group has the criteria of those before it. */
-  const judgedBy = Effect.fnUntraced(function* (
-    { cap, criteria, judge, setting }: JudgedMethod,
-    groups: ReadonlyArray<{ readonly judged: ReadonlyArray<Judged>; readonly question: Question.QuestionId }>,
-    rubrics: Rubrics,
-    ask: (group: number) => AskJudge<Unasked>
-  ) {
-    const indexed = groups.map((group, index) => ({ ...group, index }))
-    const findings = new Map<number, ReadonlyArray<FindingOfJudge>>()
-    const after: { [question: string]: ReadonlyArray<Criterion> } = {}
-    yield* Effect.forEach(
-      Map.groupBy(indexed, (group) => group.question),
-      Effect.fnUntraced(function* ([id, own]) {
-        for (const { index, judged } of own) {
-          const rubric = { criteria, cap, buffer: after[id] ?? rubrics[id] ?? [] }
-          const judgement = yield* judge.of(judged, rubric, ask(index))
-          findings.set(index, judgement.findings)
-          if (judgement.buffer !== undefined) after[id] = judgement.buffer
-        }
-      }),
-      { concurrency: "unbounded", discard: true }
-    )
-    return { after, findings: groups.map((_, index) => Invariant.get(findings, index, `group of ${setting}`)) }
-  })
-
   const asking =
     (method: JudgedMethod, model: JudgeModel, counts: Ref.Ref<Counts>, step: number) =>
     (group: number): AskJudge<Unasked> => {
@@ -127,6 +102,31 @@ export const make = Effect.fnUntraced(function* (
       ...(Object.keys(after).length === 0 ? {} : { rubrics: after })
     } satisfies Findings
   })
+})
+
+/** Judges the groups of each question in order, so that each group has the criteria of those before it. */
+const judgedBy = Effect.fnUntraced(function* (
+  { cap, criteria, judge, setting }: JudgedMethod,
+  groups: ReadonlyArray<{ readonly judged: ReadonlyArray<Judged>; readonly question: Question.QuestionId }>,
+  rubrics: Rubrics,
+  ask: (group: number) => AskJudge<Unasked>
+) {
+  const indexed = groups.map((group, index) => ({ ...group, index }))
+  const findings = new Map<number, ReadonlyArray<FindingOfJudge>>()
+  const after: { [question: string]: ReadonlyArray<Criterion> } = {}
+  yield* Effect.forEach(
+    Map.groupBy(indexed, (group) => group.question),
+    Effect.fnUntraced(function* ([id, own]) {
+      for (const { index, judged } of own) {
+        const rubric = { criteria, cap, buffer: after[id] ?? rubrics[id] ?? [] }
+        const judgement = yield* judge.of(judged, rubric, ask(index))
+        findings.set(index, judgement.findings)
+        if (judgement.buffer !== undefined) after[id] = judgement.buffer
+      }
+    }),
+    { concurrency: "unbounded", discard: true }
+  )
+  return { after, findings: groups.map((_, index) => Invariant.get(findings, index, `group of ${setting}`)) }
 })
 
 type Counts = Omit<Findings, "of" | "rubrics">
