@@ -1,4 +1,4 @@
-import type { Instruction } from "@inspo/domain"
+import { type Instruction, Invariant } from "@inspo/domain"
 import {
   Engine,
   type EngineError,
@@ -43,6 +43,8 @@ export interface Episode {
 export interface OpenEpisode {
   /** What the address of its calls contains. */
   readonly name: string
+  /** Forgets its calls: it is played again. */
+  readonly restart: Effect.Effect<void>
   /** Ends it, and returns what was recorded. A call that is still open is not. */
   readonly close: Effect.Effect<Recorded>
 }
@@ -102,15 +104,17 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
       return { choices, promptTokens: planned.request.prompt.length }
     }),
     open: (episode) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         const name = String(opened++)
-        const state: State = { episode, answers: new Answers(), asked: new Map(), calls: 0, limit: null }
-        states.set(name, state)
-        const close = Effect.sync(() => {
-          states.delete(name)
-          return { recording: Segments.recording(state.answers.all, tokenizer), limit: state.limit }
+        const restart = Effect.sync(() => {
+          states.set(name, { episode, answers: new Answers(), asked: new Map(), calls: 0, limit: null })
         })
-        return { name, close }
+        const close = Effect.sync(() => {
+          const { answers, limit } = Invariant.get(states, name, "episode")
+          states.delete(name)
+          return { recording: Segments.recording(answers.all, tokenizer), limit }
+        })
+        return Effect.as(restart, { name, restart, close })
       })
   })
 })

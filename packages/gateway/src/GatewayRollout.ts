@@ -10,48 +10,20 @@ import {
   RolloutError,
   Transcription
 } from "@inspo/rollout"
-import { Effect, Layer, Queue, Ref, Result, type Schema } from "effect"
+import { Effect, Layer, Queue, Ref, Result } from "effect"
+import { OutsideAgent } from "@inspo/outside"
 import { Gateway, type Recorded } from "./Gateway.ts"
 import { pathOf } from "./routes.ts"
-
-/** An agent outside, such as those of `@inspo/outside`. */
-export interface Player {
-  /** As errors name it. */
-  readonly name: string
-  readonly ask: (call: PlayerCall) => Effect.Effect<Played, PlayerFailed>
-}
-
-/** An episode, as an agent outside gets it: it asks `model` at `baseUrl`, and need not use `prompt`. */
-export interface PlayerCall {
-  readonly id: string
-  readonly prompt: string
-  readonly case: Schema.JsonObject
-  readonly baseUrl: string
-  readonly model: string
-  readonly attempt: number
-}
-
-/** The output of an episode; a `score` in [0, 1] is its reward. */
-export interface Played {
-  readonly output: Schema.Json
-  readonly score?: number
-}
-
-/** There is no output. A `status` of 400 to 499 says that another episode would have none either. */
-export interface PlayerFailed {
-  readonly message: string
-  readonly status: number | null
-}
 
 /** `url` is where the gateway listens; `agent` says what a run has to know of the player. */
 export interface GatewayRolloutOptions {
   readonly agent: Agent
-  readonly player: Player
+  readonly player: OutsideAgent.OutsideAgent
   readonly url: string
 }
 
 /**
- * Rollouts that a {@link Player} plays, at most `engine.profile.concurrency` at once. The reward is the player's own `score`, or that of
+ * Rollouts that an agent outside plays, at most `engine.profile.concurrency` at once. The reward is the player's own `score`, or that of
  * its output: of its last `<answer>`, or else of all of it.
  *
  * An episode without an output has failed, unless a limit ended it, see {@link Recorded}. One whose player did not ask the
@@ -68,20 +40,19 @@ const make = Effect.fnUntraced(function* ({ agent, player, url }: GatewayRollout
   /** Plays an episode to its end. */
   const play = Effect.fnUntraced(function* (episode: Episode) {
     const { instruction, question } = episode
-    const { close, name } = yield* gateway.open({ seed: episode.seed, instruction })
-    const played = yield* player
-      .ask({
-        id: episode.id,
-        prompt: instruction.text,
-        case: caseOf(question),
-        baseUrl: `${url}${pathOf(name)}`,
-        model: gateway.model,
-        attempt: 0
-      })
-      .pipe(
-        Effect.result,
-        Effect.onInterrupt(() => close)
-      )
+    const { close, name, restart } = yield* gateway.open({ seed: episode.seed, instruction })
+    const call = {
+      id: episode.id,
+      prompt: instruction.text,
+      case: caseOf(question),
+      baseUrl: `${url}${pathOf(name)}`,
+      model: gateway.model,
+      attempt: 0
+    }
+    const played = yield* player.ask(call, restart).pipe(
+      Effect.result,
+      Effect.onInterrupt(() => close)
+    )
     const recorded = yield* close
     if (Result.isFailure(played) && isUseless(played.failure) && recorded.limit === null)
       return yield* new RolloutError({
@@ -94,7 +65,7 @@ const make = Effect.fnUntraced(function* ({ agent, player, url }: GatewayRollout
   })
 
   /** The score of an episode: its player's own, or that of its output. */
-  const scoring = (played: Result.Result<Played, PlayerFailed>) => {
+  const scoring = (played: Result.Result<OutsideAgent.Reply, OutsideAgent.OutsideFailed>) => {
     if (Result.isFailure(played)) return Delivery.scoring(reward.score, () => [])
     const { output, score } = played.success
     const answer = typeof output === "string" ? output : JSON.stringify(output)
@@ -109,9 +80,9 @@ const make = Effect.fnUntraced(function* ({ agent, player, url }: GatewayRollout
     { onFinished = () => Effect.void }: CollectOptions<E> = {}
   ) {
     yield* Effect.annotateCurrentSpan({ agent: agent.name, episodes: episodes.length })
-    const results = new Map<number, Result.Result<Played, PlayerFailed>>()
+    const results = new Map<number, Result.Result<OutsideAgent.Reply, OutsideAgent.OutsideFailed>>()
     const score = (finished: Delivery.FinishedEpisode) =>
-      scoring(results.get(finished.index) ?? Result.fail({ message: "", status: null }))(finished)
+      scoring(results.get(finished.index) ?? Result.fail(OutsideAgent.failed(player.name, "was not asked")))(finished)
     return yield* Delivery.collect(episodes, { score, onFinished }, (finished, isStopping) =>
       Effect.forEach(
         episodes,
@@ -137,7 +108,7 @@ const make = Effect.fnUntraced(function* ({ agent, player, url }: GatewayRollout
 
 /** Why an episode is over. */
 const endOf = (
-  played: Result.Result<Played, PlayerFailed>,
+  played: Result.Result<OutsideAgent.Reply, OutsideAgent.OutsideFailed>,
   { limit, recording }: Recorded
 ): Delivery.FinishedEpisode["end"] => {
   const failed = (failure: string) => ({ _tag: "End", reason: "failed", failure }) as const
@@ -147,10 +118,10 @@ const endOf = (
     : { _tag: "End", reason: "answered" }
 }
 
-const isUseless = ({ status }: PlayerFailed): boolean => status !== null && status >= 400 && status < 500
+const isUseless = ({ status }: OutsideAgent.OutsideFailed): boolean => status !== null && status >= 400 && status < 500
 
 /** What a player may know of a question: all but its answers. */
-const caseOf = ({ conversation, id, question }: Episode["question"]): PlayerCall["case"] => ({
+const caseOf = ({ conversation, id, question }: Episode["question"]): OutsideAgent.Call["case"] => ({
   id,
   question,
   ...(conversation === undefined ? {} : { conversation: conversation.map(({ content, role }) => ({ role, content })) })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { type Gateway, GatewayRollout, layer as layerGateway, routes } from "@inspo/gateway"
 import type { Engine } from "@inspo/engine"
+import { OutsideAgent } from "@inspo/outside"
 import { Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
 import { ActionParser, Agents, defaultConfig, layer as layerInside, Prompt, Rollout } from "@inspo/rollout"
@@ -45,14 +46,14 @@ const limits = {
 type Ask = (messages: ReadonlyArray<object>, stop: ReadonlyArray<string>) => Promise<string | null>
 
 /** A rollout whose agent is a function. */
-const outside = (play: (ask: Ask, call: GatewayRollout.PlayerCall) => Promise<GatewayRollout.Played>) =>
+const outside = (play: (ask: Ask, call: OutsideAgent.Call) => Promise<OutsideAgent.Reply>) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const services = yield* Effect.context<Gateway | Engine>()
       const { handler } = HttpRouter.toWebHandler(routes.pipe(Layer.provide(Layer.succeedContext(services))), {
         disableLogger: true
       })
-      const ask = Effect.fnUntraced(function* (call: GatewayRollout.PlayerCall) {
+      const ask = Effect.fnUntraced(function* (call: OutsideAgent.Call) {
         const post: Ask = async (messages, stop) => {
           const body = JSON.stringify({ messages, stop, include_stop_str_in_output: true })
           const response = await handler(new Request(`${call.baseUrl}/chat/completions`, { method: "POST", body }))
@@ -60,7 +61,7 @@ const outside = (play: (ask: Ask, call: GatewayRollout.PlayerCall) => Promise<Ga
         }
         return yield* Effect.tryPromise({
           try: () => play(post, call),
-          catch: (cause) => ({ message: String(cause), status: null })
+          catch: (cause) => OutsideAgent.failed("own", String(cause))
         })
       })
       return GatewayRollout.layer({

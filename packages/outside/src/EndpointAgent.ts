@@ -9,10 +9,13 @@ export interface Options {
   readonly url: string
   /** How long one answer may take. */
   readonly timeout: Duration.Input
+  /** How often a call without an answer is repeated; 4 when absent. */
+  readonly retries?: number
 }
 
 /** None for an address that is not valid. */
 export const make = ({
+  retries = 4,
   timeout,
   url
 }: Options): Effect.Effect<Option.Option<OutsideAgent>, never, HttpClient.HttpClient> =>
@@ -37,5 +40,4 @@ export const make = ({
 const decode = Schema.decodeOption(Schema.fromJsonString(Answer))
 
 const retryBudget = "10 minutes"
-const retries = 4
 const mostShown = 300

@@ -25,7 +25,8 @@ export interface Reply {
 export interface OutsideAgent {
   /** As it was named, without credentials. */
   readonly name: string
-  readonly ask: (call: Call) => Effect.Effect<Reply, OutsideFailed>
+  /** `again` runs before a call is repeated from its start. */
+  readonly ask: (call: Call, again?: Effect.Effect<void>) => Effect.Effect<Reply, OutsideFailed>
 }
 
 /** A call without an answer that can be used. `usd` is what it did cost; a `status` of 4xx says that every other call would fail, too. */

@@ -4,7 +4,7 @@ import { type Cause, type Duration, Effect, Exit, Fiber, Queue, Result, Scope, S
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { type Command, keepEnd, lastError } from "./ChildProgram.ts"
 import * as Exchange from "./Exchange.ts"
-import { type Call, failed, type OutsideAgent, type OutsideFailed, type Reply, replyOf } from "./OutsideAgent.ts"
+import { type Call, failed, type OutsideAgent, replyOf } from "./OutsideAgent.ts"
 
 export interface Options {
   readonly command: Command
@@ -23,13 +23,13 @@ export interface Options {
 export const make = Effect.fnUntraced(function* (options: Options) {
   const name = options.command.join(" ")
   const workers = yield* Effect.replicateEffect(worker(name, options), options.workers)
-  const ask = (call: Call) => Effect.suspend(() => leastBusy(workers).ask(call))
+  const ask: OutsideAgent["ask"] = (call, again) => Effect.suspend(() => leastBusy(workers).ask(call, again))
   return { name, ask } satisfies OutsideAgent
 })
 
 interface Worker {
   readonly busy: () => number
-  readonly ask: (call: Call) => Effect.Effect<Reply, OutsideFailed>
+  readonly ask: OutsideAgent["ask"]
 }
 
 const leastBusy = (workers: ReadonlyArray<Worker>): Worker =>
@@ -64,20 +64,22 @@ const worker = Effect.fnUntraced(function* (name: string, options: Options) {
     return yield* replyOf(name, answer.success)
   })
 
-  const ask = (call: Call) =>
+  const ask = (call: Call, again: Effect.Effect<void> = Effect.void) =>
     inFlight.withPermit(attempt(call)).pipe(
       Effect.catchTag("Broken", () =>
-        inFlight.withPermits(mostInFlight)(attempt({ ...call, id: `${call.id} again`, attempt: call.attempt + 1 }))
+        inFlight.withPermits(mostInFlight)(
+          Effect.andThen(again, attempt({ ...call, id: `${call.id} again`, attempt: call.attempt + 1 }))
+        )
       ),
       Effect.catchTag("Broken", ({ reason }) => Effect.fail(failed(name, reason)))
     )
 
   return {
     busy: () => busy,
-    ask: (call) =>
+    ask: (call, again) =>
       Effect.acquireUseRelease(
         Effect.sync(() => (busy += 1)),
-        () => ask(call),
+        () => ask(call, again),
         () => Effect.sync(() => (busy -= 1))
       )
   } satisfies Worker
