@@ -4,6 +4,10 @@ import { inFile, type Mutation } from "./planted.ts"
 
 const search = inFile("packages/evolve/src/Search.ts")
 const verdict = inFile("packages/evolve/src/Viewing.ts")
+const searchEvidence = inFile("packages/evolve/src/Evidence.ts")
+const promptComparison = inFile("packages/evolve/src/Comparison.ts")
+const compareShell = inFile("packages/evolve/src/Compare.ts")
+const bounded = inFile("packages/statistics/src/Bounded.ts")
 const conclude = inFile("packages/evolution/src/Conclude.ts")
 const evolveCalls = inFile("packages/evolve/src/Calls.ts")
 const evolveLog = inFile("packages/evolve/src/Log.ts")
@@ -176,7 +180,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "finalist,\n    test",
     "a prompt is returned that is not shown to be better"
   ),
-  verdict(
+  searchEvidence(
     "meanOf(after, 0) - meanOf(before, 1)",
     "meanOf(after, 1) - meanOf(before, 0)",
     "a missing score speaks for the new prompt"
@@ -188,6 +192,25 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   conclude("found.lower > 0", "found.mean > 0", "a difference within its interval is one"),
   conclude("asLarge / (permutations + 1)", "asLarge / (2 * permutations)", "the test of signs takes twice its risk"),
+  promptComparison("0.05 / (arms.length - 1)", "0.05", "each of several candidates takes the whole risk"),
+  promptComparison(
+    "new Set([...(state.shown[at] ?? []), ...shown])",
+    "new Set(shown)",
+    "a claim that was shown is lost"
+  ),
+  promptComparison("before.length === settings.samples && ", "", "a case counts before all its answers are there"),
+  promptComparison("isCut || open.length === 0", "isCut", "a comparison asks on when it knows"),
+  compareShell(
+    "same * samples + ask.sample",
+    "ask.sample",
+    "a prompt that is compared with itself gets its own answers"
+  ),
+  conclude(
+    '"no-worse": Bounded.evidence(losses, margin,',
+    '"no-worse": Bounded.evidence(losses, 2 * margin,',
+    "a loss of twice the margin is no worse"
+  ),
+  bounded("share: 3 / 32", "share: 1 / 4", "bets are made with more money than there is"),
   evolveCalls(
     "if (earlier !== null) {",
     "if (earlier === undefined) {",

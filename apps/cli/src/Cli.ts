@@ -4,13 +4,14 @@ import { PlainText } from "@inspo/domain"
 import { Cause, Console, Effect, Layer, Logger, Option, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { evaluate, methods, score } from "./commands/compare.ts"
+import { compare } from "./commands/gate.ts"
 import { data } from "./commands/data.ts"
 import { evolve } from "./commands/evolve.ts"
 import { dashboard, exportRun, replay, show } from "./commands/look.ts"
 import { serve } from "./commands/serve.ts"
 import { engine, retriever } from "./commands/servers.ts"
 import { doctor, init, plan, resume, run } from "./commands/start.ts"
-import { CommandFailure, oneLine, remedy, systemWords, UsageError } from "./Failure.ts"
+import { CommandFailure, oneLine, remedy, systemWords, Unmet, UsageError } from "./Failure.ts"
 import { helpLines } from "./terminal/Help.ts"
 import * as StandardStreams from "./StandardStreams.ts"
 import * as Reporter from "./terminal/Reporter.ts"
@@ -40,7 +41,7 @@ export const inspo = Command.make("inspo").pipe(
   Command.withSubcommands([
     { group: "Start", commands: [doctor, evolve, init, plan, run, resume] },
     { group: "Look", commands: [show, dashboard, replay, exportRun] },
-    { group: "Compare", commands: [evaluate, score, methods] },
+    { group: "Compare", commands: [compare, evaluate, score, methods] },
     { group: "Connect", commands: [serve, data, retriever, engine] }
   ])
 )
@@ -136,9 +137,9 @@ const settingNamed = Effect.fnUntraced(function* (name: string) {
   })
 })
 
-function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {
+function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure | Unmet {
   const error = Cause.squash(cause)
-  if (error instanceof UsageError || error instanceof CommandFailure) return error
+  if (error instanceof UsageError || error instanceof CommandFailure || error instanceof Unmet) return error
   const message =
     error instanceof PlatformError.PlatformError
       ? `${error.message}: ${systemWords(error)}`

@@ -1,4 +1,4 @@
-import { PlatformError, Predicate, Runtime, Schema } from "effect"
+import { Effect, PlatformError, Predicate, Runtime, Schema } from "effect"
 
 const fields = { problem: Schema.String, cause: Schema.optionalKey(Schema.Defect()) }
 
@@ -19,6 +19,28 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
     return this.problem
   }
 }
+
+/** What `--require` asks for is not met: the contrary is shown (exit code 3), or neither is (4). All files are written. */
+export class Unmet extends Schema.TaggedError<Unmet>()("Unmet", { problem: Schema.String, isShown: Schema.Boolean }) {
+  override get [Runtime.errorExitCode]() {
+    return this.isShown ? 3 : 4
+  }
+  override readonly [Runtime.errorReported] = false
+  override get message() {
+    return this.problem
+  }
+}
+
+/** Fails with {@link Unmet} unless a requirement is met; null where neither it nor the contrary is shown. */
+export const assertMet = (requirement: string, isMet: boolean | null): Effect.Effect<void, Unmet> =>
+  isMet === true
+    ? Effect.void
+    : Effect.fail(
+        new Unmet({
+          problem: `--require ${requirement} is ${isMet === false ? "not met" : "undecided"}.`,
+          isShown: isMet === false
+        })
+      )
 
 /** A text in one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/gu, " ").trim()

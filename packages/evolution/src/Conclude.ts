@@ -76,7 +76,7 @@ export const heldOut = (
   { margin = 0, risk = 0.05, seed }: { readonly seed: number; readonly margin?: number; readonly risk?: number }
 ): Shown => {
   const least = pairs.map((pair) => pair.least)
-  const gain = gainOf(least)
+  const gain = gainOf(least, risk)
   const isHigh = (differences: ReadonlyArray<number>) => average(differences) > 0 && chance(differences, seed) <= risk
   // The test of signs excludes a loss more often than the interval does.
   if (isHigh(least)) return { verdict: "better", gain: { ...gain, lower: Math.max(0, gain.lower) } }
@@ -85,23 +85,77 @@ export const heldOut = (
 }
 
 /** {@link heldOut} at any time: the gain with bounds that hold together at all looks, with probability 1 - `risk`, whatever is missing. */
-export const sequence = (pairs: ReadonlyArray<Pair>, risk = 0.05): Difference.Difference => {
+export const sequence = (pairs: ReadonlyArray<Pair>, risk = 0.05, bets?: Bounded.Bets): Difference.Difference => {
   const [least, most] = [pairs.map((pair) => pair.least), pairs.map((pair) => pair.most)]
   return {
     mean: (average(least) + average(most)) / 2,
-    lower: -Bounded.upperBound(
-      least.map((one) => -one),
-      risk / 2
-    ),
-    upper: Bounded.upperBound(most, risk / 2)
+    lower: -Bounded.upperBound(least.map(negated), risk / 2, bets),
+    upper: Bounded.upperBound(most, risk / 2, bets)
   }
 }
 
+/** What can be said of an instruction and its control, where a difference below the margin is of no interest. */
+export const claims = ["better", "no-worse", "worse", "worse-by-margin", "no-gain"] as const
+export type Claim = (typeof claims)[number]
+
+/**
+ * The evidence for each claim, as a logarithm. A claim that is false ever reaches log(1 / risk) with a probability of at most `risk`,
+ * however often one looks.
+ */
+export type Evidence = Readonly<Record<Claim, number>>
+
+export const evidence = (pairs: ReadonlyArray<Pair>, margin: number): Evidence => {
+  const [losses, most] = [pairs.map((pair) => -pair.least), pairs.map((pair) => pair.most)]
+  return {
+    better: Bounded.evidence(losses, 0, Bounded.pairedBets),
+    "no-worse": Bounded.evidence(losses, margin, Bounded.pairedBets),
+    worse: Bounded.evidence(most, 0, Bounded.pairedBets),
+    "worse-by-margin": Bounded.evidence(most, -margin, Bounded.pairedBets),
+    "no-gain": Bounded.evidence(most, margin, Bounded.pairedBets)
+  }
+}
+
+/** About how many pairs like these are evidence enough for a claim; null if no number is. */
+export const needed = (pairs: ReadonlyArray<Pair>, claim: Claim, margin: number, risk: number): number | null => {
+  const bound = { better: 0, worse: 0, "no-worse": margin, "no-gain": margin, "worse-by-margin": -margin }[claim]
+  const isOfLosses = claim === "better" || claim === "no-worse"
+  const values = pairs.map(({ least, most }) => (isOfLosses ? -least : most))
+  return Bounded.neededBelow(values, bound, risk, Bounded.pairedBets)
+}
+
+/** The claims that {@link heldOut} allows after a single look, each at `risk`. */
+export const final = (
+  pairs: ReadonlyArray<Pair>,
+  margin: number,
+  risk: number,
+  seed: number
+): Shown & { readonly claims: ReadonlySet<Claim> } => {
+  const shown = heldOut(pairs, { margin, risk, seed })
+  const reversed = heldOut(
+    pairs.map(({ least, most }) => ({ least: -most, most: -least })),
+    { margin, risk, seed }
+  )
+  const found: Readonly<Record<Claim, boolean>> = {
+    better: shown.verdict === "better",
+    "no-worse": shown.gain.lower > -margin,
+    worse: reversed.verdict === "better",
+    "worse-by-margin": reversed.gain.lower > margin,
+    "no-gain": reversed.gain.lower > -margin
+  }
+  return { ...shown, claims: new Set(claims.filter((claim) => found[claim])) }
+}
+
+/** The verdict that claims allow. Worse by less than the margin is no worse. */
+export const verdictOf = (shown: ReadonlySet<Claim>): Shown["verdict"] =>
+  shown.has("better") ? "better" : shown.has("no-worse") ? "no-worse" : shown.has("worse") ? "worse" : "undecided"
+
+const negated = (value: number): number => -value
+
 const average = (values: ReadonlyArray<number>): number => Bootstrap.meanOf(values) ?? 0
 
-const gainOf = (differences: ReadonlyArray<number>): Difference.Difference => {
+const gainOf = (differences: ReadonlyArray<number>, risk: number): Difference.Difference => {
   if (differences.length === 0) return { mean: 0, lower: -1, upper: 1 }
-  const [lower, upper] = Bounded.differenceInterval(differences)
+  const [lower, upper] = Bounded.differenceInterval(differences, risk)
   return { mean: average(differences), lower, upper }
 }
 

@@ -1,4 +1,4 @@
-/** What happened in a search, in order. The state is a fold of these events; a file of them resumes it. */
+/** What happened in a search or a comparison, in order. The state is a fold of these events; a file of them resumes it. */
 import { Instruction, Question } from "@inspo/domain"
 import { EvolutionEvent } from "@inspo/evolution"
 import { CandidateLint, ModelAnswer } from "@inspo/reflection"
@@ -50,7 +50,9 @@ export const Obtained = Schema.TaggedStruct("Obtained", {
   ...Ask.fields,
   output: Schema.Json,
   isWhole: Schema.Boolean,
-  usd: Usd
+  usd: Usd,
+  /** Whether it is the answer of an earlier comparison; absent if it was paid for here. */
+  isCached: Schema.optionalKey(Schema.Boolean)
 })
 export interface Obtained extends Schema.Schema.Type<typeof Obtained> {}
 

@@ -4,7 +4,7 @@ import { Array as Arr, Chunk, HashMap, Option } from "effect"
 import { sumAll } from "effect/Number"
 import { Blocks, Comparison, Population } from "@inspo/population"
 import { Conclude } from "@inspo/evolution"
-import { Bounded } from "@inspo/statistics"
+import { Bootstrap, Bounded } from "@inspo/statistics"
 import { type Answered, caseId, type Missed } from "./Event.ts"
 
 export type Outcome = Answered | Missed
@@ -266,7 +266,41 @@ const pairsOf = (answers: Answers, original: Instruction.Instruction, prompt: In
   )
 }
 
-const scoreOf = (outcome: Outcome, missing: number): number => (outcome._tag === "Answered" ? outcome.score : missing)
+/** The score of an answer; one that failed has the score `missing`. */
+export const scoreOf = (outcome: Outcome, missing: number): number =>
+  outcome._tag === "Answered" ? outcome.score : missing
+
+/** The answers of two prompts to a case, with the difference of their means: repeated answers are one cluster, and no new case. */
+export interface Cluster extends Conclude.Pair {
+  readonly index: number
+  readonly before: ReadonlyArray<Outcome>
+  readonly after: ReadonlyArray<Outcome>
+}
+
+/** The cases that a control and another prompt both were asked, in the order of `cases`. */
+export const clusters = (
+  answers: Answers,
+  [control, other]: readonly [Instruction.InstructionId, Instruction.InstructionId],
+  cases: ReadonlyArray<number>,
+  scored: (outcome: Outcome, missing: number) => number = scoreOf
+): ReadonlyArray<Cluster> => {
+  const [controls, others] = [ofPrompt(answers, control), ofPrompt(answers, other)]
+  const meanOf = (outcomes: ReadonlyArray<Outcome>, missing: number) =>
+    Bootstrap.meanOf(outcomes.map((outcome) => scored(outcome, missing))) ?? 0
+  return cases.flatMap((index) => {
+    const [before, after] = [at(controls, index), at(others, index)]
+    if (before.length === 0 || after.length === 0) return []
+    return [
+      {
+        index,
+        before,
+        after,
+        least: meanOf(after, 0) - meanOf(before, 1),
+        most: meanOf(after, 1) - meanOf(before, 0)
+      }
+    ]
+  })
+}
 
 /** What a prompt answered to a case, by its index. */
 interface Alone extends Blocks.Scored {

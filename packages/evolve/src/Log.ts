@@ -1,9 +1,9 @@
-/** The log of a search: its events, what they add up to, and the file that keeps them. */
+/** The log of a search or a comparison: its events, what they add up to, and the file that keeps them. */
 import { Instruction, PlainText } from "@inspo/domain"
 import type { JournalError, StoredEvent } from "@inspo/journal"
 import * as FileJournal from "@inspo/journal/file"
 import type { ModelAnswer } from "@inspo/reflection"
-import { Effect, Schema, type Scope, Semaphore } from "effect"
+import { Effect, Schema, type Scope, Semaphore, Struct } from "effect"
 import { againKey, Event, type EventOf, keyOf, type Kind, type Obtained, type Started } from "./Event.ts"
 import * as Search from "./Search.ts"
 import type { Setup } from "./Setup.ts"
@@ -31,15 +31,34 @@ export const Head = Schema.Struct({
 })
 export interface Head extends Schema.Schema.Type<typeof Head> {}
 
-/** Where a search is kept. */
+/** Where a log is kept, and what its first event says of where the answers come from. */
 export interface Place {
   readonly file: string
   readonly identity: Readonly<Record<string, string>>
   readonly cases: ReadonlyArray<unknown>
 }
 
-export interface Log {
-  readonly state: () => Search.State
+/** What a log is of: the form of its file, what must be equal for it to go on, and what its events add up to. */
+export interface Subject<State, Fixed> {
+  readonly format: { readonly name: string; readonly version: number; readonly of: string }
+  /** With `identity` and `cases`, what the first event says. */
+  readonly fixed: Fixed
+  readonly decodeHead: (payload: unknown) => Effect.Effect<object, Schema.SchemaError>
+  readonly begin: State
+  readonly apply: (state: State, event: Event) => State
+}
+
+/** The log of a search. */
+export const ofSearch = (setup: Setup) => ({
+  format,
+  fixed: Struct.pick(setup, ["prompt", "calls", "usd", "minimalGain", "randomSeed"]),
+  decodeHead,
+  begin: Search.begin(setup),
+  apply: Search.apply
+})
+
+export interface Log<State> {
+  readonly state: () => State
   readonly events: ReadonlyArray<Event>
   /** The outputs of the agent, by call. */
   readonly outputs: ReadonlyMap<string, Obtained>
@@ -50,25 +69,25 @@ export interface Log {
 }
 
 /**
- * The log of a search, which goes on from a file if there is a place for one: what earlier processes left in flight is counted first.
- * `onEvent` is called after each new event.
+ * A log, which goes on from a file if there is a place for one: what earlier processes left in flight is counted first. `onEvent` is
+ * called after each new event.
  */
-export const open = Effect.fnUntraced(function* (
-  setup: Setup,
+export const open = Effect.fnUntraced(function* <State, Fixed>(
+  subject: Subject<State, Fixed>,
   place: Place | null,
-  onEvent: (state: Search.State) => void
-): Effect.fn.Return<Log, FileFailed, Scope.Scope> {
-  let state = Search.begin(setup)
+  onEvent: (state: State) => void
+): Effect.fn.Return<Log<State>, FileFailed, Scope.Scope> {
+  let state = subject.begin
   const events: Array<Event> = []
   const outputs = new Map<string, Obtained>()
   const written = new Map<string, ModelAnswer>()
   const count = (event: Event): void => {
-    state = Search.apply(state, event)
+    state = subject.apply(state, event)
     events.push(event)
     if (event._tag === "Obtained") outputs.set(keyOf(event), event)
     if (event._tag === "Written") written.set(event.key, event.answer)
   }
-  const kept = place === null ? nothing : yield* keep(setup, place)
+  const kept = place === null ? nothing : yield* keep(subject, place)
   yield* follow(place?.file ?? "", kept.events, 0, count)
 
   const turn = yield* Semaphore.make(1)
@@ -90,7 +109,7 @@ export const open = Effect.fnUntraced(function* (
           )
     })
   )
-  const write: Log["write"] = (...some) =>
+  const write: Log<State>["write"] = (...some) =>
     Effect.uninterruptible(
       Effect.suspend(() => {
         waiting.push(...some)
@@ -119,7 +138,7 @@ export const read = Effect.fn("Log.read")(function* (file: string): Effect.fn.Re
   const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
   if (first === undefined) return yield* new FileFailed({ file, problem: "is empty; no search has begun" })
   return {
-    head: yield* headOf(file, first),
+    head: yield* headOf(file, format.of, decodeHead(first.payload)),
     events: yield* eventsOf(file, stored),
     behind: (events) =>
       Effect.flatMap(Effect.mapError(journal.readFrom(events + 1), fileFailed), (later) => eventsOf(file, later))
@@ -167,26 +186,18 @@ const nothing: Kept = { events: [], torn: 0, append: () => Effect.void }
 
 const format = { name: "inspo-evolve", version: 4, of: "a search" }
 
-/** Goes on with the file of the same search, or begins one. */
-const keep = Effect.fnUntraced(function* (
-  { calls, minimalGain, prompt, randomSeed, usd }: Setup,
+/** Goes on with the file of the same subject, or begins one. */
+const keep = Effect.fnUntraced(function* <State, Fixed>(
+  { decodeHead, fixed, format }: Subject<State, Fixed>,
   { cases, file, identity }: Place
 ): Effect.fn.Return<Kept, FileFailed, Scope.Scope> {
-  const head: Head = {
-    prompt,
-    cases: decodeCases(JSON.stringify(cases)),
-    calls,
-    usd,
-    minimalGain,
-    randomSeed,
-    identity
-  }
+  const head = { ...fixed, cases: decodeCases(JSON.stringify(cases)), identity }
   const journal = yield* FileJournal.open({ file, mode: "continue", format }).pipe(Effect.mapError(fileFailed))
   const append = (events: ReadonlyArray<{ readonly type: string; readonly payload: unknown }>) =>
     Effect.mapError(journal.append(events.map((event) => ({ ...event, step: 0 }))), fileFailed)
   const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
   if (first === undefined) yield* append([{ type: "Begun", payload: head }])
-  else yield* assertSame(file, yield* headOf(file, first), head)
+  else yield* assertSame(file, format.of, yield* headOf(file, format.of, decodeHead(first.payload)), head)
   return {
     events: yield* eventsOf(file, stored),
     torn: journal.torn,
@@ -197,10 +208,15 @@ const keep = Effect.fnUntraced(function* (
 const fileFailed = ({ cause, detail, file }: JournalError): FileFailed =>
   new FileFailed({ file, problem: describe(detail), ...(cause === undefined ? {} : { cause }) })
 
-const headOf = (file: string, { payload }: StoredEvent): Effect.Effect<Head, FileFailed> =>
+const headOf = <A>(
+  file: string,
+  of: string,
+  head: Effect.Effect<A, Schema.SchemaError>
+): Effect.Effect<A, FileFailed> =>
   Effect.mapError(
-    decodeHead(payload),
-    ({ message }) => new FileFailed({ file, problem: `its first event is that of no search: ${describe(message)}` })
+    head,
+    ({ message }) =>
+      new FileFailed({ file, problem: `its first event is that of no ${of.slice(2)}: ${describe(message)}` })
   )
 
 const eventsOf = (file: string, stored: ReadonlyArray<StoredEvent>) =>
@@ -215,12 +231,12 @@ const decodeCases = Schema.decodeSync(Schema.fromJsonString(Head.fields.cases))
 const decodeEvent = Schema.decodeUnknownEffect(Event)
 const decodeHead = Schema.decodeUnknownEffect(Head)
 
-const assertSame = (file: string, found: Head, head: Head): Effect.Effect<void, FileFailed> => {
-  const [before, now] = [found, head].map(({ identity, ...rest }) => ({ ...rest, ...identity }))
+const assertSame = (file: string, of: string, found: object, head: object): Effect.Effect<void, FileFailed> => {
+  const [before, now] = [found, head].map((one) => ({ ...one, identity: undefined, ...Reflect.get(one, "identity") }))
   const differing = Object.keys({ ...before, ...now }).filter(
     (name) => JSON.stringify(Reflect.get(before ?? {}, name)) !== JSON.stringify(Reflect.get(now ?? {}, name))
   )
-  const problem = `belongs to a search with other ${differing.join(", ")}; use the same, or name another file`
+  const problem = `belongs to ${of} with other ${differing.join(", ")}; use the same, or name another file`
   return differing.length === 0 ? Effect.void : Effect.fail(new FileFailed({ file, problem }))
 }
 

@@ -9,9 +9,10 @@ import { Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
+import * as Spent from "./Spent.ts"
 import { every, mostMembers, probes, type Setup, testScores, testShare } from "./Setup.ts"
 
-export interface State {
+export interface State extends Spent.Spent {
   readonly setup: Setup
   readonly evolution: Evolution.EvolutionState
   /** All prompts ever, in the order in which they entered. */
@@ -31,12 +32,6 @@ export interface State {
   readonly unkept: HashSet.HashSet<string>
   /** What each prompt was written from; it is not asked these cases. */
   readonly sources: ReadonlyMap<Instruction.InstructionId, Evidence.Source>
-  /** Calls of the agent so far: those that ended, and those that were in flight when a process ended. */
-  readonly made: number
-  /** What everything cost so far, in US dollars. */
-  readonly usd: number
-  /** Calls of every kind that were in flight when a process ended, and what they count as in US dollars. */
-  readonly lost: { readonly calls: number; readonly usd: number }
   readonly round: EventOf<"RoundPlanned"> | null
   /** The calls of the round in progress that are still to be made; after the test, those whose output needs another score. */
   readonly pending: HashSet.HashSet<string>
@@ -83,9 +78,7 @@ export const begin = (setup: Setup): State => {
     isNoisy: false,
     unkept: HashSet.empty(),
     sources: new Map(),
-    made: 0,
-    usd: 0,
-    lost: { calls: 0, usd: 0 },
+    ...Spent.nothing,
     round: null,
     pending: HashSet.empty(),
     rounds: 0,
@@ -120,31 +113,21 @@ export const next = (state: State): Due => {
 }
 
 /** The state after an event. */
-export const apply = (state: State, event: Event): State => {
+export const apply = (before: State, event: Event): State => {
+  const state = { ...before, ...Spent.after(before, event) }
   switch (event._tag) {
     case "RoundPlanned":
       return closed({ ...state, round: event, rounds: event.step, pending: keysOf(event.asks) })
     case "Obtained":
       assertAsked(state, event)
-      return {
-        ...state,
-        made: state.made + 1,
-        usd: state.usd + event.usd,
-        unkept: event.isWhole ? state.unkept : HashSet.add(state.unkept, keyOf(event))
-      }
+      return { ...state, unkept: event.isWhole ? state.unkept : HashSet.add(state.unkept, keyOf(event)) }
     case "Rescored":
       return rescored(state, event)
-    case "Failed":
-      return { ...state, usd: state.usd + event.usd }
-    case "Interrupted":
-      return interrupted(state, event)
     case "Answered":
     case "Missed":
       assertAsked(state, event)
       return closed({
         ...state,
-        made: state.made + (event._tag === "Missed" ? 1 : 0),
-        usd: state.usd + event.usd,
         ...(state.round?.kind === "test"
           ? { tests: Evidence.add(state.tests, event) }
           : { answers: Evidence.add(state.answers, event) }),
@@ -156,11 +139,12 @@ export const apply = (state: State, event: Event): State => {
       return evolved(state, event.event)
     case "SearchEnded":
       return { ...state, ended: event }
-    case "Written":
-      return { ...state, usd: state.usd + (event.answer.spent.usd ?? 0) }
     case "Proposed":
       return { ...state, proposals: state.proposals + 1 }
+    case "Failed":
+    case "Interrupted":
     case "Started":
+    case "Written":
       return state
   }
 }
@@ -191,7 +175,7 @@ const withFewer = (state: State, answers: Iterable<Evidence.Outcome>, scores: nu
 
 const askOf = ({ case: index, prompt, sample }: Ask): Ask => ({ prompt, case: index, sample })
 
-const keysOf = (asks: ReadonlyArray<Ask>): HashSet.HashSet<string> => HashSet.fromIterable(asks.map(keyOf))
+export const keysOf = (asks: ReadonlyArray<Ask>): HashSet.HashSet<string> => HashSet.fromIterable(asks.map(keyOf))
 
 /** The further scores of an output. */
 export const rescoresOf = ({ rescores }: Pick<State, "rescores">, ask: Ask): ReadonlyArray<number> =>
@@ -215,20 +199,8 @@ export const membersOf = ({ prompts: [seed] }: State, { population }: Evolution.
   ...Population.instructions(population).filter(({ id }) => id !== seed.id)
 ]
 
-const interrupted = (state: State, { calls }: EventOf<"Interrupted">): State => {
-  const usd = calls.reduce((sum, call) => sum + call.usd, 0)
-  // A score that costs nothing is made again without a loss.
-  const lost = calls.filter((call) => call.kind !== "score" || call.usd > 0)
-  return {
-    ...state,
-    made: state.made + calls.filter(({ kind }) => kind === "agent").length,
-    usd: state.usd + usd,
-    lost: { calls: state.lost.calls + lost.length, usd: state.lost.usd + usd }
-  }
-}
-
 /** A file may hold an answer to a call that was never asked for. */
-const assertAsked = ({ pending, round }: State, ask: Ask): void => {
+export const assertAsked = ({ pending, round }: Pick<State, "pending" | "round">, ask: Ask): void => {
   if (round === null || !HashSet.has(pending, keyOf(ask)))
     throw new Error(`case ${ask.case} under prompt ${ask.prompt} was answered, but not asked`)
 }
@@ -247,7 +219,6 @@ const rescored = (state: State, event: EventOf<"Rescored">): State => {
     throw new Error(`case ${event.case} under prompt ${event.prompt} was scored again, but not before`)
   return {
     ...state,
-    usd: state.usd + event.usd,
     rescores: HashMap.set(state.rescores, key, scores),
     isNoisy: state.isNoisy || (first._tag === "Answered" && first.score !== event.score),
     pending: scores.length < testScores - 1 ? state.pending : HashSet.remove(state.pending, key)

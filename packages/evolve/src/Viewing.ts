@@ -160,25 +160,16 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
       prompt: Search.original,
       test: null
     }
-  const [originals, finalists] = [Evidence.ofPrompt(tests, Search.original), Evidence.ofPrompt(tests, finalist)]
-  const pairs = setup.test.flatMap((index) => {
-    const [before, after] = [Evidence.at(originals, index), Evidence.at(finalists, index)]
-    return before.length === 0 || after.length === 0 ? [] : [{ before, after }]
-  })
-  const meanOf = (outcomes: ReadonlyArray<Evidence.Outcome>, missing: number) =>
-    average(outcomes.map((outcome) => scoreOf(state, outcome, missing)))
-  const { gain, verdict } = Conclude.heldOut(
-    pairs.map(({ after, before }) => ({
-      least: meanOf(after, 0) - meanOf(before, 1),
-      most: meanOf(after, 1) - meanOf(before, 0)
-    })),
-    { seed: setup.randomSeed }
+  const pairs = Evidence.clusters(tests, [Search.original, finalist], setup.test, (outcome, missing) =>
+    scoreOf(state, outcome, missing)
   )
+  const originalOf = ({ before }: Evidence.Cluster) => average(before.map((outcome) => scoreOf(state, outcome, 0)))
+  const { gain, verdict } = Conclude.heldOut(pairs, { seed: setup.randomSeed })
   const isBetter = verdict === "better"
   return {
     verdict: isBetter ? "better" : "undecided",
     prompt: isBetter ? finalist : Search.original,
-    test: { finalist, gain, original: average(pairs.map(({ before }) => meanOf(before, 0))), cases: pairs.length }
+    test: { finalist, gain, original: average(pairs.map(originalOf)), cases: pairs.length }
   }
 }
 

@@ -1,19 +1,22 @@
-import { readFile } from "node:fs/promises"
-import { Instruction, InvalidInput } from "@inspo/domain"
+import { Instruction } from "@inspo/domain"
 import type { MakeCall } from "@inspo/reflection"
-import { Cause, Effect, Exit } from "effect"
+import { Effect } from "effect"
 import * as Calls from "./Calls.ts"
-import * as Cases from "./Cases.ts"
 import * as Log from "./Log.ts"
 import * as Proposing from "./Proposing.ts"
 import * as Result from "./Result.ts"
 import * as Search from "./Search.ts"
 import type { EvolveOptions, FileOptions, Prompt, Row } from "./Setup.ts"
 import * as Setup from "./Setup.ts"
+import * as Shell from "./Shell.ts"
 import * as Viewing from "./Viewing.ts"
 
 export { AgentFailed, ScoreFailed } from "./Calls.ts"
 export { FileFailed } from "./Log.ts"
+export { compare } from "./Compare.ts"
+export type { CompareOptions, CompareProgress } from "./Compare.ts"
+export type { CompareResult } from "./CompareReport.ts"
+export type { Compared } from "./CompareResult.ts"
 export type { EvolveResult, Tried } from "./Result.ts"
 export type { Gain } from "./SearchView.ts"
 export type { AiSdkModel, CallContext, Complete, Completion, EvolveOptions, Progress, Prompt, Scored } from "./Setup.ts"
@@ -47,11 +50,7 @@ export function evolve<const P extends Prompt, Case, Output>(
   options: EvolveOptions<P, Case, Output>
 ): Promise<Result.EvolveResult<P, Case>>
 export async function evolve(options: AnyOptions): Promise<Result.EvolveResult<Prompt, unknown>> {
-  const { signal } = options
-  const exit = await Effect.runPromiseExit(Effect.scoped(run(options)), signal === undefined ? {} : { signal })
-  if (Exit.isSuccess(exit)) return exit.value
-  if (signal?.aborted === true) throw signal.reason
-  throw Cause.squash(exit.cause)
+  return Shell.promise(Effect.scoped(run(options)), options.signal)
 }
 
 interface AnyOptions extends Omit<EvolveOptions<Prompt, unknown, unknown>, "cases"> {
@@ -59,19 +58,19 @@ interface AnyOptions extends Omit<EvolveOptions<Prompt, unknown, unknown>, "case
 }
 
 const run = Effect.fn("evolve")(function* (options: AnyOptions) {
-  const { distinct: cases, repeated } = Setup.distinct(yield* Effect.promise(() => casesOf(options.cases)))
+  const { distinct: cases, repeated } = yield* Shell.casesOf(options.cases)
   const setup = Setup.make({
-    prompt: contentOf(options.prompt),
+    prompt: Shell.contentOf("evolve", "prompt", options.prompt),
     cases: cases.length,
     calls: options.budget.calls,
     usd: options.budget.usd ?? null,
     minimalGain: options.minimalGain ?? 0.1,
     randomSeed: options.randomSeed ?? 1
   })
-  const limits = limitsOf(options)
+  const limits = Shell.limitsOf("evolve", options)
   const { file, identity = {} } = options
   const progress = Viewing.following()
-  const log = yield* Log.open(setup, file === undefined ? null : { file, identity, cases }, (state) =>
+  const log = yield* Log.open(Log.ofSearch(setup), file === undefined ? null : { file, identity, cases }, (state) =>
     options.onProgress?.(progress(state))
   )
   const target = targetOf(options, cases, (id) => Instruction.contentOf(Search.promptOf(log.state(), id)))
@@ -126,7 +125,11 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
 
 /** A request of the proposer that was answered before is answered from the log. */
 const paidOnce =
-  ({ write, written }: Log.Log, bill: Proposing.Bill, left: () => number | null): MakeCall<Log.FileFailed> =>
+  (
+    { write, written }: Log.Log<Search.State>,
+    bill: Proposing.Bill,
+    left: () => number | null
+  ): MakeCall<Log.FileFailed> =>
   ({ key }, ask) => {
     const known = written.get(key)
     if (known !== undefined) return Effect.succeed(known)
@@ -150,44 +153,6 @@ const targetOf = (
   score: (output, { case: index }, context) => options.score(output, cases[index], context),
   atMost: ({ case: index, prompt }) => options.atMost?.(promptOf(prompt), cases[index]) ?? null
 })
-
-const casesOf = async (cases: string | Iterable<unknown>): Promise<Iterable<unknown>> =>
-  typeof cases === "string" ? Cases.parseFile(cases, Cases.decode(cases, await readFile(cases))) : cases
-
-const contentOf = (prompt: Prompt): Instruction.Content => {
-  const texts = typeof prompt === "string" ? { prompt } : prompt
-  for (const [name, text] of Object.entries(texts))
-    if (typeof text !== "string" || text.trim() === "" || text.length > longest)
-      InvalidInput.refuse({
-        where: "evolve",
-        field: name,
-        value: typeof text !== "string" ? text : text.length > longest ? `${text.length} characters` : "empty",
-        expected: `a text of 1 to ${longest.toLocaleString("en-US")} characters`
-      })
-  if (Object.keys(texts).length === 0)
-    InvalidInput.refuse({ where: "evolve", field: "prompt", value: prompt, expected: "at least one text" })
-  return prompt
-}
-
-const longest = 100_000
-
-const limitsOf = ({
-  concurrency = 8,
-  retries = 3,
-  retryAfter = Calls.retryAfter,
-  timeoutSeconds = 120
-}: AnyOptions): Omit<Calls.Limits, "calls" | "usd"> => {
-  InvalidInput.assertCount("evolve", "concurrency", concurrency, 1)
-  InvalidInput.assertCount("evolve", "retries", retries, 0)
-  if (!(timeoutSeconds > 0))
-    InvalidInput.refuse({
-      where: "evolve",
-      field: "timeoutSeconds",
-      value: timeoutSeconds,
-      expected: "seconds above 0"
-    })
-  return { concurrency, retries, retryAfter, timeoutSeconds }
-}
 
 /** A case as a proposer reads it, without the answer that it expects. */
 const shown = (one: unknown): { readonly task: string; readonly expected: string | null } => {

@@ -1,5 +1,6 @@
 /** What programs around a search use: files of cases and of searches, ready-made scores, and the bounds of a search. */
 export * as Cases from "./Cases.ts"
+export * as Comparison from "./Comparison.ts"
 export * as Scorers from "./Scorers.ts"
 export * as Setup from "./Setup.ts"
 export * as Viewing from "./Viewing.ts"

@@ -4,7 +4,8 @@ import { tQuantile } from "./Exact.ts"
 /**
  * An interval of the mean of at least one independent difference in [-1, 1], for a `level` of 0.9: the t-interval with one more difference
  * up and one down, after Bonett and Price (2012), at a level of 0.92. These are as large as the largest one, at least 1/2, and 1 if all are 0.
- * It holds the mean of differences -1, 0 and 1 in at least 90 % of samples of any size, also where nearly all are equal.
+ * It holds the mean of differences -1, 0 and 1 in at least 90 % of samples of any size, also where nearly all are equal. Another `risk`
+ * is that of each side.
  *
  * @example
  * ```ts
@@ -13,13 +14,13 @@ import { tQuantile } from "./Exact.ts"
  * Bounded.differenceInterval([0, 0, 0, 0]) // ≈ [-0.52, 0.52]
  * ```
  */
-export const differenceInterval = (differences: ReadonlyArray<number>): Interval => {
+export const differenceInterval = (differences: ReadonlyArray<number>, risk = 0.05): Interval => {
   const n = differences.length + 2
   const mean = differences.reduce((sum, one) => sum + one, 0) / n
   const largest = Math.max(...differences.map(Math.abs))
   const added = largest === 0 ? 1 : Math.max(largest, 1 / 2)
   const square = (differences.reduce((sum, one) => sum + one * one, 0) + 2 * added * added) / n
-  const half = tQuantile(widened, n - 1) * Math.sqrt((square - mean * mean) / (n - 1))
+  const half = tQuantile(risk === 0.05 ? widened : 1 - 1.6 * risk, n - 1) * Math.sqrt((square - mean * mean) / (n - 1))
   return [Math.max(-1, mean - half), Math.min(1, mean + half)]
 }
 
@@ -35,12 +36,12 @@ export const differenceInterval = (differences: ReadonlyArray<number>): Interval
  * Bounded.upperBound(Array.from({ length: 60 }, () => 0), 0.05) // ≈ 0.06
  * ```
  */
-export const upperBound = (values: ReadonlyArray<number>, risk: number): number => {
+export const upperBound = (values: ReadonlyArray<number>, risk: number, bets: Bets = rareBets): number => {
   const counts = countsOf(values)
   let [low, high] = [-1, 1]
   for (let halving = 0; halving < 30; halving++) {
     const middle = (low + high) / 2
-    if (moneyLog(counts, middle, 1) < -Math.log(risk)) low = middle
+    if (moneyLog(counts, middle, 1, bets) < -Math.log(risk)) low = middle
     else high = middle
   }
   return high
@@ -53,12 +54,31 @@ export const upperBound = (values: ReadonlyArray<number>, risk: number): number 
 export const neededFor = (values: ReadonlyArray<number>, width: number, risk: number): number | null => {
   if (values.length === 0) return null
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  if (mean + width >= 1) return values.length
+  return mean + width >= 1 ? values.length : neededBelow(values, mean + width, risk)
+}
+
+/** About how many numbers like these exclude a `mean` from below, as {@link evidence} does; null if no number does. */
+export const neededBelow = (
+  values: ReadonlyArray<number>,
+  mean: number,
+  risk: number,
+  bets: Bets = rareBets
+): number | null => {
   const counts = countsOf(values)
   for (let times = 1; times < 1e6; times *= 1.05)
-    if (moneyLog(counts, mean + width, times) >= -Math.log(risk)) return Math.ceil(times * values.length)
+    if (moneyLog(counts, mean, times, bets) >= -Math.log(risk)) return Math.ceil(times * values.length)
   return null
 }
+
+/**
+ * The evidence that the mean of numbers in [-1, 1] is below `mean`: the logarithm of what the bets are worth. If it is not, the evidence
+ * ever reaches log(1 / risk) with a probability of at most `risk`.
+ */
+export const evidence = (values: ReadonlyArray<number>, mean: number, bets: Bets = rareBets): number =>
+  moneyLog(countsOf(values), mean, 1, bets)
+
+/** The parts of the money, together 1, and what each bets of the most that can be. */
+export type Bets = ReadonlyArray<{ readonly fraction: number; readonly share: number }>
 
 const countsOf = (values: ReadonlyArray<number>): ReadonlyMap<number, number> => {
   const counts = new Map<number, number>()
@@ -67,8 +87,8 @@ const countsOf = (values: ReadonlyArray<number>): ReadonlyMap<number, number> =>
 }
 
 /** The logarithm of what one unit of money is worth, if the mean is bet to be below `mean` on these numbers, so many `times`. */
-const moneyLog = (counts: ReadonlyMap<number, number>, mean: number, times: number): number => {
-  const logs = fractions.map(({ fraction, share }) => {
+const moneyLog = (counts: ReadonlyMap<number, number>, mean: number, times: number, bets: Bets): number => {
+  const logs = bets.map(({ fraction, share }) => {
     let sum = Math.log(share)
     for (const [value, count] of counts)
       sum += times * count * Math.log1p(Math.max(-1, (fraction * (mean - value)) / (1 - mean)))
@@ -78,11 +98,17 @@ const moneyLog = (counts: ReadonlyMap<number, number>, mean: number, times: numb
   return most === -Infinity ? most : most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0))
 }
 
-/** What is bet of the most that can be: half of the money all of it, which is best for what hardly ever happens. */
-const fractions = Array.from({ length: 9 }, (_, place) => ({
+/** Half of the money bets all of it, which is best for what hardly ever happens. */
+const rareBets: Bets = Array.from({ length: 9 }, (_, place) => ({
   fraction: 2 ** -place,
   share: place === 0 ? 1 / 2 : 1 / 16
 }))
+
+/** Most of the money is spread over what is best for differences that a hundred to a thousand pairs can show. */
+export const pairedBets: Bets = [
+  { fraction: 1, share: 1 / 4 },
+  ...Array.from({ length: 8 }, (_, place) => ({ fraction: 12 ** -((place + 1 / 2) / 8), share: 3 / 32 }))
+]
 
 /** Where each bet is at this level, an enumeration of all samples finds at least 90 %. */
 const widened = 0.92

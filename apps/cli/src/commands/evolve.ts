@@ -10,16 +10,7 @@ export const evolve = Command.make(
     cases: Argument.optional(
       flags.argument("cases", "CSV, TSV or JSONL file with the test cases; a promptfoo config has its own")
     ),
-    agent: flags.optionalText(
-      "agent",
-      "AGENT",
-      "Agent that answers the cases instead of a chat model: a program such as `python agent.py`, an address, ./agent.ts#run, or - " +
-        "for the process that starts this one"
-    ),
-    workers: flags.integer("workers", "agent: processes of a program; 1 by default").pipe(Flag.withDefault(1)),
-    timeout: flags
-      .number("timeout", "agent: most seconds without an answer; 120 by default")
-      .pipe(Flag.withDefault(120)),
+    ...flags.outside,
     model: flags.optionalText(
       "model",
       "MODEL",
@@ -32,49 +23,9 @@ export const evolve = Command.make(
       "FILE",
       "Text file with a sentence in each line: prompts are made by adding them, and no model writes any"
     ),
-    score: flags.optionalChoice(
-      "score",
-      ["exact", "contains", "pattern", "json", "number", "judge", "command"],
-      "How an answer is scored by the expected one; required without a promptfoo config"
-    ),
-    rubric: flags.optionalText("rubric", "FILE", "judge: text file that says what a good answer is"),
-    command: flags.optionalText(
-      "command",
-      "PROGRAM",
-      "command: program with its arguments, separated by spaces; it reads {output, expected, input} as JSON from standard " +
-        "input, and prints a number in [0, 1] or {score, feedback}"
-    ),
-    tolerance: flags
-      .number("tolerance", "number: largest difference from the expected number that is right; 0 by default")
-      .pipe(Flag.withDefault(0)),
-    caseSensitive: flags.toggle("case-sensitive", "exact, contains: distinguish upper and lower case"),
-    input: flags.optionalText(
-      "input",
-      "COLUMN",
-      "Column with the user message; by default `input`, or all columns as `name: value` lines"
-    ),
-    expected: flags.optionalText("expected", "COLUMN", "Column with the expected answer; `expected` by default"),
+    ...flags.scoring,
     calls: flags.integer("calls", "Most calls of the model that answers; 300 by default").pipe(Flag.withDefault(300)),
-    budget: Flag.optional(flags.number("budget", "Most US dollars for everything; no call starts that could pass it")),
-    price: Flag.atLeast(
-      flags.text(
-        "price",
-        "[NAME=]IN/OUT",
-        "US dollars per million tokens of input and output, of one model or of both; may be repeated"
-      ),
-      0
-    ),
-    maxTokens: flags
-      .integer("max-tokens", "Most tokens of one answer, thoughts included; 4096 by default")
-      .pipe(Flag.withDefault(4096)),
-    apiKeyEnv: Flag.atLeast(
-      flags.text(
-        "api-key-env",
-        "[URL=]NAME",
-        "Environment variable with the key of the server at URL, by default that of --model; no other server gets it; may be repeated"
-      ),
-      0
-    ),
+    ...flags.paying,
     seed: flags.seed,
     out: flags.out.pipe(
       Flag.withDescription(
@@ -86,6 +37,7 @@ export const evolve = Command.make(
       "Print how the budget is divided, with tokens and US dollars; ask nothing and spend nothing"
     ),
     dashboard: flags.dashboard("search"),
+    requirement: flags.requirement,
     json: flags.json,
     quiet: flags.quiet
   },

@@ -131,3 +131,75 @@ export const tracking = {
     "Names of metrics: those of metrics.jsonl, or verl's where it has one"
   ).pipe(Flag.withDefault("inspo"))
 }
+
+/** An agent outside that answers. */
+export const outside = {
+  agent: optionalText(
+    "agent",
+    "AGENT",
+    "Agent that answers the cases instead of a chat model: a program such as `python agent.py`, an address, ./agent.ts#run, or - " +
+      "for the process that starts this one"
+  ),
+  workers: integer("workers", "agent: processes of a program; 1 by default").pipe(Flag.withDefault(1)),
+  timeout: number("timeout", "agent: most seconds without an answer; 120 by default").pipe(Flag.withDefault(120))
+}
+
+/** How answers are scored. */
+export const scoring = {
+  score: optionalChoice(
+    "score",
+    ["exact", "contains", "pattern", "json", "number", "judge", "command"],
+    "How an answer is scored by the expected one; required without a promptfoo config"
+  ),
+  rubric: optionalText("rubric", "FILE", "judge: text file that says what a good answer is"),
+  command: optionalText(
+    "command",
+    "PROGRAM",
+    "command: program with its arguments, separated by spaces; it reads {output, expected, input} as JSON from standard " +
+      "input, and prints a number in [0, 1] or {score, feedback}"
+  ),
+  tolerance: number(
+    "tolerance",
+    "number: largest difference from the expected number that is right; 0 by default"
+  ).pipe(Flag.withDefault(0)),
+  caseSensitive: toggle("case-sensitive", "exact, contains: distinguish upper and lower case"),
+  input: optionalText(
+    "input",
+    "COLUMN",
+    "Column with the user message; by default `input`, or all columns as `name: value` lines"
+  ),
+  expected: optionalText("expected", "COLUMN", "Column with the expected answer; `expected` by default")
+}
+
+/** What calls of models may cost, and their keys. */
+export const paying = {
+  budget: Flag.optional(number("budget", "Most US dollars for everything; no call starts that could pass it")),
+  price: Flag.atLeast(
+    text(
+      "price",
+      "[NAME=]IN/OUT",
+      "US dollars per million tokens of input and output, of one model or of both; may be repeated"
+    ),
+    0
+  ),
+  maxTokens: integer("max-tokens", "Most tokens of one answer, thoughts included; 4096 by default").pipe(
+    Flag.withDefault(4096)
+  ),
+  apiKeyEnv: Flag.atLeast(
+    text(
+      "api-key-env",
+      "[URL=]NAME",
+      "Environment variable with the key of the server at URL, by default that of --model; no other server gets it; may be repeated"
+    ),
+    0
+  )
+}
+
+/** What the exit status answers. */
+export const requirement = Flag.optional(
+  choice(
+    "require",
+    ["better", "no-worse"],
+    "Exit with 3 where the contrary is shown, and with 4 where neither is; with 0 if it is met"
+  )
+)

@@ -1,5 +1,5 @@
 /** The verb `evolve`: a better prompt for a chat model, from test cases. */
-import { Text, plural } from "@inspo/report"
+import { plural } from "@inspo/report"
 import { Prices, ProposerError } from "@inspo/reflection"
 import type { Provider } from "@inspo/reflection/models"
 import { Invariant } from "@inspo/domain"
@@ -8,17 +8,15 @@ import {
   type Complete,
   type Completion,
   evolve as search,
-  FileFailed,
   type Progress as SearchProgress
 } from "@inspo/evolve"
-import { Effect, FileSystem, Queue, Ref } from "effect"
+import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { assertMet, type CommandFailure, UsageError } from "../Failure.ts"
 import { beside } from "../dashboard/Beside.ts"
-import { makeDirectories } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { lost } from "@inspo/evolve/SearchView"
+import * as Directory from "./Directory.ts"
 import { isJudged, type Job, messages } from "./Job.ts"
 import * as Model from "./Model.ts"
 import * as Outside from "./Outside.ts"
@@ -45,7 +43,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   }
   const models = yield* connected(task)
   yield* assertPays(task, input, models)
-  yield* claim(task.directory)
+  yield* Directory.claim(task.directory, "inspo evolve")
   const reporter = yield* Reporter.make(input)
   const unpriced = Prices.unknown(
     Task.paid(task).flatMap((name) => (priceOf(name) === null ? [name.model] : [])),
@@ -66,11 +64,14 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
   yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
   yield* replaceFile(`${directory}/report.md`, result.report())
-  return yield* Reporter.print(document, () => [
+  yield* Reporter.print(document, () => [
     result.report(),
     ...noteOf(ends, input.maxTokens),
     `Files: report.md, best_prompt.txt, result.json and events.jsonl in ${directory}`
   ])
+  // The prompt in use is the one that was given, unless another one is shown to be better: it is never worse.
+  if (Option.isSome(input.requirement) && input.requirement.value === "better")
+    yield* assertMet("better", { better: true, "no-headroom": false, undecided: null }[result.verdict])
 }, Effect.scoped)
 
 const outsideOf = ({ named, text }: NonNullable<Task.Task["outside"]>, workers: number): string =>
@@ -113,25 +114,6 @@ interface Models {
   readonly writer: Model.Model | null
 }
 
-/** A directory that is new, or empty, or of an earlier call of the same search. */
-const claim = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  const entries = yield* makeDirectories(directory).pipe(
-    Effect.andThen(fs.readDirectory(directory)),
-    Effect.mapError(
-      ({ reason }) =>
-        new UsageError({
-          problem: `${directory} cannot be written (${reason._tag}). Name a writable place with --out DIR; nothing was started.`
-        })
-    )
-  )
-  // A process that was killed while it began leaves only the lock of its file.
-  if (entries.some((name) => !name.startsWith("events.jsonl")) && !entries.includes("events.jsonl"))
-    return yield* new UsageError({
-      problem: `--out is ${directory}, which has other files; expected a new or empty directory, or that of an earlier \`inspo evolve\`.`
-    })
-})
-
 const searched = Effect.fnUntraced(function* (
   task: Task.Task,
   input: Task.EvolveInput,
@@ -146,7 +128,10 @@ const searched = Effect.fnUntraced(function* (
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof Scoring.score>>>()
   const run = Effect.runPromiseWith(services)
   const isPriced = [agent, writer].every((model) => model === null || model.price !== null)
-  const follow = yield* following(reporter, isPriced)
+  const follow = yield* Progress.following(reporter, {
+    line: (progress: SearchProgress) => Progress.line(progress, isPriced),
+    isDue: Progress.isDue
+  })
   const byCase = new Map(task.jobs.map((job) => [job.case, job]))
   const jobOf = (one: Job["case"]): Job => Invariant.present(byCase.get(one), "job")
   const ends = { cut: 0, refused: 0 }
@@ -227,44 +212,14 @@ const proposalTokens = (writer: Model.Model, request: string, left: number | nul
 
 const asked = (request: string): ReadonlyArray<Provider.Message> => [{ role: "user", text: request }]
 
-/** Shows progress from a callback: one line that is renewed on a terminal, else a line now and then. */
-const following = Effect.fnUntraced(function* (reporter: Reporter.Reporter, isPriced: boolean) {
-  const queue = yield* Queue.unbounded<SearchProgress>()
-  const last = yield* Ref.make<SearchProgress | null>(null)
-  const show = Effect.fnUntraced(function* (progress: SearchProgress) {
-    const before = yield* Ref.getAndSet(last, progress)
-    if (before === null && progress.lost.calls > 0) yield* reporter.lines([lost(progress.lost)])
-    const line = Progress.line(progress, isPriced)
-    if (reporter.live) yield* reporter.block([Text.clip(line, reporter.columns)])
-    else if (Progress.isDue(before, progress)) yield* reporter.lines([line])
-  })
-  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(queue), show)))
-  return {
-    observe: (progress: SearchProgress): void => {
-      Queue.offerUnsafe(queue, progress)
-    },
-    /** Shows what is left, and takes the line away. */
-    end: Effect.andThen(
-      Effect.flatMap(Queue.clear(queue), (rest) => Effect.forEach(rest, show, { discard: true })),
-      reporter.block([])
-    )
-  }
-})
-
-const failureOf = (cause: unknown, directory: string): UsageError | CommandFailure => {
-  const problem = cause instanceof Error ? cause.message : String(cause)
-  // Without a cause it is a file of another search, which is as it should be.
-  if (cause instanceof FileFailed && cause.cause === undefined)
-    return new UsageError({ problem: `${problem}, with --out DIR.`, cause })
-  const remedy =
+const failureOf = (cause: unknown, directory: string): UsageError | CommandFailure =>
+  Directory.failureOf(
+    cause,
+    directory,
     cause instanceof ProposerError && ["no-candidates", "refused", "empty"].includes(cause.failure.kind)
       ? " Name another model with --proposer, or give sentences with --sentences."
       : ""
-  return new CommandFailure({
-    problem: `${problem.replace(/\.$/u, "")}.${remedy} All answers so far are in ${directory}; the same command continues.`,
-    cause
-  })
-}
+  )
 
 /** What a promptfoo config cannot have here: promptfoo's own grader. */
 const graderOf = ({ jobs, proposer }: Task.Task): ReadonlyArray<string> =>

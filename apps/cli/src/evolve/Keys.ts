@@ -12,14 +12,14 @@ export type KeyOf = (name: ModelName.ModelName) => string | null
 export const read = (
   given: ReadonlyArray<string>,
   model: ModelName.ModelName,
-  proposer: ModelName.ModelName
+  ...others: ReadonlyArray<ModelName.ModelName>
 ): KeyOf => {
   const variables = new Map<string, string>()
   for (const text of given) {
     const [, url = null, variable = ""] = /^(?:(.*)=)?([^=]+)$/su.exec(text) ?? []
     const origin = url === null ? originOf(model.url) : originOf(url)
-    if (origin === null || ![model, proposer].some((one) => originOf(one.url) === origin))
-      throw new UsageError({ problem: url === null ? withoutServer(text, model) : unknown(text, [model, proposer]) })
+    if (origin === null || ![model, ...others].some((one) => originOf(one.url) === origin))
+      throw new UsageError({ problem: url === null ? withoutServer(text, model) : unknown(text, [model, ...others]) })
     variables.set(origin, variable)
   }
   return ({ url }) => variables.get(originOf(url) ?? "") ?? null

@@ -16,15 +16,11 @@ import * as Promptfoo from "./Promptfoo.ts"
 import * as Rows from "./Rows.ts"
 import * as Template from "./Template.ts"
 
-export interface EvolveInput {
-  readonly prompt: string
-  readonly cases: Option.Option<string>
+/** What flags say of cases, scores and models. */
+export interface JobInput {
   readonly agent: Option.Option<string>
   readonly workers: number
   readonly timeout: number
-  readonly model: Option.Option<string>
-  readonly proposer: Option.Option<string>
-  readonly sentences: Option.Option<string>
   readonly score: Option.Option<"exact" | "contains" | "pattern" | "json" | "number" | "judge" | "command">
   readonly rubric: Option.Option<string>
   readonly command: Option.Option<string>
@@ -32,16 +28,25 @@ export interface EvolveInput {
   readonly caseSensitive: boolean
   readonly input: Option.Option<string>
   readonly expected: Option.Option<string>
-  readonly calls: number
   readonly budget: Option.Option<number>
   readonly price: ReadonlyArray<string>
   readonly maxTokens: number
   readonly apiKeyEnv: ReadonlyArray<string>
   readonly seed: Option.Option<number>
   readonly out: Option.Option<string>
+  readonly quiet: boolean
+}
+
+export interface EvolveInput extends JobInput {
+  readonly prompt: string
+  readonly cases: Option.Option<string>
+  readonly model: Option.Option<string>
+  readonly proposer: Option.Option<string>
+  readonly sentences: Option.Option<string>
+  readonly calls: number
   readonly plan: boolean
   readonly dashboard: boolean
-  readonly quiet: boolean
+  readonly requirement: Option.Option<"better" | "no-worse">
 }
 
 export interface Task {
@@ -78,37 +83,17 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
         `--model is missing; expected ${ModelName.forms}, or an agent with --agent. ` +
         "Without it, a promptfoo config must name one provider of OpenAI, Anthropic or Google, without settings."
     })
-  const model = first === null ? null : yield* named("--model", first)
-  const writer = Option.getOrElse(input.proposer, () => first)
-  const proposer = writer === null ? null : yield* named("--proposer", writer)
   const sentences = Option.isNone(input.sentences) ? null : yield* sentencesOf(input.sentences.value)
-  if (proposer === null && (sentences === null || all.some(isJudged)))
+  const second = Option.getOrElse(input.proposer, () => first)
+  const isWriting = sentences === null || all.some(isJudged)
+  if (second === null && isWriting)
     return yield* new UsageError({
       problem: `--proposer is missing; expected ${ModelName.forms}, which writes prompts and judges, or sentences with --sentences.`
     })
-  const known = [model, proposer].filter((name) => name !== null)
-  const keyOf = yield* checked((): Keys.KeyOf => {
-    const [one, other = one] = known
-    return one === undefined || other === undefined ? () => null : Keys.read(input.apiKeyEnv, one, other)
-  })
-  const own = yield* pricesOf(input.price, known)
-  const priceOf = (name: ModelName.ModelName) => Prices.priceOf(name.model, own)
-  const usd = Option.getOrNull(input.budget)
-  const unpriced = (outside === null ? known : paid({ jobs: all, model, outside, proposer, sentences })).find(
-    (name) => priceOf(name) === null
-  )
-  if (usd !== null && unpriced !== undefined)
-    return yield* new UsageError({
-      problem:
-        `--budget is ${usd}, and the price of ${unpriced.model} is not known; expected --price IN/OUT, its US dollars per million ` +
-        "tokens of input and output, such as --price 0.4/1.6, or --price 0/0 for a model of your own."
-    })
-  if (!(Number.isSafeInteger(input.maxTokens) && input.maxTokens > 0))
-    return yield* new UsageError({ problem: `--max-tokens is ${input.maxTokens}; expected a whole number above 0.` })
-
-  const { distinct, repeated } = Setup.distinct(all.map((job) => job.case))
-  const byCase = new Map(all.map((job) => [job.case, job]))
-  const jobs = distinct.map((one) => Invariant.present(byCase.get(one), "job"))
+  const models = yield* modelsOf(input, first === null ? [] : [first], "--proposer", second, isWriting)
+  const { keyOf, priceOf, usd, writer: proposer } = models
+  const model = models.agents[0] ?? null
+  const { jobs, repeated } = distinct(all)
   const setup = yield* checked(() =>
     Setup.make({
       prompt,
@@ -134,11 +119,61 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     identity: {
       ...(model === null ? {} : { "--model": model.text }),
       ...(outside === null ? { "--max-tokens": String(input.maxTokens) } : { "--agent": outside.text }),
-      "--score": digest(jobs.map(({ checks }) => checks)),
-      ...(jobs.some(isJudged) && proposer !== null ? { "--proposer": proposer.text } : {})
+      ...scoreIdentity(jobs, "--proposer", proposer)
     },
     directory: Option.getOrElse(input.out, () => `runs/evolve-${parsePath(input.prompt).name}`)
   } satisfies Task
+})
+
+/** The different jobs, each once, and how many repeat one. */
+export const distinct = (all: ReadonlyArray<Job>): Pick<Task, "jobs" | "repeated"> => {
+  const { distinct: cases, repeated } = Setup.distinct(all.map((job) => job.case))
+  const byCase = new Map(all.map((job) => [job.case, job]))
+  return { jobs: cases.map((one) => Invariant.present(byCase.get(one), "job")), repeated }
+}
+
+/** What scores depend on; `flag` names the model that judges. */
+export const scoreIdentity = (
+  jobs: ReadonlyArray<Job>,
+  flag: string,
+  judge: ModelName.ModelName | null
+): Readonly<Record<string, string>> => ({
+  "--score": digest(jobs.map(({ checks }) => checks)),
+  ...(jobs.some(isJudged) && judge !== null ? { [flag]: judge.text } : {})
+})
+
+/**
+ * The models that answer, and the one of `flag` that writes or judges, if it does, with their prices, their keys and the budget in US
+ * dollars. An agent outside asks models itself.
+ */
+export const modelsOf = Effect.fnUntraced(function* (
+  input: JobInput,
+  agents: ReadonlyArray<string>,
+  flag: string,
+  second: string | null,
+  isWriting: boolean
+) {
+  const models = yield* Effect.forEach(agents, (text) => named("--model", text))
+  const writer = second === null ? null : yield* named(flag, second)
+  const [first, ...others] = [...models, writer].filter((name) => name !== null)
+  const known = first === undefined ? [] : [first, ...others]
+  const keyOf = yield* checked((): Keys.KeyOf =>
+    first === undefined ? () => null : Keys.read(input.apiKeyEnv, first, ...others)
+  )
+  const own = yield* pricesOf(input.price, known)
+  const priceOf = (name: ModelName.ModelName) => Prices.priceOf(name.model, own)
+  const usd = Option.getOrNull(input.budget)
+  const priced = Option.isNone(input.agent) ? known : isWriting && writer !== null ? [writer] : []
+  const unpriced = priced.find((name) => priceOf(name) === null)
+  if (usd !== null && unpriced !== undefined)
+    return yield* new UsageError({
+      problem:
+        `--budget is ${usd}, and the price of ${unpriced.model} is not known; expected --price IN/OUT, its US dollars per million ` +
+        "tokens of input and output, such as --price 0.4/1.6, or --price 0/0 for a model of your own."
+    })
+  if (!(Number.isSafeInteger(input.maxTokens) && input.maxTokens > 0))
+    return yield* new UsageError({ problem: `--max-tokens is ${input.maxTokens}; expected a whole number above 0.` })
+  return { agents: models, writer, keyOf, priceOf, usd }
 })
 
 /** The models that a search asks: its agent, and the one that writes prompts or judges, if any does. */
@@ -153,7 +188,8 @@ export const paid = ({
     (name) => name !== null
   )
 
-const outsideOf = Effect.fnUntraced(function* ({ agent, timeout, workers }: EvolveInput) {
+/** The agent outside that `--agent` names; null without one. */
+export const outsideOf = Effect.fnUntraced(function* ({ agent, timeout, workers }: JobInput) {
   if (Option.isNone(agent)) return null
   const text = agent.value.trim()
   const named = OutsideAgent.parse(text)
@@ -184,23 +220,23 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
   const prompt = text.trimEnd()
   if (prompt === "")
     return yield* new UsageError({ problem: `${input.prompt} is empty; expected the prompt to improve.` })
+  return { prompt, model: null, jobs: yield* jobsOf(cases, input) }
+})
+
+/** The jobs of a file of rows. */
+export const jobsOf = Effect.fnUntraced(function* (cases: string, input: JobInput) {
   const isOutside = Option.isSome(input.agent)
   const scoring = isOutside && Option.isNone(input.score) ? null : yield* scoringOf(input)
   const content = yield* readNamed(cases)
   return yield* checked(() => {
     const rows = parseRows(cases, content)
     const values = valuesOf(cases, content)
-    const jobs = Rows.jobs(
-      cases,
-      rows,
-      {
-        input: Option.getOrNull(input.input),
-        expected: Option.getOrElse(input.expected, () => "expected"),
-        isWhole: isOutside
-      },
-      scoring
-    )
-    return { prompt, model: null, jobs: jobs.map((job, index) => ({ ...job, ...values[index] })) }
+    const columns = {
+      input: Option.getOrNull(input.input),
+      expected: Option.getOrElse(input.expected, () => "expected"),
+      isWhole: isOutside
+    }
+    return Rows.jobs(cases, rows, columns, scoring).map((job, index) => ({ ...job, ...values[index] }))
   })
 })
 
@@ -211,7 +247,7 @@ const sentencesOf = Effect.fnUntraced(function* (file: string) {
     : yield* new UsageError({ problem: `--sentences is ${file}, which is empty; expected a sentence in each line.` })
 })
 
-const scoringOf = Effect.fnUntraced(function* (input: EvolveInput) {
+const scoringOf = Effect.fnUntraced(function* (input: JobInput) {
   const missing = (flag: string, expected: string) =>
     new UsageError({ problem: `${flag} is missing; expected ${expected}.` })
   const kind = Option.getOrNull(input.score)
@@ -270,7 +306,7 @@ const pricesOf = (given: ReadonlyArray<string>, models: ReadonlyArray<ModelName.
   )
 
 /** Runs a pure check; what it throws names the flag or the place in a file. */
-const checked = <A>(check: () => A): Effect.Effect<A, UsageError> =>
+export const checked = <A>(check: () => A): Effect.Effect<A, UsageError> =>
   Effect.try({
     try: check,
     catch: (cause) => {
@@ -288,7 +324,9 @@ const flags: Readonly<Record<string, string>> = {
   "budget.calls": "--calls",
   "budget.usd": "--budget",
   cases: "the number of different cases",
-  file: "the file of cases"
+  file: "the file of cases",
+  margin: "--margin",
+  samples: "--samples"
 }
 
 const messageOf = (cause: unknown): string => `${cause instanceof Error ? cause.message : String(cause)}.`

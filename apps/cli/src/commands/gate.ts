@@ -1,0 +1,81 @@
+/** The verb that compares prompts or models on the same cases. */
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler } from "./handler.ts"
+
+export const compare = Command.make(
+  "compare",
+  {
+    prompts: flags
+      .argument(
+        "prompt",
+        "Text files with prompts, of which the first is the control; git:REV:PATH is a file of a commit, and a text with a " +
+          "space that is no file is a prompt itself"
+      )
+      .pipe(Argument.atLeast(1)),
+    cases: flags.text(
+      "cases",
+      "FILE",
+      "CSV, TSV or JSONL file with the test cases, or a promptfoo config with tests (.yaml or .json)"
+    ),
+    ...flags.outside,
+    model: Flag.atLeast(
+      flags.text(
+        "model",
+        "MODEL",
+        "Chat model that answers the cases: openai:NAME, anthropic:NAME, google:NAME or URL#NAME; several models are compared " +
+          "under one prompt, the first being the control; with --agent, the model that it should ask"
+      ),
+      0
+    ),
+    judge: flags.optionalText("judge", "MODEL", "Chat model that judges; the first --model by default"),
+    ...flags.scoring,
+    margin: flags
+      .number("margin", "Loss in score that is no worse, and gain that is of no interest; 0.05 by default")
+      .pipe(Flag.withDefault(0.05)),
+    samples: flags.integer("samples", "Answers to each case under each prompt; 1 by default").pipe(Flag.withDefault(1)),
+    looks: flags
+      .choice("looks", ["anytime", "final"], "End as soon as the answers decide, or ask all cases and look once")
+      .pipe(Flag.withDefault("anytime")),
+    requirement: flags.requirement,
+    aa: flags.toggle("aa", "Compare the one prompt with itself: what noise does, and how many cases the margin needs"),
+    cache: flags.optionalText(
+      "cache",
+      "DIR",
+      "Directory with answers of earlier comparisons, which are not paid for again; new answers are added"
+    ),
+    calls: flags.optionalInteger("calls", "Most calls of the models that answer; by default all cases can be asked"),
+    ...flags.paying,
+    seed: flags.seed,
+    out: flags.out.pipe(
+      Flag.withDescription(
+        "Directory for everything that is written; runs/compare-PROMPT by default. The same command continues there"
+      )
+    ),
+    junit: flags.optionalText("junit", "FILE", "Write the verdicts as a JUnit report"),
+    markdown: flags.optionalText("markdown", "FILE", "Write the report as Markdown, such as for a pull request"),
+    json: flags.json,
+    quiet: flags.quiet
+  },
+  handler(async () => (await import("../compare/Compare.ts")).compare)
+).pipe(
+  flags.help({
+    short: "Say whether a prompt or model is better, no worse or worse",
+    description: [
+      "Say whether a prompt or a model is better than a control, no worse or worse, by the same test cases. Each verdict is wrong",
+      "with a probability of at most 5 %, for all candidates together, although the comparison ends as soon as it knows.",
+      "",
+      "--json prints one document {directory, control, candidates, requirement, isMet, margin, samples, looks, bound, calls, usd,",
+      "cached, lost, isCut, cases}; a candidate is {prompt, verdict, isMet, gain, score, cases, needed, improved, worsened,",
+      "missing, course, noise}."
+    ].join("\n"),
+    examples: {
+      "inspo compare prompt.txt --aa --cases cases.csv --model openai:gpt-4.1-mini --score exact":
+        "What noise alone does, first of all",
+      "inspo compare git:main:prompt.txt prompt.txt --cases cases.csv --model openai:gpt-4.1-mini --score exact --require no-worse":
+        "Whether a change is no worse, in the exit status",
+      "inspo compare prompt.txt --cases cases.csv --model openai:gpt-4.1 --model openai:gpt-4.1-mini --score exact":
+        "Whether another model does as well"
+    }
+  })
+)

@@ -1,0 +1,50 @@
+/** Answers of earlier comparisons, one file each: an agent is not paid again for the same prompt, case and sample. */
+import { createHash } from "node:crypto"
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { PlainText } from "@inspo/domain"
+import { Effect, Option, Schema } from "effect"
+import * as Log from "./Log.ts"
+
+/** What an answer depends on; `agent` names what gives it, such as a model with its settings. */
+export interface Question {
+  readonly agent: Readonly<Record<string, string>>
+  readonly prompt: unknown
+  readonly case: unknown
+  readonly sample: number
+}
+
+export interface AnswerCache {
+  /** The answer that is known; none if there is no whole file with one. */
+  readonly find: (question: Question) => Effect.Effect<Option.Option<Schema.Json>>
+  readonly keep: (question: Question, answer: Schema.Json) => Effect.Effect<void, Log.FileFailed>
+}
+
+/** The answers in a directory, which is made when the first one is kept. */
+export const inDirectory = (directory: string): AnswerCache => {
+  const fileOf = ({ agent, prompt, sample, ...rest }: Question): string => {
+    const sorted = Object.entries(agent).toSorted(([one], [other]) => (one < other ? -1 : 1))
+    const key = JSON.stringify([sorted, prompt, rest.case, sample])
+    return join(directory, `${createHash("sha256").update(key).digest("hex")}.json`)
+  }
+  return {
+    find: (question) =>
+      Effect.promise(() => readFile(fileOf(question), "utf8").catch(() => "")).pipe(
+        Effect.map((text) => Option.map(decode(text), ({ answer }) => answer))
+      ),
+    keep: (question, answer) => {
+      const file = fileOf(question)
+      return Effect.tryPromise({
+        try: async () => {
+          await mkdir(directory, { recursive: true })
+          // Another process may keep the same answer: a file is whole or absent.
+          await writeFile(`${file}.${process.pid}`, PlainText.jsonLine({ answer }))
+          await rename(`${file}.${process.pid}`, file)
+        },
+        catch: (cause) => new Log.FileFailed({ file, problem: Log.describe(cause), cause })
+      })
+    }
+  }
+}
+
+const decode = Schema.decodeOption(Schema.fromJsonString(Schema.Struct({ answer: Schema.Json })))

@@ -1,0 +1,218 @@
+/**
+ * A comparison of prompts with a control on the same cases, as a state machine: what is due by the events so far. Pure; the same events
+ * give the same decisions, so a comparison goes on from a file of them.
+ */
+import { Instruction, InvalidInput, RandomStream } from "@inspo/domain"
+import { Conclude, instructionId } from "@inspo/evolution"
+import { Array as Arr, HashSet, Schema } from "effect"
+import { type Ask, type Event, type EventOf, keyOf } from "./Event.ts"
+import * as Evidence from "./Evidence.ts"
+import { assertAsked, keysOf } from "./Search.ts"
+import * as Spent from "./Spent.ts"
+
+/** What a comparison must show: that another prompt is better than the control, or that each is no worse by more than the margin. */
+export const Requirement = Schema.Literals(["better", "no-worse"])
+export type Requirement = typeof Requirement.Type
+
+export const Looks = Schema.Literals(["anytime", "final"])
+export type Looks = typeof Looks.Type
+
+/** What must be equal for a comparison to go on. */
+export const Settings = Schema.Struct({
+  /** The control first. */
+  arms: Schema.NonEmptyArray(Instruction.Content),
+  /** Answers of a prompt to a case. */
+  samples: Schema.Int,
+  /** The difference that is of interest. */
+  margin: Schema.Finite,
+  /** `anytime` ends as soon as the cases so far decide; `final` asks all, and looks once. */
+  looks: Looks,
+  requirement: Schema.NullOr(Requirement),
+  /** The most calls of the agent. */
+  calls: Schema.Int,
+  usd: Schema.NullOr(Schema.Finite),
+  randomSeed: Schema.Finite
+})
+export interface Settings extends Schema.Schema.Type<typeof Settings> {}
+
+export interface Setup {
+  readonly settings: Settings
+  /** The cases by their index, in the order in which they are asked. */
+  readonly order: ReadonlyArray<number>
+}
+
+/** The cases of a round: enough for the calls that run at a time. */
+const roundCases = ({ looks, samples }: Settings, open: number): number =>
+  looks === "final" ? Infinity : Math.max(1, Math.ceil(roundCalls / ((open + 1) * samples)))
+
+const roundCalls = 8
+
+/** Throws `InvalidInput` on settings with which nothing can be compared. */
+export const make = (settings: Settings, cases: number): Setup => {
+  const { arms, calls, margin, samples, usd } = settings
+  const refuse = (field: string, value: unknown, expected: string) =>
+    InvalidInput.refuse({ where: "compare", field, value, expected })
+  if (arms.length < 2) refuse("candidates", arms.length - 1, "at least one prompt besides the control")
+  if (cases < 1) refuse("cases", cases, "at least one")
+  if (!(margin > 0 && margin < 1)) refuse("margin", margin, "a difference above 0 and below 1, such as 0.05")
+  InvalidInput.assertCount("compare", "samples", samples, 1)
+  InvalidInput.assertCount("compare", "budget.calls", calls, 1)
+  if (usd !== null && !(usd > 0 && usd < Infinity))
+    refuse("budget.usd", usd, "US dollars above 0, or none for no limit")
+  const order = RandomStream.make(settings.randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, at) => at))
+  return { settings, order }
+}
+
+/** What was known of each prompt but the control after so many calls. */
+export interface Look {
+  readonly calls: number
+  readonly others: ReadonlyArray<{ readonly cases: number; readonly evidence: Conclude.Evidence }>
+}
+
+export interface State extends Spent.Spent {
+  readonly setup: Setup
+  readonly answers: Evidence.Answers
+  readonly round: EventOf<"RoundPlanned"> | null
+  readonly pending: HashSet.HashSet<string>
+  readonly rounds: number
+  /** Cases that were asked, in the order of the setup. */
+  readonly asked: number
+  /** Answers that a cache had. */
+  readonly cached: number
+  readonly isCut: boolean
+  readonly looks: ReadonlyArray<Look>
+  /** What is shown of each prompt but the control. A claim that was shown once stays. */
+  readonly shown: ReadonlyArray<ReadonlySet<Conclude.Claim>>
+}
+
+export type Due = { readonly _tag: "Ask"; readonly asks: ReadonlyArray<Ask> } | Decision | { readonly _tag: "Conclude" }
+
+interface Decision {
+  readonly _tag: "Decide"
+  readonly event: EventOf<"RoundPlanned">
+}
+
+export const control = instructionId(0)
+
+/** Which of the prompts an id names, the control being the first. */
+export const place = ({ settings: { arms } }: Setup, id: Instruction.InstructionId): number =>
+  arms.findIndex((_, at) => instructionId(at) === id)
+
+/** The prompts but the control. */
+export const others = ({ settings: { arms } }: Setup): ReadonlyArray<Instruction.InstructionId> =>
+  arms.slice(1).map((_, at) => instructionId(at + 1))
+
+/** The risk of a wrong claim of each kind about one prompt, so that it is 5 % for all of them together. */
+export const riskOf = ({ settings: { arms } }: Setup): number => 0.05 / (arms.length - 1)
+
+export const begin = (setup: Setup): State => ({
+  setup,
+  answers: Evidence.noAnswers,
+  ...Spent.nothing,
+  round: null,
+  pending: HashSet.empty(),
+  rounds: 0,
+  asked: 0,
+  cached: 0,
+  isCut: false,
+  looks: [],
+  shown: others(setup).map(() => new Set())
+})
+
+/** What is due next. */
+export const next = (state: State): Due => {
+  const { asked, isCut, made, pending, round, rounds, setup } = state
+  if (round !== null) return { _tag: "Ask", asks: round.asks.filter((ask) => HashSet.has(pending, keyOf(ask))) }
+  const { order, settings } = setup
+  const open = others(setup).filter((_, at) => !isSettled(settings, state.shown[at]))
+  const cases = order.slice(asked, asked + roundCases(settings, open.length))
+  if (isCut || open.length === 0 || cases.length === 0 || made >= settings.calls) return { _tag: "Conclude" }
+  const arms = [control, ...open]
+  const asks = cases.flatMap((index, place) =>
+    Arr.makeBy(settings.samples, (sample) => {
+      // The prompts take turns in being the first, so that an agent which changes meanwhile changes for all.
+      const first = (asked + place + sample) % arms.length
+      return [...arms.slice(first), ...arms.slice(0, first)].map((prompt) => ({ prompt, case: index, sample }))
+    }).flat()
+  )
+  return { _tag: "Decide", event: { _tag: "RoundPlanned", step: rounds + 1, kind: "test", asks } }
+}
+
+/** The state after an event. */
+export const apply = (before: State, event: Event): State => {
+  const state = { ...before, ...Spent.after(before, event) }
+  switch (event._tag) {
+    case "RoundPlanned": {
+      const asked = state.asked + new Set(event.asks.map((ask) => ask.case)).size
+      return { ...state, round: event, rounds: event.step, asked, pending: keysOf(event.asks) }
+    }
+    case "Obtained":
+      assertAsked(state, event)
+      return { ...state, cached: state.cached + (event.isCached === true ? 1 : 0) }
+    case "Answered":
+    case "Missed":
+      assertAsked(state, event)
+      return closed({
+        ...state,
+        answers: Evidence.add(state.answers, event),
+        pending: HashSet.remove(state.pending, keyOf(event))
+      })
+    case "RoundCut":
+      return closed({ ...state, isCut: true, pending: HashSet.empty() })
+    case "Failed":
+    case "Interrupted":
+    case "Started":
+      return state
+    default:
+      throw new Error(`${event._tag} is no event of a comparison`)
+  }
+}
+
+/** The cases that the control and another prompt answered as often as they are asked. */
+export const pairsOf = (
+  { answers, asked, setup: { order, settings } }: State,
+  other: Instruction.InstructionId
+): ReadonlyArray<Evidence.Cluster> =>
+  Evidence.clusters(answers, [control, other], order.slice(0, asked)).filter(
+    ({ after, before }) => before.length === settings.samples && after.length === settings.samples
+  )
+
+/** The most calls of the agent that may still be made. */
+export const callsLeft = ({ made, setup }: State): number => Math.max(0, setup.settings.calls - made)
+
+/** Whether what is shown of a prompt settles what is asked. */
+const isSettled = ({ requirement }: Settings, shown: ReadonlySet<Conclude.Claim> = new Set()): boolean => {
+  if (requirement !== null) return isMet(requirement, shown) !== null
+  return shown.has("better") || shown.has("worse") || (shown.has("no-worse") && shown.has("no-gain"))
+}
+
+/** Whether a prompt meets a requirement; null if neither that nor the contrary is shown. */
+export const isMet = (requirement: Requirement, shown: ReadonlySet<Conclude.Claim>): boolean | null => {
+  if (shown.has(requirement)) return true
+  return shown.has(requirement === "better" ? "worse" : "worse-by-margin") ? false : null
+}
+
+/** After a round: what the answers show. */
+const closed = (state: State): State => {
+  if (state.round === null || HashSet.size(state.pending) > 0) return state
+  const { setup } = state
+  const { margin, looks, randomSeed } = setup.settings
+  const risk = riskOf(setup)
+  const before = state.looks.at(-1)
+  const found = others(setup).map((other, at) => {
+    const pairs = pairsOf(state, other)
+    const same = before?.others[at]
+    const evidence = same?.cases === pairs.length ? same.evidence : Conclude.evidence(pairs, margin)
+    const shown =
+      looks === "final"
+        ? Conclude.final(pairs, margin, risk, randomSeed).claims
+        : new Set(Conclude.claims.filter((claim) => evidence[claim] >= -Math.log(risk)))
+    return { cases: pairs.length, evidence, shown }
+  })
+  return {
+    ...state,
+    round: null,
+    looks: [...state.looks, { calls: state.made, others: found.map(({ cases, evidence }) => ({ cases, evidence })) }],
+    shown: found.map(({ shown }, at) => new Set([...(state.shown[at] ?? []), ...shown]))
+  }
+}

@@ -1,0 +1,290 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { RandomStream } from "@inspo/domain"
+import { Effect, Schema } from "effect"
+import { compare, type CompareOptions } from "../src/index.ts"
+import * as Comparison from "../src/Comparison.ts"
+import { type Ask, type Event } from "../src/Event.ts"
+import { bad, type Case, cases, good, neutral, succeeds } from "./support/Agents.ts"
+
+const control = "Name the capital."
+
+let directory = ""
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "inspo-compare-"))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const options = (
+  candidate: string,
+  more: Partial<CompareOptions<string, Case, string>> = {}
+): CompareOptions<string, Case, string> => ({
+  control,
+  candidates: [`${control} ${candidate}`],
+  cases: cases(120),
+  agent: (prompt, one) => (succeeds(prompt, one) ? "right" : "wrong"),
+  score: (output) => Number(output === "right"),
+  ...more
+})
+
+const compared = (candidate: string, more: Partial<CompareOptions<string, Case, string>> = {}) =>
+  Effect.promise(() => compare(options(candidate, more)))
+
+describe("compare", () => {
+  it.live("says better, no worse and worse, and stops as soon as it knows", () =>
+    Effect.gen(function* () {
+      for (const [candidate, verdict] of [
+        [good, "better"],
+        [neutral, "no-worse"],
+        [bad, "worse"]
+      ] as const) {
+        const { calls, candidates, cases: asked, report } = yield* compared(candidate)
+        const [found] = candidates
+        assert.strictEqual(found?.verdict, verdict)
+        assert.isNull(found?.needed ?? null)
+        assert.isBelow(asked.asked, 120)
+        assert.strictEqual(calls, 2 * asked.asked)
+        assert.include(report(), "█")
+      }
+    })
+  )
+
+  it.live("ends when a requirement is known, and says so", () =>
+    Effect.gen(function* () {
+      const met = (candidate: string, requirement: Comparison.Requirement, count = 120) =>
+        Effect.map(compared(candidate, { requirement, cases: cases(count) }), ({ isMet }) => isMet)
+      assert.isTrue(yield* met(good, "better"))
+      assert.isFalse(yield* met(bad, "better"))
+      assert.isNull(yield* met(neutral, "better"))
+      assert.isTrue(yield* met(neutral, "no-worse"))
+      assert.isFalse(yield* met(bad, "no-worse"))
+      assert.isNull(yield* met(neutral, "no-worse", 10))
+    })
+  )
+
+  it.live("says how many cases would decide where these do not", () =>
+    Effect.gen(function* () {
+      const { candidates } = yield* compared(good, { cases: cases(6) })
+      assert.strictEqual(candidates[0]?.verdict, "undecided")
+      const needed = candidates[0]?.needed ?? assert.fail("nothing is needed")
+      assert.isAbove(needed.cases, 6)
+      assert.strictEqual(needed.calls, 2 * needed.cases)
+    })
+  )
+
+  it.live("looks once where it is asked to, and is exact for few cases", () =>
+    Effect.gen(function* () {
+      const always = { agent: (prompt: string) => (prompt === control ? "wrong" : "right"), looks: "final" } as const
+      assert.strictEqual((yield* compared(good, { ...always, cases: cases(5) })).candidates[0]?.verdict, "better")
+      assert.strictEqual((yield* compared(good, { ...always, cases: cases(4) })).candidates[0]?.verdict, "undecided")
+    })
+  )
+
+  it.live("counts repeated answers to a case as one difference", () =>
+    Effect.gen(function* () {
+      const all = { cases: cases(40), looks: "final" } as const
+      const one = yield* compared(good, all)
+      const many = yield* compared(good, { ...all, samples: 3 })
+      assert.strictEqual(many.calls, 3 * one.calls)
+      assert.strictEqual(one.candidates[0]?.cases, 40)
+      assert.strictEqual(many.candidates[0]?.cases, 40)
+      assert.deepStrictEqual(one.candidates[0]?.gain, many.candidates[0]?.gain)
+    })
+  )
+
+  it.live("shares the risk between several candidates, and asks no more of what is settled", () =>
+    Effect.gen(function* () {
+      const asked = new Map<string, number>()
+      const { bound, candidates } = yield* compared(good, {
+        candidates: [good, bad, neutral].map((one) => `${control} ${one}`),
+        agent: (prompt, one) => {
+          asked.set(prompt, (asked.get(prompt) ?? 0) + 1)
+          return succeeds(prompt, one) ? "right" : "wrong"
+        }
+      })
+      assert.closeTo(bound, Math.log10(60), 1e-12)
+      assert.deepStrictEqual(
+        candidates.map(({ verdict }) => verdict),
+        ["better", "worse", "no-worse"]
+      )
+      const counts = candidates.map(({ prompt }) => (typeof prompt === "string" ? asked.get(prompt) : null) ?? 0)
+      assert.isAbove(asked.get(control) ?? 0, Math.min(...counts))
+    })
+  )
+
+  it.live("measures the noise of a prompt that is compared with itself", () =>
+    Effect.gen(function* () {
+      const luck = RandomStream.make(3, ["noise"])
+      const { candidates } = yield* compared("", {
+        candidates: [control],
+        agent: () => (luck.next() < 0.5 ? "right" : "wrong")
+      })
+      const noise = candidates[0]?.noise ?? assert.fail("no noise")
+      assert.closeTo(noise.difference, 0.5, 0.2)
+      assert.isAtMost(noise.falseAlarms, 0.13)
+      assert.isAbove(noise.falseAlarmsOfMeans, 0.5)
+      assert.isAbove(noise.casesForMargin ?? 0, 500)
+      const still = (yield* compared("", { candidates: [control] })).candidates[0]?.noise
+      assert.deepStrictEqual([still?.difference, still?.falseAlarms, still?.falseAlarmsOfMeans], [0, 0, 0])
+    })
+  )
+
+  it.live("pays no answer of a cache again, and says how many there were", () =>
+    Effect.gen(function* () {
+      let made = 0
+      const cache = { directory: join(directory, "cache"), agent: { model: "m" } }
+      const counting = {
+        cache,
+        agent: (prompt: string, one: Case) => {
+          made += 1
+          return succeeds(prompt, one) ? "right" : "wrong"
+        }
+      }
+      const first = yield* compared(good, counting)
+      const paid = made
+      const second = yield* compared(good, counting)
+      assert.strictEqual(made, paid)
+      assert.deepStrictEqual([first.cached, second.cached, second.calls], [0, paid, 0])
+      assert.deepStrictEqual(second.candidates[0]?.gain, first.candidates[0]?.gain)
+      assert.include(second.report(), `${paid} answers are those of earlier comparisons`)
+      const other = yield* compared(good, { ...counting, cache: { ...cache, agent: { model: "other" } } })
+      assert.strictEqual(other.cached, 0)
+    })
+  )
+
+  it.live("continues in its file without a second call, and refuses other settings", () =>
+    Effect.gen(function* () {
+      const file = join(directory, "kept.jsonl")
+      let left = 31
+      const failing = {
+        file,
+        retries: 0,
+        concurrency: 1,
+        agent: (prompt: string, one: Case) => {
+          if (left <= 0) throw Object.assign(new Error("stopped"), { status: 401 })
+          left -= 1
+          return succeeds(prompt, one) ? "right" : "wrong"
+        }
+      }
+      const error = yield* Effect.flip(Effect.tryPromise(() => compare(options(good, failing))))
+      assert.include(String(error.cause), "stopped")
+      const whole = yield* compared(good)
+      left = whole.calls - 31
+      const found = yield* compared(good, failing)
+      assert.strictEqual(left, 0)
+      assert.deepStrictEqual(found.candidates[0]?.gain, whole.candidates[0]?.gain)
+      const refused = yield* Effect.flip(Effect.tryPromise(() => compare(options(good, { ...failing, margin: 0.1 }))))
+      assert.include(String(refused.cause), "belongs to a comparison with other margin")
+    })
+  )
+
+  it.live("never passes a budget, and decides nothing without an answer", () =>
+    Effect.gen(function* () {
+      const { calls, candidates, isCut } = yield* compared(neutral, { budget: { calls: 11 } })
+      assert.strictEqual(calls, 11)
+      assert.isTrue(isCut)
+      assert.strictEqual(candidates[0]?.cases, 5)
+      const paid = yield* compared(neutral, {
+        agent: (_prompt, _one, { spend }) => {
+          spend(0.1)
+          return "right"
+        },
+        atMost: () => 0.1,
+        budget: { usd: 0.95 }
+      })
+      assert.isAtMost(paid.usd, 0.95)
+    })
+  )
+
+  it.live("counts a missing score against what is claimed", () =>
+    Effect.gen(function* () {
+      const agent = (prompt: string, { id }: Case) => {
+        if (prompt !== control && id % 2 === 0) throw new Error("no answer")
+        return prompt === control ? "wrong" : "right"
+      }
+      const [found] = (yield* compared(good, { agent, retries: 0, cases: cases(40) })).candidates
+      assert.isAbove(found?.missing ?? 0, 0)
+      assert.isAtMost(found?.gain.lower ?? 1, 0.5)
+      assert.strictEqual(found?.gain.upper, 1)
+    })
+  )
+})
+
+const Scores = Schema.Array(Schema.Literals([0, 0.5, 1])).check(Schema.isMinLength(4), Schema.isMaxLength(60))
+
+/** A comparison whose answers to a case are the scores of two prompts. */
+const play = (scores: (ask: Ask) => number, count: number): ReadonlyArray<Comparison.State> => {
+  const setup = Comparison.make(
+    {
+      arms: ["A", "B"],
+      samples: 1,
+      margin: 0.1,
+      looks: "anytime",
+      requirement: null,
+      calls: 2 * count,
+      usd: null,
+      randomSeed: 1
+    },
+    count
+  )
+  const states = [Comparison.begin(setup)]
+  for (;;) {
+    const state = states.at(-1) ?? Comparison.begin(setup)
+    const due = Comparison.next(state)
+    if (due._tag === "Conclude") return states
+    const events: ReadonlyArray<Event> =
+      due._tag === "Decide"
+        ? [due.event]
+        : due.asks.flatMap((ask): ReadonlyArray<Event> => [
+            { _tag: "Obtained", ...ask, output: "", isWhole: true, usd: 0 },
+            { _tag: "Answered", ...ask, score: scores(ask), feedback: null, usd: 0 }
+          ])
+    states.push(events.reduce(Comparison.apply, state))
+  }
+}
+
+describe("a comparison as a state machine", () => {
+  it.effect.prop("asks both prompts the same cases, once each, and looks after each round", [Scores], ([scores]) =>
+    Effect.sync(() => {
+      const states = play(
+        ({ case: at, prompt }) => (prompt === Comparison.control ? 0.5 : (scores[at] ?? 0)),
+        scores.length
+      )
+      const last = states.at(-1) ?? assert.fail("no state")
+      const [control, other] = [Comparison.control, ...Comparison.others(last.setup)].map((prompt) =>
+        [...last.answers.outcomes].filter((one) => one.prompt === prompt).map((one) => one.case)
+      )
+      assert.deepStrictEqual(new Set(control), new Set(other))
+      assert.strictEqual(new Set(control).size, control?.length)
+      assert.strictEqual(last.looks.length, last.rounds)
+    })
+  )
+
+  it.effect.prop("says the reverse of the reversed scores", [Scores], ([scores]) =>
+    Effect.sync(() => {
+      const of = (isReversed: boolean) => {
+        const states = play(
+          ({ case: at, prompt }) => ((prompt === Comparison.control) === isReversed ? (scores[at] ?? 0) : 0.5),
+          scores.length
+        )
+        return states.at(-1)?.shown[0] ?? new Set()
+      }
+      const [shown, reversed] = [of(false), of(true)]
+      assert.strictEqual(shown.has("better"), reversed.has("worse"))
+      assert.strictEqual(shown.has("no-gain"), reversed.has("no-worse"))
+    })
+  )
+
+  it.effect.prop("keeps what it showed once", [Scores], ([scores]) =>
+    Effect.sync(() => {
+      const states = play(
+        ({ case: at, prompt }) => (prompt === Comparison.control ? 0 : (scores[at] ?? 0)),
+        scores.length
+      )
+      for (const [at, state] of states.entries())
+        for (const claim of states[at - 1]?.shown[0] ?? []) assert.isTrue(state.shown[0]?.has(claim))
+    })
+  )
+})
