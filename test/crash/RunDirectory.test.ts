@@ -147,7 +147,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
     const evolved = await undisturbedRun(cwd, "evolved", "selection.instruction=best", "randomSeed=2")
     const checkpoints = await readdir(at("evolved/checkpoints"))
     const deployed = async (out: string, internalize: Option.Option<number>) => {
-      await run(exportRun({ directory: at("evolved"), out: at(out), internalize, set: [] }))
+      await run(exportRun({ directory: at("evolved"), out: at(out), internalize, clauses: true, set: [] }))
       const text = await readFile(join(at(out), "instruction.txt"), "utf8")
       return { text, ...JSON.parse(await readFile(join(at(out), "manifest.json"), "utf8")) }
     }
@@ -161,6 +161,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
     assert.notStrictEqual(after.policy.hash, before.policy.hash)
     assert.isAbove(after.internalized.likelihood.last, after.internalized.likelihood.first)
     assert.lengthOf(after.internalized.cells, 4)
+    assert.isAbove(after.internalized.texts, 0)
     assert.isAbove((await run(ModelFolder.read(join(at("without"), "model")))).parameters.length, 0)
     assert.deepStrictEqual(await readdir(at("evolved/checkpoints")), checkpoints)
   })

@@ -120,6 +120,17 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "Ledger.nothing : Ledger.nothing",
     "a judge costs nothing"
   ),
+  inFile("packages/coevolution/src/ClauseTexts.ts")("!shared.has(clause)", "true", "a known clause is trained again"),
+  inFile("packages/coevolution/src/ClauseTexts.ts")(
+    "answer: consequence",
+    "answer: condition",
+    "the condition is the answer"
+  ),
+  inFile("packages/coevolution/src/Internalizing.ts")(
+    "(update - 1) * perUpdate + index",
+    "index",
+    "every update has the same texts"
+  ),
   inJudge("Pairs")("1 - chance(j, i)", "chance(i, j)", "a pair is judged in one order"),
   inJudge("Pairs")("texts[i] === texts[j]", "i === j", "equal texts are asked about"),
   inJudge("Steps")("rollout.reward <= 0", "rollout.reward < 0", "failures are checked for flaws"),

@@ -1,11 +1,12 @@
 /** Trains a policy to act without its instruction, on rollouts that it made with the instruction and was rewarded for. */
 import { type Instruction, Invariant, type Question, RandomStream, Trajectory } from "@inspo/domain"
-import { Engine, type EngineError } from "@inspo/engine"
+import { Engine, type EngineError, type Tokenizer } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { Rollout, type RolloutError } from "@inspo/rollout"
 import { QuestionStream } from "@inspo/sampler"
 import { Array as Arr, Effect } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
+import type { ClauseText } from "./ClauseTexts.ts"
 import { likelihoodOf } from "./Method.ts"
 
 export interface Options {
@@ -18,6 +19,8 @@ export interface Options {
   readonly questions: ReadonlyMap<Question.QuestionId, Question.Question>
   /** Optimizer steps, at the peak learning rate of the run, of `train.batchSize` rollouts each. */
   readonly updates: number
+  /** Texts about the clauses of that instruction; each is in at least one update. */
+  readonly texts?: ReadonlyArray<ClauseText>
   /** Called with the number of updates so far. */
   readonly onUpdate?: (made: number) => Effect.Effect<void>
 }
@@ -46,6 +49,7 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
   onUpdate = () => Effect.void,
   questions,
   rewarded,
+  texts = [],
   updates
 }: Options): Effect.fn.Return<ReadonlyArray<number>, EngineError | RolloutError, Engine | Rollout> {
   yield* Effect.annotateCurrentSpan({ instruction: instruction.id, rollouts: rewarded.length, updates })
@@ -53,19 +57,28 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
   const prompts = yield* promptsOf(instruction, rewarded, questions)
   const { randomSeed, train } = algorithm
   const size = Math.min(train.batchSize, rewarded.length)
+  const perUpdate = Math.ceil(texts.length / Math.max(1, updates))
   const likelihoods: Array<number> = []
   for (let update = 1; update <= updates; update++) {
-    const chosen = QuestionStream.batch({ seed: randomSeed, step: update, batchSize: size, size: rewarded.length }).map(
-      (index) => {
-        const one = Invariant.at(rewarded, index, "rollout")
-        const segments = Arr.zipWith(
-          Trajectory.segments(one),
-          Invariant.get(prompts, nameOf(one), "prompts"),
-          (segment, { prompt }) => ({ ...segment, prompt })
-        )
-        return { one, segments }
-      }
-    )
+    const rollouts = QuestionStream.batch({
+      seed: randomSeed,
+      step: update,
+      batchSize: size,
+      size: rewarded.length
+    }).map((index) => {
+      const one = Invariant.at(rewarded, index, "rollout")
+      const segments = Arr.zipWith(
+        Trajectory.segments(one),
+        Invariant.get(prompts, nameOf(one), "prompts"),
+        (segment, { prompt }) => ({ ...segment, prompt })
+      )
+      return { one, segments }
+    })
+    const told = Array.from({ length: perUpdate }, (_, index) => {
+      const text = Invariant.at(texts, ((update - 1) * perUpdate + index) % texts.length, "text")
+      return { one: { ...rewarded[0], reward: 1 }, segments: Arr.of(segmentOf(engine.tokenizer, text)) }
+    })
+    const chosen = [...rollouts, ...told]
     const scores = yield* engine.score(
       "current",
       chosen.flatMap(({ segments }) => segments)
@@ -83,7 +96,7 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
       reward,
       ...Trajectory.ofSegments(Arr.map(segments, scored))
     }))
-    likelihoods.push(meanLogprob(batch.flatMap(Trajectory.segments)))
+    likelihoods.push(meanLogprob(Arr.take(batch, size).flatMap(Trajectory.segments)))
     const requests = GrpoBatch.trainRequests(
       batch,
       { ...train, ...likelihoodOf, miniBatch: once(batch.length) },
@@ -94,6 +107,17 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
   }
   return likelihoods
 })
+
+/** A text as a conversation in which all of the answer is the policy's. */
+const segmentOf = (tokenizer: Tokenizer, { answer, question }: ClauseText): Trajectory.Segment => {
+  const response = [...tokenizer.encode(answer), tokenizer.endOfSequence]
+  return {
+    prompt: tokenizer.prompt([{ role: "user", content: question }]),
+    response,
+    logprobs: response.map(() => 0),
+    mask: response.map(() => 1)
+  }
+}
 
 /** What rollouts with equal prompts under an instruction share: their question, or their turns. */
 const nameOf = ({ earlier, id, questionId }: Trajectory.Trajectory): string =>

@@ -1,5 +1,6 @@
 export * as Ablations from "./Ablations.ts"
 export * from "./Apply.ts"
+export * as ClauseTexts from "./ClauseTexts.ts"
 export * as Collapse from "./Collapse.ts"
 export * from "./Command.ts"
 export * as Conclusion from "./Conclusion.ts"
@@ -34,6 +35,7 @@ export * as Perform from "./Perform.ts"
 export * as ChatCalls from "./ChatCalls.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { ClauseText } from "./ClauseTexts.ts"
 export type { CallError } from "./ChatCalls.ts"
 export type { Asked } from "./Rounds.ts"
 export type { StepReward } from "./Collapse.ts"

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Internalizing } from "@inspo/coevolution"
+import { ClauseTexts, Internalizing } from "@inspo/coevolution"
 import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Instruction, Trajectory } from "@inspo/domain"
 import type { Engine, TrainRequest } from "@inspo/engine"
@@ -104,4 +104,53 @@ it.effect.prop(
       for (const likelihood of likelihoods) assert.isBelow(likelihood, 0)
     }),
   { arbitrary: { runs: 20 } }
+)
+
+it.effect.prop(
+  "each text about a clause is in an update, all of it the policy's, and the likelihood is that of rollouts",
+  [Schema.Literals([1, 2, 3, 5])],
+  ([updates]) =>
+    Effect.gen(function* () {
+      const { data, engine, passages } = yield* prepare(algorithm)
+      const texts = ClauseTexts.of(best.text, seed.text)
+      const requests: Array<TrainRequest> = []
+      const recording: Engine.Interface = {
+        ...engine,
+        train: (request) => {
+          requests.push(request)
+          return engine.train(request)
+        }
+      }
+      const internalized = (told: typeof texts) =>
+        Effect.gen(function* () {
+          const [question] = data.train
+          if (question === undefined) return assert.fail("no questions")
+          const id = Trajectory.TrajectoryId.make("train/1/0/0")
+          const made = yield* (yield* Rollout).collect([{ id, instruction: best, question, seed: "0" }])
+          const rewarded = made.map((one) => ({ ...one, reward: 1 }))
+          if (!Arr.isReadonlyArrayNonEmpty(rewarded)) return assert.fail("no rollouts")
+          const questions = new Map([[question.id, question]])
+          return yield* Internalizing.internalize({
+            algorithm,
+            instruction: seed,
+            rewarded,
+            questions,
+            updates,
+            texts: told
+          })
+        }).pipe(Effect.provide(layerRollouts(algorithm, recording, layerBm25(passages))))
+      const likelihoods = yield* internalized(texts)
+      const trained = requests.splice(0).flatMap(({ datums }) => datums)
+      const { decode, encode, endOfSequence } = ByteTokenizer.tokenizer
+      for (const { answer, question } of texts) {
+        const datum = trained.find(
+          ({ prompt, response }) =>
+            decode(prompt).includes(question) && String(response) === String([...encode(answer), endOfSequence])
+        )
+        assert.isTrue(datum?.weights.every((weight) => weight > 0))
+        assert.isTrue(datum?.advantages.every((advantage) => advantage === 1))
+      }
+      assert.deepStrictEqual(likelihoods, yield* internalized([]))
+    }),
+  { arbitrary: { runs: 4 } }
 )

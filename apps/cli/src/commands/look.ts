@@ -117,6 +117,10 @@ export const exportRun = Command.make(
       "Train the policy with so many updates to act under the seed instruction as under the best one, such as 240",
       "UPDATES"
     ),
+    clauses: flags.toggle(
+      "clauses",
+      "With --internalize: also train on questions about each clause of that instruction"
+    ),
     set: flags.set.pipe(
       Flag.withDescription("With --internalize: change the deployment, such as engine.url; may be repeated")
     ),

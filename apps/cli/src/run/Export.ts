@@ -20,6 +20,8 @@ export interface ExportInput {
   readonly out: string
   /** So many updates train the policy to act without its instruction; none by default. */
   readonly internalize: Option.Option<number>
+  /** Whether these updates also train on texts about each clause. */
+  readonly clauses?: boolean
   /** Changes of the deployment for that, such as `engine.url`. */
   readonly set: ReadonlyArray<string>
 }
@@ -102,6 +104,7 @@ const internalized = Effect.fnUntraced(function* (run: Finished, input: ExportIn
     { ...run, config },
     {
       updates: input.updates,
+      clauses: input.clauses === true,
       folder,
       reporter: yield* Reporter.make()
     }

@@ -1,4 +1,4 @@
-import { Internalizing, type RunEvent, type RunState } from "@inspo/coevolution"
+import { ClauseTexts, Internalizing, type RunEvent, type RunState } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf, isEmbedded } from "@inspo/config"
 import { Text, interval, percent, plural } from "@inspo/report"
 import { Interval } from "@inspo/statistics"
@@ -39,6 +39,7 @@ export const Internalized = Schema.Struct({
   instruction: Schema.Struct({ id: Schema.String, text: Schema.String }),
   rollouts: Schema.Int,
   updates: Schema.Int,
+  texts: Schema.optionalKey(Schema.Int),
   likelihood: Schema.Struct({ first: Schema.Finite, last: Schema.Finite }),
   cells: Schema.Array(Cell)
 })
@@ -50,7 +51,12 @@ export interface Internalized extends Schema.Schema.Type<typeof Internalized> {}
  */
 export const internalize = Effect.fn("Internalize.internalize")(function* (
   run: Finished,
-  { folder, reporter, updates }: { readonly updates: number; readonly folder: string; readonly reporter: Reporter }
+  {
+    clauses,
+    folder,
+    reporter,
+    updates
+  }: { readonly updates: number; readonly clauses: boolean; readonly folder: string; readonly reporter: Reporter }
 ) {
   const { best, config, directory, saved, seed } = run
   yield* check(run, updates)
@@ -68,6 +74,7 @@ export const internalize = Effect.fn("Internalize.internalize")(function* (
     const test = Arr.take(loaded.data.test, config.evaluation.questions)
     const measure = (policy: Cell["policy"]) =>
       Effect.forEach([seed, best], (instruction) => cell(policy, instruction, test, config.randomSeed))
+    const texts = clauses ? ClauseTexts.of(best.text, seed.text) : []
     const before = yield* measure("before")
     const likelihoods = yield* Internalizing.internalize({
       algorithm: algorithmOf(config),
@@ -75,6 +82,7 @@ export const internalize = Effect.fn("Internalize.internalize")(function* (
       rewarded,
       questions: new Map(loaded.data.train.map((question) => [question.id, question])),
       updates,
+      texts,
       onUpdate: (made) => reporter.block([`made ${made} of ${plural(updates, "update")}`])
     })
     yield* reporter.block([])
@@ -83,6 +91,7 @@ export const internalize = Effect.fn("Internalize.internalize")(function* (
       instruction: { id: best.id, text: best.text },
       rollouts: rewarded.length,
       updates,
+      ...(clauses ? { texts: texts.length } : {}),
       likelihood: { first: likelihoods[0] ?? 0, last: likelihoods.at(-1) ?? 0 },
       cells: [...before, ...(yield* measure("after"))]
     }
