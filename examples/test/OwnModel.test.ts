@@ -12,7 +12,7 @@ const algorithm: Algorithm = {
   ...Presets.tiny,
   seedInstruction: "Answer the question between <answer> and </answer>.",
   train: { ...Presets.tiny.train, fromStep: null },
-  rollout: { ...Presets.tiny.rollout, agent: "direct", tools: [] },
+  rollout: { ...Presets.tiny.rollout, agent: { name: "direct" }, tools: [] },
   verification: { ...Presets.tiny.verification, samples: 0 }
 }
 

@@ -7,6 +7,8 @@ const ofGroup = (name: string) => inFile(`packages/reward/src/group/${name}.ts`)
 
 const inJudge = (name: string) => inFile(`packages/reward/src/judges/${name}.ts`)
 
+const agent = (name: string) => inFile(`packages/rollout/src/agents/${name}.ts`)
+
 const inMemory = inFile("packages/replay-buffer/src/Memory.ts")
 
 const loss = (name: string) => inMethod(`losses/${name}`)
@@ -183,6 +185,18 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMemory(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
   inMemory("|| !failed(rewards, bounds)", "", "groups with a success are changed"),
   inMemory("b.score - a.score", "a.score - b.score", "the best groups leave"),
+
+  agent("Memory")(
+    "const kept = memory.filter(([id]) => !ids.includes(id))",
+    "const kept = memory",
+    "what was pruned is shown again"
+  ),
+  agent("Memory")("`${++id}: ${summary}`", "`${id}: ${summary}`", "a number is used again"),
+  agent("Delethink")("tokens.length - (kept - first)", "tokens.length - kept", "more is carried than the limit"),
+  agent("Delethink")("chunk === 1 ? limit : limit - kept", "limit", "later chunks are too long"),
+  agent("Budgets")("member % budgets.length", "0", "all members have one budget"),
+  agent("Modes")("Math.floor(member / each)", "member", "shares of forced modes are not exact"),
+  agent("Modes")('text.includes("<think>")', "false", "instant answers think"),
 
   ofGroup("Agreement")("answer === null || alone", "answer === null", "singletons are rewarded"),
   ofGroup("Tournament")("other !== index", "true", "a rollout plays itself"),

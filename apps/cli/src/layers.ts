@@ -132,7 +132,10 @@ const search = (config: RunConfig, passages: ReadonlyArray<Question.Passage>) =>
   const { keys, requests, retrieval, rollout } = config
   const { url } = retrieval
   if (url === null && passages.length === 0 && Agents.searches(agentOf(config), rollout))
-    return Layer.effect(Search, Effect.fail(new SearchError({ operation: "open", reason: nothing(rollout.agent) })))
+    return Layer.effect(
+      Search,
+      Effect.fail(new SearchError({ operation: "open", reason: nothing(rollout.agent.name) }))
+    )
   if (url === null) return layerBm25(passages)
   const authorisation =
     keys.retrieval === null

@@ -170,7 +170,7 @@ const within = (value: number, { max, min }: Plan.Bounds) => {
 
 describe("the maximum of tokens", () => {
   it("takes the bound of the agent that plays, and so of every agent of a config", () => {
-    const configured: Algorithm["rollout"] = { ...ScriptedRun.algorithm.rollout, agent: "direct", tools: [] }
+    const configured: Algorithm["rollout"] = { ...ScriptedRun.algorithm.rollout, agent: { name: "direct" }, tools: [] }
     const own: Agent = { ...ToolLoop.agent, maximumTokens: () => 12_345 }
     const questions = { train: [{ id: Question.QuestionId.make("q"), dataSource: "world" }], validation: 0, test: 0 }
     const planned = (rollout: Algorithm["rollout"], agent?: Agent) =>
@@ -179,8 +179,8 @@ describe("the maximum of tokens", () => {
     const conversation = ToolLoop.maximumTokens(configured)
     const share = planned(configured, own) / 12_345
     assert.isTrue(Number.isInteger(share))
-    assert.strictEqual(planned({ ...configured, agent: "search-r1" }), share * conversation)
-    assert.strictEqual(planned({ ...configured, agent: "search-o1" }), share * conversation * (1 + maxTurns))
+    assert.strictEqual(planned({ ...configured, agent: { name: "search-r1" } }), share * conversation)
+    assert.strictEqual(planned({ ...configured, agent: { name: "search-o1" } }), share * conversation * (1 + maxTurns))
     assert.strictEqual(planned(configured), share * ToolLoop.maximumTokens({ ...configured, maxTurns: 0 }))
     assert.strictEqual(
       Agents.maximumTokens(Agents.fromConfig({ agent: "search-o1" }), configured, 500),

@@ -70,7 +70,7 @@ describe("Projection", () => {
     Effect.gen(function* () {
       const failing = {
         ...algorithm,
-        rollout: { ...algorithm.rollout, groupSize: 3, agent: "search-r1-exact" as const }
+        rollout: { ...algorithm.rollout, groupSize: 3, agent: { name: "search-r1-exact" } as const }
       }
       const journal = yield* Journal
       const down = { search: () => Effect.fail(new SearchError({ operation: "search", reason: "it is down" })) }

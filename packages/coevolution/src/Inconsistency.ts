@@ -97,7 +97,7 @@ const roundsAreOfOneInstruction: Rule = (algorithm) => {
   if (Agents.fromConfig(rollout).restarts === true)
     return refuse(
       "rollout.agent",
-      rollout.agent,
+      rollout.agent.name,
       "another agent, because its later prompts contain the instruction that rescues"
     )
   if (population.size === 1)
@@ -154,7 +154,7 @@ const agentHasItsTools: Rule = ({ rollout }) => {
   return new ConfigError({
     field: "rollout.tools",
     value: JSON.stringify(rollout.tools),
-    expected: `${expected}, because rollout.agent is ${rollout.agent}`,
+    expected: `${expected}, because rollout.agent is ${rollout.agent.name}`,
     remedy: `Set rollout.tools to ${expected}, or choose another rollout.agent.`
   })
 }

@@ -54,7 +54,7 @@ const oneInstruction = (algorithm: Algorithm): Algorithm => ({
 /** For a policy without tools. */
 const toolFree = (algorithm: Algorithm): Algorithm => ({
   ...algorithm,
-  rollout: { ...algorithm.rollout, agent: "direct" },
+  rollout: { ...algorithm.rollout, agent: { name: "direct" } },
   seedInstruction: "Answer the question. Put the final answer between <answer> and </answer>."
 })
 

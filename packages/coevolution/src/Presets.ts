@@ -38,7 +38,7 @@ export const robust: Algorithm = {
   rollout: {
     groupSize: 5,
     instructionsPerQuestion: 4,
-    agent: "search-r1",
+    agent: { name: "search-r1" },
     tools: ["search"],
     maxTurns: 4,
     maxPromptTokens: 4096,

@@ -57,7 +57,7 @@ const variants = {
   },
   "an agent that writes one turn, read without tags": {
     ...base,
-    rollout: { ...base.rollout, agent: "direct", scoredTurns: "all" },
+    rollout: { ...base.rollout, agent: { name: "direct" }, scoredTurns: "all" },
     reward: { ...base.reward, kind: { name: "command", command: ["true"] } }
   },
   "2 parents": withPopulation({ parents: 2 }),

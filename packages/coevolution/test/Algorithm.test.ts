@@ -42,11 +42,11 @@ describe("Algorithm", () => {
       command: { name: "command", command: ["true"] }
     } as const
     const acting = (
-      agent: Algorithm["rollout"]["agent"],
+      agent: "direct" | "ircot" | "rag" | "search-r1",
       kind: keyof typeof kinds,
       changes: Partial<Algorithm["rollout"]> = {}
     ) => {
-      const rollout = { ...quick.rollout, agent, ...changes }
+      const rollout = { ...quick.rollout, agent: { name: agent }, ...changes }
       const { actions, readsTags } = protocolOf({ rollout, reward: { ...quick.reward, kind: kinds[kind] } })
       return [...actions, readsTags]
     }
@@ -60,7 +60,7 @@ describe("Algorithm", () => {
 
   it("names the field, its value and the remedy of a rule between fields", () => {
     const broken: ReadonlyArray<readonly [string, Algorithm]> = [
-      ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: "search-r1-exact", tools: [] } }],
+      ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: { name: "search-r1-exact" }, tools: [] } }],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
       [
         "train.miniBatch.size",

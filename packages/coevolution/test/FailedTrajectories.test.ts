@@ -10,7 +10,7 @@ import { algorithm as base, runOn } from "./support/ScriptedRun.ts"
 /** With the agent `search-r1-exact` equal queries are calls of their own, so that members of a group fail by themselves. */
 const algorithm: Algorithm = {
   ...base,
-  rollout: { ...base.rollout, groupSize: 3, agent: "search-r1-exact" }
+  rollout: { ...base.rollout, groupSize: 3, agent: { name: "search-r1-exact" } }
 }
 
 /** A search that is down in `percent` of 100 calls for a query. */

@@ -95,7 +95,11 @@ it.effect.prop(
         return found
       }).pipe(
         Effect.provide(
-          layerRollouts({ ...algorithm, rollout: { ...algorithm.rollout, agent } }, recording, layerBm25(passages))
+          layerRollouts(
+            { ...algorithm, rollout: { ...algorithm.rollout, agent: { name: agent } } },
+            recording,
+            layerBm25(passages)
+          )
         )
       )
       assert.lengthOf(requests, updates)

@@ -17,15 +17,15 @@ describe("Method", () => {
 
   it("grpo has no tools, and an instruction that knows of none", () => {
     const { rollout, seedInstruction } = algorithm("grpo")
-    assert.strictEqual(rollout.agent, "direct")
+    assert.strictEqual(rollout.agent.name, "direct")
     assert.notInclude(seedInstruction, "search")
     assert.include(seedInstruction, "</answer>")
   })
 
   it("supervised methods learn from demonstrations that suit their tools, by likelihood alone", () => {
     const [plain, tool, rejection] = [algorithm("sft"), algorithm("sft-tool"), algorithm("rejection-sampling")]
-    assert.deepStrictEqual([plain.rollout.agent, plain.control.demonstrations], ["direct", "answers"])
-    assert.deepStrictEqual([tool.rollout.agent, tool.control.demonstrations], ["search-r1", "searches"])
+    assert.deepStrictEqual([plain.rollout.agent.name, plain.control.demonstrations], ["direct", "answers"])
+    assert.deepStrictEqual([tool.rollout.agent.name, tool.control.demonstrations], ["search-r1", "searches"])
     assert.deepStrictEqual([rejection.control.demonstrations, rejection.rollout.groupSize], [null, 5])
     for (const { train } of [plain, tool, rejection])
       assert.deepStrictEqual([train.advantage.name, train.kl.name], ["reward", "none"])

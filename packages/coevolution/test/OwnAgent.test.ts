@@ -18,7 +18,7 @@ const own: Agent = {
   make: (environment) => ToolLoop.loop(environment, { maxTurns: 3, grammar: () => ActionParser.grammar(["search"]) })
 }
 
-const configured: Algorithm["rollout"] = { ...algorithm.rollout, agent: "direct", tools: [] }
+const configured: Algorithm["rollout"] = { ...algorithm.rollout, agent: { name: "direct" }, tools: [] }
 const settings: Algorithm = { ...algorithm, rollout: configured }
 
 const go = (replaced: Replaced) =>

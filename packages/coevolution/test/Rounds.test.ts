@@ -179,6 +179,6 @@ describe("a step whose failed groups are replaced in", () => {
     assert.isNull(field({ train: { ...train, staleness: 1 }, rollout: { ...rescuing.rollout, rescue: null } }))
     for (const draws of [-1, 1.5])
       assert.strictEqual(field({ train: { ...train, keep: { name: "differing", draws } } }), "train.keep.draws")
-    assert.strictEqual(field({ rollout: { ...rescuing.rollout, agent: "iter-research" } }), "rollout.agent")
+    assert.strictEqual(field({ rollout: { ...rescuing.rollout, agent: { name: "iter-research" } } }), "rollout.agent")
   })
 })

@@ -34,6 +34,11 @@ const withShaping = (shaping: Algorithm["reward"]["shaping"]): Algorithm => {
   return { ...own, reward: { ...own.reward, shaping } }
 }
 
+const withBudgets = (own: Algorithm): Algorithm => ({
+  ...own,
+  rollout: { ...own.rollout, agent: { name: "budgets", budgets: [16, 64] } }
+})
+
 const names = (methods: ReadonlyArray<{ readonly name: string }>) => methods.map(({ name }) => name)
 
 const settings: ReadonlyArray<readonly [string, Algorithm]> = [
@@ -43,7 +48,9 @@ const settings: ReadonlyArray<readonly [string, Algorithm]> = [
   ...names(Advantage.Advantage.methods).map(
     (name) => [name, withTrain({ advantage: choose(Advantage.Advantage, name) })] as const
   ),
-  ...names(GroupRewards.groupRewards).map((name) => [name, withShaping(choose(GroupRewards.Shaping, name))] as const)
+  ...names(GroupRewards.groupRewards).map((name) => [name, withShaping(choose(GroupRewards.Shaping, name))] as const),
+  ["budgeted with budgets", withBudgets(withTrain({ advantage: choose(Advantage.Advantage, "budgeted") }))],
+  ["budget with budgets", withBudgets(withShaping(choose(GroupRewards.Shaping, "budget")))]
 ]
 
 const recorded = (algorithm: Algorithm, strategies = Strategies.layer(algorithm)) =>
@@ -75,6 +82,7 @@ describe("an update", () => {
       "key-turns: train.credit",
       "stages: train.credit",
       "anytime: train.credit",
+      "budgeted: train.advantage",
       "tournament: reward.shaping",
       "rubric: reward.shaping",
       "history-length: reward.shaping",

@@ -81,7 +81,7 @@ const toolCallsHaveProvider: Rule = ({ policy: { model }, rollout }) =>
     ? null
     : new ConfigError({
         field: "rollout.agent",
-        value: rollout.agent,
+        value: rollout.agent.name,
         expected: "another agent, because only policy.model has tool calls of its own",
         remedy: "Set it to search-r1, or name a chat model in policy.model."
       })
@@ -113,7 +113,7 @@ const chatPolicyIsFrozen: Rule = ({ control, engine, policy: { model }, rollout,
     ? null
     : new ConfigError({
         field: "rollout.agent",
-        value: rollout.agent,
+        value: rollout.agent.name,
         expected: "another agent, because this one is defined by tokens and policy.model gives none",
         remedy: "Set it to search-r1."
       })

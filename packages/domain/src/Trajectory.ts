@@ -93,6 +93,8 @@ export const Trajectory = Schema.Struct({
   earlier: Schema.optionalKey(Schema.NonEmptyArray(Segment)),
   ...Segment.fields,
   transcript: Schema.Array(Turn),
+  /** The tokens that its prompt announced as its budget, if any. */
+  budget: Schema.optionalKey(Schema.Int),
   /** Why a `failed` trajectory failed. */
   failure: Schema.optionalKey(Schema.String),
   /** The cost of scoring it, if any. */

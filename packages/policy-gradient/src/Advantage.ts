@@ -50,7 +50,7 @@ export const furtherEstimators = [gfpo, remax, gdpo, confidence, budgeted, risk]
 
 /** How rewards of a group become advantages. */
 export const Advantage = Choice.of(
-  [...estimators, gfpo],
+  [...estimators, gfpo, budgeted],
   "How rewards of a group become advantages: `standardised` is Eq. 3, `centred` is Dr. GRPO; docs/reference/methods.md has the " +
     "formulas of all"
 )

@@ -14,7 +14,7 @@ export type Sampled = Pick<
   Trajectory.Trajectory,
   "instructionId" | "questionId" | "reward" | "prompt" | "response" | "logprobs" | "mask"
 > &
-  Partial<Pick<Trajectory.Trajectory, "answer" | "earlier" | "finishReason" | "transcript">>
+  Partial<Pick<Trajectory.Trajectory, "answer" | "budget" | "earlier" | "finishReason" | "transcript">>
 
 /** The value of each instruction, by id; fixed before the samples were drawn. */
 export type Levels = Readonly<Record<string, number>>
@@ -66,7 +66,7 @@ export const score = (group: ReadonlyArray<Sampled>, kind: Advantage.Kind, level
 
 /** What estimators read of a trajectory. A call ends its run of action tokens, and an observation follows. */
 const member = (trajectory: Sampled, levels?: Levels): Member => {
-  const { answer = null, instructionId, reward } = trajectory
+  const { answer = null, budget, instructionId, reward } = trajectory
   const segments = Trajectory.segments(trajectory)
   // A run of action tokens ends with its segment.
   const mask = segments.flatMap(({ mask }, index): Sampled["mask"] => (index === 0 ? mask : [0, ...mask]))
@@ -76,7 +76,8 @@ const member = (trajectory: Sampled, levels?: Levels): Member => {
     reward: reward - (levels?.[instructionId] ?? 0),
     length: Trajectory.actionTokens(segments),
     answer,
-    firstCall: end === -1 ? null : end - start
+    firstCall: end === -1 ? null : end - start,
+    ...(budget === undefined ? {} : { budget })
   }
 }
 

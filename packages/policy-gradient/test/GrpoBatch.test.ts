@@ -166,7 +166,7 @@ describe("GrpoBatch", () => {
     ([places, drawn]) => {
       const rewarded = ([1, 1, 0] as const).map((reward) => ({ instruction: 0, question: 0, reward }))
       const cuts = trajectories(rewarded.map((one) => ({ ...one, mask: [1, 1, 1, 1, 0, 1] }))).map((one, index) =>
-        cut(one, places.slice(index))
+        cut({ ...one, budget: 512 }, places.slice(index))
       )
       const shown = cuts.map(({ earlier = [], ...last }) => {
         const observed = earlier.flatMap(({ mask }): typeof last.mask => [...mask, 0])

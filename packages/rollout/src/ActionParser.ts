@@ -8,6 +8,8 @@ export interface Grammar {
   readonly parse: (text: string) => Trajectory.Action
   /** The tools that a chat model may call by the tool calls of its API; without it, actions are read from the text alone. */
   readonly native?: ReadonlyArray<string>
+  /** Most tokens of the turn, if fewer than `maxResponseTokens`; a chat model keeps no limit. */
+  readonly maxTokens?: number
   /** The texts up to which a turn that stopped here continues; none if it is over. */
   readonly goesOn?: (text: string) => ReadonlyArray<string>
 }

@@ -1,6 +1,7 @@
-import type { Question, Trajectory } from "@inspo/domain"
+import type { Method, Question, Trajectory } from "@inspo/domain"
 import type { Message } from "@inspo/engine"
 import type { Scope } from "@inspo/reward"
+import type { Schema } from "effect"
 import type { Grammar } from "./ActionParser.ts"
 import type { Episode, Program } from "./Episode.ts"
 import type { Reply } from "./Tool.ts"
@@ -36,6 +37,10 @@ export interface Agent<Name extends string = string> {
   readonly name: Name
   /** How it works, as the rest of a sentence that begins with its name; for the agents that a config can name. */
   readonly description?: string
+  /** Who published it, and where; for the same agents. */
+  readonly source?: string
+  /** What it records that some methods of the update need, in the words of their `needs`; by default nothing. */
+  readonly supplies?: string
   /**
    * How its policy acts: in tags of its text, which is the default; by the tool calls of a chat model's API; or in tags that are
    * defined token by token, which a chat model cannot follow.
@@ -45,6 +50,8 @@ export interface Agent<Name extends string = string> {
   readonly tools: (config: Pick<EpisodeConfig, "tools">) => ReadonlyArray<string>
   /** The tools that its policy may call in a turn; by default all of `tools`. */
   readonly policyTools?: ReadonlyArray<string>
+  /** Actions of its policy besides, each a tag that the agent itself carries out; by default none. */
+  readonly ownActions?: ReadonlyArray<string>
   /** The only allowed value of `rollout.tools`; by default any. */
   readonly requiredTools?: ReadonlyArray<string>
   /** The program of one episode, which runs a conversation. */
@@ -69,6 +76,17 @@ export interface Agent<Name extends string = string> {
   readonly maximumTokens?: (config: TokenLimits, contextLength: number) => number
 }
 
+/** An agent that a config can name, as a row of the methods: its parameters make it. */
+export interface AgentKind<
+  Name extends string = string,
+  C extends Method.Constants = Method.Constants,
+  P = C
+> extends Pick<Method.Method<Name, C>, "certainty" | "defaults" | "description" | "name" | "source"> {
+  /** Schemas of its parameters, where their defaults do not say what they take. */
+  readonly parameters?: Schema.Struct.Fields
+  of(this: void, parameters: P): Agent<Name>
+}
+
 /** The settings that bound the tokens of an episode. */
 export type TokenLimits = Pick<
   EpisodeConfig,
@@ -91,10 +109,15 @@ export interface Conversation {
   readonly episode: Episode
   /** The turns so far. */
   readonly turns: ReadonlyArray<Trajectory.Turn>
+  /** The tokens that the policy wrote, in order, and whether its limit ended the last turn; a chat model has neither. */
+  readonly tokens: ReadonlyArray<number>
+  readonly isCut: boolean
   /** The remaining context. */
   readonly room: number
   /** Whether an observation, even an empty one, leaves the policy room to write. */
   readonly canShow: boolean
+  /** Records a number of tokens that the prompt says is the budget of the answer. */
+  readonly announce: (budget: number) => void
   /** The policy writes its next turn, and the action is read from it. */
   readonly turn: (grammar: Grammar) => Program<Trajectory.Action>
   /** A tool replies. */
@@ -106,13 +129,16 @@ export interface Conversation {
    * `name` distinguishes several within a turn.
    */
   readonly aside: (name: string, prompt: ReadonlyArray<Message>, stop: ReadonlyArray<string>) => Program<string | null>
-  /** Starts with these messages instead of those of the config's template. Only before the first turn. */
-  readonly open: (messages: ReadonlyArray<Message>) => void
+  /**
+   * Starts with these messages instead of those of the config's template. Only before the first turn. `start` are the words
+   * that the policy's message begins with, as part of the prompt.
+   */
+  readonly open: (messages: ReadonlyArray<Message>, start?: string) => void
   /**
    * Begins a new segment: from now on the policy sees these messages instead of all before. `observation` is the part of them
-   * that the last turn led to, for the transcript.
+   * that the last turn led to, for the transcript. `start` are the tokens that the policy's message begins with.
    */
-  readonly restart: (messages: ReadonlyArray<Message>, observation?: string) => void
+  readonly restart: (messages: ReadonlyArray<Message>, observation?: string, start?: ReadonlyArray<number>) => void
   /** How long an excerpt may be if the conversation starts with these messages; 0 if none fits. */
   readonly spare: (messages: ReadonlyArray<Message>) => number
   /** A text as it would be shown, in at most `limit` tokens, by default those of an observation. */

@@ -11,7 +11,7 @@ import * as MessageConversation from "./internal/MessageConversation.ts"
 import * as Setup from "./internal/Setup.ts"
 import * as Observation from "./Observation.ts"
 import { type CollectOptions, Rollout } from "./Rollout.ts"
-import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
+import { defaultConfig, type RolloutOptions } from "./RolloutConfig.ts"
 
 /**
  * Rollouts of a {@link ChatPolicy}: the agent and its tools as on an engine, with messages instead of tokens. Limits in tokens are
@@ -32,12 +32,12 @@ import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
  * ```
  */
 export const layer = (
-  config: Partial<RolloutConfig>,
+  config: RolloutOptions,
   options: Setup.LayerOptions = {}
 ): Layer.Layer<Rollout, never, ChatPolicy | Search | Reward> =>
   Layer.effect(Rollout, make({ ...defaultConfig, ...config }, options))
 
-const make = Effect.fnUntraced(function* (config: RolloutConfig, options: Setup.LayerOptions) {
+const make = Effect.fnUntraced(function* (config: Required<RolloutOptions>, options: Setup.LayerOptions) {
   const policy = yield* ChatPolicy
   const setup = yield* Setup.make(config, options, policy.countTokens(Observation.empty))
   const begin = MessageConversation.begin(setup.agent, policy, setup)

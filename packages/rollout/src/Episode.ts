@@ -12,13 +12,15 @@ import type { Reply } from "./Tool.ts"
 
 /**
  * One planned attempt: the policy on a question under an instruction. `seed` decides every draw of the attempt, so
- * the members of a group differ in it. The turns of a `demonstration` replace those that the policy would write.
+ * the members of a group differ in it; `member` is its place in its group, if it has one. The turns of a `demonstration` replace
+ * those that the policy would write.
  */
 export interface Episode {
   readonly id: Trajectory.TrajectoryId
   readonly instruction: Instruction.Instruction
   readonly question: Question.Question
   readonly seed: string
+  readonly member?: number
   readonly demonstration?: Demonstration
 }
 

@@ -43,6 +43,12 @@ export const messages = (
     : [{ role: "system", content: text }, ...conversation, { role: "user", content: fill("").trimStart() }]
 }
 
+/** Messages with more words at the end of the last. */
+export const added = (messages: ReadonlyArray<Message>, words: string): ReadonlyArray<Message> =>
+  messages.map((message, index) =>
+    index === messages.length - 1 ? { ...message, content: `${message.content.trimEnd()} ${words}` } : message
+  )
+
 /** The prompt's tokens, up to and including the start of the assistant's turn. */
 export const render = (
   tokenizer: Tokenizer,

@@ -27,7 +27,7 @@ import * as Delivery from "./internal/Delivery.ts"
 import { type LayerOptions, make as makeSetup, type Setup } from "./internal/Setup.ts"
 import * as TokenConversation from "./internal/TokenConversation.ts"
 import * as Observation from "./Observation.ts"
-import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
+import { defaultConfig, type RolloutOptions } from "./RolloutConfig.ts"
 
 export { builtInTools, type LayerOptions } from "./internal/Setup.ts"
 
@@ -71,12 +71,12 @@ export interface CollectOptions<E = never> {
  * engine samples for one while the tools of another work. Options missing from `config` are as in `defaultConfig`.
  */
 export const layer = (
-  config: Partial<RolloutConfig>,
+  config: RolloutOptions,
   options: LayerOptions = {}
 ): Layer.Layer<Rollout, never, Engine | Search | Reward> =>
   Layer.effect(Rollout, make({ ...defaultConfig, ...config }, options))
 
-const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerOptions) {
+const make = Effect.fnUntraced(function* (config: Required<RolloutOptions>, options: LayerOptions) {
   const engine = yield* Engine
   const { profile, tokenizer } = engine
   const setup = yield* makeSetup(config, options, Observation.envelope(tokenizer))

@@ -1,6 +1,6 @@
 /** How a conversation becomes tokens, and what is recorded of it. */
 import { Trajectory } from "@inspo/domain"
-import type { Message, SampledSequence, Tokenizer } from "@inspo/engine"
+import type { SampledSequence, Tokenizer } from "@inspo/engine"
 import { Array as Arr } from "effect"
 import * as Observation from "./Observation.ts"
 import type { EpisodeConfig } from "./EpisodeConfig.ts"
@@ -49,7 +49,7 @@ export const verbatim = ({ config, tokenizer }: Setting): Transcription => {
  */
 export interface Recording extends Pick<
   Trajectory.Trajectory,
-  "earlier" | keyof Trajectory.Segment | "transcript" | "toolCalls"
+  "budget" | "earlier" | keyof Trajectory.Segment | "transcript" | "toolCalls"
 > {
   readonly asideTokens: number
 }
@@ -100,6 +100,9 @@ export class Recorder implements Recording {
   readonly transcript: Array<Trajectory.Turn> = []
   toolCalls = 0
   asideTokens = 0
+  budget?: number
+  /** Whether its limit ended the last turn. */
+  isCut = false
   private segment: { readonly from: number; readonly text?: string } = { from: 0 }
 
   /** Whether the segment has no turn yet. */
@@ -107,8 +110,8 @@ export class Recorder implements Recording {
     return this.transcript.length === this.segment.from
   }
 
-  /** Begins a segment with these messages, which are `prompt` in tokens; the one before is kept if it has tokens. */
-  restart(prompt: ReadonlyArray<number>, messages: ReadonlyArray<Message>, observation?: string): void {
+  /** Begins a segment with these texts, which are `prompt` in tokens; the one before is kept if it has tokens. */
+  restart(prompt: ReadonlyArray<number>, texts: ReadonlyArray<string>, observation?: string): void {
     if (observation !== undefined) this.observe(observation)
     const { logprobs, mask, response, transcript } = this
     if (response.length > 0)
@@ -117,14 +120,20 @@ export class Recorder implements Recording {
     this.response = []
     this.logprobs = []
     this.mask = []
-    if (transcript.length > 0)
-      this.segment = { from: transcript.length, text: messages.map(({ content }) => content).join("\n\n") }
+    if (transcript.length > 0) this.segment = { from: transcript.length, text: texts.join("\n\n") }
+  }
+
+  /** The tokens that the policy wrote, in order. */
+  written(): ReadonlyArray<number> {
+    return Trajectory.segments(this).flatMap(({ mask, response }) => response.filter((_, at) => mask[at] === 1))
   }
 
   /** What was recorded, without a segment that the policy has not seen. */
   recording(): Recording {
-    const { earlier, ...recording } = this
-    return this.isFresh && earlier !== undefined ? { ...recording, ...Trajectory.ofSegments(earlier) } : this
+    const { budget, earlier, ...recording } = this
+    return this.isFresh && earlier !== undefined
+      ? { ...recording, ...(budget === undefined ? {} : { budget }), ...Trajectory.ofSegments(earlier) }
+      : this
   }
 
   /** A turn of the policy, and the action read from it. */
@@ -136,6 +145,10 @@ export class Recorder implements Recording {
     for (const logprob of logprobs) this.logprobs.push(logprob)
     const prompt = this.isFresh ? this.segment.text : undefined
     this.transcript.push({ text, action, observation: null, ...(prompt === undefined ? {} : { prompt }) })
+  }
+
+  announce(budget: number): void {
+    this.budget = budget
   }
 
   /** The environment's answer to the last turn, or more of it. */

@@ -3,11 +3,19 @@ import { Law } from "@inspo/domain/testing"
 import { ActionParser, type Agent, AgentName, Agents, ToolLoop } from "@inspo/rollout"
 import { AgentLaws } from "@inspo/rollout/testing"
 import { Effect } from "effect"
+import { choice } from "./support/Agents.ts"
+
+const further = [
+  { name: "delethink", carry: 0.9, chunks: 3, head: 4 },
+  { name: "delethink", carry: 0, chunks: 2, head: 0 }
+] as const
 
 // An engine has no tool calls; ChatRollout.test.ts compares that agent with the one that calls in tags.
-const onEngines = AgentName.literals.filter((agent) => Agents.fromConfig({ agent }).protocol !== "tool-calls")
+const onEngines = [...AgentName.literals.map(choice), ...further].filter(
+  (agent) => Agents.fromConfig({ agent }).protocol !== "tool-calls"
+)
 
-describe.each(onEngines)("the agent %s", (agent) => {
+describe.each(onEngines)("the agent %j", (agent) => {
   for (const { check, name } of AgentLaws.laws(Agents.fromConfig({ agent }), { config: { agent } }))
     it.effect(name, () => check)
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Chat, Spent, Trajectory } from "@inspo/domain"
 import { Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
-import { ChatPolicy, ChatRollout, type CollectOptions, Observation, Rollout, type RolloutConfig } from "@inspo/rollout"
+import { ChatPolicy, ChatRollout, type CollectOptions, Observation, Rollout, type RolloutOptions } from "@inspo/rollout"
 import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Effect, Layer, Schema } from "effect"
 import { cut } from "../src/internal/Cut.ts"
@@ -37,7 +37,7 @@ const countTokens = (text: string) => ByteTokenizer.tokenizer.encode(text).lengt
 /** Plays episodes with a chat model, and gives the conversations that it was asked to continue. */
 const chat = <E = never>(
   write: Write,
-  setup: { readonly config?: Partial<RolloutConfig>; readonly episodes?: number } = {},
+  setup: { readonly config?: RolloutOptions; readonly episodes?: number } = {},
   options: CollectOptions<E> = {}
 ) => {
   const asked: Array<ReadonlyArray<Chat.ChatMessage>> = []

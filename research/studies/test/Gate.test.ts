@@ -234,7 +234,7 @@ describe.each(tasks)("$name", (task) => {
   it("has different instructions, which all name the tags of the tools of its agent", () => {
     assert.lengthOf(new Set(instructions), instructions.length)
     const { agent, tools } = configure(task, Presets.quick).rollout
-    for (const tag of agent === "direct" ? [] : ["answer", ...tools])
+    for (const tag of agent.name === "direct" ? [] : ["answer", ...tools])
       for (const text of instructions) assert.include(text, `<${tag}>`)
   })
 

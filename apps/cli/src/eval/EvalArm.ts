@@ -44,9 +44,9 @@ export const evalArm = Effect.fn("EvalArm.evalArm")(function* (wanted: Wanted) {
   return {
     ...found,
     instruction: Option.match(wanted.instruction, { onNone: () => found.instruction, onSome: given }),
-    config: Option.match(wanted.agent, {
-      onNone: () => found.config,
-      onSome: (agent): RunConfig => ({ ...found.config, rollout: { ...found.config.rollout, agent } })
+    config: yield* Option.match(wanted.agent, {
+      onNone: () => Effect.succeed(found.config),
+      onSome: (agent) => orUsage(resolve(found.config, [{ rollout: { agent } }]))
     })
   } satisfies EvalArm
 })

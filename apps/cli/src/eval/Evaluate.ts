@@ -117,6 +117,6 @@ const answerer = ({ config, instruction, policy, runDir, step }: EvalArm): Answe
   runDir,
   policy,
   step,
-  agent: config.rollout.agent,
+  agent: config.rollout.agent.name,
   instruction: instruction.text
 })

@@ -5,6 +5,7 @@ import { Advantage, Corrections, Credits, Keeps, Losses } from "@inspo/policy-gr
 import { Memory } from "@inspo/replay-buffer"
 import { Text } from "@inspo/report"
 import { GroupRewards } from "@inspo/reward"
+import { Agents } from "@inspo/rollout"
 import { Schema } from "effect"
 import * as Reporter from "../terminal/Reporter.ts"
 
@@ -52,6 +53,12 @@ export const table: ReadonlyArray<Row> = [
   }).flatMap(([family, methods]) =>
     methods.map((method): Row => ({ ...method, family, setting: settings[family] ?? settings[method.name] ?? null }))
   ),
+  ...Agents.agents.map((kind): Row => ({
+    ...kind,
+    formula: kind.description,
+    family: "agent",
+    setting: "rollout.agent"
+  })),
   ...Object.entries(Recipes.recipes).map(([name, { description, source, train }]): Row => ({
     name,
     description,

@@ -3,7 +3,7 @@ import { notAModel, type RunConfig } from "@inspo/config"
 import { ModelName, Prices, type ProposerErrorKind } from "@inspo/reflection"
 import { Metering, Provider } from "@inspo/reflection/models"
 import { Chat } from "@inspo/domain"
-import { ChatPolicy, ChatRollout, type LayerOptions, type RolloutConfig } from "@inspo/rollout"
+import { ChatPolicy, ChatRollout, type LayerOptions, type RolloutOptions } from "@inspo/rollout"
 import * as ChatEngine from "@inspo/rollout/ChatEngine"
 import { Effect, Layer, Ref, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -11,7 +11,7 @@ import * as LanguageModelLayer from "../proposer/LanguageModelLayer.ts"
 import { withSettings } from "../proposer/Settings.ts"
 
 /** Rollouts of the chat model, and the engine that identifies its frozen weights. */
-export const layerRollout = (config: Settings, played: Partial<RolloutConfig>, options: LayerOptions) =>
+export const layerRollout = (config: Settings, played: RolloutOptions, options: LayerOptions) =>
   Layer.merge(ChatRollout.layer(played, options), ChatEngine.layer).pipe(Layer.provide(layer(config)))
 
 type Settings = Pick<RunConfig, "budget" | "engine" | "keys" | "policy" | "requests" | "rollout">

@@ -2,6 +2,7 @@
 import type { Choice, Method } from "@inspo/domain"
 import { Advantage, Credits, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
+import { Agents } from "@inspo/rollout"
 import { type Algorithm, sharesGroups } from "../Algorithm.ts"
 import { ConfigError } from "../ConfigError.ts"
 import { judgedMethods } from "../JudgedMethods.ts"
@@ -18,7 +19,8 @@ const refused = (field: string, { name }: Choice.Named, expected: string, remedy
   new ConfigError({ field, value: name, expected, remedy })
 
 const inputsExist: Rule = (algorithm) => {
-  const { reward, train } = algorithm
+  const { reward, rollout, train } = algorithm
+  const { supplies } = Agents.fromConfig(rollout)
   const methods = {
     "train.advantage": { of: Advantage.named(train.advantage), instead: "standardised" },
     "train.loss": { of: Losses.named(train.loss), instead: "clip" },
@@ -27,7 +29,7 @@ const inputsExist: Rule = (algorithm) => {
   }
   const judged = new Set<string>(judgedMethods(algorithm).map(({ setting }) => setting))
   for (const [setting, { instead, of }] of Object.entries(methods))
-    if (of?.needs !== undefined && of.isSupplied !== true && !judged.has(setting))
+    if (of?.needs !== undefined && of.isSupplied !== true && of.needs !== supplies && !judged.has(setting))
       return refused(
         setting,
         of,
@@ -71,7 +73,7 @@ const sharedGroupsAreCentred: Rule = (algorithm) => {
 
 /** An estimator that gives single rollouts no advantage, whatever their rewards. */
 const comparesMembers = (advantage: Algorithm["train"]["advantage"]): boolean => {
-  const alone = (reward: number) => [{ reward, length: 1, answer: null, firstCall: null }]
+  const alone = (reward: number) => [{ reward, length: 1, answer: null, firstCall: null, budget: 1 }]
   return Advantage.ofBatch([alone(1), alone(0), alone(0)], advantage)
     .flat()
     .every((value) => value === 0)

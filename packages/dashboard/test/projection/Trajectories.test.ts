@@ -28,7 +28,7 @@ const Step = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 21 }))
 
 const failing: Algorithm = {
   ...Scripted.algorithm,
-  rollout: { ...Scripted.algorithm.rollout, agent: "search-r1-exact" }
+  rollout: { ...Scripted.algorithm.rollout, agent: { name: "search-r1-exact" } }
 }
 
 /** A small run, its search failing for `percent` of 100 queries: its record and the trajectories its journal holds. */

@@ -1,41 +1,66 @@
 /** The registry of agents: a new one is a file beside this one, and a line here. */
+import type { Choice } from "@inspo/domain"
 import { Schema } from "effect"
-import type { Agent, TokenLimits } from "../Agent.ts"
+import type { Agent, AgentKind, TokenLimits } from "../Agent.ts"
 import type { EpisodeConfig } from "../EpisodeConfig.ts"
+import * as Budgets from "./Budgets.ts"
+import * as Delethink from "./Delethink.ts"
 import * as Direct from "./Direct.ts"
 import * as IrCot from "./IrCot.ts"
 import * as IterResearch from "./IterResearch.ts"
+import * as Memory from "./Memory.ts"
+import * as Modes from "./Modes.ts"
 import * as Rag from "./Rag.ts"
 import * as SearchO1 from "./SearchO1.ts"
 import * as SearchR1Exact from "./SearchR1Exact.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
+/** An agent without parameters. */
+const plain = <const Name extends string>(agent: Agent<Name>): AgentKind<Name, {}> => ({
+  name: agent.name,
+  description: agent.description ?? "",
+  source: agent.source ?? "a baseline",
+  certainty: "text",
+  defaults: {},
+  of: () => agent
+})
+
 /** The agents that a config can name. */
 export const agents = [
-  Direct.agent,
-  Rag.agent,
-  IrCot.agent,
-  SearchO1.agent,
-  IterResearch.agent,
-  ToolLoop.agent,
-  SearchR1Exact.agent,
-  ToolCalls.agent
+  plain(Direct.agent),
+  plain(Rag.agent),
+  plain(IrCot.agent),
+  plain(SearchO1.agent),
+  plain(IterResearch.agent),
+  plain(Memory.agent),
+  Delethink.agent,
+  Budgets.agent,
+  Modes.agent,
+  plain(ToolLoop.agent),
+  plain(SearchR1Exact.agent),
+  plain(ToolCalls.agent)
 ] as const
 
 /** The name of an agent. */
 export const AgentName = Schema.Literals(agents.map(({ name }) => name))
 export type AgentName = typeof AgentName.Type
 
-/** The agent of a config. */
-export const fromConfig = ({ agent }: { readonly agent: AgentName }): Agent =>
-  agents.find(({ name }) => name === agent) ?? ToolLoop.agent
+/** An agent with its parameters. */
+export type AgentChoice = Choice.Of<(typeof agents)[number]>
 
-/** What the policy of an agent may do by itself: call one of these tools, or `answer`. */
-export const actions = ({ policyTools, tools }: Agent, config: Pick<EpisodeConfig, "tools">): ReadonlyArray<string> => [
-  ...(policyTools ?? tools(config)),
-  "answer"
-]
+/** The agent of a config. */
+export const fromConfig = ({ agent }: { readonly agent: AgentName | AgentChoice }): Agent => {
+  const { name: called, ...parameters } = typeof agent === "string" ? { name: agent } : agent
+  const kind: AgentKind = agents.find(({ name }) => name === called) ?? plain(ToolLoop.agent)
+  return kind.of({ ...kind.defaults, ...parameters })
+}
+
+/** What the policy of an agent may do by itself: call one of these tools, an action of the agent, or `answer`. */
+export const actions = (
+  { ownActions = [], policyTools, tools }: Agent,
+  config: Pick<EpisodeConfig, "tools">
+): ReadonlyArray<string> => [...(policyTools ?? tools(config)), ...ownActions, "answer"]
 
 /** Whether an agent searches, by itself or by calls of its policy. */
 export const searches = ({ tools }: Agent, config: Pick<EpisodeConfig, "tools">): boolean =>

@@ -12,6 +12,7 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const agent: Agent<"ircot"> = {
   name: "ircot",
   description: "is `rag` with one more search for each sentence of its reasoning",
+  source: "IRCoT, arXiv 2212.10509",
   tools: () => ["search"],
   maximumTokens: ToolLoop.maximumTokens,
   make: (environment) => {

@@ -15,6 +15,7 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const agent: Agent<"iter-research"> = {
   name: "iter-research",
   description: "writes a report each turn, and then sees only the question, the report and the last result",
+  source: "IterResearch, arXiv 2511.07327",
   tools: (config) => config.tools,
   restarts: true,
   maximumTokens: (limits, contextLength) =>

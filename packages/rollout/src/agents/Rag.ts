@@ -7,6 +7,7 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const agent: Agent<"rag"> = {
   name: "rag",
   description: "answers in one turn, after one search for the question",
+  source: "RAG, arXiv 2005.11401",
   turns: () => 1,
   tools: () => ["search"],
   policyTools: [],

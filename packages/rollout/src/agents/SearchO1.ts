@@ -12,6 +12,7 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const agent: Agent<"search-o1"> = {
   name: "search-o1",
   description: "is `search-r1` with its own summaries of tool results",
+  source: "Search-o1, arXiv 2501.05366",
   // Between its turns it condenses each reply in another call.
   asides: (turns) => turns - 1,
   tools: (config) => config.tools,

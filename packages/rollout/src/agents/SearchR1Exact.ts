@@ -13,6 +13,7 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const agent: Agent<"search-r1-exact"> = {
   name: "search-r1-exact",
   description: "is `search-r1` with exactly the tokens of the Search-R1 code",
+  source: "Search-R1, arXiv 2503.09516",
   protocol: "tokens",
   tools: () => ["search"],
   requiredTools: ["search"],

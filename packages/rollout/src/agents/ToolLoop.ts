@@ -32,6 +32,7 @@ export const maximumTokensOfAnswer = (limits: TokenLimits, contextLength: number
 export const agent: Agent<"search-r1"> = {
   name: "search-r1",
   description: "calls tools between its thoughts, turn by turn, until it answers; tokens stay as sampled",
+  source: "Search-R1, arXiv 2503.09516",
   tools: (config) => config.tools,
   maximumTokens,
   make: (environment) => {
@@ -72,7 +73,11 @@ export function* consult(
 }
 
 /** Why the episode ends after a turn, if it does. A tool is not called if its reply could not be shown. */
-const over = ({ canShow, room, turns }: Conversation, { kind }: Trajectory.Action, maxTurns: number): Ending | null => {
+export const over = (
+  { canShow, room, turns }: Conversation,
+  { kind }: Trajectory.Action,
+  maxTurns: number
+): Ending | null => {
   if (kind === "answer") return "answered"
   if (room <= 0) return "context-exhausted"
   if (turns.length > maxTurns) return kind === "invalid" ? "invalid-action" : "turns-exhausted"

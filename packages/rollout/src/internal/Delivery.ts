@@ -158,7 +158,7 @@ const trajectory = (
   { failure, reason }: Pick<End, "failure" | "reason">,
   { answer, reward, spent }: Scored
 ): Trajectory.Trajectory => {
-  const { asideTokens, toolCalls, transcript } = recording
+  const { asideTokens, budget, toolCalls, transcript } = recording
   return {
     id,
     instructionId: instruction.id,
@@ -172,6 +172,7 @@ const trajectory = (
     responseTokens,
     ...Trajectory.ofSegments(Trajectory.segments(recording)),
     transcript,
+    ...(budget === undefined ? {} : { budget }),
     ...(asideTokens === 0 ? {} : { asideTokens }),
     ...(failure === undefined ? {} : { failure }),
     ...(spent === undefined ? {} : { scoring: spent })

@@ -69,12 +69,14 @@ const make = (
   return {
     episode,
     turns: recorder.transcript,
+    ...withoutTokens,
     get room() {
       return room()
     },
     get canShow() {
       return Math.min(config.maxObservationTokens, room() - 1) >= envelope
     },
+    announce: (budget) => recorder.announce(budget),
     *turn(grammar) {
       const { action, text } = yield* next(grammar)
       recorder.write({ text, tokens: [], logprobs: [] }, action)
@@ -107,18 +109,25 @@ const make = (
   }
 }
 
+const withoutTokens: Pick<Conversation, "isCut" | "tokens"> = { tokens: [], isCut: false }
+
 /** An answer as the turn of an agent: its instruction may ask for `<think>`, which is then a part of the turn. */
 const withoutThoughts = (answer: ChatAnswer): ChatAnswer =>
   /^\s*<think>/u.test(answer.text) ? answer : { ...answer, text: Thoughts.strip(answer.text) }
 
 /** How segments begin. */
 const beginnings = (recorder: Recorder, dialogue: Dialogue): Pick<Conversation, "open" | "restart"> => ({
-  open: (messages) => {
+  open: (messages, start) => {
     if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
-    dialogue.open(messages)
+    // Few servers continue a message of the assistant.
+    dialogue.open(start === undefined ? messages : Prompt.added(messages, `Begin with ${start}`))
   },
   restart: (messages, observation) => {
-    recorder.restart([], messages, observation)
+    recorder.restart(
+      [],
+      messages.map(({ content }) => content),
+      observation
+    )
     dialogue.restart(messages)
   }
 })

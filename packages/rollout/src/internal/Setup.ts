@@ -5,7 +5,7 @@ import { Array, Effect, Result, Schedule } from "effect"
 import type { Agent, Environment } from "../Agent.ts"
 import * as Agents from "../agents/Agents.ts"
 import * as Observation from "../Observation.ts"
-import type { RolloutConfig } from "../RolloutConfig.ts"
+import type { RolloutConfig, RolloutOptions } from "../RolloutConfig.ts"
 import { RolloutError } from "../Episode.ts"
 import * as Tool from "../Tool.ts"
 import { evaluate } from "../tools/Arithmetic.ts"
@@ -29,7 +29,7 @@ export interface Setup extends Environment {
 
 /** `envelope` counts the tokens of an empty observation. */
 export const make = Effect.fnUntraced(function* (
-  config: RolloutConfig,
+  config: Required<RolloutOptions>,
   options: LayerOptions,
   envelope: number
 ): Effect.fn.Return<Setup, never, Search | Reward> {
@@ -87,7 +87,7 @@ export const calculator: Tool.Tool = Tool.each(
 export const builtInTools: ReadonlyArray<string> = ["search", calculator.name]
 
 const refused = (
-  { maxObservationTokens }: RolloutConfig,
+  { maxObservationTokens }: Pick<RolloutConfig, "maxObservationTokens">,
   envelope: number,
   callable: ReadonlyArray<string>,
   known: ReadonlyArray<string>

@@ -32,9 +32,9 @@ const make = (
 ): Conversation & Transcription.Recorded => {
   const recorder = new Transcription.Recorder()
   let isOpen = false
-  const open = (messages: ReadonlyArray<Message>) => {
+  const open = (messages: ReadonlyArray<Message>, start = "") => {
     if (recorder.transcript.length > 0) throw new RangeError("a conversation can be opened only before its first turn")
-    recorder.prompt = tokenizer.prompt(messages)
+    recorder.prompt = tokenizer.prompt(messages).concat(tokenizer.encode(start))
     isOpen = true
   }
   // Lazy, since agents that open the conversation themselves do not need the template.
@@ -42,8 +42,9 @@ const make = (
     if (!isOpen) open(Prompt.messages(episode.instruction, episode.question, config, { tools: toolTexts }))
     return recorder
   }
-  const restart: Conversation["restart"] = (messages, observation) => {
-    recorder.restart(tokenizer.prompt(messages), messages, observation)
+  const restart: Conversation["restart"] = (messages, observation, start = []) => {
+    const texts = [...messages.map(({ content }) => content), ...(start.length === 0 ? [] : [tokenizer.decode(start)])]
+    recorder.restart(tokenizer.prompt(messages).concat(start), texts, observation)
     isOpen = true
   }
   const room = () => contextLength - recorded().prompt.length - recorder.response.length
@@ -52,20 +53,28 @@ const make = (
   return {
     episode,
     turns: recorder.transcript,
+    get tokens() {
+      return recorder.written()
+    },
+    get isCut() {
+      return recorder.isCut
+    },
     get room() {
       return room()
     },
     get canShow() {
       return Math.min(config.maxObservationTokens, room() - 1) >= envelope
     },
+    announce: (budget) => recorder.announce(budget),
     *turn(grammar) {
       const seen = transcription.seen(recorded())
       const isTooLong = recorder.isFresh && seen.length > config.maxPromptTokens
       if (isTooLong || seen.length >= contextLength) return yield* end("context-exhausted")
-      const asked = request(seen, `${recorder.transcript.length}`, grammar.stop)
+      const asked = request(seen, `${recorder.transcript.length}`, grammar.stop, grammar.maxTokens)
       const sampled = yield* grammar.goesOn === undefined
         ? sample(asked)
         : sampleInParts(asked, grammar.goesOn, tokenizer)
+      recorder.isCut = sampled.stopReason === "length"
       const written = transcription.written(sampled)
       const action = grammar.parse(written.text)
       recorder.write(written, action)
@@ -90,24 +99,33 @@ const make = (
     },
     open,
     restart,
-    spare: (messages) => {
-      const spare = Math.min(config.maxObservationTokens, config.maxPromptTokens - tokenizer.prompt(messages).length)
-      return spare < envelope ? 0 : spare
-    },
-    excerpt: (text, limit = config.maxObservationTokens) => Observation.make(tokenizer, text, limit).text,
+    ...excerpts(tokenizer, config, envelope),
     recording: () => transcription.kept(recorded().recording()),
     read: () => Transcription.readTokens(transcription.kept(recorded().recording()), tokenizer)
   }
 }
 
+/** The parts of texts that a conversation has room for. */
+const excerpts = (
+  tokenizer: Tokenizer,
+  { maxObservationTokens, maxPromptTokens }: EpisodeConfig,
+  envelope: number
+): Pick<Conversation, "excerpt" | "spare"> => ({
+  spare: (messages) => {
+    const spare = Math.min(maxObservationTokens, maxPromptTokens - tokenizer.prompt(messages).length)
+    return spare < envelope ? 0 : spare
+  },
+  excerpt: (text, limit = maxObservationTokens) => Observation.make(tokenizer, text, limit).text
+})
+
 /** What the policy is asked to write. */
 const requests =
   (episode: Episode, config: EpisodeConfig, contextLength: number) =>
-  (prompt: ReadonlyArray<number>, seed: string, stop: ReadonlyArray<string>): SampleRequest => ({
+  (prompt: ReadonlyArray<number>, seed: string, stop: ReadonlyArray<string>, most = Infinity): SampleRequest => ({
     prompt,
     n: 1,
     stop,
-    maxTokens: Math.min(config.maxResponseTokens, contextLength - prompt.length),
+    maxTokens: Math.min(most, config.maxResponseTokens, contextLength - prompt.length),
     temperature: config.temperature,
     topP: config.topP,
     seed: `${episode.seed}/${seed}`

@@ -8,14 +8,14 @@ import { Arbitrary, Array as Arr, Effect, Equal, Layer, Result, Schema } from "e
 import type { Agent } from "../Agent.ts"
 import * as Agents from "../agents/Agents.ts"
 import { layer, Rollout } from "../Rollout.ts"
-import { defaultConfig, type RolloutConfig } from "../RolloutConfig.ts"
+import { defaultConfig, type RolloutOptions } from "../RolloutConfig.ts"
 import type { Tool } from "../Tool.ts"
 import { calculator } from "../internal/Setup.ts"
 import * as ScriptedEngine from "./ScriptedEngine.ts"
 
 export interface Options extends Law.Options {
   /** Settings of the rollout that the agent needs; the laws draw the limits on turns and tokens. */
-  readonly config?: Partial<RolloutConfig>
+  readonly config?: RolloutOptions
   /** Tools besides the built-in ones. They are not called: a double of the same name replies. */
   readonly tools?: ReadonlyArray<Pick<Tool, "name" | "description">>
 }
@@ -158,6 +158,8 @@ const Written = Schema.Literals([
   "<think> I need a name.</think><search> Marlen Tovik</search>",
   "<report> The mayor is <b>Marlen Tovik.</report><search> Tovik</search>",
   "<calculate> 2 + 2</calculate>",
+  "<prune> 1: It is a town.</prune>",
+  "<instant><think> A thought.</think><answer> Ostrel Bay</answer>",
   "<answer> Ostrel Bay</answer>",
   "<answer></answer>",
   " One sentence. Another one.",
@@ -187,12 +189,10 @@ const worlds = Arbitrary.map(
       maxPromptTokens: between(60, 200)
     })
   ),
-  ({ anything, contextLength, replies, written, ...limits }) => ({
-    written: Arr.appendAll(written, anything),
-    replies,
-    contextLength,
-    config: { ...defaultConfig, ...limits }
-  })
+  ({ anything, contextLength, replies, written, ...limits }) => {
+    const config: Required<RolloutOptions> = { ...defaultConfig, ...limits }
+    return { written: Arr.appendAll(written, anything), replies, contextLength, config }
+  }
 )
 type World = typeof worlds extends Arbitrary.Arbitrary<infer A> ? A : never
 
@@ -273,7 +273,8 @@ const play = Effect.fnUntraced(function* (
         id: Trajectory.TrajectoryId.make(`laws/${index}`),
         instruction,
         question,
-        seed: `${index}`
+        seed: `${index}`,
+        member: index
       }))
     )
   ).pipe(

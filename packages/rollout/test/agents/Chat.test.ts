@@ -27,6 +27,9 @@ const chat = (texts: ReadonlyArray<string>): Conversation => {
   return {
     episode: { id: Trajectory.TrajectoryId.make("chat"), instruction, question, seed: "0" },
     turns,
+    tokens: [],
+    isCut: false,
+    announce: () => {},
     room: Infinity,
     canShow: true,
     *turn({ goesOn, parse, stop }) {

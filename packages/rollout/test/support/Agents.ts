@@ -1,4 +1,9 @@
-import { AgentName } from "@inspo/rollout"
+import { type AgentChoice, AgentName, RolloutConfig } from "@inspo/rollout"
+import { Schema } from "effect"
 
 /** The agents that keep tokens as sampled: all but the one that does as the Search-R1 code, which has laws of its own. */
 export const KeepingAgent = AgentName.pick(["direct", "rag", "ircot", "search-o1", "search-r1"])
+
+/** An agent with parameters where it has no defaults. */
+export const choice = (name: AgentName): AgentChoice =>
+  Schema.decodeSync(RolloutConfig.fields.agent)(name === "modes" ? { name, forced: 1 } : name)

@@ -8,7 +8,7 @@ import {
   layer,
   type LayerOptions,
   Rollout,
-  type RolloutConfig
+  type RolloutOptions
 } from "@inspo/rollout"
 import { ByteTokenizer, ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, identity, Layer } from "effect"
@@ -36,12 +36,14 @@ export const obliging: Search.Interface["search"] = (queries) =>
   Effect.succeed(queries.map((query) => [passage(`about ${query}`)]))
 
 export interface Setup {
-  readonly config?: Partial<RolloutConfig>
+  readonly config?: RolloutOptions
   readonly search?: Search.Interface["search"]
   readonly options?: LayerOptions
   readonly reward?: Layer.Layer<Reward>
   readonly contextLength?: number
   readonly episodes?: number
+  /** Makes the episodes members of one group. */
+  readonly inGroup?: boolean
   readonly demonstration?: Demonstration.Demonstration
   /** Lets the engine stop at single tokens only. */
   readonly singleTokens?: boolean
@@ -71,6 +73,7 @@ export const play = (script: ScriptedEngine.Script, setup: Setup = {}) => {
           instruction,
           question,
           seed: `${index}`,
+          ...(setup.inGroup === true ? { member: index } : {}),
           ...(setup.demonstration === undefined ? {} : { demonstration: setup.demonstration })
         })),
         setup.onFinished === undefined ? {} : { onFinished: setup.onFinished }

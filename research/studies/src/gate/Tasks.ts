@@ -27,7 +27,7 @@ export const configure = ({ measure, tokens }: Task, config: RunConfig): RunConf
   ...config,
   rollout: {
     ...config.rollout,
-    agent: "direct",
+    agent: { name: "direct" },
     maxResponseTokens: tokens,
     maxPromptTokens: Math.max(config.rollout.maxPromptTokens, longestPrompt),
     texts: { ...config.rollout.texts, prompt: "{instruction}\n\n{question}" },

@@ -62,9 +62,17 @@ export const table1: Study = {
     untrained("direct", "the initial policy answers without search", (config) => bent(config, "grpo")),
     sft,
     grpo,
-    untrained("rag", "the initial policy with the results of a search for the question", withAgent("rag")),
-    untrained("ircot", "the initial policy with a search for every sentence of its reasoning", withAgent("ircot")),
-    untrained("search-o1", "the initial policy with its own summary of search results", withAgent("search-o1")),
+    untrained("rag", "the initial policy with the results of a search for the question", withAgent({ name: "rag" })),
+    untrained(
+      "ircot",
+      "the initial policy with a search for every sentence of its reasoning",
+      withAgent({ name: "ircot" })
+    ),
+    untrained(
+      "search-o1",
+      "the initial policy with its own summary of search results",
+      withAgent({ name: "search-o1" })
+    ),
     sftTool,
     rejectionSampling,
     ...tuned(trainedArms)

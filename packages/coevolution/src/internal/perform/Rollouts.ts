@@ -61,7 +61,11 @@ const collecting = ({ algorithm, data, question, store }: Asking) =>
             samples?.[index] ?? algorithm.rollout.groupSize
           )
           const demonstration = data.demonstrations?.get(questionId)
-          return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
+          return attempts.map((attempt, member) => ({
+            ...attempt,
+            member,
+            ...(demonstration === undefined ? {} : { demonstration })
+          }))
         })
     )
     const episodes = planned.flat()

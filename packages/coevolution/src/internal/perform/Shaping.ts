@@ -27,11 +27,12 @@ export type Found = ReadonlyMap<Trajectory.TrajectoryId, FindingOfJudge>
 
 /** What rewards of groups read of a trajectory. An answer that no observation holds is flawed, unless a judge says otherwise. */
 const attemptOf = (found: Found) => (trajectory: Trajectory.Trajectory) => {
-  const { answer, id, reward, transcript } = trajectory
+  const { answer, budget = null, id, reward, transcript } = trajectory
   const calls = transcript.flatMap(({ action, observation }) => (observation === null ? [] : [action.kind]))
   const observations = transcript.flatMap(({ observation }) => observation ?? [])
   return {
     reward,
+    budget,
     length: Trajectory.actionTokens(Trajectory.segments(trajectory)),
     answer: answer === null ? null : ExactMatch.normalizeAnswer(answer),
     calls: Object.fromEntries(
