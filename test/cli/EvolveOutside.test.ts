@@ -1,14 +1,16 @@
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { exchanges } from "../../packages/reflection/test/fixtures/exchanges.ts"
 import * as LocalServer from "../../packages/reflection/test/support/LocalServer.ts"
-import { assertToldInOneParagraph, endAll, inspo, start, testTimeout } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, main, start, testTimeout } from "./Inspo.ts"
 
 const secret = "a-secret-that-must-not-be-seen"
 const prompt = "Name the capital."
@@ -173,6 +175,33 @@ describe("inspo evolve --agent", { timeout: testTimeout, tags: "runs" }, () => {
       // What was asked twice was in flight at a kill; no answer that is in the file was.
       assert.isAtMost(calls.length - answered, result.lost.calls)
       assert.isAtMost(result.calls, 60)
+    })
+  )
+
+  it.live("lets the process that starts it answer and write prompts, and ends with it", () =>
+    Effect.gen(function* () {
+      const { run: answer } = yield* Effect.promise(() => import(join(cwd, "run.mjs")))
+      const args = flags("-", "--proposer", "-", "--out", "parent")
+      const told = yield* Effect.promise(async () => {
+        const child = spawn(process.execPath, [main, ...args], { cwd, stdio: ["pipe", "pipe", "ignore"] })
+        let answers = 0
+        createInterface({ input: child.stdout }).on("line", (line) => {
+          const { case: input, id, prompt: asked, request } = JSON.parse(line)
+          if (id === undefined) return
+          const output = `<ins_1>${prompt} ${good}</ins_1><ins_2>${prompt} Be polite.</ins_2>`
+          const found = request === undefined ? answer(asked, input) : { output }
+          answers += 1
+          if (answers > 25) child.stdin.end()
+          else child.stdin.write(`${JSON.stringify({ id, ...found })}\n`)
+        })
+        const [code] = await once(child, "close")
+        assert.strictEqual(code, 1)
+        return answers
+      })
+      assert.isAtLeast(told, 26)
+      const events = yield* read("parent", "events.jsonl")
+      assert.isAtLeast(events.match(/"_tag":"(?:Obtained|Written)"/gu)?.length ?? 0, 24)
+      assert.notInclude(events, '"_tag":"Missed"')
     })
   )
 

@@ -6,12 +6,16 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import { codeBlocks, promised, squash } from "../packages/support/Example.ts"
+import { main } from "../cli/Inspo.ts"
 import { RealServer } from "./RealServer.ts"
 import { noPython } from "./Subject.ts"
 
 const folder = fileURLToPath(new URL("../../clients/python", import.meta.url))
 const python = (...args: ReadonlyArray<string>) =>
-  promisify(execFile)("python3", args, { cwd: folder, env: { ...process.env, PYTHONPATH: join(folder, "src") } })
+  promisify(execFile)("python3", args, {
+    cwd: folder,
+    env: { ...process.env, PYTHONPATH: join(folder, "src"), INSPO_COMMAND: `"${process.execPath}" "${main}"` }
+  })
 
 /** Prints why a trainer with a timeout of an hour stops. */
 const trainer = (url: string, population: string): string => `

@@ -1,14 +1,16 @@
 /** Calls and answers as lines of JSON, several in flight, between inspo and one other process. */
 import { PlainText } from "@inspo/domain"
 import { Clock, Deferred, Duration, Effect, Exit, Option, Schema } from "effect"
-import { type Answer, decode, expected } from "./OutsideAgent.ts"
+import { type Answer, type Call, decode, expected } from "./OutsideAgent.ts"
 
 /** The other process cannot be relied on any more: which of the calls in flight is to blame is not known. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { reason: Schema.String }) {}
 
 export interface Exchange {
   /** Writes a line with an id that none had before, and waits for its answer. */
-  readonly ask: (line: { readonly id: string }) => Effect.Effect<Answer, Broken>
+  readonly ask: (
+    line: { readonly id: string; readonly [name: string]: unknown } | Call
+  ) => Effect.Effect<Answer, Broken>
   /** Reads what the other process wrote, in pieces of any size. */
   readonly receive: (text: string) => Effect.Effect<void>
   /** Fails all calls that wait, and all later ones. */

@@ -37,7 +37,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
       agent: priced(model),
       outside: outside === null ? null : outsideOf(outside, input.workers),
       proposer: priced(proposer),
-      isProposing: task.sentences === null
+      isProposing: task.sentences === null && !task.isParentProposing
     })
     return yield* Reporter.print(plan, (columns) => [...Plan.lines(plan, columns), ...graderOf(task)])
   }
@@ -58,7 +58,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
     directory,
     ...(outside === null ? {} : { agent: outside.text }),
     model: model?.text ?? null,
-    proposer: task.sentences === null ? (proposer?.text ?? null) : null,
+    proposer: task.sentences !== null || task.isParentProposing ? null : (proposer?.text ?? null),
     ...result
   }
   yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
@@ -158,8 +158,12 @@ const searched = Effect.fnUntraced(function* (
           run(Scoring.scoreReply(writer, output, jobOf(one), spend), { signal: stop }),
         proposer:
           task.sentences ??
-          ((request, context) =>
-            run(propose(Invariant.present(writer, "proposer"), request, context), { signal: context.signal })),
+          ((request, context) => {
+            const { signal: stop, spend, usd } = context
+            return task.isParentProposing && outside?.propose !== undefined
+              ? run(outside.propose(request, usd, spend), { signal: stop })
+              : run(propose(Invariant.present(writer, "proposer"), request, context), { signal: stop })
+          }),
         budget: { calls: task.setup.calls, ...(task.setup.usd === null ? {} : { usd: task.setup.usd }) },
         // What an agent outside costs is known only from its answers.
         ...(agent !== null && isPriced

@@ -1,9 +1,11 @@
 /** Connects the agent that `--agent` names. */
+import { createHash } from "node:crypto"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { EndpointAgent, Exchange, FunctionAgent, OutsideAgent, ProgramAgent } from "@inspo/outside"
 import { FetchHttpClient } from "effect/http"
-import { Effect, FileSystem, Option, Semaphore } from "effect"
+import { Effect, FileSystem, Option, type Scope, Semaphore } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
 import type { CallContext } from "@inspo/evolve"
 import type { ModelName } from "@inspo/reflection"
 import { UsageError } from "../Failure.ts"
@@ -22,11 +24,20 @@ export interface Options {
 export const forms =
   'a program such as "python agent.py", an address such as http://127.0.0.1:8000/run, or ./agent.ts#run'
 
+/** An agent, and the proposer beside it, which only the process that started this one can be. */
+export interface Connected extends OutsideAgent.OutsideAgent {
+  readonly propose?: (request: string, left: number | null, spend: (usd: number) => void) => ReturnType<typeof proposal>
+}
+
 /** Starts no program yet: it is started by the first call, and ends with the scope. */
-export const connect = Effect.fnUntraced(function* (
+export const connect: (
   named: OutsideAgent.Named,
-  { log, timeout: seconds, workers }: Options
-) {
+  options: Options
+) => Effect.Effect<
+  Connected,
+  UsageError,
+  Scope.Scope | FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner
+> = Effect.fnUntraced(function* (named: OutsideAgent.Named, { log, timeout: seconds, workers }: Options) {
   const timeout = seconds * 1000
   switch (named.kind) {
     case "program":
@@ -94,14 +105,29 @@ const parent = Effect.fnUntraced(function* (timeout: number, log: (text: string)
   return exchange
 })
 
-const parentAgent = (exchange: Exchange.Exchange): OutsideAgent.OutsideAgent => ({
+const parentAgent = (exchange: Exchange.Exchange): Connected => ({
   name: "-",
+  propose: (request, left, spend) => proposal(exchange, request, left, spend),
   ask: (call) =>
     Effect.flatMap(askParent(exchange, call), (answer) => OutsideAgent.replyOf("the starting process", answer))
 })
 
+const proposal = Effect.fnUntraced(function* (
+  exchange: Exchange.Exchange,
+  request: string,
+  left: number | null,
+  spend: (usd: number) => void
+) {
+  // The same after a restart.
+  const id = `proposal ${createHash("sha256").update(request).digest("hex").slice(0, 16)}`
+  const answer = yield* askParent(exchange, { id, request, usd: left })
+  const { output, usd = 0 } = yield* OutsideAgent.replyOf("the starting process", answer)
+  spend(usd)
+  return { text: Scoring.textOf(output) }
+})
+
 /** Without the process that answers, every other call would fail, too. */
-const askParent = (exchange: Exchange.Exchange, line: { readonly id: string }) =>
+const askParent = (exchange: Exchange.Exchange, line: Parameters<Exchange.Exchange["ask"]>[0]) =>
   Effect.mapError(exchange.ask(line), ({ reason }) => OutsideAgent.failed("the starting process", reason, gone))
 
 const gone = 410

@@ -98,7 +98,7 @@ export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
           `${count(calls.test)} or more in the test`
       ],
       ["agent", agent === null ? (outside ?? "") : shown(agent)],
-      ["proposer", proposer === null ? "the sentences; no request" : shown(proposer)],
+      ["proposer", proposer === null ? "sentences, or the starting process; no request" : shown(proposer)],
       ...(judge === null ? [] : [["judge", shown(judge)] as const]),
       [
         "cost",

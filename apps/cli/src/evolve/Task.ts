@@ -62,6 +62,8 @@ export interface Task {
   readonly model: ModelName.ModelName | null
   /** Writes prompts, unless there are sentences, and judges; null if neither is asked of a model. */
   readonly proposer: ModelName.ModelName | null
+  /** The process that started this one writes prompts. */
+  readonly isParentProposing: boolean
   /** What may be added to the prompt; null if a model writes prompts. */
   readonly sentences: ReadonlyArray<string> | null
   readonly priceOf: (model: ModelName.ModelName) => ProposerModel.ModelPrice | null
@@ -84,8 +86,9 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
         "Without it, a promptfoo config must name one provider of OpenAI, Anthropic or Google, without settings."
     })
   const sentences = Option.isNone(input.sentences) ? null : yield* sentencesOf(input.sentences.value)
-  const second = Option.getOrElse(input.proposer, () => first)
-  const isWriting = sentences === null || all.some(isJudged)
+  const isParentProposing = outside?.named.kind === "parent" && Option.contains(input.proposer, "-")
+  const second = isParentProposing ? first : Option.getOrElse(input.proposer, () => first)
+  const isWriting = (sentences === null && !isParentProposing) || all.some(isJudged)
   if (second === null && isWriting)
     return yield* new UsageError({
       problem: `--proposer is missing; expected ${ModelName.forms}, which writes prompts and judges, or sentences with --sentences.`
@@ -109,6 +112,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     jobs,
     repeated,
     outside,
+    isParentProposing,
     keep: jobs.some(({ asked }) => "variables" in asked) ? Template.placeholders(prompt) : [],
     model,
     proposer,
@@ -178,15 +182,20 @@ export const modelsOf = Effect.fnUntraced(function* (
 
 /** The models that a search asks: its agent, and the one that writes prompts or judges, if any does. */
 export const paid = ({
+  isParentProposing,
   jobs,
   model,
   outside,
   proposer,
   sentences
-}: Pick<Task, "jobs" | "model" | "outside" | "proposer" | "sentences">): ReadonlyArray<ModelName.ModelName> =>
-  [outside === null ? model : null, sentences === null || jobs.some(isJudged) ? proposer : null].filter(
-    (name) => name !== null
-  )
+}: Pick<
+  Task,
+  "isParentProposing" | "jobs" | "model" | "outside" | "proposer" | "sentences"
+>): ReadonlyArray<ModelName.ModelName> =>
+  [
+    outside === null ? model : null,
+    (sentences === null && !isParentProposing) || jobs.some(isJudged) ? proposer : null
+  ].filter((name) => name !== null)
 
 /** The agent outside that `--agent` names; null without one. */
 export const outsideOf = Effect.fnUntraced(function* ({ agent, timeout, workers }: JobInput) {
