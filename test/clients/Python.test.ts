@@ -32,7 +32,7 @@ it.skipIf(process.env["INSPO_PYTHON"] === undefined)("there is a Python to test 
 })
 
 describe.skipIf(noPython !== null)(`clients/python${noPython === null ? "" : ` (${noPython})`}`, () => {
-  it("passes its own tests", { timeout: 120_000 }, async () => {
+  it("passes its own tests", { timeout: 300_000 }, async () => {
     const { stderr } = await python("-m", "unittest", "discover", "-s", "tests")
     assert.match(stderr, /\nOK\n/u)
   })
