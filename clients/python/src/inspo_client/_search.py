@@ -93,7 +93,7 @@ class Search:
             *(command if command is not None else shlex.split(os.environ.get("INSPO_COMMAND", "inspo"))),
             *("evolve", str(folder / "prompt.txt"), str(folder / "cases.jsonl"), "--agent", "-", *flags, "--json"),
             *("--out", str(self._out), "--calls", str(calls), "--seed", str(random_seed), "--quiet"),
-            # Who asks and tells decides how long an answer takes.
+            # Who takes asks and gives scores decides how long an answer takes.
             *("--workers", str(concurrency), "--timeout", "1000000"),
             *([] if usd is None else ["--budget", str(usd)]),
         ]
