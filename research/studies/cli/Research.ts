@@ -1,4 +1,5 @@
 import { catalogue } from "../src/Catalogue.ts"
+import * as CompareErrors from "../src/CompareErrors.ts"
 import * as EvolveBench from "../src/Evolve.ts"
 import { gate } from "../src/gate/Gate.ts"
 import type { Asked, Host, Kept } from "../src/Host.ts"
@@ -95,13 +96,15 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
     case "answers":
       return yield* gate(host, { ...input, seed, tasks: input.arms })
     case "simulation":
-      return yield* (study.name === "evolve" ? EvolveBench : PruningBench).bench(host, {
+      return yield* benches[study.name].bench(host, {
         simulations: Option.getOrElse(input.simulations, () => study.simulations),
         seed,
         out: Option.getOrElse(input.out, () => `runs/bench-${study.name}`)
       })
   }
 })
+
+const benches = { evolve: EvolveBench, pruning: PruningBench, "compare-errors": CompareErrors }
 
 /** How studies make their runs in this program. */
 const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {

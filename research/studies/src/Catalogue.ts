@@ -11,7 +11,7 @@ export interface RunStudyEntry {
 
 /** A simulation with known true values, without an engine; by default of so many `simulations`. */
 export interface SimulationEntry {
-  readonly name: "pruning" | "evolve"
+  readonly name: "pruning" | "evolve" | "compare-errors"
   readonly asks: string
   readonly by: "simulation"
   readonly simulations: number
@@ -58,5 +58,11 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
     by: "simulation",
     simulations: 50,
     asks: "does evolve() find better prompts, and never worse ones?"
+  },
+  {
+    name: "compare-errors",
+    by: "simulation",
+    simulations: 1000,
+    asks: "how often is a claim of `inspo compare` wrong, and how many cases does it need?"
   }
 ]

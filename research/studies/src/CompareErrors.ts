@@ -1,0 +1,185 @@
+import { RandomStream } from "@inspo/domain"
+import { Conclude } from "@inspo/evolution"
+import { Markdown } from "@inspo/report"
+import { Bounded, Exact } from "@inspo/statistics"
+import { Effect } from "effect"
+import { type Pair, pairs, shifted } from "./compare/Agents.ts"
+import { percent } from "./Format.ts"
+import type { Host } from "./Host.ts"
+import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
+
+/** What comparisons of one pair of agents say, where it differs by `difference` on average. */
+export interface Row {
+  readonly pair: string
+  readonly difference: number
+  readonly verdicts: Readonly<Record<Conclude.Shown["verdict"], number>>
+  /** Simulations with a claim that is false. */
+  readonly wrong: Readonly<Record<"better" | "no-worse" | "worse", Exact.Proportion>>
+  /** Intervals that hold the difference: at the end of a comparison, and of one that looks once at {@link once} cases. */
+  readonly held: Exact.Proportion
+  readonly heldOnce: Exact.Proportion
+  /** Cases on average until the comparison knows, and as a multiple of those of a test that knows the difference. */
+  readonly cases: number
+  readonly timesFixed: number | null
+  /** How often other rules call the candidate better. */
+  readonly higherMean: Exact.Proportion
+  readonly threeThenAll: Exact.Proportion
+  readonly peeking: Exact.Proportion
+}
+
+export const margin = 0.05
+const risk = 0.05
+const once = 100
+/** A comparison of equal agents may not end by itself; of others, cases are counted until it knows. */
+const mostCases = (difference: number): number => (difference > 0 ? 1600 : 400)
+const look = 4
+
+/** Counts the false claims of `inspo compare` for simulated agents, at any stopping, beside other rules on the same data. */
+export const bench = Effect.fn("CompareErrors.bench")(function* <E, R>(host: Host<E, R>, input: SimulationInput) {
+  yield* assertSimulations(input)
+  const rows: Array<Row> = []
+  for (const pair of pairs)
+    for (const difference of [-margin, 0, 0.1]) {
+      yield* host.print([`${pair.name}, ${difference}`])
+      const found = yield* simulateAll(input.simulations, input.seed, (seed) => simulate(pair, difference, seed))
+      rows.push(rowOf(pair, difference, found))
+    }
+  const result = { bench: "compare", seed: input.seed, simulations: input.simulations, rows }
+  yield* save(host, input.out, result, markdown(rows, input.simulations))
+  return result
+})
+
+export interface Simulated {
+  readonly shown: ReadonlySet<Conclude.Claim>
+  readonly isHeld: boolean
+  readonly isHeldOnce: boolean
+  readonly cases: number
+  readonly isHigher: boolean
+  readonly isHigherOnThree: boolean
+  readonly isPeeked: boolean
+}
+
+/** A comparison that looks after every few cases, with the rules of `inspo compare`. */
+export const simulate = (pair: Pair, difference: number, seed: number): Simulated => {
+  const stream = RandomStream.make(seed, ["compare", pair.name, String(difference)])
+  const draw = shifted(pair, difference)
+  const most = mostCases(difference)
+  const all = Array.from({ length: most }, (_, nth) => draw(stream, nth))
+  const exact = all.map((one) => ({ least: one, most: one }))
+  const shown = new Set<Conclude.Claim>()
+  let cases = 0
+  while (cases < most && !isSettled(shown)) {
+    cases += look
+    const evidence = Conclude.evidence(exact.slice(0, cases), margin)
+    for (const claim of Conclude.claims) if (evidence[claim] >= -Math.log(risk)) shown.add(claim)
+  }
+  const { lower, upper } = Conclude.sequence(exact.slice(0, cases), 2 * risk, Bounded.pairedBets)
+  const first = all.slice(0, once)
+  const [low, high] = Bounded.differenceInterval(first)
+  const isIn = (one: number, other: number) => one <= difference + 1e-9 && difference <= other + 1e-9
+  return {
+    shown,
+    cases,
+    isHeld: isIn(lower, upper),
+    isHeldOnce: isIn(low, high),
+    isHigher: sumOf(first) > 1e-9,
+    isHigherOnThree: sumOf(first.slice(0, 3)) > 1e-9 && sumOf(first) > 1e-9,
+    isPeeked: Array.from({ length: once / look }, (_, at) => tOf(first.slice(0, look * (at + 1)))).some(
+      (t) => t > 1.645
+    )
+  }
+}
+
+const isSettled = (shown: ReadonlySet<Conclude.Claim>): boolean =>
+  shown.has("better") || shown.has("worse") || (shown.has("no-worse") && shown.has("no-gain"))
+
+const sumOf = (values: ReadonlyArray<number>): number => values.reduce((sum, one) => sum + one, 0)
+
+const varianceOf = (values: ReadonlyArray<number>): number => {
+  const mean = sumOf(values) / values.length
+  return sumOf(values.map((one) => (one - mean) ** 2)) / (values.length - 1)
+}
+
+/** The mean in standard errors. */
+const tOf = (values: ReadonlyArray<number>): number => {
+  const variance = varianceOf(values)
+  return variance === 0 ? 0 : sumOf(values) / values.length / Math.sqrt(variance / values.length)
+}
+
+/** The cases with which a test at the same risk that knows difference and variance finds it in nine of ten samples. */
+const fixed = (pair: Pair, difference: number): number => {
+  const stream = RandomStream.make(1, ["fixed", pair.name])
+  const draw = shifted(pair, difference)
+  const variance = varianceOf(Array.from({ length: 40_000 }, (_, nth) => draw(stream, nth % 400)))
+  return ((1.645 + 1.2816) ** 2 * variance) / difference ** 2
+}
+
+export const rowOf = (pair: Pair, difference: number, all: ReadonlyArray<Simulated>): Row => {
+  const share = (isSo: (one: Simulated) => boolean) => Exact.proportion(all.filter(isSo).length, all.length)
+  const verdictOf = ({ shown }: Simulated) => Conclude.verdictOf(shown)
+  const count = (verdict: Conclude.Shown["verdict"]) => all.filter((one) => verdictOf(one) === verdict).length
+  const cases = sumOf(all.map((one) => one.cases)) / all.length
+  return {
+    pair: pair.name,
+    difference,
+    verdicts: {
+      better: count("better"),
+      "no-worse": count("no-worse"),
+      worse: count("worse"),
+      undecided: count("undecided")
+    },
+    wrong: {
+      better: share(({ shown }) => difference <= 0 && shown.has("better")),
+      "no-worse": share(({ shown }) => difference <= -margin && shown.has("no-worse")),
+      worse: share(({ shown }) => difference >= 0 && shown.has("worse"))
+    },
+    held: share(({ isHeld }) => isHeld),
+    heldOnce: share(({ isHeldOnce }) => isHeldOnce),
+    cases,
+    timesFixed: difference > 0 ? cases / fixed(pair, difference) : null,
+    higherMean: share(({ isHigher }) => isHigher),
+    threeThenAll: share(({ isHigherOnThree }) => isHigherOnThree),
+    peeking: share(({ isPeeked }) => isPeeked)
+  }
+}
+
+const markdown = (rows: ReadonlyArray<Row>, simulations: number): string =>
+  [
+    "# Errors of `inspo compare`",
+    "",
+    `${simulations} comparisons each, on up to ${mostCases(0)} cases, or ${mostCases(1)} where the candidate is better, a look after every ${look}; margin ${margin}. The last three columns are ` +
+      `how often other rules call the candidate better on ${once} cases: a higher mean (as a table of results of promptfoo is read), a ` +
+      "higher sum on three cases and then on all (as gepa accepts), and a paired t test at 5 % that looks as often. The fixed test knows the difference, and finds it in nine of ten samples.",
+    "",
+    ...Markdown.table([
+      [
+        "agents",
+        "difference",
+        "false better",
+        "false no worse",
+        "false worse",
+        "interval holds",
+        "one look holds",
+        "cases",
+        "× fixed test",
+        "higher mean",
+        "three, then all",
+        "t test, peeking"
+      ],
+      ...rows.map((row) => [
+        row.pair,
+        row.difference.toFixed(2),
+        percent(row.wrong.better.share),
+        percent(row.wrong["no-worse"].share),
+        percent(row.wrong.worse.share),
+        percent(row.held.share),
+        percent(row.heldOnce.share),
+        row.cases.toFixed(0),
+        row.timesFixed === null ? "–" : row.timesFixed.toFixed(2),
+        percent(row.higherMean.share),
+        percent(row.threeThenAll.share),
+        percent(row.peeking.share)
+      ])
+    ]),
+    ""
+  ].join("\n")
