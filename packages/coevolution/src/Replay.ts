@@ -204,7 +204,8 @@ const recordedEngine = Effect.fnUntraced(function* (current: Ref.Ref<RunEvent | 
       ),
     restore: () => Effect.void,
     remove: () => Effect.void,
-    hold: Effect.void
+    hold: Effect.void,
+    isRecorded: true
   })
 })
 

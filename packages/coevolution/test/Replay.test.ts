@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { EventLog, Replay, type Algorithm, StateHash, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
+import { Losses } from "@inspo/policy-gradient"
 import { Proposer, ProposerError } from "@inspo/reflection"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Layer, Schema } from "effect"
@@ -27,6 +28,11 @@ const withKl: Algorithm = {
   evaluation: { ...algorithm.evaluation, every: 3 }
 }
 
+const lacking: Algorithm = {
+  ...short,
+  train: { ...short.train, loss: Schema.decodeSync(Losses.Loss)("gspo"), miniBatch: { ...short.train.miniBatch, epochs: 2 } }
+}
+
 describe("a replay", () => {
   it.effect.each([
     ["as it is", short],
@@ -35,6 +41,7 @@ describe("a replay", () => {
     ["with shared samples", sharing],
     ["with steps sampled during updates", { ...short, train: { ...short.train, staleness: 1 } }],
     ["with further rounds and earlier successes", rescuing],
+    ["with a loss that engines lack, in two passes", lacking],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {

@@ -35,6 +35,8 @@ export declare namespace Engine {
      * another.
      */
     readonly hold?: Effect.Effect<void, EngineError, Scope.Scope>
+    /** Whether `train` gives recorded answers, as in a replay, so that no loss needs a `score` before it. */
+    readonly isRecorded?: boolean
   }
 }
 

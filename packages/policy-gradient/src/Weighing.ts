@@ -1,7 +1,6 @@
 /** Datums that give the clipped loss of an engine the gradient of another loss. */
 import { Invariant } from "@inspo/domain"
 import type { EngineProfile, TrainRequest } from "@inspo/engine"
-import * as Credits from "./Credits.ts"
 import type { Interface } from "./Losses.ts"
 
 /** The bound of requests for other losses: their ratios are 1, so that none is clipped. */
@@ -22,24 +21,22 @@ export const weighed = (
 ): { readonly request: TrainRequest; readonly clipFraction: number } => {
   let [tokens, clipped] = [0, 0]
   const datums = Invariant.zip(request.datums, now, "datums and their log-probabilities").map(([datum, logprobs]) => {
-    const actions = datum.weights.flatMap((weight, token) => (weight === 0 ? [] : [token]))
+    const { actions, turns } = actionsOf(datum.weights)
     const at = (values: ReadonlyArray<number>) => actions.map((token) => Invariant.at(values, token, "token"))
-    const turns = Credits.turnOfTokens(datum.weights.map((weight) => (weight === 0 ? 0 : 1)))
-    const sequence = {
+    const coefficients = weights({
       logprobs: at(logprobs),
       old: at(datum.logprobs),
       advantages: at(datum.advantages),
-      turns: at(turns)
-    }
-    const coefficients = weights(sequence)
+      turns
+    })
     const [ownLogprobs, advantages] = [[...datum.logprobs], [...datum.advantages]]
-    for (const [index, token] of actions.entries()) {
+    tokens += actions.length
+    actions.forEach((token, index) => {
       const coefficient = Invariant.at(coefficients, index, "weight")
-      tokens++
       if (coefficient === 0 && advantages[token] !== 0) clipped++
       ownLogprobs[token] = Invariant.at(logprobs, token, "log-probability")
       advantages[token] = coefficient
-    }
+    })
     return { ...datum, logprobs: ownLogprobs, advantages }
   })
   const { clipHigh: _, ...loss } = request.loss
@@ -47,4 +44,16 @@ export const weighed = (
     request: { ...request, datums, loss: { ...loss, clipRatio } },
     clipFraction: tokens === 0 ? 0 : clipped / tokens
   }
+}
+
+/** The places of action tokens, and the turn of each: a turn is a run of them. */
+const actionsOf = (weights: ReadonlyArray<number>) => {
+  const [actions, turns]: [Array<number>, Array<number>] = [[], []]
+  for (let token = 0, turn = -1; token < weights.length; token++) {
+    if (weights[token] === 0) continue
+    if (actions.at(-1) !== token - 1) turn++
+    actions.push(token)
+    turns.push(turn)
+  }
+  return { actions, turns }
 }

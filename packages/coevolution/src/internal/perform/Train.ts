@@ -146,7 +146,7 @@ const trainingPlanned = (
  * step is the one that sampled them, unless some were sampled earlier or under another prompt.
  */
 const updating = ({ staleness }: Algorithm["train"], surrogate: Losses.Interface, engine: Engine.Interface) => {
-  const isOwn = Weighing.isOwn(surrogate, engine.profile)
+  const isOwn = engine.isRecorded === true || Weighing.isOwn(surrogate, engine.profile)
   return Effect.fnUntraced(function* (request: TrainRequest, isFirst: boolean) {
     if (isOwn) return yield* engine.train(request)
     const now =
