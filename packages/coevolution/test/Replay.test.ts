@@ -30,7 +30,11 @@ const withKl: Algorithm = {
 
 const lacking: Algorithm = {
   ...short,
-  train: { ...short.train, loss: Schema.decodeSync(Losses.Loss)("gspo"), miniBatch: { ...short.train.miniBatch, epochs: 2 } }
+  train: {
+    ...short.train,
+    loss: Schema.decodeSync(Losses.Loss)("gspo"),
+    miniBatch: { ...short.train.miniBatch, epochs: 2 }
+  }
 }
 
 describe("a replay", () => {
