@@ -63,6 +63,19 @@ describe("the test on held-out cases", () => {
   })
 })
 
+describe("claims at any time", () => {
+  it("are shown where they are so, and not where they are not", () => {
+    const shown = (difference: number) => {
+      const evidence = Conclude.evidence(exact(Arr.replicate(difference, 400)), 0.05)
+      return Conclude.claims.filter((claim) => evidence[claim] >= Math.log(20))
+    }
+    assert.deepStrictEqual(shown(0.08), ["better", "no-worse"])
+    assert.deepStrictEqual(shown(0), ["no-worse", "no-gain"])
+    assert.deepStrictEqual(shown(-0.02), ["no-worse", "worse", "no-gain"])
+    assert.deepStrictEqual(shown(-0.08), ["worse", "worse-by-margin", "no-gain"])
+  })
+})
+
 describe("bounds at any time", () => {
   it("hold at all looks together in at least 95 % of the sequences", () => {
     const luck = RandomStream.make(2, ["looks"])

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RandomStream } from "@inspo/domain"
 import { Schema } from "effect"
-import { differenceInterval, neededFor, upperBound } from "../src/Bounded.ts"
+import { differenceInterval, neededFor, pairedBets, upperBound } from "../src/Bounded.ts"
 
 const Values = Schema.Array(Schema.Finite.check(Schema.isBetween({ minimum: -1, maximum: 1 }))).check(
   Schema.isMinLength(1),
@@ -81,6 +81,14 @@ describe("upperBound", () => {
     assert.isAtLeast(bound, meanOf(values))
     assert.isAtMost(upperBound([...values, ...values], 0.05), bound + 1e-9)
     assert.isAtMost(bound, upperBound(values, 0.01) + 1e-9)
+  })
+
+  it("bets no more money than there is", () => {
+    assert.closeTo(
+      pairedBets.reduce((sum, { share }) => sum + share, 0),
+      1,
+      1e-12
+    )
   })
 
   it("knows nothing without numbers, and needs about fifty equal ones for ten points", () => {
