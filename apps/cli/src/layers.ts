@@ -19,8 +19,9 @@ import { Search, SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import * as Rollout from "@inspo/rollout"
-import { Effect, type FileSystem, Layer, type Path } from "effect"
+import { Effect, type FileSystem, Layer, Path } from "effect"
 import { FetchHttpClient } from "effect/http"
+import type { ChildProcessSpawner } from "effect/process"
 import * as Secret from "./config/Secret.ts"
 import * as ModelNotes from "./engine/ModelNotes.ts"
 import type { RemoteConfig } from "./engine/Remote.ts"
@@ -60,7 +61,19 @@ export const layerRollout = (
   }
   const rollouts = Layer.unwrap(
     Effect.gen(function* () {
-      const options = { tools: yield* tools(config), agent: agentOf(config) }
+      const agent = agentOf(config)
+      const options = { tools: yield* tools(config), agent }
+      if (agent.outside !== undefined) {
+        const { layerRollout } = yield* Effect.promise(() => import("./policy/Outside.ts"))
+        const log = (yield* Path.Path).join(checkpoints, "..", "agent.log")
+        const outside: Answering = layerRollout({
+          agent,
+          outside: agent.outside,
+          limits: { ...Rollout.defaultConfig, ...played },
+          log
+        }).pipe(Layer.provideMerge(layerEngine(config, checkpoints, notes)))
+        return outside
+      }
       const chat = policy.model === null ? null : yield* Effect.promise(() => import("./policy/Chat.ts"))
       const answering: Answering =
         chat === null
@@ -76,7 +89,7 @@ export const layerRollout = (
 type Answering = Layer.Layer<
   Engine | Rollout.Rollout,
   ConfigError | EngineError,
-  FileSystem.FileSystem | Path.Path | Reward | Search
+  ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path | Reward | Search
 >
 
 const reward = (config: RunConfig) => {

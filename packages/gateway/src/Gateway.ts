@@ -10,7 +10,7 @@ import {
   type Tokenizer
 } from "@inspo/engine"
 import { OpenAiRefusal } from "@inspo/http/server"
-import type { Transcription } from "@inspo/rollout"
+import { ActionParser, type Transcription } from "@inspo/rollout"
 import { createHash } from "node:crypto"
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import type { Answered, ChatCall, Choice } from "./ChatCall.ts"
@@ -62,6 +62,8 @@ export interface GatewayOptions {
   readonly maxResponseTokens: number
   readonly temperature: number
   readonly topP: number
+  /** Tools that the agent's policy may call in tags, as the agents inside do. */
+  readonly tools: ReadonlyArray<string>
 }
 
 /**
@@ -88,6 +90,7 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
       ),
     unanswered: () => OpenAiRefusal.refuse(500, "the engine left the request unanswered")
   })
+  const grammar = ActionParser.grammar(options.tools)
   const states = new Map<string, State>()
   const plan = planning(engine, options)
   const record = recording(engine)
@@ -112,7 +115,7 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
         const close = Effect.sync(() => {
           const { answers, limit } = Invariant.get(states, name, "episode")
           states.delete(name)
-          return { recording: Segments.recording(answers.all, tokenizer), limit }
+          return { recording: Segments.recording(answers.all, tokenizer, grammar), limit }
         })
         return Effect.as(restart, { name, restart, close })
       })

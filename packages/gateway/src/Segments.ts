@@ -1,8 +1,9 @@
 /** From the answers of an episode to what is trained: segments in which each sampled token is an action token once. */
 import { Trajectory } from "@inspo/domain"
 import type { Tokenizer } from "@inspo/engine"
-import type { Transcription } from "@inspo/rollout"
+import type { ActionParser, Transcription } from "@inspo/rollout"
 import { Array as Arr } from "effect"
+import type { FunctionCall } from "./ChatCall.ts"
 import { type Answer, tokensOf } from "./Context.ts"
 
 /**
@@ -10,14 +11,23 @@ import { type Answer, tokensOf } from "./Context.ts"
  * by their tokens does, and the others begin segments. So segments do not depend on the order of calls, nor does their order on
  * which of the calls that were made at once was answered first.
  */
-export const recording = (answers: ReadonlyArray<Answer>, tokenizer: Tokenizer): Transcription.Recording => {
+export const recording = (
+  answers: ReadonlyArray<Answer>,
+  { decode }: Tokenizer,
+  { parse }: ActionParser.Grammar
+): Transcription.Recording => {
   const chains = chainsOf(answers)
   const segments = chains.map(segment)
+  // As inside, a call counts once its result is seen.
+  const continued = new Set(answers.flatMap(({ context }) => context.parent ?? []))
   const last = chains.at(-1)?.at(-1)
+  const transcript = chains.flatMap((chain, index) =>
+    turnsOf(chain, index === 0, { decode, actionOf: (answer) => actionOf(answer, answer === last, parse) })
+  )
   return {
     ...(Arr.isReadonlyArrayNonEmpty(segments) ? Trajectory.ofSegments(segments) : nothing),
-    transcript: chains.flatMap((chain, index) => turnsOf(chain, index === 0, last, tokenizer)),
-    toolCalls: answers.reduce((sum, { choice }) => sum + choice.calls.length, 0),
+    transcript,
+    toolCalls: [...continued].reduce((sum, answer) => sum + callsIn(answer, parse), 0),
     asideTokens: 0
   }
 }
@@ -67,26 +77,33 @@ const segment = ([first, ...later]: Chain): Trajectory.Segment => {
   }
 }
 
-/** The turns of a segment; a message that is not the last, and calls nothing, is a `message`. */
+/** The turns of a segment, which are the runs of its action tokens. */
 const turnsOf = (
   chain: Chain,
   isFirst: boolean,
-  last: Answer | undefined,
-  { decode }: Tokenizer
+  { actionOf, decode }: Pick<Tokenizer, "decode"> & { readonly actionOf: (answer: Answer) => Trajectory.Action }
 ): ReadonlyArray<Trajectory.Turn> =>
-  chain.map((answer, index) => {
-    const { calls, content } = answer.choice
-    const [call] = calls
-    const next = chain[index + 1]
-    return {
-      text: decode(answer.tokens),
-      action:
-        call === undefined
-          ? { kind: answer === last ? "answer" : "message", content }
-          : { kind: call.name, content: JSON.stringify(call.input) },
-      observation: next === undefined ? null : decode(next.context.observed),
-      ...(isFirst || index > 0 ? {} : { prompt: decode(tokensOf(answer.context)) })
-    }
-  })
+  chain.reduce<ReadonlyArray<Trajectory.Turn>>((turns, answer) => {
+    const { context, tokens } = answer
+    const turn = { text: decode(tokens), action: actionOf(answer), observation: null }
+    const before = turns.at(-1)
+    if (before === undefined) return [isFirst ? turn : { ...turn, prompt: decode(tokensOf(context)) }]
+    return context.observed.length === 0
+      ? [...turns.slice(0, -1), { ...before, ...turn, text: before.text + turn.text }]
+      : [...turns.slice(0, -1), { ...before, observation: decode(context.observed) }, turn]
+  }, [])
+
+/** A tool call, or an action in tags as those of the agents inside; other texts are a `message`, the last one the `answer`. */
+const actionOf = ({ choice }: Answer, isLast: boolean, parse: ActionParser.Grammar["parse"]): Trajectory.Action => {
+  const [call] = choice.calls
+  if (call !== undefined) return called(call)
+  const action = parse(choice.content)
+  return action.kind === "invalid" ? { kind: isLast ? "answer" : "message", content: choice.content } : action
+}
+
+const called = ({ input, name }: FunctionCall): Trajectory.Action => ({ kind: name, content: JSON.stringify(input) })
+
+const callsIn = ({ choice }: Answer, parse: ActionParser.Grammar["parse"]): number =>
+  choice.calls.length > 0 ? choice.calls.length : ["answer", "invalid"].includes(parse(choice.content).kind) ? 0 : 1
 
 const nothing: Trajectory.Segment = { prompt: [], response: [], logprobs: [], mask: [] }

@@ -6,7 +6,7 @@ import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as Model from "./support/Model.ts"
 
-const limits = { maxCalls: 100, maxPromptTokens: 2_000, maxResponseTokens: 12, temperature: 1, topP: 1 }
+const limits = { maxCalls: 100, maxPromptTokens: 2_000, maxResponseTokens: 12, temperature: 1, topP: 1, tools: [] }
 const gateway = (options: Partial<typeof limits> = {}) =>
   layer({ ...limits, ...options }).pipe(Layer.provideMerge(Model.layer()))
 

@@ -39,7 +39,8 @@ const limits = {
   maxPromptTokens: 4_000,
   maxResponseTokens: 500,
   temperature: 1,
-  topP: 1
+  topP: 1,
+  tools: ["search"]
 }
 
 /** Asks a model over HTTP, and returns the content of its answer, or null where it is refused. */
@@ -127,8 +128,25 @@ describe("GatewayRollout", () => {
         const played = yield* collect(2).pipe(Effect.provide(outside(searching).pipe(Layer.provide(services(script)))))
         for (const [index, one] of inside.entries()) {
           const other = played[index]
-          for (const field of ["id", "prompt", "response", "mask", "logprobs", "reward", "earlier"] as const)
+          for (const field of [
+            "id",
+            "prompt",
+            "response",
+            "mask",
+            "logprobs",
+            "reward",
+            "earlier",
+            "turns",
+            "toolCalls"
+          ] as const)
             assert.deepEqual(other?.[field], one[field], field)
+          const seen = ({ transcript }: Trajectory.Trajectory) =>
+            transcript.map(({ action: { kind }, ...turn }) => [
+              turn.text,
+              turn.observation,
+              ["answer", "invalid", "message"].includes(kind) ? "text" : kind
+            ])
+          assert.deepEqual(other && seen(other), seen(one))
         }
       })
   )

@@ -8,7 +8,14 @@ import { HttpRouter } from "effect/http"
 const called = `Let me look.<tool_call>{"name": "search", "arguments": {"query": "Marlen"}}</tool_call><tool_call>{"name": "read", "arguments": {}}</tool_call>`
 
 /** Calls two tools at first, then answers with what they said. */
-const gateway = layer({ maxCalls: 8, maxPromptTokens: 4_000, maxResponseTokens: 500, temperature: 1, topP: 1 }).pipe(
+const gateway = layer({
+  maxCalls: 8,
+  maxPromptTokens: 4_000,
+  maxResponseTokens: 500,
+  temperature: 1,
+  topP: 1,
+  tools: []
+}).pipe(
   Layer.provideMerge(ScriptedEngine.layer((prompt) => (prompt.includes("Ostrel Bay") ? "It is Ostrel Bay." : called)))
 )
 

@@ -46,6 +46,8 @@ export interface Agent<Name extends string = string> {
    * defined token by token, which a chat model cannot follow.
    */
   readonly protocol?: "tags" | "tool-calls" | "tokens"
+  /** The program, address or function that plays its episodes, where they are played outside of inspo; see `agents/Outside.ts`. */
+  readonly outside?: { readonly program: string; readonly workers: number; readonly timeout: number }
   /** The tools it may call, by name. */
   readonly tools: (config: Pick<EpisodeConfig, "tools">) => ReadonlyArray<string>
   /** The tools that its policy may call in a turn; by default all of `tools`. */

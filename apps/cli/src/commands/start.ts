@@ -90,6 +90,11 @@ export const run = Command.make(
           "learning without tools (sft) or with them (sft-tool), or co-evolution by the update of others (dapo, …: inspo methods)"
       )
       .pipe(Flag.withDefault("inspo")),
+    agent: flags.optionalText(
+      "agent",
+      "AGENT",
+      "Agent that plays the episodes instead of rollout.agent: a program such as `python agent.py`, an address or ./agent.ts#run"
+    ),
     set: flags.set,
     ablate: flags.ablate,
     seed: flags.seed,

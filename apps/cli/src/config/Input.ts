@@ -15,6 +15,8 @@ export interface Input {
   readonly set: ReadonlyArray<string>
   readonly seed: Option.Option<number>
   readonly baseline?: Option.Option<boolean>
+  /** A program, an address or a function that plays the episodes. */
+  readonly agent?: Option.Option<string>
   /** The training method, applied to the preset first. */
   readonly method?: Method.Method
   /** Parts of co-evolution to leave out, applied last. */
@@ -29,7 +31,10 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const seed = Option.toArray(input.seed).map((randomSeed): Override => ({ randomSeed }))
-  const overrides = yield* Effect.forEach([...file, ...sets, ...seed, ...withBaseline(input)], withNamedFiles)
+  const overrides = yield* Effect.forEach(
+    [...file, ...sets, ...seed, ...withBaseline(input), ...withAgent(input)],
+    withNamedFiles
+  )
   const whole = yield* laid(base, overrides)
   const config = yield* orUsage(resolve(withAlgorithm(whole, Ablations.without(whole, input.ablate ?? [])), []))
   return { ...config, engine: { ...config.engine, date: yield* dateOf(config.engine) } } satisfies RunConfig
@@ -55,6 +60,9 @@ export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: Rea
 /** The setting of `--baseline` and `--no-baseline`. */
 export const withBaseline = ({ baseline = Option.none() }: Pick<Input, "baseline">): ReadonlyArray<Override> =>
   Option.toArray(baseline).map((value) => ({ evaluation: { baseline: value } }))
+
+const withAgent = ({ agent = Option.none() }: Pick<Input, "agent">): ReadonlyArray<Override> =>
+  Option.toArray(agent).map((program) => ({ rollout: { agent: { name: "outside", program } } }))
 
 /** The date that prompts print: the configured one, or today if the chat template prints a date. */
 const dateOf = Effect.fnUntraced(function* ({ date, tokenizer, url }: RunConfig["engine"]) {

@@ -16,6 +16,8 @@ export interface Options {
   readonly workers: number
   /** Seconds. */
   readonly timeout: number
+  /** How often a call to an address is repeated. */
+  readonly retries?: number
   /** The file for what a program prints besides answers. */
   readonly log: string
 }
@@ -37,13 +39,13 @@ export const connect: (
   Connected,
   UsageError,
   Scope.Scope | FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner
-> = Effect.fnUntraced(function* (named: OutsideAgent.Named, { log, timeout: seconds, workers }: Options) {
+> = Effect.fnUntraced(function* (named: OutsideAgent.Named, { log, timeout: seconds, workers, ...retrying }: Options) {
   const timeout = seconds * 1000
   switch (named.kind) {
     case "program":
       return yield* ProgramAgent.make({ command: named.command, workers, timeout, log: yield* logTo(log) })
     case "endpoint":
-      return yield* Effect.flatMap(EndpointAgent.make({ url: named.url, timeout }), (agent) =>
+      return yield* Effect.flatMap(EndpointAgent.make({ url: named.url, timeout, ...retrying }), (agent) =>
         Option.isSome(agent) ? Effect.succeed(agent.value) : refuse("an address", "http://127.0.0.1:8000/run")
       )
     case "function": {

@@ -47,6 +47,7 @@ const answering = (config: RunConfig): ReadonlyArray<Permission> => {
     ...[commandOf(reward) ?? []].flatMap((command) =>
       command.length === 0 ? [] : [program("reward.kind.command", command, [])]
     ),
+    ...(rollout.agent.name === "outside" ? [outside(rollout.agent.program)] : []),
     ...rollout.mcp.map((server) =>
       "command" in server
         ? program("rollout.mcp", server.command, server.env ?? [])
@@ -54,6 +55,13 @@ const answering = (config: RunConfig): ReadonlyArray<Permission> => {
     )
   ]
 }
+
+const outside = (program: string): Permission =>
+  permission(
+    `ask the agent ${Credentials.withoutCredentials(program)} (rollout.agent.program)`,
+    "rollout.agent.program",
+    program
+  )
 
 const address = (section: string, url: string | null, variable: string | null): ReadonlyArray<Permission> =>
   url !== null

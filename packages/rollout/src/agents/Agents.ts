@@ -10,6 +10,7 @@ import * as IrCot from "./IrCot.ts"
 import * as IterResearch from "./IterResearch.ts"
 import * as Memory from "./Memory.ts"
 import * as Modes from "./Modes.ts"
+import * as Outside from "./Outside.ts"
 import * as Rag from "./Rag.ts"
 import * as SearchO1 from "./SearchO1.ts"
 import * as SearchR1Exact from "./SearchR1Exact.ts"
@@ -39,7 +40,8 @@ export const agents = [
   Modes.agent,
   plain(ToolLoop.agent),
   plain(SearchR1Exact.agent),
-  plain(ToolCalls.agent)
+  plain(ToolCalls.agent),
+  Outside.agent
 ] as const
 
 /** The name of an agent. */
