@@ -1,0 +1,74 @@
+/** @module-tag runs */
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { blocksOf } from "../docs-examples/support/Documents.ts"
+import { assertToldInOneParagraph, endAll, inspo, inspoServer, sets, start, testTimeout } from "./Inspo.ts"
+
+const [program] = blocksOf("docs/how-to/train-your-agent.md").filter(({ language }) => language === "python")
+const hasPython = spawnSync("python3", ["--version"]).status === 0
+
+let cwd = ""
+let agent = ""
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-train-outside-"))
+  await writeFile(join(cwd, "search_agent.py"), program?.code ?? "")
+  const world = await inspo(["data", "world", "--preset", "tiny", "--seed", "2", "--out", "world"], { cwd })
+  assert.strictEqual(world.code, 0, world.stderr)
+  const { ready } = await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })
+  agent = `python3 search_agent.py ${/http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""}`
+}, testTimeout)
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+const flags = (out: string, ...settings: ReadonlyArray<string>) => [
+  ...["run", "--preset", "tiny", "--seed", "2", "--no-baseline", "--out", out, "--agent", agent],
+  ...sets("schedule.steps=4", "evaluation.questions=20", ...settings)
+]
+const traces = async (out: string) =>
+  (await readFile(join(cwd, out, "traces.jsonl"), "utf8")).trim().split("\n").toSorted()
+const decodeTrace = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ finishReason: Schema.String, toolCalls: Schema.Int, reward: Schema.Finite }))
+)
+
+describe.skipIf(!hasPython)(`inspo run --agent ${hasPython ? "" : "(skipped without python3)"}`, () => {
+  it(
+    "trains the program of the page, and a killed run continues to the same rollouts",
+    { timeout: testTimeout },
+    async () => {
+      const whole = await inspo(flags("whole"), { cwd })
+      assert.strictEqual(whole.code, 0, whole.stderr)
+      const rollouts = (await traces("whole")).map((line) => decodeTrace(line))
+      assert.isEmpty(rollouts.filter(({ finishReason }) => finishReason === "failed"))
+      assert.isAbove(rollouts.filter(({ toolCalls }) => toolCalls > 0).length, rollouts.length / 10)
+      assert.isAbove(rollouts.filter(({ reward }) => reward > 0).length, 0)
+
+      const child = start(flags("killed"), cwd)
+      let shown = ""
+      child.stdout.on("data", (chunk: Buffer) => {
+        shown += chunk.toString()
+        if (shown.includes("step 2/4")) child.kill("SIGKILL")
+      })
+      await once(child, "close")
+      const resumed = await inspo(["resume", "killed"], { cwd })
+      assert.strictEqual(resumed.code, 0, resumed.stderr)
+      assert.deepStrictEqual(await traces("killed"), await traces("whole"))
+    }
+  )
+
+  it("asks for consent, and says why an agent cannot be used", { timeout: testTimeout }, async () => {
+    const elsewhere = { XDG_STATE_HOME: join(cwd, "state") }
+    const untrusted = await inspo(["eval", "whole", "--questions", "1"], { cwd, env: elsewhere })
+    assertToldInOneParagraph(untrusted, 2, "ask the agent python3 search_agent.py")
+    agent = "./no-such-program"
+    const missing = await inspo(flags("missing"), { cwd })
+    assert.strictEqual(missing.code, 1)
+    assert.include(missing.stderr, "./no-such-program")
+  })
+})
