@@ -25,7 +25,7 @@ const short = sets("schedule.steps=3", "train.miniBatch.epochs=2", "train.learni
 /** This one keeps the KL term of the preset, which the loss of a server lacks. */
 const given: Readonly<Record<string, ReadonlyArray<string>>> = { "reinforce++-baseline": sets("train.kl=advantages") }
 
-/** With two bounds of the clip the loss over HTTP differs in its last bits, which later updates enlarge: decisions are equal. */
+/** The loss of `dapo` over HTTP differs in its last bits, for a cause that is not found; its decisions are equal. */
 const comparedOf = (method: string): ReadonlyArray<string> => [
   "candidates.json",
   "best_instruction.txt",

@@ -9,7 +9,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { blocksOf } from "../docs-examples/support/Documents.ts"
 import { assertToldInOneParagraph, endAll, inspo, inspoServer, sets, start, testTimeout } from "./Inspo.ts"
 
-const [program] = blocksOf("docs/how-to/train-your-agent.md").filter(({ language }) => language === "python")
+const program = blocksOf("docs/how-to/train-your-agent.md").find(({ language }) => language === "python")
 const hasPython = spawnSync("python3", ["--version"]).status === 0
 
 let cwd = ""
@@ -17,7 +17,7 @@ let agent = ""
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-train-outside-"))
   await writeFile(join(cwd, "search_agent.py"), program?.code ?? "")
-  const world = await inspo(["data", "world", "--preset", "tiny", "--seed", "2", "--out", "world"], { cwd })
+  const world = await inspo(["data", "world", ...tiny, "--out", "world"], { cwd })
   assert.strictEqual(world.code, 0, world.stderr)
   const { ready } = await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })
   agent = `python3 search_agent.py ${/http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""}`
@@ -27,8 +27,15 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
+const tiny = ["--preset", "tiny", "--seed", "2"]
 const flags = (out: string, ...settings: ReadonlyArray<string>) => [
-  ...["run", "--preset", "tiny", "--seed", "2", "--no-baseline", "--out", out, "--agent", agent],
+  "run",
+  "--no-baseline",
+  "--out",
+  out,
+  "--agent",
+  agent,
+  ...tiny,
   ...sets("schedule.steps=4", "evaluation.questions=20", ...settings)
 ]
 const traces = async (out: string) =>
