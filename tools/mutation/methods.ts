@@ -195,6 +195,13 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   agent("Delethink")("tokens.length - (kept - first)", "tokens.length - kept", "more is carried than the limit"),
   agent("Delethink")("chunk === 1 ? limit : limit - kept", "limit", "later chunks are too long"),
   agent("Budgets")("member % budgets.length", "0", "all members have one budget"),
+  agent("ToolLoop")("if (before !== undefined) yield* before(conversation)", "", "no answer is asked for"),
+  agent("Defer")(
+    'action.kind === "answer" ? { kind: "invalid", content: "" } : action',
+    "action",
+    "an answer needs no decision"
+  ),
+  agent("Graph")('if (action.kind === "score")', "if (false)", "a score is a thought"),
   agent("Modes")("Math.floor(member / each)", "member", "shares of forced modes are not exact"),
   agent("Modes")('text.includes("<think>")', "false", "instant answers think"),
 

@@ -23,13 +23,15 @@ export interface Action extends Schema.Schema.Type<typeof Action> {}
 
 /**
  * One turn: the text the policy wrote, the action read from it, and the environment's observation, if any. The first turn of
- * a segment has the texts that the segment begins with as its `prompt`; the prompt of the first segment is left out.
+ * a segment has the texts that the segment begins with as its `prompt`; the prompt of the first segment is left out. `asked` is
+ * an answer that was asked for before the turn, outside the conversation.
  */
 export const Turn = Schema.Struct({
   text: Schema.String,
   action: Action,
   observation: Schema.NullOr(Schema.String),
-  prompt: Schema.optionalKey(Schema.String)
+  prompt: Schema.optionalKey(Schema.String),
+  asked: Schema.optionalKey(Schema.String)
 })
 export interface Turn extends Schema.Schema.Type<typeof Turn> {}
 

@@ -132,6 +132,11 @@ export interface Conversation {
    */
   readonly aside: (name: string, prompt: ReadonlyArray<Message>, stop: ReadonlyArray<string>) => Program<string | null>
   /**
+   * What the policy writes if it is shown this text now; neither is part of the conversation. It is the answer that was asked
+   * for before the next turn. None if the context has no room for it.
+   */
+  readonly peek: (text: string, stop: ReadonlyArray<string>) => Program<string | null>
+  /**
    * Starts with these messages instead of those of the config's template. Only before the first turn. `start` are the words
    * that the policy's message begins with, as part of the prompt.
    */

@@ -101,6 +101,7 @@ export class Recorder implements Recording {
   toolCalls = 0
   asideTokens = 0
   budget?: number
+  private asked: string | null = null
   /** Whether its limit ended the last turn. */
   isCut = false
   private segment: { readonly from: number; readonly text?: string } = { from: 0 }
@@ -144,7 +145,21 @@ export class Recorder implements Recording {
     }
     for (const logprob of logprobs) this.logprobs.push(logprob)
     const prompt = this.isFresh ? this.segment.text : undefined
-    this.transcript.push({ text, action, observation: null, ...(prompt === undefined ? {} : { prompt }) })
+    const { asked } = this
+    this.asked = null
+    this.transcript.push({
+      text,
+      action,
+      observation: null,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(asked === null ? {} : { asked })
+    })
+  }
+
+  /** Remembers what was asked for before the next turn. */
+  peeked(asked: string | null): string | null {
+    this.asked = asked
+    return asked
   }
 
   announce(budget: number): void {

@@ -16,7 +16,7 @@ export const anytime = credit({
   formula: "A_s = R_s − (s · V1 + (S − s) · V2) / S; R_s = Σ p_j · score_j over j ≥ s",
   source: "AnytimeReasoner, arXiv 2505.13438",
   certainty: "code",
-  needs: "scores of answers at each turn, as many for all rollouts",
+  needs: "scores of answers at each turn",
   defaults: { base: 2, shares: alike },
   compute: (group, { base, shares }) => {
     const scores = group.map(({ turns }) => turns.map(({ score }) => Method.required("anytime", "score", score)))

@@ -1,11 +1,14 @@
 /** The registry of agents: a new one is a file beside this one, and a line here. */
-import type { Choice } from "@inspo/domain"
+import type { Choice, Method } from "@inspo/domain"
 import { Schema } from "effect"
 import type { Agent, AgentKind, TokenLimits } from "../Agent.ts"
 import type { EpisodeConfig } from "../EpisodeConfig.ts"
+import * as Anytime from "./Anytime.ts"
 import * as Budgets from "./Budgets.ts"
+import * as Defer from "./Defer.ts"
 import * as Delethink from "./Delethink.ts"
 import * as Direct from "./Direct.ts"
+import * as Graph from "./Graph.ts"
 import * as IrCot from "./IrCot.ts"
 import * as IterResearch from "./IterResearch.ts"
 import * as Memory from "./Memory.ts"
@@ -36,8 +39,11 @@ export const agents = [
   plain(IterResearch.agent),
   plain(Memory.agent),
   Delethink.agent,
+  plain(Anytime.agent),
   Budgets.agent,
   Modes.agent,
+  Defer.agent,
+  plain(Graph.agent),
   plain(ToolLoop.agent),
   plain(SearchR1Exact.agent),
   plain(ToolCalls.agent),
@@ -54,7 +60,9 @@ export type AgentChoice = Choice.Of<(typeof agents)[number]>
 /** The agent of a config. */
 export const fromConfig = ({ agent }: { readonly agent: AgentName | AgentChoice }): Agent => {
   const { name: called, ...parameters } = typeof agent === "string" ? { name: agent } : agent
-  const kind: AgentKind = agents.find(({ name }) => name === called) ?? plain(ToolLoop.agent)
+  const kind: AgentKind<string, Method.Constants, Readonly<Record<string, unknown>>> = agents.find(
+    ({ name }) => name === called
+  ) ?? plain(ToolLoop.agent)
   return kind.of({ ...kind.defaults, ...parameters })
 }
 

@@ -11,6 +11,8 @@ export interface Options {
   readonly maxTurns: number
   /** How the turn of this number, from 0, is written. */
   readonly grammar: (turn: number) => ActionParser.Grammar
+  /** Runs before each turn. */
+  readonly before?: (conversation: Conversation) => Program<unknown>
   /** Turns a tool's result into the text that is shown. */
   readonly digest?: (conversation: Conversation, action: Trajectory.Action, text: string) => Program<string>
 }
@@ -49,9 +51,10 @@ export const answers: ActionParser.Grammar = ActionParser.grammar([])
  * The robust loop: the policy writes a turn, a tool replies to its action, the policy is shown the reply, until it answers
  * or a limit is reached. A turn without a valid action costs a turn, and the policy is shown a message.
  */
-export const loop = ({ config }: Environment, { digest, grammar, maxTurns }: Options) =>
+export const loop = ({ config }: Environment, { before, digest, grammar, maxTurns }: Options) =>
   function* (conversation: Conversation): Program {
     for (;;) {
+      if (before !== undefined) yield* before(conversation)
       const action = yield* conversation.turn(grammar(conversation.turns.length))
       const ending = over(conversation, action, maxTurns)
       if (ending !== null) return ending

@@ -94,12 +94,16 @@ export class Dialogue {
 
   /** Some servers refuse an empty message, or two of one role. */
   say(role: "user" | "assistant", text: string): void {
-    const before = this.messages.at(-1)
     this.used += this.countTokens(text)
-    this.messages =
-      before?.role === role
-        ? [...this.messages.slice(0, -1), { ...before, text: before.text + text }]
-        : [...this.messages, { role, text: text === "" ? noText : text }]
+    this.messages = this.with(role, text)
+  }
+
+  /** The messages with one more. */
+  with(role: "user" | "assistant", text: string): ReadonlyArray<Chat.ChatMessage> {
+    const before = this.messages.at(-1)
+    return before?.role === role
+      ? [...this.messages.slice(0, -1), { ...before, text: before.text + text }]
+      : [...this.messages, { role, text: text === "" ? noText : text }]
   }
 
   read({ transcript }: Pick<Recording, "transcript">): Read {

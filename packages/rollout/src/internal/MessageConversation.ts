@@ -1,4 +1,4 @@
-import { Thoughts } from "@inspo/domain"
+import { type Chat, Thoughts } from "@inspo/domain"
 import type { Grammar } from "../ActionParser.ts"
 import type { ChatAnswer, ChatPolicy } from "../ChatPolicy.ts"
 import type { Agent, Conversation, Environment } from "../Agent.ts"
@@ -39,6 +39,7 @@ const make = (
   const recorder = new Recorder()
   const dialogue = new Dialogue(countTokens)
   const envelope = countTokens(Observation.empty)
+  const aside = asides(episode, recorder)
   const beginning = beginnings(recorder, dialogue)
   // Lazy, since agents that open the conversation themselves do not need the template.
   const room = () => {
@@ -95,12 +96,13 @@ const make = (
       recorder.show({ text: shown, tokens: [] })
       dialogue.show(shown)
     },
-    *aside(name, prompt, stop): Program<string | null> {
+    *aside(name, prompt, stop) {
       if (dialogue.sizeOf(prompt) >= contextLength) return null
-      const key = `${episode.id}/${recorder.transcript.length - 1}/${name}`
-      const answer = yield* ask(key, { messages: prompt.map(chatMessage), tools: [] })
-      recorder.asideTokens += answer.input + answer.output
-      return cut(Thoughts.strip(answer.text), { stop })
+      return yield* aside(`${recorder.transcript.length - 1}/${name}`, prompt.map(chatMessage), stop)
+    },
+    *peek(text, stop) {
+      if (room() <= countTokens(text)) return null
+      return recorder.peeked(yield* aside(`${recorder.transcript.length}/peek`, dialogue.with("user", text), stop))
     },
     ...beginning,
     ...excerpts(dialogue, countTokens, config),
@@ -114,6 +116,14 @@ const withoutTokens: Pick<Conversation, "isCut" | "tokens"> = { tokens: [], isCu
 /** An answer as the turn of an agent: its instruction may ask for `<think>`, which is then a part of the turn. */
 const withoutThoughts = (answer: ChatAnswer): ChatAnswer =>
   /^\s*<think>/u.test(answer.text) ? answer : { ...answer, text: Thoughts.strip(answer.text) }
+
+/** What is asked outside the conversation. */
+const asides = (episode: Episode, recorder: Recorder) =>
+  function* (key: string, messages: ReadonlyArray<Chat.ChatMessage>, stop: ReadonlyArray<string>): Program<string> {
+    const answer = yield* ask(`${episode.id}/${key}`, { messages, tools: [] })
+    recorder.asideTokens += answer.input + answer.output
+    return cut(Thoughts.strip(answer.text), { stop })
+  }
 
 /** How segments begin. */
 const beginnings = (recorder: Recorder, dialogue: Dialogue): Pick<Conversation, "open" | "restart"> => ({

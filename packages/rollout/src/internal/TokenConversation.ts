@@ -49,6 +49,10 @@ const make = (
   }
   const room = () => contextLength - recorded().prompt.length - recorder.response.length
   const request = requests(episode, config, contextLength)
+  const asides = outside(recorder, { config, tokenizer }, request, (text) => [
+    transcription.seen(recorded()),
+    transcription.shown(text, room())
+  ])
 
   return {
     episode,
@@ -68,8 +72,7 @@ const make = (
     announce: (budget) => recorder.announce(budget),
     *turn(grammar) {
       const seen = transcription.seen(recorded())
-      const isTooLong = recorder.isFresh && seen.length > config.maxPromptTokens
-      if (isTooLong || seen.length >= contextLength) return yield* end("context-exhausted")
+      if (isTooLong(recorder, config, seen) || seen.length >= contextLength) return yield* end("context-exhausted")
       const asked = request(seen, `${recorder.transcript.length}`, grammar.stop, grammar.maxTokens)
       const sampled = yield* grammar.goesOn === undefined
         ? sample(asked)
@@ -90,18 +93,42 @@ const make = (
       if (observation === null) return yield* end("context-exhausted")
       recorder.show(observation)
     },
-    *aside(name, messages, stop) {
-      const asked = request(tokenizer.prompt(messages), `${recorder.transcript.length - 1}/${name}`, stop)
-      if (asked.maxTokens < 1) return null
-      const { tokens } = yield* sample(asked)
-      recorder.asideTokens += asked.prompt.length + tokens.length
-      return tokenizer.decode(tokens)
-    },
+    ...asides,
     open,
     restart,
     ...excerpts(tokenizer, config, envelope),
     recording: () => transcription.kept(recorded().recording()),
     read: () => Transcription.readTokens(transcription.kept(recorded().recording()), tokenizer)
+  }
+}
+
+/** Only what a segment begins with is bounded as a prompt. */
+const isTooLong = (recorder: Transcription.Recorder, config: EpisodeConfig, seen: ReadonlyArray<number>): boolean =>
+  recorder.isFresh && seen.length > config.maxPromptTokens
+
+/** What is sampled outside the conversation. */
+const outside = (
+  recorder: Transcription.Recorder,
+  { config, tokenizer }: Pick<Transcription.Setting, "config" | "tokenizer">,
+  request: ReturnType<typeof requests>,
+  shown: (text: string) => readonly [seen: ReadonlyArray<number>, Observation.Observation | null]
+): Pick<Conversation, "aside" | "peek"> => {
+  const write = function* (asked: SampleRequest): Program<string | null> {
+    if (asked.maxTokens < 1) return null
+    const { tokens } = yield* sample(asked)
+    recorder.asideTokens += asked.prompt.length + tokens.length
+    return tokenizer.decode(tokens)
+  }
+  return {
+    *aside(name, messages, stop) {
+      return yield* write(request(tokenizer.prompt(messages), `${recorder.transcript.length - 1}/${name}`, stop))
+    },
+    *peek(text, stop) {
+      const [seen, observation] = shown(text)
+      const hasRoom = observation !== null && !isTooLong(recorder, config, seen)
+      const asked = request(seen.concat(observation?.tokens ?? []), `${recorder.transcript.length}/peek`, stop)
+      return recorder.peeked(hasRoom ? yield* write(asked) : null)
+    }
   }
 }
 

@@ -54,6 +54,9 @@ const chat = (texts: ReadonlyArray<string>): Conversation => {
     *aside(_, __, stop) {
       return write(stop)
     },
+    *peek(_, stop) {
+      return write(stop)
+    },
     open: () => {},
     restart: (_, observation) => {
       const last = turns.pop() ?? assert.fail()

@@ -4,6 +4,8 @@ import { Schema } from "effect"
 /** The agents that keep tokens as sampled: all but the one that does as the Search-R1 code, which has laws of its own. */
 export const KeepingAgent = AgentName.pick(["direct", "rag", "ircot", "search-o1", "search-r1"])
 
+const given: Readonly<Record<string, object>> = { modes: { forced: 1 }, defer: { attempts: 2, expert: "search" } }
+
 /** An agent with parameters where it has no defaults. */
 export const choice = (name: AgentName): AgentChoice =>
-  Schema.decodeSync(RolloutConfig.fields.agent)(name === "modes" ? { name, forced: 1 } : name)
+  Schema.decodeSync(RolloutConfig.fields.agent)({ name, ...given[name] })
