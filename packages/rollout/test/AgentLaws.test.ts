@@ -10,10 +10,12 @@ const further = [
   { name: "delethink", carry: 0, chunks: 2, head: 0 }
 ] as const
 
-// An engine has no tool calls; ChatRollout.test.ts compares that agent with the one that calls in tags.
-const onEngines = [...AgentName.literals.map(choice), ...further].filter(
-  (agent) => Agents.fromConfig({ agent }).protocol !== "tool-calls"
-)
+// An engine has no tool calls; ChatRollout.test.ts compares that agent with the one that calls in tags. An agent outside has the laws of
+// the gateway.
+const onEngines = [...AgentName.literals.map(choice), ...further].filter((agent) => {
+  const { outside, protocol } = Agents.fromConfig({ agent })
+  return protocol !== "tool-calls" && outside === undefined
+})
 
 describe.each(onEngines)("the agent %j", (agent) => {
   for (const { check, name } of AgentLaws.laws(Agents.fromConfig({ agent }), { config: { agent } }))
