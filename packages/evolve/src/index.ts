@@ -171,4 +171,5 @@ const expectedOf = (one: unknown): string | null => {
 }
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Cluster } from "./Evidence.ts"
 export type { State } from "./Search.ts"

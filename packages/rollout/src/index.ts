@@ -18,4 +18,6 @@ export * as Arithmetic from "./tools/Arithmetic.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { MakeChatCall } from "./ChatPolicy.ts"
+export type { End, Playing } from "./Episode.ts"
+export type { DeliveryOptions, FinishedEpisode } from "./internal/Delivery.ts"
 export type { Tool as ToolType } from "./Tool.ts"

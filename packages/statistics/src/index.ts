@@ -6,4 +6,5 @@ export * as Moments from "./Moments.ts"
 export * as Spread from "./Spread.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Bets } from "./Bounded.ts"
 export type { Estimated } from "./Interval.ts"

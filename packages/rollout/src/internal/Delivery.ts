@@ -13,7 +13,7 @@ import type { Read, Recording } from "../Transcription.ts"
  */
 export const collect = Effect.fnUntraced(function* <E1, E2>(
   episodes: ReadonlyArray<unknown>,
-  { onFinished, score }: Pick<Options<E1>, "onFinished" | "score">,
+  { onFinished, score }: Pick<DeliveryOptions<E1>, "onFinished" | "score">,
   play: (finished: Queue.Queue<FinishedEpisode, Cause.Done>, isStopping: Ref.Ref<boolean>) => Effect.Effect<unknown, E2>
 ) {
   const finished = yield* Queue.unbounded<FinishedEpisode, Cause.Done>()
@@ -28,7 +28,8 @@ export const collect = Effect.fnUntraced(function* <E1, E2>(
   return episodes.map((_, index) => Invariant.get(trajectories, index, "trajectory"))
 })
 
-interface Options<E> {
+/** What is done with finished episodes. */
+export interface DeliveryOptions<E> {
   readonly score: (finished: FinishedEpisode) => Effect.Effect<Trajectory.Trajectory>
   /** Gets every trajectory once, within half a second, also before a delivery fails. It never runs concurrently. */
   readonly onFinished: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
@@ -46,7 +47,7 @@ const within = "500 millis"
  */
 const deliver = Effect.fnUntraced(function* <E>(
   finished: Queue.Dequeue<FinishedEpisode, Cause.Done>,
-  { onDefect, onFinished, score }: Options<E>
+  { onDefect, onFinished, score }: DeliveryOptions<E>
 ) {
   const trajectories = new Map<number, Trajectory.Trajectory>()
   let defect: Cause.Cause<never> | undefined
