@@ -56,7 +56,7 @@ describe("inspo eval without a run", { timeout: 120_000, tags: "runs" }, () => {
     assert.strictEqual(alone.code, 0, alone.stderr)
     assert.strictEqual(decode(alone.stdout).n, 8)
     const compared = await inspo([...args, "--against-agent", "rag"], { cwd })
-    assertToldInOneParagraph(compared, 1, "the agent rag searches, and there are no passages: data.corpus is null")
+    assertToldInOneParagraph(compared, 2, "data.corpus is null; expected a path")
   })
 
   it.each([

@@ -43,7 +43,7 @@ const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: 
           settings: {
             population: { size: 4 },
             schedule: { pruneEvery: 5, evolveEvery: 10, evolveUntil: Math.ceil(steps / 2) },
-            risk: 0.2,
+            selection: { risk: 0.2 },
             randomSeed: seed
           }
         })
