@@ -74,11 +74,11 @@ export const internalize = Effect.fn("Internalizing.internalize")(function* ({
       )
       return { one, segments }
     })
-    const told = Array.from({ length: perUpdate }, (_, index) => {
+    const explained = Array.from({ length: perUpdate }, (_, index) => {
       const text = Invariant.at(texts, ((update - 1) * perUpdate + index) % texts.length, "text")
       return { one: { ...rewarded[0], reward: 1 }, segments: Arr.of(segmentOf(engine.tokenizer, text)) }
     })
-    const chosen = [...rollouts, ...told]
+    const chosen = [...rollouts, ...explained]
     const scores = yield* engine.score(
       "current",
       chosen.flatMap(({ segments }) => segments)

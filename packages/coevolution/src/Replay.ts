@@ -1,5 +1,5 @@
 import { type Instruction, Invariant } from "@inspo/domain"
-import { Engine, EngineError } from "@inspo/engine"
+import { Engine, EngineError, withoutTokens } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { Proposer, type ProposerFailure } from "@inspo/reflection"
 import { type Agent, Agents, Rollout, RolloutError } from "@inspo/rollout"
@@ -187,14 +187,7 @@ const recordedEngine = Effect.fnUntraced(function* (current: Ref.Ref<RunEvent | 
       deterministic: true,
       fingerprint: "recorded"
     },
-    tokenizer: {
-      vocabularySize: 0,
-      endOfSequence: 0,
-      encode: () => [],
-      decode: () => "",
-      render: () => "",
-      prompt: () => []
-    },
+    tokenizer: withoutTokens,
     sample: () => refuse("sample"),
     train: () => train,
     score: () => refuse("score"),

@@ -125,7 +125,7 @@ it.effect.prop(
           return engine.train(request)
         }
       }
-      const internalized = (told: typeof texts) =>
+      const internalized = (given: typeof texts) =>
         Effect.gen(function* () {
           const [question] = data.train
           if (question === undefined) return assert.fail("no questions")
@@ -140,7 +140,7 @@ it.effect.prop(
             rewarded,
             questions,
             updates,
-            texts: told
+            texts: given
           })
         }).pipe(Effect.provide(layerRollouts(algorithm, recording, layerBm25(passages))))
       const likelihoods = yield* internalized(texts)

@@ -23,6 +23,19 @@ export const make = ({ profile, tokenizer }: Pick<Engine.Interface, "profile" | 
   }
 }
 
+/** The text of a sequence without what ended it, and the stop text that did. */
+export const textOf = (
+  { stopReason, tokens }: Pick<SampledSequence, "stopReason" | "tokens">,
+  stop: ReadonlyArray<string>,
+  { decode, endOfSequence }: Tokenizer
+): { readonly text: string; readonly stoppedAt: string | null } => {
+  if (stopReason === "length") return { text: decode(tokens), stoppedAt: null }
+  if (tokens.at(-1) === endOfSequence) return { text: decode(tokens.slice(0, -1)), stoppedAt: null }
+  const text = decode(tokens)
+  const at = Math.min(text.length, ...stop.map((part) => text.indexOf(part)).filter((found) => found >= 0))
+  return { text: text.slice(0, at), stoppedAt: stop.find((part) => text.startsWith(part, at)) ?? null }
+}
+
 /** How many tokens there are up to the first of these texts, it included; null where there is none. */
 export const endOf = (
   tokens: ReadonlyArray<number>,

@@ -28,3 +28,13 @@ export interface Tokenizer {
   readonly render: (messages: ReadonlyArray<TemplateMessage>, tools?: ReadonlyArray<Schema.JsonObject>) => string
   readonly prompt: (messages: ReadonlyArray<Message>) => ReadonlyArray<number>
 }
+
+/** The tokenizer of an engine without tokens: every text is empty. */
+export const withoutTokens: Tokenizer = {
+  vocabularySize: 0,
+  endOfSequence: 0,
+  encode: () => [],
+  decode: () => "",
+  render: () => "",
+  prompt: () => []
+}

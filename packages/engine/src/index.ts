@@ -1,6 +1,6 @@
 export * from "./Engine.ts"
 export * as SpecialTokens from "./SpecialTokens.ts"
 export * as Stops from "./Stops.ts"
-export type * from "./Tokenizer.ts"
+export * from "./Tokenizer.ts"
 export * as SharedCalls from "./SharedCalls.ts"
 export type { SampleOne } from "./SharedCalls.ts"

@@ -92,8 +92,9 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
   })
   const grammar = ActionParser.grammar(options.tools)
   const states = new Map<string, State>()
-  const plan = planning(engine, options)
-  const record = recording(engine)
+  const stops = Stops.make(engine)
+  const plan = planning(engine, stops, options)
+  const record = recording(engine, stops)
   let opened = 0
   return Gateway.of({
     model: profile.model,
@@ -138,9 +139,10 @@ interface Planned extends Opened {
   readonly times: number
 }
 
+type StopTexts = ReturnType<typeof Stops.make>
+
 /** Finds the context of a call, if it is within the limits. */
-const planning = ({ profile, tokenizer }: Engine.Interface, options: GatewayOptions) => {
-  const stops = Stops.make({ profile, tokenizer })
+const planning = ({ profile, tokenizer }: Engine.Interface, stops: StopTexts, options: GatewayOptions) => {
   const escaped = (message: TemplateMessage): TemplateMessage =>
     message.role === "tool" && tokenizer.escape !== undefined
       ? { ...message, content: tokenizer.escape(message.content) }
@@ -179,9 +181,9 @@ const planning = ({ profile, tokenizer }: Engine.Interface, options: GatewayOpti
 }
 
 /** Records what was sampled for a call, and returns it as its agent gets it. */
-const recording = ({ profile, tokenizer }: Engine.Interface) => {
-  const stops = Stops.make({ profile, tokenizer })
-  return (
+const recording =
+  ({ tokenizer }: Engine.Interface, stops: StopTexts) =>
+  (
     { answers }: State,
     call: ChatCall,
     { begun, context, opened, rank, request, times }: Planned,
@@ -203,19 +205,11 @@ const recording = ({ profile, tokenizer }: Engine.Interface) => {
       })
       return choice
     })
-}
 
-const choiceOf = (
-  { logprobs, stopReason, tokens }: SampledSequence,
-  call: ChatCall,
-  id: string,
-  { decode, endOfSequence }: Tokenizer
-): Choice => {
-  const isEnded = tokens.at(-1) === endOfSequence
-  const text = decode(isEnded ? tokens.slice(0, -1) : tokens)
-  const at = Math.min(...(isEnded ? [] : call.stop).map((stop) => text.indexOf(stop)).filter((at) => at >= 0))
-  const stoppedAt = call.stop.find((stop) => text.startsWith(stop, at)) ?? null
-  const cut = stoppedAt === null || call.keepsStop ? text : text.slice(0, at)
+const choiceOf = (sequence: SampledSequence, call: ChatCall, id: string, tokenizer: Tokenizer): Choice => {
+  const { logprobs, stopReason, tokens } = sequence
+  const { stoppedAt, text } = Stops.textOf(sequence, call.stop, tokenizer)
+  const cut = call.keepsStop && stoppedAt !== null ? tokenizer.decode(tokens) : text
   const { calls, content } = call.tools.length === 0 ? { calls: [], content: cut } : ToolCallText.read(cut)
   const name = createHash("sha256").update(id).digest("hex").slice(0, 16)
   return {

@@ -37,6 +37,9 @@ type Chain = Arr.NonEmptyReadonlyArray<Answer>
 /** The answers of each segment, in order. */
 const chainsOf = (answers: ReadonlyArray<Answer>): ReadonlyArray<Chain> => {
   const next = new Map<Answer, Answer>()
+  const contexts = new Map(answers.map((answer) => [answer, tokensOf(answer.context)]))
+  const byTokens = (one: Answer, other: Answer): number =>
+    compare(contexts.get(one) ?? [], contexts.get(other) ?? []) || one.ordinal - other.ordinal
   const firsts = answers.toSorted(byTokens).filter((answer) => {
     const { parent } = answer.context
     if (parent === null || next.has(parent)) return true
@@ -52,9 +55,6 @@ const chainsOf = (answers: ReadonlyArray<Answer>): ReadonlyArray<Chain> => {
       return chain
     })
 }
-
-const byTokens = (one: Answer, other: Answer): number =>
-  compare(tokensOf(one.context), tokensOf(other.context)) || one.ordinal - other.ordinal
 
 const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
   const at = one.findIndex((token, index) => token !== other[index])

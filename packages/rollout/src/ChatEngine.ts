@@ -1,4 +1,4 @@
-import { Engine, EngineError, frozenPolicy } from "@inspo/engine"
+import { Engine, EngineError, frozenPolicy, withoutTokens } from "@inspo/engine"
 import { Effect, Layer } from "effect"
 import { ChatPolicy } from "./ChatPolicy.ts"
 
@@ -13,14 +13,7 @@ export const layer: Layer.Layer<Engine, never, ChatPolicy> = Layer.effect(
       Effect.fail(new EngineError({ operation, reason: `${profile.name} is a chat model, which has no token ids` }))
     return Engine.of({
       profile: { ...profile, parameters: 0, trains: false, chat: true, scoresReference: false, deterministic: false },
-      tokenizer: {
-        vocabularySize: 0,
-        endOfSequence: 0,
-        encode: () => [],
-        decode: () => "",
-        render: () => "",
-        prompt: () => []
-      },
+      tokenizer: withoutTokens,
       sample: () => refuse("sample"),
       train: () => refuse("train"),
       score: () => refuse("score"),

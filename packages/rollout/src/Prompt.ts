@@ -8,7 +8,7 @@ export type Options = Pick<EpisodeConfig, "texts">
 /** Further parts of the user message: the tools, for `{tools}`, and the passages found, at the end. */
 export interface Extras {
   readonly tools?: string
-  readonly context?: string
+  readonly context?: string | undefined
 }
 
 /**

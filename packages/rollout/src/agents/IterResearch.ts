@@ -27,10 +27,7 @@ export const agent: Agent<"iter-research"> = {
     return function* (conversation: Conversation): Program {
       const { episode, turns } = conversation
       const prompt = (context?: string) =>
-        Prompt.messages(episode.instruction, episode.question, config, {
-          tools,
-          ...(context === undefined ? {} : { context })
-        })
+        Prompt.messages(episode.instruction, episode.question, config, { tools, context })
       conversation.open(prompt())
       let report = ""
       for (;;) {

@@ -30,10 +30,7 @@ export const agent: Agent<"memory"> = {
     return function* (conversation: Conversation): Program {
       const { episode, turns } = conversation
       const prompt = (context?: string) =>
-        Prompt.messages(episode.instruction, episode.question, config, {
-          tools,
-          ...(context === undefined ? {} : { context })
-        })
+        Prompt.messages(episode.instruction, episode.question, config, { tools, context })
       conversation.open(prompt())
       let memory: ReadonlyArray<readonly [id: number, text: string]> = []
       let id = 0

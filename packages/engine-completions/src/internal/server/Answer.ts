@@ -1,5 +1,5 @@
 import { sumAll } from "effect/Number"
-import type { SampledSequence, Tokenizer } from "@inspo/engine"
+import { type SampledSequence, Stops, type Tokenizer } from "@inspo/engine"
 import type * as Wire from "../../Wire.ts"
 import type { Plan } from "./Plan.ts"
 
@@ -22,7 +22,7 @@ export const choices = (
       const { logprobs, stopReason, tokens } = sequence
       return {
         index,
-        text: `${plan.echo ? prompt.text : ""}${textOf(sequence, plan.stop, tokenizer)}`,
+        text: `${plan.echo ? prompt.text : ""}${Stops.textOf(sequence, plan.stop, tokenizer).text}`,
         finish_reason: stopReason,
         ...(plan.tokenIds ? { token_ids: tokens, prompt_token_ids: prompt.tokens } : {}),
         logprobs: plan.logprobs
@@ -48,19 +48,6 @@ export const usage = (answered: ReadonlyArray<Answered>): typeof Wire.Usage.Type
   const prompt = sumAll(answered.map(({ prompt }) => prompt.tokens.length))
   const completion = sumAll(answered.flatMap(({ sequences }) => sequences.map(({ tokens }) => tokens.length)))
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
-}
-
-/** The text of a sequence, without what ended it. */
-const textOf = (
-  { stopReason, tokens }: SampledSequence,
-  stop: ReadonlyArray<string>,
-  { decode, endOfSequence }: Tokenizer
-): string => {
-  if (stopReason === "length") return decode(tokens)
-  if (tokens.at(-1) === endOfSequence) return decode(tokens.slice(0, -1))
-  const text = decode(tokens)
-  const ends = stop.map((part) => text.indexOf(part)).filter((at) => at >= 0)
-  return text.slice(0, Math.min(text.length, ...ends))
 }
 
 const logprobsOf = (
