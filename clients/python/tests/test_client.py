@@ -125,6 +125,21 @@ class Client(unittest.TestCase):
         asyncio.run(cancel())
         self.assertEqual(server.rewards, [{"lease": "k", "abandoned": True}])
 
+    def test_counted(self) -> None:
+        """With nothing pending, every reward is counted."""
+        server = Server()
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with Inspo([server.url], timeout=10) as inspo:
+                for given in range(1, 101):
+                    inspo.reward("support", Reward(f"k{given}", value=1))
+                    while (counts := inspo.counts).pending > 0:
+                        pass
+                    self.assertEqual(counts.accepted, given)
+        finally:
+            sys.setswitchinterval(interval)
+
     def test_threads(self) -> None:
         """Many threads at once: every reward is sent once."""
         server = Server()

@@ -167,9 +167,10 @@ class Outbox:
         )
         if isinstance(answer, Failure):
             return answer
-        self._acknowledge(sent)
+        # Counted before they leave the queue: with nothing pending, the counts are complete.
         for item, result in zip(rewards, answer.results):
             item.acknowledged(result)
+        self._acknowledge(sent)
         if close is not None and answer.cohort is not None:
             close.acknowledged(answer.cohort)
         return None
