@@ -11,7 +11,16 @@ import { dashboard, exportRun, replay, show } from "./commands/look.ts"
 import { serve } from "./commands/serve.ts"
 import { engine, retriever } from "./commands/servers.ts"
 import { doctor, init, plan, resume, run } from "./commands/start.ts"
-import { CommandFailure, oneLine, remedy, systemWords, Unmet, UsageError } from "./Failure.ts"
+import {
+  CommandFailure,
+  commandFailure,
+  oneLine,
+  remedy,
+  systemWords,
+  Unmet,
+  UsageError,
+  usageError
+} from "./Failure.ts"
 import { helpLines } from "./terminal/Help.ts"
 import * as StandardStreams from "./StandardStreams.ts"
 import * as Reporter from "./terminal/Reporter.ts"
@@ -72,11 +81,7 @@ export const mainOf = <const Name extends string, Input, E, R, ContextInput>(
 ) =>
   Effect.suspend((): Effect.Effect<void, E | CliError.CliError | UsageError, R | Command.Environment> =>
     asksWizard() && !(process.stdin.isTTY && process.stdout.isTTY)
-      ? Effect.fail(
-          new UsageError({
-            problem: "--wizard needs a terminal. Give flags instead; see --help."
-          })
-        )
+      ? Effect.fail(usageError("--wizard needs a terminal. Give flags instead; see --help."))
       : Command.run(command, { version })
   ).pipe(
     Effect.catchIf(isShowHelp, (error) =>
@@ -119,11 +124,7 @@ function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): Effect.E
         : Effect.succeed(""),
       (hint) => `${sentence(oneLine(error.message))}${hint}`
     )
-  ).pipe(
-    Effect.map(
-      (problems) => new UsageError({ problem: `${problems.join(" ")} See \`${commandPath.join(" ")} --help\`.` })
-    )
-  )
+  ).pipe(Effect.map((problems) => usageError(`${problems.join(" ")} See \`${commandPath.join(" ")} --help\`.`)))
 }
 
 /** A flag with the name of a setting. */
@@ -149,8 +150,8 @@ function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure | Unmet 
   const problem = `${sentence(oneLine(message))}${remedy(error)}`
   // Named by its tag, so that a start does not load what defines it.
   return ["ConfigError", "DatasetError", "InvalidStudy"].some((tag) => Predicate.isTagged(error, tag))
-    ? new UsageError({ problem, cause: error })
-    : new CommandFailure({ problem, cause: error })
+    ? usageError(problem, error)
+    : commandFailure(problem, error)
 }
 
 function sentence(text: string): string {

@@ -20,6 +20,12 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
   }
 }
 
+export const usageError = (problem: string, cause?: unknown): UsageError =>
+  new UsageError({ problem, ...(cause === undefined ? {} : { cause }) })
+
+export const commandFailure = (problem: string, cause?: unknown): CommandFailure =>
+  new CommandFailure({ problem, ...(cause === undefined ? {} : { cause }) })
+
 /** What `--require` asks for is not met: the contrary is shown (exit code 3), or neither is (4). All files are written. */
 export class Unmet extends Schema.TaggedError<Unmet>()("Unmet", { problem: Schema.String, isShown: Schema.Boolean }) {
   override get [Runtime.errorExitCode]() {
@@ -47,10 +53,7 @@ export const oneLine = (text: string): string => text.replaceAll(/\s+/gu, " ").t
 
 /** A file of ours that cannot be read or written: its name, what the system says and what to do about it. */
 export const fileFailure = (file: string, what: "read" | "written", cause: PlatformError.PlatformError) =>
-  new CommandFailure({
-    problem: `${file} cannot be ${what} (${systemWords(cause)}).${remedy(cause)}`,
-    cause
-  })
+  commandFailure(`${file} cannot be ${what} (${systemWords(cause)}).${remedy(cause)}`, cause)
 
 /** What the operating system said, where it did: `ENOSPC: no space left on device`. */
 export const systemWords = ({ message, reason }: PlatformError.PlatformError): string =>

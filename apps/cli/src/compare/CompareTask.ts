@@ -10,7 +10,7 @@ import * as Promptfoo from "../evolve/Promptfoo.ts"
 import { isJudged, type Job } from "../evolve/Job.ts"
 import type * as Keys from "../evolve/Keys.ts"
 import * as Task from "../evolve/Task.ts"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 
 export interface CompareInput extends Task.JobInput, Required<Pick<CompareOptions<Prompt, Job, string>, "looks">> {
   readonly prompts: ReadonlyArray<string>
@@ -50,19 +50,16 @@ export interface CompareTask {
 export const load = Effect.fn("CompareTask.load")(function* (input: CompareInput) {
   const prompts = yield* Effect.forEach(input.prompts, promptOf)
   if (!Arr.isReadonlyArrayNonEmpty(prompts))
-    return yield* new UsageError({ problem: "The prompt is missing; expected a text file, git:REV:PATH or a text." })
+    return yield* usageError("The prompt is missing; expected a text file, git:REV:PATH or a text.")
   const { jobs: all, model: configured } = yield* source(input)
   const outside = yield* Task.outsideOf(input)
   const models = input.model.length > 0 || outside !== null || configured === null ? input.model : [configured]
   const [first = null] = models
   if (first === null && outside === null)
-    return yield* new UsageError({
-      problem: `--model is missing; expected ${ModelName.forms}, or an agent with --agent.`
-    })
+    return yield* usageError(`--model is missing; expected ${ModelName.forms}, or an agent with --agent.`)
   const second = Option.getOrElse(input.judge, () => first)
   const isJudging = all.some(isJudged)
-  if (isJudging && second === null)
-    return yield* new UsageError({ problem: `--judge is missing; expected ${ModelName.forms}.` })
+  if (isJudging && second === null) return yield* usageError(`--judge is missing; expected ${ModelName.forms}.`)
   const { agents, keyOf, priceOf, usd, writer } = yield* Task.modelsOf(input, models, "--judge", second, isJudging)
   const arms = yield* armsOf(input, prompts, agents)
   const { jobs, repeated } = Task.distinct(all)
@@ -111,7 +108,7 @@ export const modelOf = ({ agents }: Pick<CompareTask, "agents">, prompt: Prompt)
 
 const armsOf = ({ aa }: CompareInput, prompts: Arr.NonEmptyReadonlyArray<string>, agents: CompareTask["agents"]) => {
   const [prompt, ...others] = prompts
-  const refuse = (problem: string) => Effect.fail(new UsageError({ problem }))
+  const refuse = (problem: string) => Effect.fail(usageError(problem))
   if (agents.length > 1 && others.length > 0)
     return refuse(
       `${prompts.length} prompts and ${agents.length} models were given; expected several prompts and one --model, or one prompt and several models.`
@@ -147,13 +144,13 @@ const promptOf = Effect.fnUntraced(function* (given: string) {
         ? yield* readNamed(given)
         : given
   ).trimEnd()
-  return text === "" ? yield* new UsageError({ problem: `${given || '""'} is empty; expected a prompt.` }) : text
+  return text === "" ? yield* usageError(`${given || '""'} is empty; expected a prompt.`) : text
 })
 
 const committed = Effect.fnUntraced(function* (given: string, revision: string, path: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const failed = (detail: string) =>
-    new UsageError({ problem: `${given} cannot be read: ${detail}; expected git:REV:PATH of this repository.` })
+    usageError(`${given} cannot be read: ${detail}; expected git:REV:PATH of this repository.`)
   if (revision.startsWith("-")) return yield* failed("a revision does not begin with a hyphen")
   const { code, text, trouble } = yield* Effect.gen(function* () {
     const child = yield* spawner.spawn(ChildProcess.make("git", ["show", `${revision}:${path}`]))

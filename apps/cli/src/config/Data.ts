@@ -6,7 +6,7 @@ import { type DatasetError, Sample, SearchR1, WorldQuestion } from "@inspo/datas
 import type { Question } from "@inspo/domain"
 import { Demonstration } from "@inspo/rollout"
 import { Effect, Struct } from "effect"
-import { systemWords, UsageError } from "../Failure.ts"
+import { systemWords, type UsageError, usageError } from "../Failure.ts"
 import * as Regular from "../runDirectory/Regular.ts"
 
 /** The questions and the searchable passages of a run. */
@@ -36,11 +36,10 @@ const demonstrations = Effect.fnUntraced(function* ({ control }: RunConfig, { da
         : Effect.mapBoth(Effect.fromOption(Demonstration.searches(question, titles)), {
             onSuccess: (demonstration) => [question.id, demonstration] as const,
             onFailure: () =>
-              new UsageError({
-                problem:
-                  `control.demonstrations is searches, but the question ${question.id} has no supporting passages with a ` +
+              usageError(
+                `control.demonstrations is searches, but the question ${question.id} has no supporting passages with a ` +
                   "title in the corpus. Expected supportIds in every row. Add them, or set control.demonstrations to answers."
-              })
+              )
           })
     )
   )
@@ -51,7 +50,7 @@ const generated = Effect.fnUntraced(function* (config: RunConfig) {
   const worldSeed = data.world.randomSeed ?? randomSeed
   const counts = worldCounts(data.world.questions)
   const world = yield* WorldQuestion.generate({ seed: worldSeed, counts }).pipe(
-    Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause }))
+    Effect.mapError((cause) => usageError(`${cause.message}.`, cause))
   )
   return loaded(config, world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
 })
@@ -66,9 +65,8 @@ export const worldCounts = (train: number): WorldQuestion.Counts => ({
 const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: string, corpusFile: string | null) {
   // The config of a run directory may name anything.
   for (const file of [questionFile, ...(corpusFile === null ? [] : [corpusFile])])
-    yield* Effect.mapError(
-      Regular.assertRegular(file),
-      (cause) => new UsageError({ problem: `${file} cannot be read (${systemWords(cause)}).`, cause })
+    yield* Effect.mapError(Regular.assertRegular(file), (cause) =>
+      usageError(`${file} cannot be read (${systemWords(cause)}).`, cause)
     )
   const questions = yield* orUsage(SearchR1.readQuestions(questionFile))
   const passages = corpusFile === null ? [] : yield* orUsage(SearchR1.readCorpus(corpusFile))
@@ -77,18 +75,16 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
   const splits = { ...parts, train: parts.train.length === 0 ? [] : yield* weighted(config, parts.train) }
   const { test, train } = splits
   if (train.length === 0 || (test.length === 0 && config.evaluation.questions > 0))
-    return yield* new UsageError({
-      problem:
-        `data.questions is ${questionFile}, which has ${plural(questions.length, "question")}: ${train.length} to train on and ` +
+    return yield* usageError(
+      `data.questions is ${questionFile}, which has ${plural(questions.length, "question")}: ${train.length} to train on and ` +
         `${test.length} to test on. Expected at least one of each. Add questions, or split them with inspo data split.`
-    })
+    )
   if (splits.validation.length === 0 && config.evaluation.every > 0)
-    return yield* new UsageError({
-      problem:
-        `data.questions is ${questionFile}, which has no validation questions, but evaluation.every is ` +
+    return yield* usageError(
+      `data.questions is ${questionFile}, which has no validation questions, but evaluation.every is ` +
         `${config.evaluation.every}. Expected some. Add rows of the split validation, or set evaluation.every to 0 and ` +
         "evaluation.select to last."
-    })
+    )
   return loaded(config, splits, passages, questionFile)
 })
 
@@ -126,13 +122,12 @@ const testShare = 0.2
 const weighted = ({ data, randomSeed: seed }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) =>
   data.mix === null
     ? Effect.succeed(questions)
-    : Effect.mapError(
-        Effect.fromResult(Sample.mix(questions, { seed, shares: data.mix })),
-        (cause) => new UsageError({ problem: `data.mix: ${cause.message}.`, cause })
+    : Effect.mapError(Effect.fromResult(Sample.mix(questions, { seed, shares: data.mix })), (cause) =>
+        usageError(`data.mix: ${cause.message}.`, cause)
       )
 
 const orUsage = <A, R>(effect: Effect.Effect<A, DatasetError, R>): Effect.Effect<A, UsageError, R> =>
-  Effect.mapError(effect, (cause) => new UsageError({ problem: `${cause.message}.`, cause }))
+  Effect.mapError(effect, (cause) => usageError(`${cause.message}.`, cause))
 
 const loaded = (
   { retrieval }: RunConfig,

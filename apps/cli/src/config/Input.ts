@@ -2,7 +2,7 @@ import { Ablations, type ConfigError, Method } from "@inspo/coevolution"
 import { Presets, type RunConfig, withAlgorithm } from "@inspo/config"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { DateTime, Effect, Option, Path, Record, Result } from "effect"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 import { type Override, parseFile, parseSet, resolve } from "./Resolve.ts"
 import { withNamedFiles } from "./NamedFiles.ts"
 import { nearest } from "./Suggestion.ts"
@@ -74,15 +74,14 @@ const dateOf = Effect.fnUntraced(function* ({ date, tokenizer, url }: RunConfig[
 
 /** The result of a config function; its failure as a usage error. */
 export const orUsage = <A>(result: Result.Result<A, ConfigError>): Effect.Effect<A, UsageError> =>
-  Effect.mapError(Effect.fromResult(result), (cause) => new UsageError({ problem: cause.message, cause }))
+  Effect.mapError(Effect.fromResult(result), (cause) => usageError(cause.message, cause))
 
 /** The config of a preset; the error for an unknown name suggests the closest one. */
 export const presetByName = (name: string): Effect.Effect<RunConfig, UsageError> => {
   const names = Object.keys(Presets.byName)
   const hint = Option.match(nearest(name, names), { onNone: () => "", onSome: (meant) => ` Did you mean ${meant}?` })
-  return Effect.mapError(
-    Effect.fromOption(Record.get(Presets.byName, name)),
-    () => new UsageError({ problem: `--preset is ${name}, expected one of ${names.join(", ")}.${hint}` })
+  return Effect.mapError(Effect.fromOption(Record.get(Presets.byName, name)), () =>
+    usageError(`--preset is ${name}, expected one of ${names.join(", ")}.${hint}`)
   )
 }
 

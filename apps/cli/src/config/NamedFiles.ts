@@ -1,6 +1,6 @@
 import { Texts } from "@inspo/rollout"
 import { Effect, Predicate, Result, Schema, Struct } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import { type Override, valueAt } from "./Resolve.ts"
 import * as RowPrompt from "./RowPrompt.ts"
 import { readNamed } from "./TextFile.ts"
@@ -65,6 +65,6 @@ const withFile = Effect.fnUntraced(function* (override: Override, { decode, expe
   const text = yield* readNamed(file, `${path} is ${file}, which`)
   const contents = yield* Effect.fromResult(
     Result.try({ try: (): unknown => Yaml.parse(text), catch: (cause) => cause }).pipe(Result.flatMap(decode))
-  ).pipe(Effect.mapError((cause) => new UsageError({ problem: `${path} is ${file}, expected ${expected}.`, cause })))
+  ).pipe(Effect.mapError((cause) => usageError(`${path} is ${file}, expected ${expected}.`, cause)))
   return placed(override, path.split("."), contents)
 })

@@ -1,6 +1,6 @@
 import { SearchR1 } from "@inspo/datasets"
 import { Effect, Result, Stream } from "effect"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 
 /** The instruction and the template of the prompts of question rows. */
 export interface RowPrompt {
@@ -20,20 +20,19 @@ export const read = Effect.fn("RowPrompt.read")(function* (file: string) {
   const rows = yield* SearchR1.questions(file, { prompts: true }).pipe(
     Stream.take(sampled),
     Stream.runCollect,
-    Effect.mapError((cause) => new UsageError({ problem: cause.message, cause }))
+    Effect.mapError((cause) => usageError(cause.message, cause))
   )
   const prompts = yield* Effect.forEach(rows, (row) => Effect.fromResult(promptOf(file, row)))
   const [first] = prompts
-  if (first === undefined) return yield* new UsageError({ problem: `${file} has no rows, expected one with a prompt.` })
+  if (first === undefined) return yield* usageError(`${file} has no rows, expected one with a prompt.`)
   const other = prompts.findIndex(
     (prompt) => prompt.instruction !== first.instruction || prompt.template !== first.template
   )
   if (other < 0) return first
-  return yield* new UsageError({
-    problem:
-      `${file}: the prompts of ${rows[other]?.id} and ${rows[0]?.id} begin or end differently, expected one ` +
+  return yield* usageError(
+    `${file}: the prompts of ${rows[other]?.id} and ${rows[0]?.id} begin or end differently, expected one ` +
       "instruction and template for all. Set seedInstruction and rollout.texts.prompt to texts."
-  })
+  )
 })
 
 const promptOf = (
@@ -46,12 +45,11 @@ const promptOf = (
   if (asked !== "" && asked === question)
     return Result.succeed({ instruction, template: `{instruction}${before}{question}${after}` })
   return Result.fail(
-    new UsageError({
-      problem:
-        said === undefined
-          ? `${file}: the row ${id} has no prompt with a user message, expected one as in Search-R1's rows.`
-          : `${file}: the prompt of ${id} is ${JSON.stringify(said)}, expected an instruction, then "Question: " and ` +
+    usageError(
+      said === undefined
+        ? `${file}: the row ${id} has no prompt with a user message, expected one as in Search-R1's rows.`
+        : `${file}: the prompt of ${id} is ${JSON.stringify(said)}, expected an instruction, then "Question: " and ` +
             `${JSON.stringify(question)}. Set seedInstruction and rollout.texts.prompt to texts.`
-    })
+    )
   )
 }

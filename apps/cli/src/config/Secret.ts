@@ -1,5 +1,5 @@
 import { Config, Effect, Option, type Redacted } from "effect"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 
 /**
  * The secret in an environment variable. If it is not set, `onMissing` makes the error from a message: `setting` is the setting
@@ -23,5 +23,5 @@ export const ofFlag = (
 ): Effect.Effect<Redacted.Redacted | undefined, UsageError> =>
   Option.match(variable, {
     onNone: () => Effect.succeed(undefined),
-    onSome: (name) => fromEnvironment(name, flag, secret, (problem) => new UsageError({ problem: `${problem}.` }))
+    onSome: (name) => fromEnvironment(name, flag, secret, (problem) => usageError(`${problem}.`))
   })

@@ -1,6 +1,6 @@
 import { Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, type PlatformError, Result } from "effect"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 
 /** The text of a file that the user names, without a byte order mark; fails with the position of the first byte that is not UTF-8. */
 export const readText = Effect.fnUntraced(function* (
@@ -19,13 +19,13 @@ export const readText = Effect.fnUntraced(function* (
 /** The same; a file that cannot be read is a usage error, in which `what` names the file. */
 export const readNamed = (file: string, what = file, remedy = "Check the path.") =>
   Effect.catchTag(readText(file), "PlatformError", (cause) =>
-    Effect.fail(new UsageError({ problem: `${what} cannot be read (${cause.reason._tag}). ${remedy}`, cause }))
+    Effect.fail(usageError(`${what} cannot be read (${cause.reason._tag}). ${remedy}`, cause))
   )
 
 /** Why a line of a file is invalid, with the position in the line. */
 export const notUtf8 = (file: string, line: number, fault: Utf8.Fault): UsageError => {
   const { found, remedy } = Utf8.explain(file, fault)
-  return new UsageError({ problem: `${file}:${line}: ${found}; expected a text in UTF-8. ${remedy}` })
+  return usageError(`${file}:${line}: ${found}; expected a text in UTF-8. ${remedy}`)
 }
 
 const lineFeed = 10

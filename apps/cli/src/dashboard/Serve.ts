@@ -1,6 +1,6 @@
 import { Assets, Server } from "@inspo/dashboard"
 import { Console, Effect, FileSystem, Layer } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 import * as Annotation from "../runDirectory/Annotation.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -30,21 +30,19 @@ export const start = Effect.fn("Dashboard.start")(function* (input: ServeInput) 
     )
   )
   if (missing._tag === "Some")
-    return yield* new UsageError({
-      problem:
-        `There is no directory ${missing.value} to look for runs in. Check the path, or start a run first with ` +
+    return yield* usageError(
+      `There is no directory ${missing.value} to look for runs in. Check the path, or start a run first with ` +
         "`inspo run`."
-    })
+    )
   for (const directory of directories)
     if ((yield* Stored.find(directory)).length > 0)
-      return yield* new UsageError({
-        problem:
-          `${directory} holds populations of an instruction server, which has its own page. Start it with ` +
+      return yield* usageError(
+        `${directory} holds populations of an instruction server, which has its own page. Start it with ` +
           `\`inspo serve --out DIR\` on the server's directory and open its address, or read them with \`inspo show ${directory}\`.`
-      })
+      )
   const password = yield* admission(input)
   yield* Assets.ensure(Console.error("Building the page of the dashboard, once …")).pipe(
-    Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
+    Effect.mapError((cause) => commandFailure(`${cause.message}.`, cause))
   )
   return yield* listen(
     "dashboard",

@@ -1,7 +1,7 @@
 import { Text, plural } from "@inspo/report"
 import { type DatasetError, SearchR1 } from "@inspo/datasets"
 import { Array as Arr, Effect, Stream } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { sumAll } from "effect/Number"
 import { ExactMatch } from "@inspo/reward"
@@ -21,9 +21,9 @@ export const inspect = Effect.fn("Inspect.inspect")(function* ({ file }: Inspect
   const document = { file, ...found, malformed: { rows: malformed.length, first } }
   yield* Reporter.print(document, (columns) => page(file, found, malformed, columns))
   if (malformed.length > 0)
-    return yield* new UsageError({
-      problem: `${malformed.length} of ${rows.length} rows of ${file} cannot be read; the first is ${first[0]}. Fix or remove them.`
-    })
+    return yield* usageError(
+      `${malformed.length} of ${rows.length} rows of ${file} cannot be read; the first is ${first[0]}. Fix or remove them.`
+    )
 })
 
 /** Kinds of malformed rows, and rows, that are named. */

@@ -1,6 +1,6 @@
 import { DatasetError } from "@inspo/datasets"
 import { Effect, FileSystem, Path } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { CommandFailure, UsageError, usageError } from "../Failure.ts"
 import { makeDirectories } from "../runDirectory/Claim.ts"
 
 /** Fails if a file exists, unless it may be overwritten. */
@@ -9,7 +9,7 @@ export const refuseExisting = Effect.fnUntraced(function* (files: ReadonlyArray<
   if (force) return
   for (const file of files) {
     if (yield* Effect.orElseSucceed(fs.exists(file), () => false))
-      return yield* new UsageError({ problem: `${file} exists. Write to another place, or overwrite it with --force.` })
+      return yield* usageError(`${file} exists. Write to another place, or overwrite it with --force.`)
   }
 })
 

@@ -2,7 +2,7 @@ import { plural } from "@inspo/report"
 import { Sample, SearchR1, type Shares } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"
 import { Effect, Path, Stream } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { refuseExisting, replace } from "./Output.ts"
 
@@ -18,9 +18,9 @@ export const split = Effect.fn("Split.split")(function* (input: SplitInput) {
   const { file, force, out, seed, test, train, validation } = input
   const shares = { train, validation, test }
   if (Object.values(shares).some((share) => share < 0) || train + validation + test <= 0)
-    return yield* new UsageError({
-      problem: `The shares are ${train}, ${validation} and ${test}; expected none below 0, and at least one above 0.`
-    })
+    return yield* usageError(
+      `The shares are ${train}, ${validation} and ${test}; expected none below 0, and at least one above 0.`
+    )
   const path = yield* Path.Path
   const fileOf = (part: string) => path.join(out, `${part}${SearchR1.isParquet(file) ? ".parquet" : ".jsonl"}`)
   const names = (["train", "validation", "test"] as const).filter((part) => shares[part] > 0)

@@ -3,7 +3,7 @@ import { SearchR1, WorldQuestion } from "@inspo/datasets"
 import { Effect, Option, Path } from "effect"
 import { worldCounts } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { refuseExisting, replace } from "./Output.ts"
 
@@ -21,7 +21,7 @@ export const world = Effect.fn("World.world")(function* ({ force, out, ...input 
   const generated = yield* WorldQuestion.generate({
     seed: data.world.randomSeed ?? randomSeed,
     counts: worldCounts(data.world.questions)
-  }).pipe(Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause })))
+  }).pipe(Effect.mapError((cause) => usageError(`${cause.message}.`, cause)))
   const questions = (["train", "validation", "test"] as const).flatMap((split) =>
     generated.questions[split].map((question): SearchR1.FileQuestion => ({ ...question, split }))
   )

@@ -6,7 +6,7 @@ import { Engine } from "@inspo/engine"
 import { Provider, providers } from "@inspo/reflection/models"
 import { Cause, Config, Effect, FileSystem, Option, type Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { CommandFailure } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { layerEngine } from "../layers.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
@@ -27,9 +27,7 @@ export const diagnose = Effect.fn("Doctor.diagnose")(function* () {
     checks.map(({ detail, name, ok, required }) => `${mark(ok, required)}${name.padEnd(28)}${detail}`)
   )
   if (missing.length > 0)
-    return yield* new CommandFailure({
-      problem: `This machine lacks what a run needs: ${missing.map(({ name }) => name).join(", ")}.`
-    })
+    return yield* commandFailure(`This machine lacks what a run needs: ${missing.map(({ name }) => name).join(", ")}.`)
 })
 
 const mark = (ok: boolean, required: boolean): string => (ok ? "ok      " : required ? "missing " : "absent  ")

@@ -2,7 +2,7 @@ import { isChatAddress, noChatPolicy } from "@inspo/config"
 import { EngineLaws } from "@inspo/engine/testing"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { DateTime, Effect, Option, Path } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Remote from "./Remote.ts"
 
@@ -31,11 +31,9 @@ interface Finding {
 /** Checks the laws of an engine against a server and reports its capabilities; fails when a law does not hold. */
 export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
   if (!URL.canParse(input.url) || !/^https?:$/u.test(new URL(input.url).protocol))
-    return yield* new UsageError({ problem: `The URL is ${input.url}, expected one such as http://127.0.0.1:8765.` })
+    return yield* usageError(`The URL is ${input.url}, expected one such as http://127.0.0.1:8765.`)
   if (isChatAddress(input.url, input.protocol === "completions" ? "completions" : input.profile))
-    return yield* new UsageError({
-      problem: `The URL is ${input.url}, expected a server that returns token ids. ${noChatPolicy}`
-    })
+    return yield* usageError(`The URL is ${input.url}, expected a server that returns token ids. ${noChatPolicy}`)
   const path = yield* Path.Path
   const { findings, profile } = yield* examine(input.tolerance).pipe(
     Effect.provide(
@@ -72,9 +70,7 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
     )
   ])
   if (broken.length > 0)
-    return yield* new CommandFailure({
-      problem: `${broken.length} of ${findings.length} laws do not hold at ${input.url}.`
-    })
+    return yield* commandFailure(`${broken.length} of ${findings.length} laws do not hold at ${input.url}.`)
 })
 
 const flags: Remote.Names = {

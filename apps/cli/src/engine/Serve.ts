@@ -4,7 +4,7 @@ import * as CompletionsServer from "@inspo/engine-completions/server"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
@@ -18,13 +18,13 @@ export interface ServeInput extends Address {
 /** Serves the embedded engine until it is interrupted. One line shows that it is ready, and where it stores checkpoints. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const { name } = input
-  if (name === "") return yield* new UsageError({ problem: "--name is empty, expected the name of a model." })
+  if (name === "") return yield* usageError("--name is empty, expected the name of a model.")
   const apiKey = yield* admission(input)
   const path = yield* Path.Path
   const checkpoints = path.resolve(input.checkpoints)
   yield* makeIgnored(checkpoints).pipe(Effect.mapError(unusable(checkpoints)))
   const catalog = yield* Catalog.file(path.join(checkpoints, "catalog.json")).pipe(
-    Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
+    Effect.mapError((cause) => commandFailure(`${cause.message}.`, cause))
   )
 
   const model = path.resolve(Option.getOrElse(input.model, () => ModelFolder.shipped))
@@ -52,6 +52,4 @@ const makeIgnored = Effect.fnUntraced(function* (folder: string) {
 })
 
 const unusable = (folder: string) => (error: PlatformError.PlatformError) =>
-  new CommandFailure({
-    problem: `The directory ${folder} cannot be used (${error.reason._tag}). Choose another with --checkpoints.`
-  })
+  commandFailure(`The directory ${folder} cannot be used (${error.reason._tag}). Choose another with --checkpoints.`)

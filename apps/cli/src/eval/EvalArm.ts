@@ -9,7 +9,7 @@ import { Array as Arr, Effect, FileSystem, Option, Ref, Result } from "effect"
 import { loadData, type LoadedData } from "../config/Data.ts"
 import { fromInput, orUsage } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
-import { CommandFailure } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { layerRollout } from "../layers.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
@@ -94,11 +94,10 @@ export const answer = Effect.fn("EvalArm.answer")(function* (
   }).pipe(
     Effect.catchTag("BudgetReached", ({ cap, limit, spent }) =>
       Effect.fail(
-        new CommandFailure({
-          problem:
-            `The evaluation stopped: its next call could pass budget.${cap}, which is ${limit}; ${spent} are spent. Raise it with ` +
+        commandFailure(
+          `The evaluation stopped: its next call could pass budget.${cap}, which is ${limit}; ${spent} are spent. Raise it with ` +
             `--set budget.${cap}=…, or ask fewer questions with --questions.`
-        })
+        )
       )
     ),
     Effect.provide([layerRollout(config, asked.passages, checkpoints), layerMemory])
@@ -129,7 +128,7 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy
     () => (policy === "before" ? Arr.head(state.checkpoints) : Arr.last(state.checkpoints))
   )
   if (Option.isNone(saved))
-    return yield* new CommandFailure({ problem: `The run in ${runDir} has no checkpoint yet. Continue it first.` })
+    return yield* commandFailure(`The run in ${runDir} has no checkpoint yet. Continue it first.`)
   const { phase } = state
   const best =
     phase._tag === "Finished"
@@ -137,11 +136,10 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy
       : Conclusion.leader(stored.config, state)
   const valuation = Strategies.foreign(stored.config, state.strategies).find(({ part }) => part === "valuation")
   if (Option.isNone(best) && Option.isNone(instruction) && valuation !== undefined)
-    return yield* new CommandFailure({
-      problem:
-        `The run in ${runDir} is not finished, and it ranks its instructions by ${Strategy.describe(valuation.identity)}, ` +
+    return yield* commandFailure(
+      `The run in ${runDir} is not finished, and it ranks its instructions by ${Strategy.describe(valuation.identity)}, ` +
         "which no setting names. Give an instruction with --instruction."
-    })
+    )
   const sets = yield* orUsage(Result.all(set.map(parseSet)))
   const config = yield* orUsage(resolve(stored.config, sets))
   yield* Trust.ensureChanged(runDir, { before: stored.config, after: config, use: "eval" })

@@ -1,6 +1,6 @@
 import type { AgentName } from "@inspo/rollout"
 import { Effect, Option } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { type CommandFailure, commandFailure, usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { compare } from "./Comparison.ts"
 import { type Answerer, encode, type Report, text } from "./Report.ts"
@@ -52,14 +52,14 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
 
 const check = Effect.fnUntraced(function* ({ againstInstruction, instruction, questions, resamples }: EvaluateInput) {
   if (Option.exists(questions, (count) => count < 1))
-    return yield* new UsageError({ problem: "--questions is below 1, expected a positive number of questions." })
-  if (resamples < 100) return yield* new UsageError({ problem: `--resamples is ${resamples}, expected at least 100.` })
+    return yield* usageError("--questions is below 1, expected a positive number of questions.")
+  if (resamples < 100) return yield* usageError(`--resamples is ${resamples}, expected at least 100.`)
   for (const [flag, value] of [
     ["--instruction", instruction],
     ["--against-instruction", againstInstruction]
   ] as const)
     if (Option.exists(value, (given) => given.trim() === ""))
-      return yield* new UsageError({ problem: `${flag} is empty, expected the text of an instruction.` })
+      return yield* usageError(`${flag} is empty, expected the text of an instruction.`)
 })
 
 /** The second side: another run with its own best instruction, or the first side with what `--against-…` changes. */
@@ -92,9 +92,9 @@ const chosen = Effect.fnUntraced(function* ({ loaded }: EvalArm, { questions, sp
   const { test, train, validation } = loaded.data
   const all = { test, validation, train, all: [...train, ...validation, ...test] }[split]
   if (all.length === 0)
-    return yield* new UsageError({
-      problem: `--split is ${split}, but ${loaded.description} has no such questions. Choose another split, such as all.`
-    })
+    return yield* usageError(
+      `--split is ${split}, but ${loaded.description} has no such questions. Choose another split, such as all.`
+    )
   return all.slice(
     0,
     Option.getOrElse(questions, () => all.length)
@@ -106,11 +106,10 @@ const informative = (found: Results, { runDir }: EvalArm): Effect.Effect<Results
   found.n > 0
     ? Effect.succeed(found)
     : Effect.fail(
-        new CommandFailure({
-          problem:
-            `All ${found.failed} trajectories of ${runDir ?? "the shipped policy"} failed: a tool or the reward returned ` +
+        commandFailure(
+          `All ${found.failed} trajectories of ${runDir ?? "the shipped policy"} failed: a tool or the reward returned ` +
             "no answer. Check retrieval and reward in the config."
-        })
+        )
       )
 
 const answerer = ({ config, instruction, policy, runDir, step }: EvalArm): Answerer => ({

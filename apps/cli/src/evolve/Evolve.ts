@@ -12,7 +12,7 @@ import {
 } from "@inspo/evolve"
 import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { assertMet, type CommandFailure, UsageError } from "../Failure.ts"
+import { assertMet, type CommandFailure, type UsageError, usageError } from "../Failure.ts"
 import { beside } from "../dashboard/Beside.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -100,11 +100,10 @@ const assertPays = ({ jobs, prompt, setup }: Task.Task, { maxTokens }: Task.Evol
   return setup.usd === null || most <= setup.usd
     ? Effect.void
     : Effect.fail(
-        new UsageError({
-          problem:
-            `--budget is ${setup.usd}; expected at least ${most.toPrecision(2)} US dollars, the most that one call with its score can cost. ` +
+        usageError(
+          `--budget is ${setup.usd}; expected at least ${most.toPrecision(2)} US dollars, the most that one call with its score can cost. ` +
             "Raise it, or lower --max-tokens."
-        })
+        )
       )
 }
 

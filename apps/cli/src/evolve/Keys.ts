@@ -1,5 +1,5 @@
 /** Which server gets which key, by `--api-key-env [URL=]NAME`. */
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import type { ModelName } from "@inspo/reflection"
 
 /** The environment variable with the key of a model; null for that of its provider, if any. */
@@ -19,7 +19,7 @@ export const read = (
     const [, url = null, variable = ""] = /^(?:(.*)=)?([^=]+)$/su.exec(text) ?? []
     const origin = url === null ? originOf(model.url) : originOf(url)
     if (origin === null || ![model, ...others].some((one) => originOf(one.url) === origin))
-      throw new UsageError({ problem: url === null ? withoutServer(text, model) : unknown(text, [model, ...others]) })
+      throw usageError(url === null ? withoutServer(text, model) : unknown(text, [model, ...others]))
     variables.set(origin, variable)
   }
   return ({ url }) => variables.get(originOf(url) ?? "") ?? null

@@ -5,7 +5,7 @@ import { Effect, Result, Schema } from "effect"
 import type { AiError, Response } from "effect/ai"
 import { HttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 import * as Keys from "./Keys.ts"
 
 export interface Answer {
@@ -52,14 +52,8 @@ export const connect = Effect.fnUntraced(function* (
   const apiKey =
     variable === null
       ? null
-      : yield* Secret.fromEnvironment(
-          variable,
-          flag,
-          "the model's key",
-          () =>
-            new UsageError({
-              problem: `${flag} is ${name.text}, and ${variable} is not set; set it to the model's key.`
-            })
+      : yield* Secret.fromEnvironment(variable, flag, "the model's key", () =>
+          usageError(`${flag} is ${name.text}, and ${variable} is not set; set it to the model's key.`)
         )
   const { model, url } = name
   const ask: Model["ask"] = Effect.fnUntraced(
@@ -94,11 +88,10 @@ export const connect = Effect.fnUntraced(function* (
         (error) => !prevents(error),
         () => Effect.void
       ),
-      Effect.mapError(
-        (error) =>
-          new UsageError({
-            problem: `${flag} is ${name.text}: ${Provider.explain(error)}. ${apiKey === null && Provider.kindOf(error) === "unauthorized" ? `Give its key with --api-key-env ${Keys.originOf(url)}=NAME. ` : ""}Nothing was started.`
-          })
+      Effect.mapError((error) =>
+        usageError(
+          `${flag} is ${name.text}: ${Provider.explain(error)}. ${apiKey === null && Provider.kindOf(error) === "unauthorized" ? `Give its key with --api-key-env ${Keys.originOf(url)}=NAME. ` : ""}Nothing was started.`
+        )
       ),
       Effect.asVoid
     )

@@ -8,7 +8,7 @@ import { Effect, FileSystem, Option, type Scope, Semaphore } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import type { CallContext } from "@inspo/evolve"
 import type { ModelName } from "@inspo/reflection"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 import { type Job, rowOf } from "./Job.ts"
 import * as Scoring from "./Scoring.ts"
 
@@ -54,10 +54,7 @@ export const connect: (
       const module = yield* Effect.tryPromise({
         try: async (): Promise<Readonly<Record<string, unknown>>> => import(url),
         catch: (cause) =>
-          new UsageError({
-            problem: `--agent is ${file}#${name}, and ${file} cannot be loaded: ${String(cause)}.`,
-            cause
-          })
+          usageError(`--agent is ${file}#${name}, and ${file} cannot be loaded: ${String(cause)}.`, cause)
       })
       const found = module[name]
       if (typeof found !== "function") return yield* refuse(`${file}#${name}`, `a function that ${file} exports`)
@@ -92,7 +89,7 @@ export const ask = Effect.fnUntraced(function* (
 })
 
 const refuse = (value: string, expected: string) =>
-  Effect.fail(new UsageError({ problem: `--agent is ${value}; expected ${expected}.` }))
+  Effect.fail(usageError(`--agent is ${value}; expected ${expected}.`))
 
 /** The process that started this one: it reads calls from standard output, and writes answers to standard input. */
 const parent = Effect.fnUntraced(function* (timeout: number, log: (text: string) => Effect.Effect<void>) {

@@ -4,7 +4,7 @@
  */
 import { Predicate, type Schema } from "effect"
 import * as Yaml from "../config/Yaml.ts"
-import { UsageError } from "../Failure.ts"
+import { UsageError, usageError } from "../Failure.ts"
 import type { Check, Job } from "./Job.ts"
 import * as PromptfooScore from "./PromptfooScore.ts"
 import { lines } from "./Rows.ts"
@@ -23,10 +23,7 @@ export const parse = (file: string, text: string): Promptfoo => {
     return read(file, Yaml.parse(text, { merge: true, customTags: ["timestamp"] }))
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    throw new UsageError({
-      problem: `${file} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      cause
-    })
+    throw usageError(`${file} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}.`, cause)
   }
 }
 
@@ -262,7 +259,5 @@ const isMissing = (value: unknown): boolean => value === undefined || value === 
 
 const refuse = (where: string, value: unknown, expected: string): never => {
   const found = value === undefined ? "missing" : JSON.stringify(value)
-  throw new UsageError({
-    problem: `${where} is ${found.length <= 100 ? found : `${found.slice(0, 99)}…`}; expected ${expected}.`
-  })
+  throw usageError(`${where} is ${found.length <= 100 ? found : `${found.slice(0, 99)}…`}; expected ${expected}.`)
 }

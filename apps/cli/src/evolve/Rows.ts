@@ -1,7 +1,7 @@
 /** Test cases from the rows of a file. */
 import { Question } from "@inspo/domain"
 import { Option, Schema } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import { type Check, fault, type Job } from "./Job.ts"
 
 export type Row = Readonly<Record<string, string>>
@@ -29,12 +29,11 @@ export const jobs = (
   rows.map((row, index) => {
     const refuse = (column: string, expected: string): never => {
       const value = row[column]
-      throw new UsageError({
-        problem:
-          value === undefined
-            ? `${file}, row ${index + 1}: there is no column "${column}"; expected ${expected}. Columns: ${Object.keys(row).join(", ")}.`
-            : `${file}, row ${index + 1}, column "${column}" is ${JSON.stringify(value.slice(0, 80))}; expected ${expected}.`
-      })
+      throw usageError(
+        value === undefined
+          ? `${file}, row ${index + 1}: there is no column "${column}"; expected ${expected}. Columns: ${Object.keys(row).join(", ")}.`
+          : `${file}, row ${index + 1}, column "${column}" is ${JSON.stringify(value.slice(0, 80))}; expected ${expected}.`
+      )
     }
     const last = inputOf(row, columns)
     if (last === null || last.trim() === "")

@@ -18,7 +18,7 @@ import * as Conclusion from "@inspo/evolve/SearchView"
 import type { SearchView, Tried } from "@inspo/evolve/SearchView"
 import { Viewing } from "@inspo/evolve/parts"
 import { Clock, Effect, FileSystem, Option } from "effect"
-import { CommandFailure, oneLine } from "../Failure.ts"
+import { commandFailure, oneLine } from "../Failure.ts"
 import { changeLines } from "../report/DiffReport.ts"
 import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -215,12 +215,11 @@ const fate = ({ cases, enteredAfter, gain, left, parent, score }: Tried): string
 const read = (file: string) =>
   Effect.mapBoth(Viewing.read(file), {
     onFailure: (cause) =>
-      new CommandFailure({
-        problem:
-          `${oneLine(cause.message)}. Name the directory of an \`inspo evolve\`, or its events.jsonl; restore a damaged file ` +
+      commandFailure(
+        `${oneLine(cause.message)}. Name the directory of an \`inspo evolve\`, or its events.jsonl; restore a damaged file ` +
           "from a copy.",
         cause
-      }),
+      ),
     onSuccess: ({ view }) => view
   })
 

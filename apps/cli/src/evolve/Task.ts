@@ -8,7 +8,7 @@ import { ModelName, Prices, type ProposerModel } from "@inspo/reflection"
 import { Credentials } from "@inspo/tracking"
 import { Effect, Option, Schema } from "effect"
 import { readNamed } from "../config/TextFile.ts"
-import { UsageError } from "../Failure.ts"
+import { UsageError, usageError } from "../Failure.ts"
 import { isJudged, type Job } from "./Job.ts"
 import * as Keys from "./Keys.ts"
 import * as Outside from "./Outside.ts"
@@ -80,19 +80,18 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
   const { jobs: all, model: configured, prompt } = yield* source(input)
   const first = Option.getOrNull(input.model) ?? (outside === null ? configured : null)
   if (first === null && outside === null)
-    return yield* new UsageError({
-      problem:
-        `--model is missing; expected ${ModelName.forms}, or an agent with --agent. ` +
+    return yield* usageError(
+      `--model is missing; expected ${ModelName.forms}, or an agent with --agent. ` +
         "Without it, a promptfoo config must name one provider of OpenAI, Anthropic or Google, without settings."
-    })
+    )
   const sentences = Option.isNone(input.sentences) ? null : yield* sentencesOf(input.sentences.value)
   const isParentProposing = outside?.named.kind === "parent" && Option.contains(input.proposer, "-")
   const second = isParentProposing ? first : Option.getOrElse(input.proposer, () => first)
   const isWriting = (sentences === null && !isParentProposing) || all.some(isJudged)
   if (second === null && isWriting)
-    return yield* new UsageError({
-      problem: `--proposer is missing; expected ${ModelName.forms}, which writes prompts and judges, or sentences with --sentences.`
-    })
+    return yield* usageError(
+      `--proposer is missing; expected ${ModelName.forms}, which writes prompts and judges, or sentences with --sentences.`
+    )
   const models = yield* modelsOf(input, first === null ? [] : [first], "--proposer", second, isWriting)
   const { keyOf, priceOf, usd, writer: proposer } = models
   const model = models.agents[0] ?? null
@@ -170,13 +169,12 @@ export const modelsOf = Effect.fnUntraced(function* (
   const priced = Option.isNone(input.agent) ? known : isWriting && writer !== null ? [writer] : []
   const unpriced = priced.find((name) => priceOf(name) === null)
   if (usd !== null && unpriced !== undefined)
-    return yield* new UsageError({
-      problem:
-        `--budget is ${usd}, and the price of ${unpriced.model} is not known; expected --price IN/OUT, its US dollars per million ` +
+    return yield* usageError(
+      `--budget is ${usd}, and the price of ${unpriced.model} is not known; expected --price IN/OUT, its US dollars per million ` +
         "tokens of input and output, such as --price 0.4/1.6, or --price 0/0 for a model of your own."
-    })
+    )
   if (!(Number.isSafeInteger(input.maxTokens) && input.maxTokens > 0))
-    return yield* new UsageError({ problem: `--max-tokens is ${input.maxTokens}; expected a whole number above 0.` })
+    return yield* usageError(`--max-tokens is ${input.maxTokens}; expected a whole number above 0.`)
   return { agents: models, writer, keyOf, priceOf, usd }
 })
 
@@ -202,11 +200,10 @@ export const outsideOf = Effect.fnUntraced(function* ({ agent, timeout, workers 
   if (Option.isNone(agent)) return null
   const text = agent.value.trim()
   const named = OutsideAgent.parse(text)
-  if (Option.isNone(named))
-    return yield* new UsageError({ problem: `--agent is ${JSON.stringify(text)}; expected ${Outside.forms}.` })
+  if (Option.isNone(named)) return yield* usageError(`--agent is ${JSON.stringify(text)}; expected ${Outside.forms}.`)
   if (!(Number.isSafeInteger(workers) && workers > 0 && workers <= 64))
-    return yield* new UsageError({ problem: `--workers is ${workers}; expected a whole number from 1 to 64.` })
-  if (!(timeout > 0)) return yield* new UsageError({ problem: `--timeout is ${timeout}; expected seconds above 0.` })
+    return yield* usageError(`--workers is ${workers}; expected a whole number from 1 to 64.`)
+  if (!(timeout > 0)) return yield* usageError(`--timeout is ${timeout}; expected seconds above 0.`)
   return { text: Credentials.withoutCredentials(text), named: named.value }
 })
 
@@ -216,19 +213,17 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
   const cases = Option.getOrNull(input.cases)
   if (/\.(ya?ml|json)$/iu.test(input.prompt)) {
     if (cases !== null || Option.isSome(input.score))
-      return yield* new UsageError({
-        problem: `${input.prompt} is read as a promptfoo config, which has its own tests and assertions; expected no file of cases and no --score.`
-      })
+      return yield* usageError(
+        `${input.prompt} is read as a promptfoo config, which has its own tests and assertions; expected no file of cases and no --score.`
+      )
     return yield* checked(() => Promptfoo.parse(input.prompt, text))
   }
   if (cases === null)
-    return yield* new UsageError({
-      problem:
-        "The file of cases is missing; expected a CSV, TSV or JSONL file after the prompt, or a promptfoo config instead."
-    })
+    return yield* usageError(
+      "The file of cases is missing; expected a CSV, TSV or JSONL file after the prompt, or a promptfoo config instead."
+    )
   const prompt = text.trimEnd()
-  if (prompt === "")
-    return yield* new UsageError({ problem: `${input.prompt} is empty; expected the prompt to improve.` })
+  if (prompt === "") return yield* usageError(`${input.prompt} is empty; expected the prompt to improve.`)
   return { prompt, model: null, jobs: yield* jobsOf(cases, input) }
 })
 
@@ -253,12 +248,11 @@ const sentencesOf = Effect.fnUntraced(function* (file: string) {
   const sentences = (yield* readNamed(file)).split("\n").flatMap((line) => line.trim() || [])
   return sentences.length > 0
     ? sentences
-    : yield* new UsageError({ problem: `--sentences is ${file}, which is empty; expected a sentence in each line.` })
+    : yield* usageError(`--sentences is ${file}, which is empty; expected a sentence in each line.`)
 })
 
 const scoringOf = Effect.fnUntraced(function* (input: JobInput) {
-  const missing = (flag: string, expected: string) =>
-    new UsageError({ problem: `${flag} is missing; expected ${expected}.` })
+  const missing = (flag: string, expected: string) => usageError(`${flag} is missing; expected ${expected}.`)
   const kind = Option.getOrNull(input.score)
   switch (kind) {
     case null:
@@ -288,7 +282,7 @@ const scoringOf = Effect.fnUntraced(function* (input: JobInput) {
 const named = (flag: string, text: string) => {
   const name = ModelName.parse(text)
   return name === null
-    ? Effect.fail(new UsageError({ problem: `${flag} is ${text}; expected ${ModelName.forms}.` }))
+    ? Effect.fail(usageError(`${flag} is ${text}; expected ${ModelName.forms}.`))
     : Effect.succeed(name)
 }
 
@@ -299,9 +293,9 @@ const pricesOf = (given: ReadonlyArray<string>, models: ReadonlyArray<ModelName.
       const [, one, input = "", output = ""] = /^(?:(.+)=)?(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/u.exec(text) ?? []
       return input === ""
         ? Effect.fail(
-            new UsageError({
-              problem: `--price is ${text}; expected IN/OUT or MODEL=IN/OUT in US dollars per million tokens, such as 0.4/1.6.`
-            })
+            usageError(
+              `--price is ${text}; expected IN/OUT or MODEL=IN/OUT in US dollars per million tokens, such as 0.4/1.6.`
+            )
           )
         : Effect.succeed(
             (one === undefined ? models.map(({ model }) => model) : [one]).map((model) => ({
@@ -320,12 +314,9 @@ export const checked = <A>(check: () => A): Effect.Effect<A, UsageError> =>
     try: check,
     catch: (cause) => {
       if (cause instanceof UsageError) return cause
-      if (!(cause instanceof InvalidInput.InvalidInput)) return new UsageError({ problem: messageOf(cause), cause })
+      if (!(cause instanceof InvalidInput.InvalidInput)) return usageError(messageOf(cause), cause)
       const { expected, field, value } = cause
-      return new UsageError({
-        problem: `${InvalidInput.sentence({ field: flags[field] ?? field, value, expected })}.`,
-        cause
-      })
+      return usageError(`${InvalidInput.sentence({ field: flags[field] ?? field, value, expected })}.`, cause)
     }
   })
 
@@ -345,7 +336,7 @@ const parseRows = (file: string, text: string): ReadonlyArray<Rows.Row> => {
     return Cases.parseFile(file, text)
   } catch (cause) {
     if (cause instanceof InvalidInput.InvalidInput) throw cause
-    throw new UsageError({ problem: `${file}: ${messageOf(cause)}`, cause })
+    throw usageError(`${file}: ${messageOf(cause)}`, cause)
   }
 }
 

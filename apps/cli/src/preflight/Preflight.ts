@@ -2,7 +2,7 @@
 import { asksModel } from "@inspo/coevolution"
 import { judgesOf, type RunConfig } from "@inspo/config"
 import { Effect } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import type { LanguageModelConfig } from "../proposer/LanguageModelLayer.ts"
 import type { Section } from "../proposer/Settings.ts"
 import type { Check } from "./Check.ts"
@@ -26,7 +26,7 @@ export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
 export const assertReady = Effect.fnUntraced(function* (checks: ReadonlyArray<Check>) {
   const failed = checks.filter(({ status }) => status === "failed")
   if (failed.length > 0)
-    return yield* new UsageError({ problem: `${failed.map(({ detail }) => detail).join(". ")}. Nothing was started.` })
+    return yield* usageError(`${failed.map(({ detail }) => detail).join(". ")}. Nothing was started.`)
   return checks.filter(({ status }) => status === "unsure").map(({ detail }) => `Note: ${detail}.`)
 })
 

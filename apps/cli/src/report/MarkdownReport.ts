@@ -1,6 +1,6 @@
 import { MarkdownReport, Run, RunRecord, overview } from "@inspo/dashboard"
 import { Effect, Path } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { readResult, runNotes } from "../runDirectory/Outcome.ts"
 import { dayOf } from "./HtmlReport.ts"
 import * as RunReport from "./RunReport.ts"
@@ -13,11 +13,10 @@ export const markdownReport = Effect.fn("MarkdownReport.markdownReport")(functio
   const path = yield* Path.Path
   const { config, events, outcome, state, summary } = yield* readResult(directory)
   if (summary === null)
-    return yield* new CommandFailure({
-      problem:
-        `The run in ${directory} is not finished: it is after step ${state.step} of ${config.schedule.steps}. ` +
+    return yield* commandFailure(
+      `The run in ${directory} is not finished: it is after step ${state.step} of ${config.schedule.steps}. ` +
         `Continue it with \`${program} resume ${directory}\`, or use --report html for an unfinished run.`
-    })
+    )
   const name = path.basename(path.resolve(directory))
   const record = RunRecord.observe(RunRecord.empty(config), events)
   const view = overview(Run.run({ id: name, name }, record, Run.unwritten, 0), record, yield* runNotes(directory))

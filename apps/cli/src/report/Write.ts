@@ -1,5 +1,5 @@
 import { Console, Effect, Option } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { programName } from "../Program.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -20,9 +20,7 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
   const file = Option.getOrElse(input.out, () => `${directory}/report.${format}`)
   if (file === "-") return yield* Console.log(text)
   yield* replaceFile(file, text).pipe(
-    Effect.mapError(
-      (cause) => new CommandFailure({ problem: `${cause.problem} Or name another with --out FILE.`, cause })
-    )
+    Effect.mapError((cause) => commandFailure(`${cause.problem} Or name another with --out FILE.`, cause))
   )
   return yield* Reporter.print({ report: file, bytes: Buffer.byteLength(text) }, () => [`Report: ${file}`])
 })

@@ -2,7 +2,7 @@ import { RetrieveProtocol, Search, type SearchError } from "@inspo/retrieval"
 import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
 import * as Server from "@inspo/retrieval/Server"
 import { Console, Effect, FileSystem, Layer, Option, Ref } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
@@ -40,8 +40,8 @@ const check = Effect.fnUntraced(function* ({ corpus, topk }: ServeInput) {
     onFailure: () => false,
     onSuccess: ({ type }) => type === "File"
   })
-  if (!isFile) return yield* new UsageError({ problem: `The corpus ${corpus} is not a readable file. Check the path.` })
-  if (topk < 1) return yield* new UsageError({ problem: `--topk is ${topk}, expected a positive number of documents.` })
+  if (!isFile) return yield* usageError(`The corpus ${corpus} is not a readable file. Check the path.`)
+  if (topk < 1) return yield* usageError(`--topk is ${topk}, expected a positive number of documents.`)
 })
 
 /** A line on standard error for every tenth of the corpus. */
@@ -54,4 +54,4 @@ const progress = Effect.fnUntraced(function* ({ corpus, quiet }: ServeInput) {
   })
 })
 
-const failure = (cause: SearchError) => new UsageError({ problem: `${cause.message}.`, cause })
+const failure = (cause: SearchError) => usageError(`${cause.message}.`, cause)

@@ -4,7 +4,7 @@ import { type RunConfig, staticConfig, algorithmOf } from "@inspo/config"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { Effect, Schema, Struct, FileSystem } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { Baseline, score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { appendFile, jsonLines, readJsonLines } from "../runDirectory/Write.ts"
@@ -87,7 +87,7 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
   const trained = yield* findOrExecute({ ...options, directory: own, config })
   const evaluated = trained.evaluations.find(({ policy }) => policy === "after")
   if (evaluated === undefined)
-    return yield* new CommandFailure({ problem: `The static baseline in ${own} ended without an evaluation.` })
+    return yield* commandFailure(`The static baseline in ${own} ended without an evaluation.`)
   const { ci95, em } = score(evaluated.groups)
   const found: Baseline = { method: "static", source: "run", rollouts: trained.spent.rollouts.train, em, ci95 }
   yield* options.note(
@@ -124,11 +124,10 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
   if (known !== null) {
     const [other] = AlgorithmDiff.of(algorithmOf(known.config), algorithmOf(config))
     if (other !== undefined)
-      return yield* new CommandFailure({
-        problem:
-          `${directory} holds a run with other settings: ${AlgorithmDiff.describe(other)}. Choose another --out, or remove that ` +
+      return yield* commandFailure(
+        `${directory} holds a run with other settings: ${AlgorithmDiff.describe(other)}. Choose another --out, or remove that ` +
           "directory."
-      })
+      )
     const ledger = known.begun ? yield* readLedger(directory, known.config) : []
     const lost = yield* MissingTail.find(directory, noted, known.events, ledger)
     if (lost !== null) return yield* MissingTail.refusal(directory, lost)

@@ -7,7 +7,7 @@ import { Text } from "@inspo/report"
 import { Effect, FileSystem } from "effect"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
 import { readText } from "../config/TextFile.ts"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 import { compareTexts, type Named, type RunDifference, runLines, textLines } from "../report/DiffReport.ts"
 import { score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -61,10 +61,10 @@ const read = Effect.fnUntraced(function* (name: string) {
   if (named !== null) return { _tag: "Text", named } satisfies Side
   const text = yield* Effect.catchTag(readText(name), "PlatformError", (cause) =>
     Effect.fail(
-      new UsageError({
-        problem: `${name} is neither the directory of a run, nor DIR:ID, nor a file with a text. Check the path.`,
+      usageError(
+        `${name} is neither the directory of a run, nor DIR:ID, nor a file with a text. Check the path.`,
         cause
-      })
+      )
     )
   )
   return { _tag: "Text", named: { name, text: text.trim() } } satisfies Side
@@ -93,12 +93,11 @@ const instructionOf = (run: RunSide, id: string): Effect.Effect<Named, UsageErro
   const found = find(run, id)
   if (found !== null) return Effect.succeed(found)
   return Effect.fail(
-    new UsageError({
-      problem:
-        id === "best"
-          ? `The run in ${run.directory} is not finished and has no best instruction yet. Name an instruction, such as ${run.directory}:i0.`
-          : `The run in ${run.directory} has no instruction ${id}, expected seed, best or one of ${ids(run).join(", ")}.`
-    })
+    usageError(
+      id === "best"
+        ? `The run in ${run.directory} is not finished and has no best instruction yet. Name an instruction, such as ${run.directory}:i0.`
+        : `The run in ${run.directory} has no instruction ${id}, expected seed, best or one of ${ids(run).join(", ")}.`
+    )
   )
 }
 

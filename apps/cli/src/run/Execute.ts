@@ -4,7 +4,7 @@ import { JudgeCost, type RunConfig, algorithmOf } from "@inspo/config"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { Cause, Clock, DateTime, Effect, FileSystem, Layer, type Path, Ref, Schedule, type Scope } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import type { LoadedData } from "../config/Data.ts"
 import { layerServices } from "../layers.ts"
 import { measure, type UnknownWords } from "../report/UnknownWords.ts"
@@ -85,7 +85,7 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
     }).pipe(
       Effect.provideService(Journal, journal),
       Effect.raceFirst(stopRequested(files.stop)),
-      Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message })))
+      Effect.catchTag("ConfigError", ({ message }) => Effect.fail(usageError(message)))
     )
     const all = yield* EventLog.read(journal)
     yield* replaceFile(files.metrics, jsonLines(Projection.metrics({ algorithm: config }, all)))
@@ -140,12 +140,11 @@ const keep = Effect.fnUntraced(function* (file: string, cause: Cause.Cause<unkno
 const assertSameState = Effect.fnUntraced(function* (state: RunState.RunState, committed: string | null) {
   const found = yield* StateHash.of(state)
   if (committed !== null && StateHash.differ(committed, found))
-    return yield* new CommandFailure({
-      problem:
-        "This version of the program derives another state from the journal's events than the version that wrote them. Resume " +
+    return yield* commandFailure(
+      "This version of the program derives another state from the journal's events than the version that wrote them. Resume " +
         "the run with that version, or find the first difference with `inspo replay` and continue before it with " +
         "`inspo resume DIR --at STEP --out NEW`."
-    })
+    )
 })
 
 /** Interrupts when the file appears, and removes it. */

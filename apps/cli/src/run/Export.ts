@@ -5,7 +5,7 @@ import { Invariant } from "@inspo/domain"
 import { Effect, FileSystem, Option, type PlatformError, Result } from "effect"
 import { orUsage } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { chooseAnother, claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
@@ -37,9 +37,9 @@ export const exportRun = Effect.fn("Export.export")(function* (input: ExportInpu
   const place = yield* Stored.findOne(directory)
   if (place !== null) {
     if (Option.isSome(updates))
-      return yield* new UsageError({
-        problem: `${directory} is a served population, whose policy is elsewhere. Leave out --internalize.`
-      })
+      return yield* usageError(
+        `${directory} is a served population, whose policy is elsewhere. Leave out --internalize.`
+      )
     const { exportPopulation } = yield* Effect.promise(() => import("../serve/Export.ts"))
     return yield* exportPopulation(place, out)
   }
@@ -47,14 +47,12 @@ export const exportRun = Effect.fn("Export.export")(function* (input: ExportInpu
   const state = yield* foldStored({ algorithm: config }, events)
   const { phase } = state
   if (phase._tag !== "Finished")
-    return yield* new CommandFailure({
-      problem: `The run in ${directory} is not finished. Continue it with \`resume\` first.`
-    })
+    return yield* commandFailure(`The run in ${directory} is not finished. Continue it with \`resume\` first.`)
   const best = state.instructions.find(({ id }) => id === phase.best)
   const { rule, step } = Selection.selected(config, state)
   const saved = state.checkpoints.find((known) => known.step === step)
   if (best === undefined || saved === undefined)
-    return yield* new CommandFailure({ problem: `The checkpoint of step ${step} of ${directory} was not kept.` })
+    return yield* commandFailure(`The checkpoint of step ${step} of ${directory} was not kept.`)
 
   const { directory: target, discard } = yield* claim(out, chooseAnother)
   const embedded = isEmbedded(config)
@@ -130,4 +128,4 @@ const writeModel = Effect.fnUntraced(function* (
 })
 
 const unwritable = (folder: string) => (error: PlatformError.PlatformError) =>
-  new CommandFailure({ problem: `The model cannot be written to ${folder} (${error.reason._tag}).` })
+  commandFailure(`The model cannot be written to ${folder} (${error.reason._tag}).`)

@@ -17,7 +17,7 @@ import { type LoadedData, loadData } from "../config/Data.ts"
 import { orUsage } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
 import * as ModelNotes from "../engine/ModelNotes.ts"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
@@ -45,9 +45,7 @@ export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
   const overrides = yield* orUsage(Result.all(input.set.map(parseSet)))
   const config = yield* orUsage(resolve(withWorld(parent), overrides))
   if (config.schedule.steps < at)
-    return yield* new UsageError({
-      problem: `schedule.steps is ${config.schedule.steps}, expected at least --at, ${at}.`
-    })
+    return yield* usageError(`schedule.steps is ${config.schedule.steps}, expected at least --at, ${at}.`)
   yield* Trust.ensureChanged(directory, { before: parent, after: config, use: "run" })
   const loaded = yield* loadData(config)
   const forking = { ...input, parent, config, loaded }
@@ -94,17 +92,16 @@ const history = Effect.fnUntraced(function* (journal: Journal["Service"], forkin
   const { damage, entries } = yield* EventLog.readIntact(journal)
   const events = entries.map(({ event }) => event)
   const [started] = events
-  if (started?._tag !== "RunStarted")
-    return yield* damage ?? new CommandFailure({ problem: `The run in ${directory} has not begun.` })
+  if (started?._tag !== "RunStarted") return yield* damage ?? commandFailure(`The run in ${directory} has not begun.`)
   const foreign = Strategies.difference(started.strategies, strategiesOf(parent))
   if (foreign !== null)
-    return yield* new UsageError({
-      problem: `In ${directory} ${foreign}. A branch uses the strategies that its settings name, so this run cannot have one.`
-    })
+    return yield* usageError(
+      `In ${directory} ${foreign}. A branch uses the strategies that its settings name, so this run cannot have one.`
+    )
   if (started.data !== loaded.data.fingerprint)
-    return yield* new UsageError({
-      problem: `The data are not those of ${directory}. A branch keeps the data of its run: leave data.* unchanged and restore its files.`
-    })
+    return yield* usageError(
+      `The data are not those of ${directory}. A branch keeps the data of its run: leave data.* unchanged and restore its files.`
+    )
   const end = endOfStep(events, at)
   if (end === null) {
     const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
@@ -112,14 +109,11 @@ const history = Effect.fnUntraced(function* (journal: Journal["Service"], forkin
       at <= steps &&
       events.some((event) => event._tag === "StepPlanned" && event.step === at + 1 && event.policy !== undefined)
     )
-      return yield* new UsageError({
-        problem:
-          `--at is ${at}, expected a step that ends before the next one begins: step ${at + 1} of ${directory} was sampled ` +
+      return yield* usageError(
+        `--at is ${at}, expected a step that ends before the next one begins: step ${at + 1} of ${directory} was sampled ` +
           `during the update of step ${at} (train.staleness). Give a step with a checkpoint.`
-      })
-    return yield* (
-      damage ?? new UsageError({ problem: `--at is ${at}, expected 0 to ${steps}, the last step of ${directory}.` })
-    )
+      )
+    return yield* damage ?? usageError(`--at is ${at}, expected 0 to ${steps}, the last step of ${directory}.`)
   }
 
   const available = yield* availableCheckpoints(directory, parent, yield* foldStored({ algorithm: parent }, events))
@@ -128,18 +122,15 @@ const history = Effect.fnUntraced(function* (journal: Journal["Service"], forkin
     event._tag === "CheckpointSaved" && !event.removed.includes(event.step) ? [event] : []
   )
   if (!saved.some(({ step }) => step === 0))
-    return yield* new CommandFailure({
-      problem: `The first checkpoint of ${directory} is missing, and no run can end without it.`
-    })
+    return yield* commandFailure(`The first checkpoint of ${directory} is missing, and no run can end without it.`)
   const retrained = saved.some(({ step }) => step === at)
     ? undefined
     : AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config)).find(({ field }) => decidesBatches(field))
   if (retrained !== undefined)
-    return yield* new UsageError({
-      problem:
-        `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*: ` +
+    return yield* usageError(
+      `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*: ` +
         `${AlgorithmDiff.describe(retrained)}. Give --at ${saved.map(({ step }) => step).join(" or ")}, or leave the setting unchanged.`
-    })
+    )
 
   const forkedFrom: typeof RunEvents.Fork.Type = {
     run: basename(absolute(directory)),
@@ -188,12 +179,11 @@ const assertFits = Effect.fnUntraced(function* (events: Branch["events"], { at, 
       const changed = AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config))
       const scheduled = changed.filter(({ field }) => /^(?:schedule|checkpoint|evaluation)\./u.test(field))
       const named = (scheduled.length === 0 ? changed : scheduled).map((one) => AlgorithmDiff.describe(one)).join(", ")
-      return new UsageError({
-        problem:
-          `The first ${at} steps cannot be shared under another schedule: ${named}. ` +
+      return usageError(
+        `The first ${at} steps cannot be shared under another schedule: ${named}. ` +
           "Leave these settings unchanged, or give an earlier --at.",
         cause
-      })
+      )
     })
   )
 })

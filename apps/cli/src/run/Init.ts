@@ -4,7 +4,7 @@ import { Effect, FileSystem, Path, Predicate } from "effect"
 import { jsonSchema } from "../config/ConfigKeys.ts"
 import { configTemplate } from "../config/ConfigTemplate.ts"
 import { presetByName } from "../config/Input.ts"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import { Text } from "@inspo/report"
@@ -34,9 +34,7 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, list, 
 
   const existing = force ? [] : yield* Effect.filter([file, schema], (one) => fs.exists(one))
   if (existing[0] !== undefined)
-    return yield* new UsageError({
-      problem: `${existing[0]} exists. Name another directory, or overwrite it with --force.`
-    })
+    return yield* usageError(`${existing[0]} exists. Name another directory, or overwrite it with --force.`)
   yield* fs.makeDirectory(directory, { recursive: true })
   const introduction =
     `${short ? "The settings that are changed first" : "All settings of a run"}, as the preset ${preset} has them. ` +

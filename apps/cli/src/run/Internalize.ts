@@ -8,7 +8,7 @@ import { Records } from "@inspo/journal"
 import { Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, FileSystem, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { layerRollout } from "../layers.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { withJournal } from "../runDirectory/Read.ts"
@@ -67,9 +67,7 @@ export const internalize = Effect.fn("Internalize.internalize")(function* (
   return yield* Effect.gen(function* () {
     const engine = yield* Engine
     if (engine.profile.trains === false)
-      return yield* new CommandFailure({
-        problem: `The engine ${engine.profile.name} does not train, so the policy cannot be changed.`
-      })
+      return yield* commandFailure(`The engine ${engine.profile.name} does not train, so the policy cannot be changed.`)
     yield* engine.restore(saved.checkpoint, { optimizer: "fresh" })
     const test = Arr.take(loaded.data.test, config.evaluation.questions)
     const measure = (policy: Cell["policy"]) =>
@@ -127,15 +125,15 @@ export const lines = (
 ]
 
 const check = Effect.fnUntraced(function* ({ best, config, directory, seed }: Finished, updates: number) {
-  if (updates < 1) return yield* new UsageError({ problem: `--internalize is ${updates}, expected at least 1 update.` })
+  if (updates < 1) return yield* usageError(`--internalize is ${updates}, expected at least 1 update.`)
   if (config.policy.model !== null)
-    return yield* new UsageError({
-      problem: `policy.model of ${directory} is ${config.policy.model}, a chat model, which cannot be trained. Leave out --internalize.`
-    })
+    return yield* usageError(
+      `policy.model of ${directory} is ${config.policy.model}, a chat model, which cannot be trained. Leave out --internalize.`
+    )
   if (best.id === seed.id)
-    return yield* new UsageError({
-      problem: `${directory} returned its seed instruction, so there is no other one to internalize. Leave out --internalize.`
-    })
+    return yield* usageError(
+      `${directory} returned its seed instruction, so there is no other one to internalize. Leave out --internalize.`
+    )
 })
 
 /** The latest rollouts for training under the best instruction that earned at least half of the full reward. */
@@ -151,11 +149,10 @@ const rewardedOf = Effect.fnUntraced(function* ({ best, config, directory, event
   )
   const found = ids.flatMap((id) => stored.get(id) ?? [])
   if (!Arr.isReadonlyArrayNonEmpty(found))
-    return yield* new CommandFailure({
-      problem:
-        `No rollout of ${directory} under ${best.id} earned at least half of the full reward, so there is nothing to learn from. ` +
+    return yield* commandFailure(
+      `No rollout of ${directory} under ${best.id} earned at least half of the full reward, so there is nothing to learn from. ` +
         "Leave out --internalize."
-    })
+    )
   return found
 })
 
@@ -164,9 +161,8 @@ const mostRollouts = 2048
 
 const copy = Effect.fnUntraced(function* (file: string, folder: string, { uri }: CheckpointRef) {
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.mapError(
-    fs.copyFile(file, `${folder}/${uri}`),
-    (error) => new CommandFailure({ problem: `The checkpoint ${file} cannot be read (${error.reason._tag}).` })
+  yield* Effect.mapError(fs.copyFile(file, `${folder}/${uri}`), (error) =>
+    commandFailure(`The checkpoint ${file} cannot be read (${error.reason._tag}).`)
   )
 })
 

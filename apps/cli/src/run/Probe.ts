@@ -6,7 +6,7 @@ import { Agents } from "@inspo/rollout"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, FileSystem, Layer } from "effect"
 import type { LoadedData } from "../config/Data.ts"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { agentOf, layerServices } from "../layers.ts"
 import * as PolicyPlan from "../report/PolicyPlan.ts"
 import * as ProbeReport from "../report/ProbeReport.ts"
@@ -40,19 +40,18 @@ export const probe = Effect.fn("Probe.probe")(function* (input: ProbeInput) {
     Effect.catchTags({
       BudgetReached: ({ cap, limit, spent }) =>
         Effect.fail(
-          new CommandFailure({
-            problem:
-              `The probe stopped: its next work could pass budget.${cap}, which is ${limit}; ${spent} are spent. Raise it with ` +
+          commandFailure(
+            `The probe stopped: its next work could pass budget.${cap}, which is ${limit}; ${spent} are spent. Raise it with ` +
               `--set budget.${cap}=…, or make fewer rollouts with --probe.`
-          })
+          )
         ),
       TooManyFailures: ({ example, failed, total }) =>
         Effect.fail(
-          new CommandFailure({
-            problem: `The probe stopped: ${failed} of ${total} rollouts failed. One of them: ${example}. Fix the cause and repeat it.`
-          })
+          commandFailure(
+            `The probe stopped: ${failed} of ${total} rollouts failed. One of them: ${example}. Fix the cause and repeat it.`
+          )
         ),
-      ConfigError: ({ message }) => Effect.fail(new UsageError({ problem: message }))
+      ConfigError: ({ message }) => Effect.fail(usageError(message))
     }),
     Effect.provide(Layer.provideMerge(layerServices(config, loaded.passages, checkpoints), layerMemory))
   )
@@ -63,21 +62,20 @@ export const probe = Effect.fn("Probe.probe")(function* (input: ProbeInput) {
 const checked = Effect.fnUntraced(function* ({ config, loaded, rollouts }: ProbeInput) {
   const { groupSize } = config.rollout
   if (config.control.demonstrations !== null)
-    return yield* new UsageError({
-      problem: `control.demonstrations is ${config.control.demonstrations}, but a probe is for policies that learn from their own rollouts. Set it to null.`
-    })
+    return yield* usageError(
+      `control.demonstrations is ${config.control.demonstrations}, but a probe is for policies that learn from their own rollouts. Set it to null.`
+    )
   if (loaded.data.train.length < leastGroups)
-    return yield* new UsageError({
-      problem: `${loaded.description} has ${loaded.data.train.length} training questions, expected at least ${leastGroups} for --probe.`
-    })
+    return yield* usageError(
+      `${loaded.description} has ${loaded.data.train.length} training questions, expected at least ${leastGroups} for --probe.`
+    )
   const instructions = instructionsOf(config)
   const least = 2 * leastGroups * instructions * groupSize
   if (rollouts < least)
-    return yield* new UsageError({
-      problem:
-        `--probe is ${rollouts}, expected at least ${least} rollouts: twice ${leastGroups} groups of ${groupSize} (rollout.groupSize) ` +
+    return yield* usageError(
+      `--probe is ${rollouts}, expected at least ${least} rollouts: twice ${leastGroups} groups of ${groupSize} (rollout.groupSize) ` +
         `under each of ${plural(instructions, "instruction")}. Raise it, or set a smaller population.size.`
-    })
+    )
   return Math.floor(rollouts / groupSize)
 })
 

@@ -4,7 +4,7 @@ import { EventLog, Replay, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { Clock, Effect, Layer } from "effect"
 import { loadData } from "../config/Data.ts"
-import { CommandFailure } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import { layerReading } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -51,9 +51,8 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory }: Repla
     ]
   })
   if (difference !== null)
-    return yield* new CommandFailure({
-      problem:
-        `Event ${difference.sequence} (${difference.event}, step ${difference.step}) differs` +
+    return yield* commandFailure(
+      `Event ${difference.sequence} (${difference.event}, step ${difference.step}) differs` +
         `${difference.path === "" ? "" : ` in ${difference.path}`}: recorded ${difference.recorded}, replayed ${difference.replayed}.`
-    })
+    )
 })

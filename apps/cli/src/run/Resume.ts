@@ -6,7 +6,7 @@ import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { laid, orUsage, withBaseline } from "../config/Input.ts"
 import { leafPaths, parseSet } from "../config/Resolve.ts"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { readConfig, writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -41,11 +41,10 @@ export interface ContinueInput extends ResumeInput {
 export const continueRun = Effect.fn("Resume.continueRun")(function* ({ at, out, ...input }: ContinueInput) {
   if (Option.isNone(at) && Option.isNone(out)) return yield* resume(input)
   if (Option.isNone(at) || Option.isNone(out))
-    return yield* new UsageError({
-      problem:
-        "--at STEP and --out DIR need each other: a branch leaves a run after a step and has its own directory. " +
+    return yield* usageError(
+      "--at STEP and --out DIR need each other: a branch leaves a run after a step and has its own directory. " +
         `Give ${Option.isNone(at) ? "--at, or leave out --out" : "--out, or leave out --at"} to continue ${input.directory}.`
-    })
+    )
   const { events, records, runDir, trainedFrom } = yield* fork({
     directory: input.directory,
     at: at.value,
@@ -91,9 +90,9 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
       "Note: the program changed since this run began, so the rest may differ from an uninterrupted run."
     ])
   if (begun !== undefined && begun.data !== loaded.data.fingerprint)
-    return yield* new CommandFailure({
-      problem: `The data of the run in ${input.directory} have changed since it began. Restore the files named in its config.json.`
-    })
+    return yield* commandFailure(
+      `The data of the run in ${input.directory} have changed since it began. Restore the files named in its config.json.`
+    )
   yield* writeConfig(input.directory, config)
   yield* reporter.lines(notes)
   const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
@@ -118,12 +117,11 @@ const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: Resu
   const changed = yield* laid(config, overrides)
   const [other] = AlgorithmDiff.of(algorithmOf(config), algorithmOf(changed))
   if (other !== undefined)
-    return yield* new UsageError({
-      problem:
-        `--set: ${AlgorithmDiff.describe(other)}, and it affects results; expected one of ` +
+    return yield* usageError(
+      `--set: ${AlgorithmDiff.describe(other)}, and it affects results; expected one of ` +
         `${leafPaths(deploymentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
         "it from some step on, in a branch."
-    })
+    )
   return changed
 })
 

@@ -1,7 +1,7 @@
 import { Degradation, type RunEvent, type RunState } from "@inspo/coevolution"
 import type { EngineProfile } from "@inspo/engine"
 import { Cause, Clock, Console, Effect, Option, Ref } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { programName } from "../Program.ts"
 import { JsonFlag } from "../commands/handler.ts"
 import { codeHash } from "../config/CodeHash.ts"
@@ -128,8 +128,7 @@ export const executeAndReport = Effect.fn("Start.executeAndReport")(function* (o
       outcome,
       wallSeconds: yield* elapsed(options, result.state)
     })
-    if (summary === null)
-      return yield* new CommandFailure({ problem: `The run in ${directory} ended without a result.` })
+    if (summary === null) return yield* commandFailure(`The run in ${directory} ended without a result.`)
     const report: RunReport.RunReport = {
       summary,
       config,

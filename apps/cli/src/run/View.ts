@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 import * as Search from "../evolve/StoredSearch.ts"
 import * as Stored from "../serve/StoredPopulations.ts"
 
@@ -14,17 +14,16 @@ export interface ViewInput {
 export const view = Effect.fnUntraced(function* ({ directories, lineage, out, report }: ViewInput) {
   const [directory, second, third] = directories
   if (lineage && Option.isSome(report))
-    return yield* new UsageError({ problem: "--lineage and --report exclude each other. Leave out one of them." })
+    return yield* usageError("--lineage and --report exclude each other. Leave out one of them.")
   if (Option.isSome(out) && Option.isNone(report))
-    return yield* new UsageError({ problem: "--out is the file of a report. Add --report html, or leave out --out." })
+    return yield* usageError("--out is the file of a report. Add --report html, or leave out --out.")
   const populations = directory === undefined ? [] : yield* Stored.find(directory)
   if (populations.length > 0 && directory !== undefined) {
     if (second !== undefined || Option.isSome(report))
-      return yield* new UsageError({
-        problem:
-          `${directory} holds served populations, which are shown one directory at a time and without --report. ` +
+      return yield* usageError(
+        `${directory} holds served populations, which are shown one directory at a time and without --report. ` +
           "`inspo serve` shows them in a browser."
-      })
+      )
     const module = yield* Effect.promise(() => import("../serve/Show.ts"))
     if (!lineage) return yield* module.show(populations)
     const place = yield* Stored.findOne(directory)
@@ -33,11 +32,10 @@ export const view = Effect.fnUntraced(function* ({ directories, lineage, out, re
   const search = directory === undefined ? null : yield* Search.find(directory)
   if (search !== null && directory !== undefined && (second === undefined || search !== directory)) {
     if (second !== undefined || Option.isSome(report))
-      return yield* new UsageError({
-        problem:
-          `${directory} holds a search of \`inspo evolve\`, which is shown alone and without --report: a finished one has a ` +
+      return yield* usageError(
+        `${directory} holds a search of \`inspo evolve\`, which is shown alone and without --report: a finished one has a ` +
           "report.md. `inspo dashboard` shows several in a browser."
-      })
+      )
     const module = yield* Effect.promise(() => import("../evolve/Show.ts"))
     return yield* lineage ? module.lineage(directory, search) : module.show(directory, search)
   }
@@ -50,11 +48,10 @@ export const view = Effect.fnUntraced(function* ({ directories, lineage, out, re
     return yield* module.diff({ from: directory, to: second })
   }
   if (directory === undefined || second !== undefined)
-    return yield* new UsageError({
-      problem:
-        `There are ${directories.length} directories, expected one, or two to compare. --lineage takes a run and its ` +
+    return yield* usageError(
+      `There are ${directories.length} directories, expected one, or two to compare. --lineage takes a run and its ` +
         "branches, --report one run; `inspo dashboard` shows many."
-    })
+    )
   if (Option.isSome(report)) {
     const module = yield* Effect.promise(() => import("../report/Write.ts"))
     return yield* module.report({ directory, format: report.value, out })

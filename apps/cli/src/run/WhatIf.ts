@@ -4,7 +4,7 @@ import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Effect, Result } from "effect"
 import { orUsage } from "../config/Input.ts"
 import { leafPaths, parseSet, resolve, valueAt } from "../config/Resolve.ts"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 import { answerLines, type Asked, gridLines } from "../report/WhatIfReport.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Stored from "../serve/StoredPopulations.ts"
@@ -68,11 +68,10 @@ const settingsOf = Effect.fnUntraced(function* (base: RunConfig, set: ReadonlyAr
   const names = Arr.dedupe(overrides.flatMap((override) => leafPaths(override)))
   const fixed = names.find((name) => !WhatIf.isAnswerable(name))
   if (fixed !== undefined)
-    return yield* new UsageError({
-      problem:
-        `${fixed} cannot be answered from a log, which holds the rewards of one policy path; expected one of ` +
+    return yield* usageError(
+      `${fixed} cannot be answered from a log, which holds the rewards of one policy path; expected one of ` +
         `${leafPaths(base).filter(WhatIf.isAnswerable).join(", ")}. Start a run to measure the effect of other settings.`
-    })
+    )
   return { config, settings: Object.fromEntries(names.map((name) => [name, valueAt(config, name)])) }
 })
 
@@ -82,9 +81,7 @@ const axes = (grid: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Readonly
     const [, key, values] = /^([^=]+)=(.+)$/u.exec(text) ?? []
     return key === undefined || values === undefined
       ? Effect.fail(
-          new UsageError({
-            problem: `--grid is ${JSON.stringify(text)}, expected KEY=V1,V2,… such as schedule.pruneEvery=3,5,15.`
-          })
+          usageError(`--grid is ${JSON.stringify(text)}, expected KEY=V1,V2,… such as schedule.pruneEvery=3,5,15.`)
         )
       : Effect.succeed(values.split(",").map((value) => `${key}=${value}`))
   })

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
-import { UsageError } from "../Failure.ts"
+import { usageError } from "../Failure.ts"
 
 /** A directory that belongs to one new run; `discard` removes what the claim created. */
 export interface Claim {
@@ -17,9 +17,9 @@ export const claim = Effect.fn("RunDirectory.claim")(function* (
   if (yield* fs.exists(directory).pipe(Effect.mapError(refuse))) {
     const entries = yield* fs.readDirectory(directory).pipe(Effect.mapError(refuse))
     if (entries.length > 0)
-      return yield* new UsageError({
-        problem: `--out is ${directory}, which is not empty; expected a new or an empty directory. ${remedy}`
-      })
+      return yield* usageError(
+        `--out is ${directory}, which is not empty; expected a new or an empty directory. ${remedy}`
+      )
     yield* fs.access(directory, { writable: true }).pipe(Effect.mapError(refuse))
     return {
       directory,
@@ -77,8 +77,7 @@ export const makeDirectories: (
 export const chooseAnother = "Choose another one."
 
 const unusable = (directory: string) => (error: PlatformError.PlatformError) =>
-  new UsageError({
-    problem:
-      `The run directory ${directory} cannot be written (${error.reason._tag}). ` +
+  usageError(
+    `The run directory ${directory} cannot be written (${error.reason._tag}). ` +
       "Name a writable place with --out DIR; nothing was started."
-  })
+  )

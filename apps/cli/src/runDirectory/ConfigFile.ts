@@ -2,7 +2,7 @@
 import { RunConfig } from "@inspo/config"
 import { Effect, Schema } from "effect"
 import { decode } from "../config/Decode.ts"
-import { CommandFailure, oneLine, systemWords } from "../Failure.ts"
+import { commandFailure, oneLine, systemWords } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import * as Regular from "./Regular.ts"
 import { replaceFile } from "./Write.ts"
@@ -11,25 +11,18 @@ import { replaceFile } from "./Write.ts"
 export const readConfig = Effect.fnUntraced(function* (directory: string) {
   const file = filesOf(directory).config
   const text = yield* Regular.read(file, Regular.documentBytes).pipe(
-    Effect.mapError(
-      (cause) =>
-        new CommandFailure({
-          problem: `There is no run in ${directory}: ${file} cannot be read (${cause.reason._tag === "NotFound" ? "NotFound" : systemWords(cause)}). Check the path.`,
-          cause
-        })
+    Effect.mapError((cause) =>
+      commandFailure(
+        `There is no run in ${directory}: ${file} cannot be read (${cause.reason._tag === "NotFound" ? "NotFound" : systemWords(cause)}). Check the path.`,
+        cause
+      )
     )
   )
-  const stored = yield* Effect.mapError(
-    decodeJson(text),
-    (cause) =>
-      new CommandFailure({
-        problem: `${file} is not the config of a run: ${oneLine(cause.message)}. Restore it from a copy.`,
-        cause
-      })
+  const stored = yield* Effect.mapError(decodeJson(text), (cause) =>
+    commandFailure(`${file} is not the config of a run: ${oneLine(cause.message)}. Restore it from a copy.`, cause)
   )
-  return yield* Effect.mapError(
-    Effect.fromResult(decode(stored, () => remedy)),
-    (cause) => new CommandFailure({ problem: `${file}: ${cause.message}`, cause })
+  return yield* Effect.mapError(Effect.fromResult(decode(stored, () => remedy)), (cause) =>
+    commandFailure(`${file}: ${cause.message}`, cause)
   )
 })
 

@@ -3,7 +3,7 @@ import { plural } from "@inspo/report"
 import type { RunEvent } from "@inspo/coevolution"
 import type { LedgerEntry, LedgerTotal } from "@inspo/journal"
 import { Effect, Equal, FileSystem, Schema } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { type CommandFailure, commandFailure } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import { readSpent, type Spent, unbooked } from "./Spent.ts"
 import { accepted, appendTiming, lastStep } from "./Timings.ts"
@@ -68,12 +68,11 @@ export const find = Effect.fnUntraced(function* (
 
 /** The error of a command on a run with such a journal. */
 export const refusal = (directory: string, { step, witnesses }: MissingTail): CommandFailure =>
-  new CommandFailure({
-    problem:
-      `The journal of ${directory} ends after step ${step}, but the directory has ${witnesses.join(", ")}: the end of the ` +
+  commandFailure(
+    `The journal of ${directory} ends after step ${step}, but the directory has ${witnesses.join(", ")}: the end of the ` +
       "journal is lost. Restore the journal and the files beside it from a copy, or repeat the lost steps, and pay for them " +
       `again, with \`inspo resume ${directory} --accept-lost\`: their first cost stays in the ledger.`
-  })
+  )
 
 /** Renames the files of lost steps, so that they are not taken for new ones. */
 export const setAside = Effect.fnUntraced(function* (

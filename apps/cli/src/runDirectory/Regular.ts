@@ -2,7 +2,7 @@
 import * as RegularFile from "@inspo/domain/RegularFile"
 import { Effect, PlatformError, Schema } from "effect"
 import { stat } from "node:fs/promises"
-import { CommandFailure, fileFailure } from "../Failure.ts"
+import { commandFailure, fileFailure } from "../Failure.ts"
 
 /** The text of a regular file of at most `mostBytes`; by default as long as a text can be. */
 export const read = (file: string, mostBytes?: number): Effect.Effect<string, PlatformError.PlatformError> =>
@@ -27,9 +27,8 @@ export const readDocument = Effect.fnUntraced(function* <A>(
   const text = yield* Effect.mapError(readIfThere(file, documentBytes), (cause) => fileFailure(file, "read", cause))
   return text === null
     ? null
-    : yield* Effect.mapError(
-        Schema.decodeEffect(schema)(text),
-        (cause) => new CommandFailure({ problem: problem(cause.message), cause })
+    : yield* Effect.mapError(Schema.decodeEffect(schema)(text), (cause) =>
+        commandFailure(problem(cause.message), cause)
       )
 })
 

@@ -6,7 +6,7 @@ import type { RunConfig } from "@inspo/config"
 import { PlainText } from "@inspo/domain"
 import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Prompt } from "effect/cli"
-import { systemWords, UsageError } from "../Failure.ts"
+import { systemWords, usageError } from "../Failure.ts"
 import { type Permission, permission, permissionsOf, type Use } from "./Permissions.ts"
 import { TrustFlag } from "../commands/handler.ts"
 
@@ -47,11 +47,10 @@ const settle = (directory: string, open: ReadonlyArray<Permission>, consents: bo
   consents
     ? store(directory, open)
     : Effect.fail(
-        new UsageError({
-          problem:
-            `${directory} was not created here by this user, and it would ${open.map(({ says }) => says).join("; ")}. ` +
+        usageError(
+          `${directory} was not created here by this user, and it would ${open.map(({ says }) => says).join("; ")}. ` +
             "Nothing of this was done. Check its config.json, then give --trust to allow exactly this."
-        })
+        )
       )
 
 /** Adds to what the user consented to; prints a note if that cannot be written. */

@@ -11,7 +11,7 @@ import {
 import { Console, Effect, FileSystem, type PlatformError, Predicate, Ref, Result, Schema, Stdio, Stream } from "effect"
 import { count, percent } from "@inspo/report"
 import { notUtf8 } from "../config/TextFile.ts"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 import { isClosed } from "../StandardStreams.ts"
 import { DatasetError } from "@inspo/datasets"
 
@@ -36,13 +36,11 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
   const fs = yield* FileSystem.FileSystem
   const stdio = yield* Stdio.Stdio
   const format = yield* Schema.decodeEffect(ResponseFormat.FormatScores)(input).pipe(
-    Effect.mapError(
-      () =>
-        new UsageError({
-          problem:
-            `--structure-score is ${input.structure}, --retrieval-score ${input.retrieval} and --final-score ` +
-            `${input.final}; expected each in [0, 1], structure + retrieval at most 1, and final at most 1 - structure.`
-        })
+    Effect.mapError(() =>
+      usageError(
+        `--structure-score is ${input.structure}, --retrieval-score ${input.retrieval} and --final-score ` +
+          `${input.final}; expected each in [0, 1], structure + retrieval at most 1, and final at most 1 - structure.`
+      )
     )
   )
   const judge = Rewards.builtIn[input.reward].make({ ...defaultOptions, format, scope: input.scope })
@@ -51,9 +49,7 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
   const total = yield* Ref.make({ failed: 0, scored: 0, sum: 0 })
 
   yield* bytes.pipe(
-    Stream.mapError(
-      (cause) => new UsageError({ problem: `${name} cannot be read (${cause.reason._tag}). Check the path.`, cause })
-    ),
+    Stream.mapError((cause) => usageError(`${name} cannot be read (${cause.reason._tag}). Check the path.`, cause)),
     Utf8.lines,
     Stream.mapEffect(({ line, text }) =>
       Result.isSuccess(text)
@@ -66,8 +62,8 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
         Effect.flatMap(scored),
         Effect.mapError((cause) =>
           cause._tag === "DatasetError"
-            ? new UsageError({ problem: `${cause.message}.`, cause })
-            : new UsageError({ problem: `${name}:${line}: ${cause.message}.`, cause })
+            ? usageError(`${cause.message}.`, cause)
+            : usageError(`${name}:${line}: ${cause.message}.`, cause)
         )
       )
     ),

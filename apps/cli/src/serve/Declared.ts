@@ -4,7 +4,7 @@ import { Settings } from "@inspo/cohorts"
 import { Errors, Population, type Populations } from "@inspo/serve"
 import { Malformed } from "@inspo/http/server"
 import { Effect, Option, Path, Schema, Struct } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { type CommandFailure, commandFailure, type UsageError, usageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
 import { readNamed } from "../config/TextFile.ts"
 import * as Yaml from "../config/Yaml.ts"
@@ -42,12 +42,11 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
     Effect.fnUntraced(function* (file) {
       const name = path.parse(file).name
       if (!isName(name))
-        return yield* new UsageError({
-          problem: `--seed-file ${file} would create a population named ${name}, expected ${nameExpected}. Rename the file.`
-        })
+        return yield* usageError(
+          `--seed-file ${file} would create a population named ${name}, expected ${nameExpected}. Rename the file.`
+        )
       const seed = (yield* readFile(file, "--seed-file")).trim()
-      if (seed === "")
-        return yield* new UsageError({ problem: `--seed-file ${file} is empty, expected an instruction.` })
+      if (seed === "") return yield* usageError(`--seed-file ${file} is empty, expected an instruction.`)
       return { name, made: { seed } } satisfies Declared
     })
   )
@@ -102,14 +101,8 @@ const differing = ({ current, field, given }: Errors.Conflict["differences"][num
 
 const unusable = (name: string, problem: Problem): CommandFailure | UsageError =>
   problem instanceof Errors.InvalidRequest
-    ? new UsageError({
-        problem: `The population ${name}: ${DomainProblem.words(problem)}.`,
-        cause: problem
-      })
-    : new CommandFailure({
-        problem: `The population ${name} cannot be created or changed: ${problem.detail ?? problem.title}`,
-        cause: problem
-      })
+    ? usageError(`The population ${name}: ${DomainProblem.words(problem)}.`, problem)
+    : commandFailure(`The population ${name} cannot be created or changed: ${problem.detail ?? problem.title}`, problem)
 
 type Problem = Effect.Error<ReturnType<Populations["Service"]["create"]> | ReturnType<Populations["Service"]["change"]>>
 
@@ -117,11 +110,10 @@ const readConfig = Effect.fnUntraced(function* (file: string) {
   const text = yield* readFile(file, "The config file")
   const parsed = yield* Effect.try({
     try: (): unknown => Yaml.parse(text),
-    catch: (cause) => new UsageError({ problem: `${file} is not YAML: ${firstLine(cause)}`, cause })
+    catch: (cause) => usageError(`${file} is not YAML: ${firstLine(cause)}`, cause)
   })
-  const { proposer = null, populations = {} } = yield* Effect.mapError(
-    decodeConfig(parsed),
-    (cause) => new UsageError({ problem: `${file}: ${explain(cause, parsed)}`, cause })
+  const { proposer = null, populations = {} } = yield* Effect.mapError(decodeConfig(parsed), (cause) =>
+    usageError(`${file}: ${explain(cause, parsed)}`, cause)
   )
   return { proposer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
 })

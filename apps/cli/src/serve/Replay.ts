@@ -1,7 +1,7 @@
 /** Repeats the decisions of a served population from its log alone: under its own or other settings. */
 import { Replay, type Settings } from "@inspo/cohorts"
 import { Effect, Schema } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, type UsageError, usageError } from "../Failure.ts"
 import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { Text } from "@inspo/report"
@@ -15,9 +15,7 @@ export interface ReplayInput {
 
 export const play = Effect.fnUntraced(function* (place: Place, { grid, set }: ReplayInput) {
   if (grid.length > 0)
-    return yield* new UsageError({
-      problem: "--grid is only valid for runs. Use --set for a served population, one setting at a time."
-    })
+    return yield* usageError("--grid is only valid for runs. Use --set for a served population, one setting at a time.")
   const { log } = yield* read(place)
   const events = log.map(({ event }) => event)
   return yield* set.length === 0 ? replay(place, events) : whatIf(place, events, set)
@@ -37,11 +35,10 @@ const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: 
       )
     )
   if (difference !== null)
-    return yield* new CommandFailure({
-      problem:
-        `Event ${difference.index} (${difference.event}) differs: logged ${Text.clip(difference.logged, 200)}, ` +
+    return yield* commandFailure(
+      `Event ${difference.index} (${difference.event}) differs: logged ${Text.clip(difference.logged, 200)}, ` +
         `replayed ${Text.clip(difference.replayed, 200)}. Restore the journal from a backup, or find out what changed it.`
-    })
+    )
 })
 
 const whatIf = Effect.fn("Served.whatIf")(function* ({ directory }: Place, log: Log, set: ReadonlyArray<string>) {
@@ -109,5 +106,4 @@ const decodeNumber = (text: string): number | null => {
   return text.trim() !== "" && Schema.is(Schema.Finite)(number) ? number : null
 }
 
-const refused = (given: string, expected: string): UsageError =>
-  new UsageError({ problem: `--set is ${given}, expected ${expected}.` })
+const refused = (given: string, expected: string): UsageError => usageError(`--set is ${given}, expected ${expected}.`)

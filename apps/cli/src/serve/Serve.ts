@@ -11,7 +11,7 @@ import * as Standby from "@inspo/serve/store/Standby"
 import { Console, Context, Deferred, Effect, Layer, Option, Path, Ref, Scope } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { type Address, admission, listen, routerConfig } from "../server/Listen.ts"
 import * as Declared from "./Declared.ts"
 import * as Writer from "./Proposer.ts"
@@ -35,7 +35,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const proposer = yield* Writer.make(writer)
   const upstream = yield* Upstream.make(input, keys)
   yield* Assets.ensure(Console.error("Building the page of populations, once …")).pipe(
-    Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
+    Effect.mapError((cause) => commandFailure(`${cause.message}.`, cause))
   )
   if (Option.isSome(input.database))
     return yield* serveShared(input, input.database.value, keys, { proposer, declared }, upstream)
@@ -135,7 +135,7 @@ const serveShared = Effect.fnUntraced(function* (
   return yield* Effect.catchTag(standby.ended, "JournalError", unusable)
 })
 
-const unusable = (cause: JournalError) => Effect.fail(new CommandFailure({ problem: `${cause.message}.`, cause }))
+const unusable = (cause: JournalError) => Effect.fail(commandFailure(`${cause.message}.`, cause))
 
 /** The population of a server without declarations. */
 const unnamed: Declared.Declared = { name: "default", made: { seed: "You are a helpful assistant." } }
@@ -144,9 +144,9 @@ const unnamed: Declared.Declared = { name: "default", made: { seed: "You are a h
 const keysOf = Effect.fnUntraced(function* (input: ServeInput) {
   const admin = yield* admission(input)
   if (admin === undefined && Option.isSome(input.leaseKeyEnv))
-    return yield* new UsageError({
-      problem: "--lease-key-env names a key in addition to the admin's. Name the admin's key with --api-key-env, too."
-    })
+    return yield* usageError(
+      "--lease-key-env names a key in addition to the admin's. Name the admin's key with --api-key-env, too."
+    )
   const lease = yield* Secret.ofFlag("--lease-key-env", input.leaseKeyEnv, "the key of agents and trainers")
   if (admin === undefined) return {}
   return lease === undefined ? { admin } : { admin, lease }

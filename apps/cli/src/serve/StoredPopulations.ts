@@ -3,7 +3,7 @@ import { Journal } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { EvolutionStatus, Loading } from "@inspo/serve"
 import { Array as Arr, Effect, FileSystem, Order, Path } from "effect"
-import { CommandFailure, fileFailure, UsageError } from "../Failure.ts"
+import { commandFailure, fileFailure, usageError } from "../Failure.ts"
 
 /** A population by its name, and the directory that holds its journal. */
 export interface Place {
@@ -24,7 +24,7 @@ export const find = Effect.fn("Served.find")(function* (directory: string) {
   const names = yield* Effect.mapError(fs.readDirectory(below), (cause) => fileFailure(below, "read", cause))
   const found = yield* Effect.filter(names, (name) => holds("populations", name, "journal.sqlite"))
   if (found.length === 0)
-    return yield* new CommandFailure({ problem: `${below} has no population yet. Create one on the server first.` })
+    return yield* commandFailure(`${below} has no population yet. Create one on the server first.`)
   return Arr.sort(found, Order.String).map((name): Place => ({ name, directory: path.join(below, name) }))
 })
 
@@ -34,7 +34,7 @@ export const findOne = Effect.fnUntraced(function* (directory: string) {
   const [first = null] = found
   if (found.length <= 1) return first
   const names = found.map((one) => one.directory)
-  return yield* new UsageError({ problem: `${directory} has several populations. Name one: ${names.join(", ")}.` })
+  return yield* usageError(`${directory} has several populations. Name one: ${names.join(", ")}.`)
 })
 
 /** The log, oldest first, and the state after it. A server may write the journal meanwhile. */

@@ -6,7 +6,7 @@ import type { Keys } from "@inspo/serve/http/Server"
 import { Deferred, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import type { HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 import type { Address } from "../server/Listen.ts"
 
 export interface UpstreamInput extends Pick<Address, "trustedProxy"> {
@@ -28,12 +28,10 @@ export const make = Effect.fnUntraced(function* (
   keys: Keys
 ): Effect.fn.Return<Upstream, UsageError> {
   if (upstreamTimeout < 1)
-    return yield* new UsageError({ problem: `--upstream-timeout is ${upstreamTimeout}, expected 1 second or more.` })
+    return yield* usageError(`--upstream-timeout is ${upstreamTimeout}, expected 1 second or more.`)
   if (Option.isNone(upstream)) {
     if (Option.isSome(upstreamKeyEnv))
-      return yield* new UsageError({
-        problem: "--upstream-key-env names the key of an upstream. Name that with --upstream."
-      })
+      return yield* usageError("--upstream-key-env names the key of an upstream. Name that with --upstream.")
     return { routes: Layer.empty, begin: () => Effect.void }
   }
   const url = yield* addressOf(upstream.value)
@@ -79,10 +77,9 @@ const addressOf = (upstream: string): Effect.Effect<string, UsageError> => {
   return isAddress
     ? Effect.succeed(upstream)
     : Effect.fail(
-        new UsageError({
-          problem:
-            "--upstream is not an address without credentials, query and fragment, such as https://api.openai.com/v1. " +
+        usageError(
+          "--upstream is not an address without credentials, query and fragment, such as https://api.openai.com/v1. " +
             "Name its key with --upstream-key-env, or let callers send it."
-        })
+        )
       )
 }

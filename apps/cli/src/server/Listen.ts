@@ -5,7 +5,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerError, HttpServerResponse } from "effect/http"
 import * as Secret from "../config/Secret.ts"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { commandFailure, type UsageError, usageError } from "../Failure.ts"
 
 /** Where a server listens, and the environment variable with the key that clients must send. */
 export interface Address {
@@ -23,19 +23,16 @@ export const admission = Effect.fnUntraced(function* ({
   port,
   trustedProxy = []
 }: Address): Effect.fn.Return<Redacted.Redacted | undefined, UsageError> {
-  if (port < 0 || port > 65_535) return yield* new UsageError({ problem: `--port is ${port}, expected 0 to 65535.` })
+  if (port < 0 || port > 65_535) return yield* usageError(`--port is ${port}, expected 0 to 65535.`)
   const unknown = trustedProxy.find((address) => isIP(address) === 0)
   if (unknown !== undefined)
-    return yield* new UsageError({
-      problem: `--trusted-proxy is ${unknown}, expected an IP address such as 127.0.0.1.`
-    })
+    return yield* usageError(`--trusted-proxy is ${unknown}, expected an IP address such as 127.0.0.1.`)
   if (Option.isSome(apiKeyEnv) || loopback.has(host))
     return yield* Secret.ofFlag("--api-key-env", apiKeyEnv, "the key that clients must send")
-  return yield* new UsageError({
-    problem:
-      `--host is ${host}, which other machines can reach. Name a key that they must send with --api-key-env, or ` +
+  return yield* usageError(
+    `--host is ${host}, which other machines can reach. Name a key that they must send with --api-key-env, or ` +
       "leave --host out to serve this machine alone."
-  })
+  )
 })
 
 /** `ownHealth`: the routes have their own health check. */
@@ -70,11 +67,10 @@ export const listen = Effect.fnUntraced(function* <E, R>(
     Layer.build,
     Effect.mapError((error) =>
       error instanceof HttpServerError.ServeError
-        ? new CommandFailure({
-            problem:
-              `The ${name} cannot listen on ${host} port ${port} (${error.cause instanceof Error ? error.cause.message : String(error.cause)}). ` +
+        ? commandFailure(
+            `The ${name} cannot listen on ${host} port ${port} (${error.cause instanceof Error ? error.cause.message : String(error.cause)}). ` +
               "Choose another with --port; 0 selects a free one."
-          })
+          )
         : error
     )
   )

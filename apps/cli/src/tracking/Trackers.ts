@@ -1,7 +1,7 @@
 import { Credentials, type Point } from "@inspo/tracking"
 import { Config, Effect, Option, type Redacted } from "effect"
 import { nearest } from "../config/Suggestion.ts"
-import { UsageError } from "../Failure.ts"
+import { type UsageError, usageError } from "../Failure.ts"
 
 /** A tracker that the command line names. */
 export type Tracker =
@@ -90,8 +90,4 @@ const prometheus = (text: string, value: string): Effect.Effect<Tracker, UsageEr
 const names = ["tensorboard", "mlflow", "prometheus"]
 
 const refuse = (value: string, expected: string, remedy: string): Effect.Effect<never, UsageError> =>
-  Effect.fail(
-    new UsageError({
-      problem: `--track is ${Credentials.withoutCredentials(value)}, expected ${expected}. ${remedy}`
-    })
-  )
+  Effect.fail(usageError(`--track is ${Credentials.withoutCredentials(value)}, expected ${expected}. ${remedy}`))
