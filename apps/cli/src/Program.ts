@@ -7,10 +7,7 @@ export const { version } = Schema.decodeSync(Schema.fromJsonString(Schema.Struct
   readFileSync(new URL("../package.json", import.meta.url), "utf8")
 )
 
-/**
- * How the user called this program, for the commands that messages suggest: through a script of the repository, through
- * npx, or by name.
- */
+/** How the user called this program, for the commands that messages suggest: by a script of the repository, through npx, or by name. */
 export const programName = Effect.gen(function* () {
   const event = yield* variable("npm_lifecycle_event")
   if (event === "start" || event === "inspo") return "npx pnpm@12 inspo"

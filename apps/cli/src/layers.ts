@@ -27,10 +27,7 @@ import * as ModelNotes from "./engine/ModelNotes.ts"
 import type { RemoteConfig } from "./engine/Remote.ts"
 import { layerProposer } from "./proposer/Proposer.ts"
 
-/**
- * The services of a run, with a new engine at its initial weights for every layer built. The models that it holds on a server
- * are recorded in the run's journal.
- */
+/** The services of a run, with a new engine at its initial weights for every layer. The journal records the models that it holds. */
 export const layerServices = (config: RunConfig, passages: ReadonlyArray<Question.Passage>, checkpoints: string) =>
   Layer.unwrap(
     Effect.map(Journal, (journal) =>

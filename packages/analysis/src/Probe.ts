@@ -93,10 +93,7 @@ export const isReached = (rewards: ReadonlyArray<number>): boolean =>
 /** The share of groups above which the first third of `runGroups` reaches one with a probability of 95 %. */
 export const startShare = (runGroups: number): number => 1 - 0.05 ** (3 / runGroups)
 
-/**
- * The gain that the run shows at 95 %, where `groups` under each instruction show `half`: intervals shrink with the root of what they rest
- * on.
- */
+/** The gain that the run shows at 95 %, where `groups` show `half`: intervals shrink with the root of what they rest on. */
 export const tellsApart = (
   half: number,
   groups: number,
@@ -142,10 +139,7 @@ const largest = (intervals: ReadonlyArray<Interval.Interval>): Interval.Interval
 /** Degrees of freedom at which Student's distribution is the normal one. */
 const gaussian = 1e6
 
-/**
- * About how many times the evidence decides, if more of it has the same shares and gains: 1 where it decides already, null where even
- * `most` times as much does not.
- */
+/** About how many times the evidence decides, if more has the same shares and gains: at least 1; null where `most` times does not. */
 export const timesNeeded = (evidence: Evidence, most: number): number | null => {
   const decides = (times: number) => possible(scaled(evidence, times)).length === 1
   for (let times = 1; times < most; times *= growth) if (decides(times)) return times

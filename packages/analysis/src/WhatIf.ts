@@ -85,10 +85,7 @@ export interface Opened {
   readonly original: Trace
 }
 
-/**
- * Reads the events of a finished run; `deciding` are its settings and strategies. Fails if the run is unfinished, has other
- * strategies, or cannot be reproduced with these.
- */
+/** Reads the events of a finished run under its own settings. Fails if it is unfinished or cannot be reproduced with these strategies. */
 export const open = (
   deciding: Strategies.Deciding,
   events: ReadonlyArray<RunEvent>

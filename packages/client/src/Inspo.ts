@@ -54,10 +54,7 @@ export interface LeaseRequest {
   readonly key?: string
   /** Samples that the lease covers; 1 by default. */
   readonly n?: number
-  /**
-   * Instructions that the question is asked under, each at most once; 1 by default. Further leases on the question follow the first; their
-   * keys start with its key and `#`.
-   */
+  /** Instructions that the question is asked under; 1 by default. Keys of further leases start with the key of the first and `#`. */
   readonly instructions?: number
   readonly stratum?: string
   /**

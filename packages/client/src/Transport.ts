@@ -43,10 +43,7 @@ export type Ask = <A extends object>(
   instructions?: number
 ) => Promise<Result<A>>
 
-/**
- * The largest answer that is read, in characters; it grows with the instructions, up to a limit. No timeout ends the parsing of an
- * answer, so its length is limited.
- */
+/** The largest answer that is read, in characters; it grows with the instructions. No timeout ends the parsing of an answer. */
 const longest = (instructions: number): number => Math.min(2 ** 21 + 2 ** 16 * instructions, 2 ** 24)
 /** How many requests may stay open after their timeout. */
 const mostLate = 32

@@ -1,10 +1,7 @@
 import { Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
-/**
- * The parts of co-evolution that an experiment can leave out, with what remains. Leaving a part out changes nothing else, and
- * has no effect where the part is absent.
- */
+/** The parts of co-evolution that an experiment can leave out, with what remains. Nothing else changes. */
 export const parts = {
   population: {
     remains: "the seed instruction alone",
@@ -77,10 +74,7 @@ export const partNames: ReadonlyArray<Part> = Struct.keys(parts)
 export const without = (algorithm: Algorithm, left: ReadonlyArray<Part>): Algorithm =>
   left.reduce((smaller, name) => parts[name].remove(smaller), algorithm)
 
-/**
- * The instruction first: the policy is frozen for half of the steps, while instructions evolve once, after a quarter of the steps,
- * and are pruned to one.
- */
+/** The instruction first: for half of the steps the policy is frozen, and instructions evolve once and are pruned to one. */
 export const prePolicy = (algorithm: Algorithm): Algorithm => {
   const { half, quarter } = fractions(algorithm)
   const halvings = Math.ceil(Math.log2(algorithm.population.size))

@@ -220,19 +220,13 @@ export const Algorithm = Schema.Struct({
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 
-/**
- * Where a reward looks for the answer: a command in the response, others in the scope of the agent, which is that of the config
- * by default.
- */
+/** Where a reward looks for the answer: a command in the response, others in the scope of the agent, by default the config's. */
 export const scopeOf = (
   { reward, rollout }: Pick<Algorithm, "reward" | "rollout">,
   agent: Agent = Agents.fromConfig(rollout)
 ): Scope => (kindOf(reward).needs === "program" ? undefined : agent.answerScope) ?? "response"
 
-/**
- * How the agent acts, which is that of the config by default. Tags are not parsed if it calls tools natively, or writes a single
- * turn that a program scores in full.
- */
+/** How the agent acts, by default the config's. Tags are not parsed for native tool calls, or a single turn that a program scores. */
 export const protocolOf = (
   { reward, rollout }: Pick<Algorithm, "reward" | "rollout">,
   agent: Agent = Agents.fromConfig(rollout)

@@ -41,10 +41,7 @@ export const bestInstruction = (
     () => new Invariant.InvariantBroken("every instruction of the population")
   )
 
-/**
- * The current I*, for reading a run from outside. None before the run begins, and none if a strategy that the algorithm does
- * not name computes the values.
- */
+/** The current I*, for reading from outside. None before the run begins, and where an unnamed strategy computes the values. */
 export const leader = (
   algorithm: Algorithm,
   { population, strategies }: RunState

@@ -105,10 +105,7 @@ const planStep = (context: DecisionContext, state: RunState.RunState): RunState.
   }
 }
 
-/**
- * What each instruction is worth, where a group has samples of several: advantages are relative to these levels, which are known
- * before the samples are drawn.
- */
+/** What each instruction is worth, where a group has samples of several: the level of advantages, known before samples are drawn. */
 const levels = (algorithm: Algorithm, { values }: RunState.StepPlan): Levels | null =>
   sharesGroups(algorithm) ? Object.fromEntries(values.map(({ id, value }) => [id, value])) : null
 

@@ -5,10 +5,7 @@ import type { Bookkeeping } from "@inspo/ledger"
 
 const Logprobs = Schema.Array(Schema.Array(Schema.Finite))
 
-/**
- * Log-probabilities under the reference policy, stored in the journal's records: an engine may not return the same bits
- * twice, and a repeated batch must be the same.
- */
+/** Log-probabilities under the reference policy, from the journal: an engine may not return the same bits twice, and a repetition must. */
 export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping.Bookkeeping) {
   const engine = yield* Engine
   const records = Records.make(yield* Journal, "reference", Logprobs)

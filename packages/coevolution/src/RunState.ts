@@ -44,10 +44,7 @@ export interface RunState extends EvolutionState {
   readonly degraded: ReadonlyArray<Degradation>
 }
 
-/**
- * How much better an instruction is than the seed within the same questions, after `step`: the mean difference of their rewards,
- * with its 95 % interval, which is above 0.
- */
+/** How much better an instruction is than the seed within the same questions: the mean difference, and its 95 % interval above 0. */
 export const Evidence = Schema.Struct({
   step: Schema.Natural,
   instruction: Instruction.InstructionId,

@@ -2,10 +2,7 @@ import { Effect, Predicate } from "effect"
 import { Digest } from "effect/crypto"
 import type { RunState } from "./RunState.ts"
 
-/**
- * The version of the hashed state. Increase it when the format of `RunState` or the meaning of `apply` changes: hashes of
- * other versions are not compared.
- */
+/** The version of the hashed state. Increase it when the format of `RunState` or the meaning of `apply` changes. */
 export const version = 9
 
 /**

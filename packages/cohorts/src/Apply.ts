@@ -44,10 +44,7 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
   }
 }
 
-/**
- * The state after an event. Of the strategies it uses the statistics alone. Throws {@link UnexpectedEvent} on one that cannot
- * follow.
- */
+/** The state after an event. Of the strategies it uses the statistics alone. Throws {@link UnexpectedEvent} on one that cannot follow. */
 export const apply = (state: State, event: PopulationEvent, decides: Observes = ofSettings): State => {
   switch (event._tag) {
     case "Created":
@@ -108,10 +105,7 @@ export const fold = (events: Iterable<PopulationEvent>, decides: Observes = ofSe
   return state
 }
 
-/**
- * What had been learned on the present branch when a training cohort was closed and every decision after it was made; null
- * where no such cohort was closed there.
- */
+/** What had been learned on the present branch once every decision after a closed training cohort was made; null without that cohort. */
 export const learnedUpTo = (
   events: Iterable<PopulationEvent>,
   to: string,

@@ -28,10 +28,7 @@ export interface Archive {
   readonly sticky: (branch: number, unit: string) => ReadonlyArray<Pick<ArchivedLease, "instruction" | "probability">>
 }
 
-/**
- * The index of a closed cohort that counts on the present branch, undefined for one that is not closed. That of validation is
- * 0, and counts on its own branch alone.
- */
+/** The index of a closed cohort of the present branch, else undefined. That of validation is 0, and counts on its own branch alone. */
 export const closedIndex = (
   archive: Archive,
   state: Pick<State, "branch" | "branches">,

@@ -5,10 +5,7 @@ import type { EventOf, PopulationEvent } from "./Event.ts"
 import { proposalId } from "./Learning.ts"
 import type { SummaryEvent } from "./Summary.ts"
 
-/**
- * An instruction as it was. Candidates have the ids they have while people decide on them.
- * `bornAfter` and `left.after` count the cohorts that the evidence rested on by then.
- */
+/** An instruction as it was. `bornAfter` and `left.after` count the cohorts that the evidence rested on by then. */
 export interface Known {
   readonly id: Instruction.InstructionId
   readonly content: Instruction.Content

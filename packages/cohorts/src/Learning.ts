@@ -10,10 +10,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Entry = Schema.Literals(["creation", "hand", "evolution"])
 export type Entry = typeof Entry.Type
 
-/**
- * Samples leased, those reported, and the sum of their rewards. Late rewards count as reported. `failed` ones are not in `samples`:
- * their environment failed.
- */
+/** Samples leased, those reported, late ones too, and the sum of their rewards. `failed` ones are not in `samples`. */
 export const Tally = Schema.Struct({
   samples: Count,
   reported: Count,
@@ -51,10 +48,7 @@ export const Incumbent = Schema.Struct({
 })
 export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}
 
-/**
- * Evolution between two cohorts. `reviews` are the decisions of people on the candidates that wait, null while there is none. `proven`
- * members are better than the seed.
- */
+/** Evolution between two cohorts. `reviews` are people's decisions on candidates, null without any; `proven` members beat the seed. */
 export const Learning = Schema.Struct({
   ...EvolutionState.fields,
   seed: Instruction.InstructionId,

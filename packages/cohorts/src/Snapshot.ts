@@ -34,10 +34,7 @@ export interface MemberSnapshot {
   readonly strata: MemberStats["tallies"]
 }
 
-/**
- * A candidate that is not a member. It waits for a review at its `place` among the proposed, or was `approved` or `rejected`
- * while others wait.
- */
+/** A candidate that is not a member: it waits for a review at its `place` in the proposal, or was `approved` or `rejected`. */
 export interface CandidateSnapshot {
   readonly id: Instruction.InstructionId
   readonly place: number

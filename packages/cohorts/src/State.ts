@@ -96,10 +96,7 @@ export interface State {
   readonly rewinds: ReadonlyArray<Rewind>
   /** Training cohorts opened on this branch and before it, and validation cohorts ever. */
   readonly opened: { readonly train: number; readonly validation: number }
-  /**
-   * Units of all closed training cohorts, on any branch; `lost` ones were not fully reported. Units of
-   * `across` cohorts were compared with those of the cohorts before.
-   */
+  /** Units of all closed training cohorts; `lost` ones were not fully reported, `across` cohorts were compared with those before. */
   readonly closed: { readonly units: number; readonly lost: number; readonly across: number }
   /** Some questions of the first cohorts, and whether one of them was asked again in a later one. */
   readonly questions: { readonly first: ReadonlyArray<Question.QuestionId>; readonly areRepeated: boolean }

@@ -26,10 +26,7 @@ export const JournalConfig = Schema.Struct({
   })
 })
 
-/**
- * The limits of a run, including work repeated after a crash; null is no limit. A run that reaches a limit stops with its state
- * saved, and continues once the limit is raised.
- */
+/** The limits of a run, repeated work included; null is no limit. At a limit it stops with its state saved, and can go on under another. */
 export const BudgetConfig = Schema.Struct({
   usd: Schema.NullOr(PositiveNumber).annotate({ description: "US dollars" }),
   rollouts: Schema.NullOr(PositiveInt).annotate({ description: "Rollouts of every kind" }),

@@ -15,10 +15,7 @@ export class AssetsError extends Schema.TaggedError<AssetsError>()("AssetsError"
 /** The folder of the built page; a published package includes it. */
 export const folder = fileURLToPath(new URL("../dist/page", import.meta.url))
 
-/**
- * Builds the page if it is missing or older than its sources, after `onBuild`. Without sources, as in a published
- * package, nothing is built.
- */
+/** Builds the page if it is missing or older than its sources, after `onBuild`. A published package has no sources, and builds nothing. */
 export const ensure = Effect.fn("Assets.ensure")(function* (onBuild: Effect.Effect<void>) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* Effect.orDie(fs.exists(sources)))) return

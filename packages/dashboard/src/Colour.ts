@@ -1,10 +1,7 @@
 /** The colours of instructions, on the page and in reports. */
 import type { CSSProperties } from "react"
 
-/**
- * The hue of an instruction, by its number: neighbouring numbers have very different hues. The seed is grey. A style sheet sets
- * the lightness for the theme.
- */
+/** The hue of an instruction: neighbouring numbers have very different ones. The seed is grey. A style sheet sets the lightness. */
 export const instructionStyle = (id: string | null): CSSProperties & Record<"--hue" | "--chroma", string> => {
   const number = id === null ? Number.NaN : Number.parseInt(id.replace(/\D+/gu, ""), 10)
   return Number.isNaN(number) || number === 0

@@ -1,7 +1,4 @@
-/**
- * Sends what changed of a JSON response instead of the whole (RFC 3229): a client names the version that it has in `if-none-match` and accepts
- * a JSON Patch in `a-im`.
- */
+/** Sends what changed of a JSON response (RFC 3229): a client names its version in `if-none-match` and accepts a JSON Patch in `a-im`. */
 import { createHash } from "node:crypto"
 import { Effect, JsonPatch, type Layer, type Schema } from "effect"
 import { type Headers, type HttpBody, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -6,10 +6,7 @@ import { Context, type Effect, type Layer, Schema } from "effect"
 import type { AnnotationEdit, AnnotationView } from "./view/Annotation.ts"
 import type { BaselineView } from "./view/OverviewView.ts"
 
-/**
- * Finds and opens runs, and keeps what users note about them beside their files, which it only reads: it cannot disturb a run that is
- * being written.
- */
+/** Finds and opens runs without disturbing those that are being written, and keeps what users note about them beside their files. */
 export class RunCatalog extends Context.Service<RunCatalog, RunCatalog.Interface>()("@inspo/dashboard/RunCatalog") {}
 
 export declare namespace RunCatalog {

@@ -1,10 +1,7 @@
 import { InvalidInput } from "@inspo/domain"
 import { Schema } from "effect"
 
-/**
- * A data file is invalid. `line` counts from 1 and is null for the whole file; `field` names the offending
- * field where there is one, and `value` shows what it holds, as JSON.
- */
+/** A data file is invalid. `line` counts from 1, null for the whole file; `value` shows what `field` holds, as JSON. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
   file: Schema.String,
   line: Schema.NullOr(Schema.Int),

@@ -3,10 +3,7 @@ import { Array, Effect, Random, Schema, String } from "effect"
 import { names } from "./internal/names.ts"
 import * as Templates from "./internal/templates.ts"
 
-/**
- * A fictional world: named entities and their facts. Every relation of an entity has exactly one value, so
- * a question that chains relations has exactly one answer.
- */
+/** A fictional world of entities with facts. Every relation has one value, so a question that chains relations has one answer. */
 export interface World {
   readonly seed: number
   readonly entities: ReadonlyArray<Entity>
@@ -84,10 +81,7 @@ export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", P
   }
 }
 
-/**
- * Draws a world. Equal seeds and sizes give equal worlds; other seeds give hold-out worlds in which the same words
- * name other entities.
- */
+/** Draws a world. Equal seeds and sizes give equal worlds; other seeds give hold-out worlds in which the same words name other entities. */
 export const make = Effect.fnUntraced(function* (
   seed: number,
   sizes: Sizes = defaultSizes

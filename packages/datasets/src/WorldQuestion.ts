@@ -72,10 +72,7 @@ export interface Generated {
   }
 }
 
-/**
- * Draws a world and questions about it. Every split has the shares of `mix`, and no two questions of any splits
- * ask for the same facts. Equal options give equal results.
- */
+/** Draws a world and questions about it in the shares of `mix`; no two ask for the same facts. Equal options give equal results. */
 export const generate = Effect.fn("WorldQuestion.generate")(function* (
   options: Options
 ): Effect.fn.Return<Generated, World.WorldError> {

@@ -1,9 +1,7 @@
 /** Conversations with a chat model that may call tools. */
 import { Schema } from "effect"
 
-/**
- * One message of a conversation. The results of the assistant's calls follow its message together, in the order of the calls.
- */
+/** One message of a conversation. The results of the assistant's calls follow its message together, in the order of the calls. */
 export type ChatMessage =
   | {
       readonly role: "system" | "user" | "assistant"

@@ -30,10 +30,7 @@ export interface Group extends Schema.Schema.Type<typeof Group> {}
 export const meanReward = (group: Pick<Group, "rewards">): number =>
   group.rewards.reduce((sum, reward) => sum + reward, 0) / group.rewards.length
 
-/**
- * The group of the trajectories of one (instruction, question) pair that did not fail; none when all did. All must share
- * the pair.
- */
+/** The group of the trajectories of one (instruction, question) pair that did not fail; none when all did. All must share the pair. */
 export const survivors = (dataSource: string, trajectories: ReadonlyArray<TrajectorySummary>): Option.Option<Group> => {
   const members = trajectories.filter((trajectory) => !isFailed(trajectory))
   return Array.isReadonlyArrayNonEmpty(members) ? Option.some(gather(dataSource, members)) : Option.none()

@@ -1,16 +1,10 @@
 /** JSON that people write into files, read without a change of its numbers. */
 
-/**
- * The value of a JSON text. An integer beyond 2^53, which no number holds exactly, becomes the text of its digits. Throws a
- * `SyntaxError` like `JSON.parse`.
- */
+/** The value of a JSON text. An integer beyond 2^53 becomes the text of its digits. Throws a `SyntaxError` like `JSON.parse`. */
 export const parse = (text: string): unknown =>
   JSON.parse(/\d{16}/u.test(text) ? text.replaceAll(token, (found) => (isInexact(found) ? `"${found}"` : found)) : text)
 
-/**
- * The members of a JSON object in their order, each value as it is written but without white space outside of texts; null
- * if the text is anything else.
- */
+/** The members of a JSON object in their order, each as it is written without white space; null if the text is anything else. */
 export const members = (text: string): ReadonlyArray<readonly [name: string, value: string]> | null => {
   if (!isObject(text)) return null
   const found: Array<readonly [string, string]> = []

@@ -26,10 +26,7 @@ export const off: boolean = false
 /** The constants of a method, by name. */
 export type Constants = Readonly<Record<string, Constant>>
 
-/**
- * How certain a formula is: `code` was read in the authors' code, `text` in their paper, and of `part` a detail or a constant
- * is not published.
- */
+/** How certain a formula is: read in the authors' `code`, in the `text` of their paper, or `part` of it is not published. */
 export type Certainty = "code" | "text" | "part"
 
 export interface Method<Name extends string = string, C extends Constants = Constants> {

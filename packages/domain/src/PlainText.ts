@@ -33,10 +33,7 @@ export const json = (value: unknown, longest: number): string => {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
-/**
- * A value as a line of JSON with its end. Other characters that some readers end a line at are escaped, such as U+2028 for
- * `node:readline` and `str.splitlines` of Python.
- */
+/** A value as a line of JSON. Other characters at which some readers end a line are escaped, such as U+2028. */
 export const jsonLine = (value: unknown): string =>
   `${JSON.stringify(value).replace(lineEnds, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`
 

@@ -1,10 +1,7 @@
 /** What calls to language models cost. */
 import { Schema } from "effect"
 
-/**
- * `calls` counts requests, including failed ones; `tokens` are input and output tokens together. `usd` is the price
- * in US dollars, or null if the price of a model is unknown.
- */
+/** `calls` counts requests, failed ones too; `tokens` are input and output together. `usd` is null if the price is unknown. */
 export const Spent = Schema.Struct({
   calls: Schema.Natural,
   tokens: Schema.Natural,

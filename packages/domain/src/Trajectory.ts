@@ -35,10 +35,7 @@ export const Turn = Schema.Struct({
 })
 export interface Turn extends Schema.Schema.Type<typeof Turn> {}
 
-/**
- * Why a trajectory ended: it answered, used up its turns, reached the context limit, produced an invalid last action, or
- * failed: a tool or the reward gave no answer.
- */
+/** Why a trajectory ended: an answer, no turns left, no context left, an invalid last action, or a tool or reward without an answer. */
 export const FinishReason = Schema.Literals([
   "answered",
   "turns-exhausted",
@@ -104,10 +101,7 @@ export const Trajectory = Schema.Struct({
 })
 export interface Trajectory extends Schema.Schema.Type<typeof Trajectory> {}
 
-/**
- * Whether the trajectory failed because of its environment. Such a trajectory is excluded from training, credit and every
- * mean, and is counted separately.
- */
+/** Whether the environment failed the trajectory: it is left out of training, credit and every mean, and counted separately. */
 export const isFailed = (trajectory: Pick<TrajectorySummary, "finishReason">): boolean =>
   trajectory.finishReason === "failed"
 

@@ -109,10 +109,7 @@ export const read = Effect.fn("Checkpoint.read")(function* (
   return { parameters, optimizer }
 })
 
-/**
- * Writes a file so that it is there in full or not at all, also after a power cut. Goes to its end when it is interrupted:
- * who writes the file next must not meet it half way.
- */
+/** Writes a file in full or not at all, also after a power cut. Not interruptible: the next writer must not meet it half way. */
 export const writeAtomically = (path: string, bytes: Uint8Array): Effect.Effect<void, CheckpointError> =>
   Effect.tryPromise({
     try: async () => {

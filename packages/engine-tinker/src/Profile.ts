@@ -15,10 +15,7 @@ type Reduction = "sum" | "sequence-mean"
 export interface Profile {
   readonly name: Exclude<ProfileName, "auto">
   readonly reduction: Reduction
-  /**
-   * The loss input that says which tokens count: `null` where advantages alone say it. With `shares` it carries each
-   * token's share of the loss, so that advantages go unscaled.
-   */
+  /** The loss input that says which tokens count, null where advantages do. With `shares` it carries each token's share of the loss. */
   readonly mask: { readonly name: string; readonly values: "bits" | "shares" } | null
   /** Stops as texts, or as ids of tokens, the end of sequence included because the server does not stop there by itself. */
   readonly stop: "texts" | "tokens"

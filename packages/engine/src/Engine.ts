@@ -22,10 +22,7 @@ export declare namespace Engine {
     ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, EngineError>
     /** Writes weights and optimizer state under `name`, atomically; returns a reference that `restore` accepts. */
     readonly save: (name: string) => Effect.Effect<CheckpointRef, EngineError>
-    /**
-     * Loads weights and optimizer state, or with `optimizer: "fresh"` the weights alone; the reference policy stays the
-     * initial one.
-     */
+    /** Loads weights and optimizer state, or with `optimizer: "fresh"` the weights alone; the reference policy stays the initial one. */
     readonly restore: (checkpoint: CheckpointRef, options?: RestoreOptions) => Effect.Effect<void, EngineError>
     /** Removes a checkpoint; a missing one is not an error. */
     readonly remove: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>

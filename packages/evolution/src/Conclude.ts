@@ -98,10 +98,7 @@ export const sequence = (pairs: ReadonlyArray<Pair>, risk = 0.05, bets?: Bounded
 export const claims = ["better", "no-worse", "worse", "worse-by-margin", "no-gain"] as const
 export type Claim = (typeof claims)[number]
 
-/**
- * The evidence for each claim, as a logarithm. A claim that is false ever reaches log(1 / risk) with a probability of at most `risk`,
- * however often one looks.
- */
+/** The evidence for each claim, as a logarithm. A false claim ever reaches log(1 / risk) with a probability of at most `risk`. */
 export type Evidence = Readonly<Record<Claim, number>>
 
 export const evidence = (pairs: ReadonlyArray<Pair>, margin: number): Evidence => {

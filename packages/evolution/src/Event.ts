@@ -60,10 +60,7 @@ export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
   again: Schema.Boolean
 })
 
-/**
- * The population after an evolution: accepted candidates join. They took the
- * places of `replaced`; `shortfall` places stay empty.
- */
+/** The population after an evolution: accepted candidates join. They took the places of `replaced`; `shortfall` places stay empty. */
 export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
   step: Count,
   parents: Schema.Array(Instruction.InstructionId),

@@ -3,10 +3,7 @@ import { InvalidInput, JsonText, Utf8 } from "@inspo/domain"
 import { parse } from "csv-parse/sync"
 import { Result } from "effect"
 
-/**
- * The rows of a CSV file with a head, or of a JSONL file, by its name. A value that is no text is its JSON as it is written; a
- * member that is null is none.
- */
+/** The rows of a CSV file with a head, or of a JSONL file, by its name. A value that is no text is its JSON; null is none. */
 export const parseFile = (file: string, written: string): ReadonlyArray<Record<string, string>> => {
   const text = written.replace(/^\uFEFF/u, "")
   if (/\.(jsonl|ndjson)$/iu.test(file))

@@ -19,10 +19,7 @@ export interface Changed {
 /** A prompt that was compared with the control. */
 export interface Compared {
   readonly prompt: Prompt
-  /**
-   * `better`, `no-worse` by more than the margin, or `worse`; each is wrong at a risk of 5 %, for all candidates together. A loss below
-   * the margin is no worse.
-   */
+  /** `better`, `no-worse` by more than the margin, or `worse`: each wrong at a risk of 5 %, for all candidates together. */
   readonly verdict: Verdict
   /** Whether it meets the requirement; null if there is none, or if that is not known. */
   readonly isMet: boolean | null

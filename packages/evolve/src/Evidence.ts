@@ -183,10 +183,7 @@ export const bounds = (
 ): ReadonlyArray<Bound> =>
   others.flatMap((prompt, index) => boundOf(original, prompt, index + 1, answers, sources.get(prompt.id)))
 
-/**
- * Whether at least {@link leastTried} prompts were asked, and the bounds of all are below `gain`. The newest was asked least, as a rule,
- * and leaves the question open.
- */
+/** Whether at least {@link leastTried} prompts were asked and none can gain `gain`; the newest, asked least, leaves the question open. */
 export const areBelow = (
   [original, ...others]: Prompts,
   answers: Answers,

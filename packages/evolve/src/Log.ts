@@ -68,10 +68,7 @@ export interface Log<State> {
   readonly write: (...events: ReadonlyArray<Event>) => Effect.Effect<void, FileFailed>
 }
 
-/**
- * A log, which goes on from a file if there is a place for one: what earlier processes left in flight is counted first. `onEvent` is
- * called after each new event.
- */
+/** A log, which goes on from a file if there is a place for one and counts first what was in flight. `onEvent` follows each event. */
 export const open = Effect.fnUntraced(function* <State, Fixed>(
   subject: Subject<State, Fixed>,
   place: Place | null,

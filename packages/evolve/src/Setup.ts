@@ -33,10 +33,7 @@ export type Complete = (
 export interface Completion {
   readonly text: string
   readonly usd?: number
-  /**
-   * `cut` if the answer reached a limit of tokens, `refused` if the model declined to write. Without `done`, a last prompt whose
-   * closing tag is missing is left out.
-   */
+  /** `cut` at a limit of tokens, `refused` if the model declined. Without `done`, a prompt whose closing tag is missing is left out. */
   readonly end?: "done" | "cut" | "refused"
 }
 
@@ -55,10 +52,7 @@ export interface EvolveOptions<P extends Prompt, Case, Output> {
   score(output: Output, input: Case, context: CallContext): Promise<number | Scored> | number | Scored
   readonly proposer: Complete | AiSdkModel | ReadonlyArray<string>
   readonly budget: { readonly calls: number; readonly usd?: number }
-  /**
-   * The most that a call and its score can cost in US dollars, so that no call starts that could pass `budget.usd`. By default, what
-   * the most expensive call so far did cost.
-   */
+  /** The most that a call and its score can cost in US dollars; by default, what the most expensive one so far did cost. */
   atMost?(prompt: P, input: Case): number
   /**
    * The most that a request of the proposer can cost in US dollars, where `left` is left of the budget: no request starts that could pass
@@ -219,10 +213,7 @@ export const testScores = 3
 /** The most scores besides the first of each output. */
 export const mostRescores = ({ test }: Setup): number => probes + (testScores - 1) * 2 * test.length
 
-/**
- * The different cases in their order, and how many repeat an earlier one. A case that is asked twice is no new evidence, and must not be
- * in the search and in the test.
- */
+/** The different cases in order, and how many repeat an earlier one: no case may be both in the search and in the test. */
 export const distinct = <Case>(
   all: Iterable<Case>
 ): { readonly distinct: ReadonlyArray<Case>; readonly repeated: number } => {

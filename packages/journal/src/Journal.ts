@@ -73,15 +73,10 @@ export declare namespace Journal {
   }
 }
 
-/**
- * How to open a journal: `create` a new one, `open` an existing one to continue writing, or `read-only`, which is possible
- * while a run writes to it.
- */
+/** How to open a journal: `create` a new one, `open` one to go on writing, or `read-only`, also while a run writes to it. */
 export type Mode = "create" | "open" | "read-only"
 
-/**
- * The version of the layout that this package reads and writes. Any other is refused.
- */
+/** The version of the layout that this package reads and writes. Any other is refused. */
 export const journalVersion = 2
 
 /** What a journal is. `file` is `:memory:` when nothing is kept, and names database and run where it is not a file. */

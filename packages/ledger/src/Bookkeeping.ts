@@ -59,10 +59,7 @@ export interface Bookkeeping {
     work: PaidOnce<A, E>,
     doing: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | BudgetReached | JournalError, R>
-  /**
-   * Does pieces of work together, and books each when `settle` gets its cost, by its key. Fails with `BudgetReached`,
-   * before anything is done, when they do not fit the budget.
-   */
+  /** Does pieces of work together; `settle` books each by its key. Fails with `BudgetReached` before anything is done. */
   readonly payEach: <A, E, R>(
     phase: Ledger.Phase,
     need: Ledger.Need,

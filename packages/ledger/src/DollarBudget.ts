@@ -4,10 +4,7 @@ import { Effect } from "effect"
 export interface DollarBudget {
   /** Whether a call can be paid, where all that run cost the most that they can. */
   readonly allows: (most: number | null) => boolean
-  /**
-   * Keeps what a call can cost; waits where that depends on what others will have cost. Null if it cannot be paid, else what is to be
-   * called with its price.
-   */
+  /** Keeps what a call can cost; waits where that depends on what others will have cost. Null if it cannot be paid. */
   readonly reserve: (most: number | null) => Effect.Effect<((usd: number) => void) | null>
 }
 

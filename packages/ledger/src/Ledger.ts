@@ -15,10 +15,7 @@ export const Phase = Schema.Literals([
 ])
 export type Phase = typeof Phase.Type
 
-/**
- * Amounts of what a run spends: rollouts; tokens, each once, of prompts and responses; calls to language models, the
- * proposer or a judge; US dollars; seconds.
- */
+/** Amounts of what a run spends: rollouts; tokens of prompts and responses; calls to language models; US dollars; seconds. */
 export const Amounts = Schema.Struct({
   rollouts: Schema.Finite,
   tokens: Schema.Finite,

@@ -11,10 +11,7 @@ export interface Sampled {
   readonly advantage: number
 }
 
-/**
- * A correction: the factor of the weight of each token, 1 where both programs agree. A rollout of factors 0 sends no datum but
- * counts in the shares of the others.
- */
+/** A correction: the factor of each token's weight. A rollout of factors 0 sends no datum but counts in the shares of the others. */
 export const correction = Method.rules<Sampled, ReadonlyArray<number>>()
 
 /** What treats each token by its own ratio. */

@@ -81,10 +81,7 @@ const member = (trajectory: Sampled, levels?: Levels): Member => {
   }
 }
 
-/**
- * Splits the groups of a step, in order, into mini-batches of `size` groups or of `size` members. The last one may be
- * smaller; none is empty.
- */
+/** Splits the groups of a step into mini-batches of `size` groups or members, in order. The last may be smaller; none is empty. */
 export const miniBatches = <A>(
   groups: ReadonlyArray<ReadonlyArray<A>>,
   size: number,

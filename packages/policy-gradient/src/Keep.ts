@@ -9,10 +9,7 @@ export interface Candidate {
   readonly truncated: boolean
 }
 
-/**
- * A choice of rollouts: whether each member of the groups of a step is trained. Those left out send no datum and do not count
- * in the shares of the others.
- */
+/** A choice of rollouts: which members of a step's groups are trained. The others send no datum and do not count in the shares. */
 export const keep = Method.rules<ReadonlyArray<ReadonlyArray<Candidate>>, ReadonlyArray<ReadonlyArray<boolean>>>()
 
 /** What keeps or drops whole groups. */

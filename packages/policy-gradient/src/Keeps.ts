@@ -25,10 +25,7 @@ export const named = ({ name: called }: Keep): Rule => keeps.find(({ name }) => 
 
 type Rule = Method.Rule<ReadonlyArray<ReadonlyArray<Candidate>>, ReadonlyArray<ReadonlyArray<boolean>>>
 
-/**
- * The further questions of dynamic sampling: as many as groups are missing, or 0 at the limit. `limit` counts batches of the
- * size of a step, and 0 sets none.
- */
+/** The further questions of dynamic sampling: as many as groups are missing, up to `limit` batches of a step; 0 sets no limit. */
 export const stillWanted = (
   groups: ReadonlyArray<ReadonlyArray<number>>,
   { limit, wanted }: { readonly wanted: number; readonly limit: number }

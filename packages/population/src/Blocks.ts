@@ -17,10 +17,7 @@ export interface Scored {
   readonly high: number
 }
 
-/**
- * The mean reward of one instruction in a block, in the worst and in the best case. `weight` is the inverse of its variance,
- * in units of the variance of one sample.
- */
+/** The mean reward of an instruction in a block, at worst and at best. `weight` is the inverse variance, in units of one sample's. */
 export interface Cell {
   readonly instruction: Instruction.InstructionId
   readonly weight: number

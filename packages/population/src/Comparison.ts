@@ -184,9 +184,7 @@ export const count = (
   return { ...comparison, precision, weighted, squares, freedom, exponents }
 }
 
-/**
- * Adds members; their e-processes begin. What the {@link Prior} expects of newcomers enters as one more observation.
- */
+/** Adds members; their e-processes begin. What the {@link Prior} expects of newcomers enters as one more observation. */
 export const enter = (
   comparison: Comparison,
   count: number,

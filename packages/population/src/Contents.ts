@@ -6,10 +6,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 const Numbers = Schema.Array(Schema.Finite)
 
-/**
- * The observation of an instruction in one step: the mean reward over all its trajectories in that step (r̄ of Eq. 6), and the
- * number of trajectories and groups behind it.
- */
+/** What is observed of an instruction in one step: its mean reward (r̄ of Eq. 6), and how many trajectories and groups are behind it. */
 export const WindowEntry = Schema.Struct({
   step: Schema.Int,
   mean: Trajectory.Reward,
@@ -37,10 +34,7 @@ export const Lifetime = Schema.Struct({
 })
 export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
 
-/**
- * Mean reward of a candidate on its verification set, the number of groups behind it, and, if it was compared, the rival and
- * the rival's mean.
- */
+/** Mean reward of a candidate in verification, the groups behind it, and the rival that it was compared with, if any, and its mean. */
 export const Verification = Schema.Struct({
   mean: Trajectory.Reward,
   groups: Count,

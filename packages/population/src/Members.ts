@@ -1,7 +1,4 @@
-/**
- * A population: its members with the evidence about them. Pure functions that load neither schemas nor services; the schemas are in
- * `Contents`.
- */
+/** A population: its members and the evidence about them. Pure functions without schemas and services; the schemas are in `Contents`. */
 import * as Option from "effect/Option"
 import * as InvalidInput from "@inspo/domain/InvalidInput"
 import type { Instruction } from "@inspo/domain"
@@ -60,9 +57,7 @@ const idOf = (place: number): Instruction.InstructionId => {
 
 const isId = (id: string): id is Instruction.InstructionId => id !== ""
 
-/**
- * Adds newcomers as one entry, after the present members and without evidence. Throws `InvalidInput` on the id of a member.
- */
+/** Adds newcomers as one entry, after the present members and without evidence. Throws `InvalidInput` on the id of a member. */
 export const add = (population: Contents, newcomers: ReadonlyArray<Newcomer>): Contents => {
   if (newcomers.length === 0) return population
   const present = new Set(ids(population))

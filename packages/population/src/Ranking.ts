@@ -8,10 +8,7 @@ export type Ranking = (population: Contents, values: ReadonlyArray<Value>) => Re
 /** Members of equal value stay in the order of the population, as in a stable sort. */
 export const stable: Ranking = (population, values) => population.members.toSorted(byValue(values))
 
-/**
- * Members of equal value: the one with more observed groups first, then the older. This order is total, so the result
- * does not depend on the order of the population.
- */
+/** Equal values: the member with more groups first, then the older; a total order, whatever the order of the population. */
 export const explored: Ranking = (population, values) =>
   population.members.toSorted(Order.combineAll([byValue(values), byGroups, byAge]))
 

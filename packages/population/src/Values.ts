@@ -1,7 +1,4 @@
-/**
- * The value of an instruction: the moving average of its mean reward per step (Eq. 6), with an option for each point that the
- * paper leaves open.
- */
+/** The value of an instruction: the moving average of its mean reward per step (Eq. 6), with an option where the paper leaves one open. */
 import * as Arr from "effect/Array"
 import { sumAll } from "effect/Number"
 import * as Option from "effect/Option"
@@ -57,10 +54,7 @@ export interface Choices {
   /** The value of an instruction that was never sampled: 0, or the mean of the known values. */
   readonly unseen: "zero" | "mean"
   readonly ties: Ranking.Ties
-  /**
-   * How I* is chosen while no value is known, such as right after a reset: by value, or by lifetime mean and, for an
-   * instruction without one, by its verification score.
-   */
+  /** How I* is chosen while no value is known, as after a reset: by value, or by lifetime mean, else verification score. */
   readonly best: "value" | "evidence"
   /** How a missing reward counts; by default `worst`. */
   readonly missingRewards?: MissingRewards

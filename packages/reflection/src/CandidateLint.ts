@@ -73,10 +73,7 @@ export interface Rules {
   readonly observations?: ReadonlyArray<string>
 }
 
-/**
- * The length cap of the revisions of a text, in words: 700, which are about 1,000 tokens and a quarter of the paper's longest
- * prompt, or half as much again as the text has.
- */
+/** The length cap of revisions, in words: 700, about a quarter of the paper's longest prompt, or half as much again as the text has. */
 export const maxWordsOf = (text: string): number => Math.max(700, Math.ceil(1.5 * squash(text).split(" ").length))
 
 const defaultActions: ReadonlyArray<string> = ["search", "answer"]

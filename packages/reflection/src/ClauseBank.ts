@@ -39,10 +39,7 @@ function nested(texts: ReadonlyArray<string>): string | undefined {
   return text === undefined ? undefined : `wordings of which none is within another, as ${JSON.stringify(text)} is`
 }
 
-/**
- * What the offline proposers write. Half of the texts are useful in a world of multi-hop questions, half are
- * neutral or harmful: only rewards distinguish them.
- */
+/** What the offline proposers write: half is useful for multi-hop questions, half neutral or harmful. Only rewards distinguish them. */
 export const clauses: ReadonlyArray<Clause> = [
   {
     id: "search-first",

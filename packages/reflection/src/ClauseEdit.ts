@@ -37,10 +37,7 @@ export const read = (bank: ReadonlyArray<Clause>, instruction: string): AdvisedI
 export const write = ({ advice, base }: AdvisedInstruction): string =>
   [base, ...advice.map(({ text }) => text)].filter((part) => part !== "").join(" ")
 
-/**
- * Gives advice. It takes the place of another wording of itself and of advice to do the opposite; otherwise it comes
- * last.
- */
+/** Gives advice. It takes the place of another wording of itself and of advice to do the opposite; otherwise it comes last. */
 export const put = ({ advice, base }: AdvisedInstruction, given: Advice): AdvisedInstruction => {
   const place = advice.findIndex((one) => contradicts(one, given))
   const others = advice.filter((one) => !contradicts(one, given))

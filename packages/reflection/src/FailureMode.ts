@@ -29,10 +29,7 @@ export const description: Readonly<Record<FailureMode, string>> = {
   other: "failed in another way"
 }
 
-/**
- * How an agent acts: `actions` are what it may do by itself, `answer` and the tools that it calls; `readsTags` is false where
- * what it writes counts unchanged.
- */
+/** How an agent acts: `actions` by itself, `answer` and its tools; `readsTags` is false where what it writes counts unchanged. */
 export interface Protocol {
   readonly actions: ReadonlyArray<string>
   readonly readsTags: boolean

@@ -19,10 +19,7 @@ export const forms =
   "openai:MODEL, anthropic:MODEL, google:MODEL, the address of a server with a chat completions API, as URL#MODEL, or of a gateway, as " +
   "PROVIDER+URL#MODEL"
 
-/**
- * Reads `openai:gpt-4.1-mini`, `http://127.0.0.1:11434/v1#qwen3` or `anthropic+https://gateway.example#claude-haiku-4-5`; null for
- * another text.
- */
+/** Reads `openai:gpt-4.1-mini`, `http://127.0.0.1:11434/v1#qwen3` or `anthropic+https://gateway.example#claude-haiku-4-5`, else null. */
 export const parse = (text: string): ModelName | null => {
   const [, provider, model = ""] = /^(openai|anthropic|google):(.+)$/u.exec(text) ?? []
   if (isProvider(provider)) return { provider, model, url: null, text }

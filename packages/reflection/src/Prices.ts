@@ -3,10 +3,7 @@ import type { Spent } from "@inspo/domain"
 import * as ListedPrices from "./internal/ListedPrices.ts"
 import type { ModelPrice } from "./ProposerModel.ts"
 
-/**
- * List prices in US dollars per million tokens, for prompts of up to 200,000 tokens, of the text models that OpenAI, Anthropic
- * and Google served on {@link listedOn}.
- */
+/** List prices in US dollars per million tokens, of prompts up to 200,000 tokens, of the models served on {@link listedOn}. */
 export const listed: ReadonlyArray<ModelPrice> = ListedPrices.rows
 
 /** The day of the list, as YYYY-MM-DD. */
@@ -18,10 +15,7 @@ export interface Tokens {
   readonly output: number
 }
 
-/**
- * The price of a model, or null where it is not known or no model is named. A name may end with a date (`-20250929`, `-2025-04-14`) that its row
- * leaves out.
- */
+/** The price of a model, null where it is not known. A name may end with a date that its row leaves out (`-20250929`). */
 export const priceOf = (model: string | null, own: ReadonlyArray<ModelPrice>): ModelPrice | null => {
   if (model === null) return null
   const undated = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/u, "")

@@ -75,10 +75,7 @@ low scores have, and do not write any of them again.`
 const ofEqualScores = `So far none does better than another: do not write any of them
 again, nor others that ask for the same, but instructions that go about the task in other ways.`
 
-/**
- * What a proposer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing
- * else.
- */
+/** What a proposer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing else. */
 export const ofRecords = (records: ReadonlyArray<ReflectiveRecord>, name?: string): PromptTemplate => {
   const has = (part: "task" | "transcript" | "feedback" | "expected") =>
     records.some(({ [part]: said = "" }) => (typeof said === "object" && "turns" in said ? true : said.length > 0))

@@ -56,10 +56,7 @@ export interface ModelCall {
   readonly atMost: Spent.Spent
 }
 
-/**
- * Why a proposer stopped writing: it was done, it reached the limit of tokens, it or its provider declined, or something
- * else.
- */
+/** Why a proposer stopped writing: it was done, it reached the limit of tokens, it or its provider declined, or something else. */
 export const AnswerEnd = Schema.Literals(["done", "cut", "refused", "other"])
 export type AnswerEnd = typeof AnswerEnd.Type
 
@@ -131,10 +128,7 @@ export const isPermanent = (kind: ProposerErrorKind): boolean => permanent.has(k
 export const ProposerFailure = Schema.Struct({ kind: ProposerErrorKind, message: Schema.String })
 export interface ProposerFailure extends Schema.Schema.Type<typeof ProposerFailure> {}
 
-/**
- * The proposer could not answer; `reason` says why and how to fix it, `spent` what was paid for all the same. Without a
- * `kind` it is an `other`.
- */
+/** The proposer could not answer; `reason` says why and how to fix it, `spent` what was paid. Without a `kind` it is an `other`. */
 export class ProposerError extends Schema.TaggedError<ProposerError>()("ProposerError", {
   proposer: Schema.String,
   reason: Schema.String,

@@ -6,10 +6,7 @@ import * as Server from "./internal/Server.ts"
 import * as ServerFault from "./internal/ServerFault.ts"
 import type { ProposerErrorKind } from "./Proposer.ts"
 
-/**
- * What distinguishes one protocol of language models from another: addresses, headers and bodies. {@link make} does the rest, so a
- * provider is data and two pure functions.
- */
+/** What distinguishes one protocol of language models from another, as data and two pure functions; {@link make} does the rest. */
 export interface Provider {
   /** The name errors use. */
   readonly name: string
@@ -32,10 +29,7 @@ export interface Provider {
   readonly read: (body: string) => Result.Result<ReadonlyArray<AnswerPart>, string>
 }
 
-/**
- * What is asked of a model. `tools` are those that it may call. The limit of tokens covers thoughts too; temperature null leaves it to
- * the provider.
- */
+/** What is asked of a model, and the tools that it may call. The limit of tokens covers thoughts; temperature null is the provider's. */
 export interface TextRequest {
   readonly model: string
   readonly messages: ReadonlyArray<DomainChat.ChatMessage>

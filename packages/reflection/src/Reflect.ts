@@ -36,10 +36,7 @@ export interface Reflection {
 /** The most records that are shown of work whose host does not say which. */
 export const mostRecords = 11
 
-/**
- * The records to show of much work: the worst, and the best of those that are better, about one in four. Among equal scores the
- * first come first.
- */
+/** The records to show of much work: the worst, and about one in four of the best that are better. Of equals the first. */
 export const chosen = <A extends Pick<ReflectiveRecord, "score">>(
   work: ReadonlyArray<A>,
   most: number

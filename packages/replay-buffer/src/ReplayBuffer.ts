@@ -60,10 +60,7 @@ export interface Choices {
   readonly capacitySteps: number
   /** The most experiences kept per question, at least 1: the latest, then those of lowest reward; null keeps all. */
   readonly perQuestionCap: number | null
-  /**
-   * Whose failures: any of the latest step, or the parent's own, the latest first, and of as many questions as possible
-   * before one repeats.
-   */
+  /** Whose failures: any of the latest step, or the parent's own, the latest first, of as many questions as possible. */
   readonly failures: "any" | "own"
   /**
    * D_B: drawn uniformly over experiences, with replacement, so that questions may repeat and may include reflected ones; a
@@ -83,10 +80,7 @@ export const empty: Contents = { experiences: [] }
 export const latest = (options: Pick<Choices, "capacitySteps">): Interface =>
   make({ ...options, perQuestionCap: null, failures: "any", questions: "subset" })
 
-/**
- * A ring of `capacitySteps` steps with a cap per question. Failures are the parent's own.
- * Verification questions are distinct and disjoint from `exclude`.
- */
+/** A ring of `capacitySteps` steps with a cap per question. Failures are the parent's own, verification questions not in `exclude`. */
 export const own = (options: Pick<Choices, "capacitySteps" | "perQuestionCap">): Interface =>
   make({ ...options, failures: "own", questions: "distinct" })
 

@@ -4,10 +4,7 @@ import { type Instruction, PlainText } from "@inspo/domain"
 /** Widest line of any output; narrower terminals get shorter lines, wider ones do not get longer ones. */
 export const maximumColumns = 80
 
-/**
- * Breaks a text into lines of at most `columns` characters at spaces; only a longer word is cut. A command
- * in backticks is a word where it fits. Nothing in it is hidden.
- */
+/** Breaks a text at spaces into lines of at most `columns` characters; a command in backticks stays whole where it fits. */
 export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""

@@ -72,10 +72,7 @@ export const abridged = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> =>
 /** Words around a change that show its place. */
 const context = 3
 
-/**
- * The difference of a text from its parent, in at most `most` characters: the added words, or else a minus and the removed
- * words. Without a parent, the start of the text.
- */
+/** What differs from the parent, in at most `most` characters: added words, or else a minus and removed ones; else its start. */
 export const distinction = (parent: string | null, text: string, most: number): string => {
   const pieces = parent === null ? [] : wordDiff(parent, text)
   const of = (kind: Piece["kind"]) =>

@@ -3,10 +3,7 @@ import { Question } from "@inspo/domain"
 import { Schema } from "effect"
 import type { ScoredPassage } from "./Search.ts"
 
-/**
- * The `/retrieve` protocol of Search-R1's retrieval servers (also verl's): one POST with all queries, one list of
- * documents per query as the answer.
- */
+/** The `/retrieve` protocol of Search-R1's and verl's retrievers: all queries in one POST, a list of documents for each. */
 export const path = "/retrieve"
 
 /** A `topk` of null, 0 or none means the server's default. Clients should ask for scores: some servers fail without. */

@@ -11,10 +11,7 @@ export interface Unjudged {
   readonly reason: string
 }
 
-/**
- * Asks the language model until `read` reads its reply, a few times at most, and says what that cost. `expected` is what it was to
- * write.
- */
+/** Asks the language model until `read` reads its reply, a few times at most, with the cost. `expected` says what it was to write. */
 export const make = Effect.fnUntraced(function* ({
   attempts = JudgePrompt.defaultAttempts,
   concurrency = 8,

@@ -8,20 +8,14 @@ export interface RewardFunction {
   readonly score: (attempt: ScoredEpisode) => Effect.Effect<Scored, RewardError>
 }
 
-/**
- * The extracted final answer, or null when there is none, and its reward in [0, 1]; `spent` is what scoring cost, where
- * that is anything.
- */
+/** The final answer, null if there is none, and its reward in [0, 1]; `spent` is what scoring cost, where that is anything. */
 export interface Scored {
   readonly answer: string | null
   readonly reward: number
   readonly spent?: Spent.Spent
 }
 
-/**
- * An attempt could not be scored, so nothing is known of its worth; `reason` says why and how to fix it, `spent` what
- * trying cost, where that is anything.
- */
+/** An attempt could not be scored; `reason` says why and how to fix it, `spent` what trying cost, where that is anything. */
 export class RewardError extends Schema.TaggedError<RewardError>()("RewardError", {
   reward: Schema.String,
   reason: Schema.String,

@@ -6,10 +6,7 @@ import * as ResponseFormat from "./ResponseFormat.ts"
 import type { RewardFunction } from "./RewardFunction.ts"
 import { Scope } from "./Scope.ts"
 
-/**
- * A reward that a config can name. It scores an attempt by itself, by a language model or by a program; what a model or a program
- * needs is loaded only by runs that use it.
- */
+/** A reward that a config can name: by itself, by a language model or by a program, which only runs that use it load. */
 export type RewardKind<Name extends string = string> = Named<Name> & (OfAttempt | OfModel | OfProgram)
 
 interface Named<Name extends string> extends Choice.Named {

@@ -126,10 +126,7 @@ export interface Conversation {
   readonly call: (tool: string, input: string) => Program<Reply>
   /** Shows the policy the result of its last turn. */
   readonly show: (text: string) => Program<void>
-  /**
-   * What the policy writes for a separate prompt, outside the conversation; none if the context has no room for it.
-   * `name` distinguishes several within a turn.
-   */
+  /** What the policy writes for a prompt outside the conversation, named within a turn; none if the context has no room. */
   readonly aside: (name: string, prompt: ReadonlyArray<Message>, stop: ReadonlyArray<string>) => Program<string | null>
   /**
    * What the policy writes if it is shown this text now; neither is part of the conversation. It is the answer that was asked

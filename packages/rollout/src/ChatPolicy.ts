@@ -83,10 +83,7 @@ export interface ChatRequest {
   readonly tools: ReadonlyArray<Chat.ToolDefinition>
 }
 
-/**
- * A message of a chat model, with its tool calls, if any. Tokens are those that its provider counts: `input` is the whole
- * conversation before it.
- */
+/** A message of a chat model, with its tool calls. Tokens as its provider counts: `input` is the whole conversation before it. */
 export const ChatAnswer = Schema.Struct({
   text: Schema.String,
   calls: Schema.optionalKey(Schema.Array(Chat.ToolCall)),

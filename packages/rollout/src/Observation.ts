@@ -61,10 +61,7 @@ export const make = (tokenizer: Tokenizer, text: string, limit: number): Observa
   return fit(Math.min(tokens.length, limit))
 }
 
-/**
- * The text of {@link make} where only a measure of tokens is known, which must not shrink when a text grows; null if not even an empty
- * observation fits.
- */
+/** The text of {@link make} by a measure of tokens that must not shrink as a text grows; null if no observation fits. */
 export const within = (countTokens: (text: string) => number, text: string, limit: number): string | null => {
   const shown = ` ${neutralise(text).trim()}`
   const cutTo = (length: number) => observed(shown.slice(0, length).replace(halfCharacter, ""))

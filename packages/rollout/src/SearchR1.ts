@@ -1,9 +1,7 @@
 /** The text processing of the Search-R1 code, case by case. The agent `search-r1-exact` uses it. */
 import { PythonText, Question, type Trajectory } from "@inspo/domain"
 
-/**
- * A turn up to its first `</search>`, even after an `</answer>`; without one, up to its first `</answer>`.
- */
+/** A turn up to its first `</search>`, even after an `</answer>`; without one, up to its first `</answer>`. */
 export const cut = (text: string): string => upTo(text, "</search>") ?? upTo(text, "</answer>") ?? text
 
 /** The action of a turn: its first closed search or answer, wherever the other tags are. It may be empty. */

@@ -22,10 +22,7 @@ export interface Tool {
   readonly name: string
   /** One sentence for the policy: how to call it and what it does. */
   readonly description: string
-  /**
-   * How it is offered to a policy with native tool calls, whose arguments are then its input, as JSON. By default it takes one
-   * text.
-   */
+  /** How it is offered to a policy with native tool calls, whose arguments are then its input, as JSON. By default it takes one text. */
   readonly native?: Pick<Chat.ToolDefinition, "description" | "parameters">
   /** One reply per input, in their order. Inputs come without surrounding white space. */
   readonly run: (inputs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Reply>, ToolFailure>

@@ -28,10 +28,7 @@ export const proportion = (successes: number, n: number): Proportion => ({
   ci95: shareInterval(successes, n, 0.95)
 })
 
-/**
- * The interval of {@link proportion} at another `level`. `successes` may be the sum of numbers in [0, 1], such as rewards, whose mean
- * varies no more than a share.
- */
+/** The interval of {@link proportion} at another `level`. `successes` may be a sum of numbers in [0, 1], such as rewards. */
 export const shareInterval = (successes: number, n: number, level: number): Interval => [
   successes <= 0 ? 0 : jstat.beta.inv((1 - level) / 2, successes, n - successes + 1),
   successes >= n ? 1 : jstat.beta.inv((1 + level) / 2, successes + 1, n - successes)

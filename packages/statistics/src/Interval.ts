@@ -69,10 +69,7 @@ export const meanDifference = (differences: ReadonlyArray<number>): MeanDifferen
   return { mean, ci95: [mean - half, mean + half], n }
 }
 
-/**
- * Half of a 95 % interval of the mean of `n` independent numbers in [0, 1] by the normal distribution, at the largest
- * variance that these can have, 1/4.
- */
+/** Half of a 95 % interval of the mean of `n` numbers in [0, 1] by the normal distribution, at the largest variance, 1/4. */
 export const halfWidth = (n: number): number => z95 * Math.sqrt(largestVariance / n)
 
 const largestVariance = 1 / 4

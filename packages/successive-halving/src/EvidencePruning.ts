@@ -9,10 +9,7 @@ import type { Entrants } from "./Decisions.ts"
 import { type Interface as Removal, recordWith } from "./Halving.ts"
 import type { Interface as Admission } from "./Replacement.ts"
 
-/**
- * `delta` is the risk over the whole life, above 0 and below 1, by default 0.05; `parents` is N_parent, the fewest members that a
- * pruning leaves, by default 1.
- */
+/** `delta` is the risk over the whole life, 0.05 by default; `parents` is N_parent, the fewest members left, by default 1. */
 export interface Options {
   readonly delta?: number
   readonly parents?: number

@@ -24,20 +24,14 @@ export interface Interface {
   ) => ReadonlyArray<Population.Member>
 }
 
-/**
- * `parents` is N_parent, at least 1, which is the default: a pruning leaves at least that many members, and at least `floor`. `ties` overrides how
- * the rule ranks equals.
- */
+/** `parents` is N_parent, by default 1: a pruning leaves at least so many, and `floor`. `ties` overrides how equals rank. */
 export interface BottomHalfOptions {
   readonly parents?: number
   readonly floor?: number
   readonly ties?: Ranking.Ties
 }
 
-/**
- * As in the paper: prunes ⌊size / 2⌋ of the current population, never below N_parent (7 → 4 → 2 → 1). Ties keep
- * the order of the population.
- */
+/** As in the paper: prunes ⌊size / 2⌋, never below N_parent (7 → 4 → 2 → 1). Ties keep the order of the population. */
 export const bottomHalf = (options: BottomHalfOptions = {}): Interface =>
   halving(options, {
     name: "bottom-half",

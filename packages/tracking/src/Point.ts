@@ -119,10 +119,7 @@ export const history = (folding: Folding, events: ReadonlyArray<RunEvent>): Read
   return points
 }
 
-/**
- * What the stored trajectories of a step report to trackers beyond its event: the records of kind `trajectory` that its groups
- * name. Records that cannot be read are left out.
- */
+/** What the stored trajectories of a step report to trackers beyond its event. Records that cannot be read are left out. */
 export const ofTrajectories = (step: number, records: Iterable<unknown>): Point => {
   const turns = Array.from(records, (record) => decodeTurns(record)).flatMap(Option.toArray)
   return { step, samples: turns.length === 0 ? [] : [one("turns/mean", mean(turns.map((stored) => stored.turns)))] }

@@ -96,10 +96,7 @@ export interface Progress {
   readonly verified: ReadonlyArray<Pick<Verdict, "accepted">>
 }
 
-/**
- * `rounds` is the largest number of rounds, by default 1; with `fill` the best rejected candidates take the places left after
- * them.
- */
+/** `rounds` is the largest number of rounds, by default 1; with `fill` the best rejected candidates take the places left after them. */
 export interface Options {
   readonly rounds?: number
   readonly fill?: boolean

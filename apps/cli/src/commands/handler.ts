@@ -16,10 +16,7 @@ export const handler =
       typeof input === "object" && input !== null && "json" in input && input.json === true
     )
 
-/**
- * The same for a command that has nothing to save: a signal ends it immediately, also during a computation, as it
- * ends any program. Shells show that as exit code 130 or 143.
- */
+/** For a command with nothing to save: a signal ends it at once, also during a computation, which shells show as exit code 130 or 143. */
 export const reader =
   <I, A, E, R>(load: () => Promise<(input: I) => Effect.Effect<A, E, R>>) =>
   (input: I): Effect.Effect<A, E, R> =>

@@ -7,10 +7,7 @@ import { Effect, FileSystem, Schema } from "effect"
 /** Packages whose code cannot change the results of a run. */
 const indifferent: ReadonlySet<string> = new Set(["@inspo/evolve", "@inspo/journal", "@inspo/http"])
 
-/**
- * SHA-256 of the sources that decide the results of a run: all packages of this project that the program depends on.
- * Comments count, tests do not.
- */
+/** SHA-256 of the sources that decide the results of a run: all packages of this project that the program uses, without their tests. */
 export const codeHash = Effect.fn("CodeHash.codeHash")(function* () {
   const fs = yield* FileSystem.FileSystem
   const own = fileURLToPath(new URL("../../package.json", import.meta.url))

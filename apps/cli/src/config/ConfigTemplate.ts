@@ -2,10 +2,7 @@ import { Document, isMap, isScalar, type YAMLMap } from "yaml"
 import { Text } from "@inspo/report"
 import { configKeys } from "./ConfigKeys.ts"
 
-/**
- * A config, or a part of one, as a commented YAML file: each key has a comment with its meaning and type. `schema` is the file
- * with the JSON Schema, for editors.
- */
+/** A config, or a part of one, as YAML in which each key has its meaning and type as a comment. `schema` is the JSON Schema for editors. */
 export const configTemplate = (config: object, introduction: string, schema: string): string => {
   const document = new Document(config)
   document.commentBefore = [` yaml-language-server: $schema=${schema}`, ...comment(introduction, 0)].join("\n")

@@ -88,10 +88,7 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
   return loaded(config, splits, passages, questionFile)
 })
 
-/**
- * The splits of the rows, if they have training questions and others; else fixed shares, equal for all seeds, so that runs
- * are comparable.
- */
+/** The splits of the rows, if they have training questions and others; else fixed shares, the same for all seeds. */
 const split = (questions: ReadonlyArray<SearchR1.FileQuestion>) => {
   const named = Map.groupBy(questions, (question) => question.split)
   const {

@@ -14,10 +14,7 @@ export const distance = (left: string, right: string): number => {
   return row[right.length] ?? 0
 }
 
-/**
- * The closest known name: one with the same last part or parts (`groupSize` for `rollout.groupSize`), else the one with the fewest
- * edits, up to a third of its length.
- */
+/** The closest known name: one with the same last part, or last two, else the one with the fewest edits, up to a third of its length. */
 export const nearest = (name: string, known: ReadonlyArray<string>): Option.Option<string> => {
   const lower = name.toLowerCase()
   const scored = known.map((candidate) => {

@@ -42,10 +42,7 @@ export type RemoteConfig = Omit<RunConfig["engine"], "url"> & {
 /** How samples and gradients are encoded; `auto` is protobuf where the server accepts it. */
 export type Encoding = "auto" | "json" | "protobuf"
 
-/**
- * The engine of a server. Its tokenizer is read from `tokenizer`; only `inspo engine serve` does not need one, because its
- * model is the embedded one.
- */
+/** The engine of a server, with the tokenizer of `tokenizer`; only `inspo engine serve` needs none: its model is the embedded one. */
 export const layer = (config: RemoteConfig, options: RemoteOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -1,9 +1,6 @@
 import { Schema } from "effect"
 
-/**
- * The state of one part: `ready`; `failed`, which prevents a run from starting; or `unsure`, such as a server that is
- * busy at the moment.
- */
+/** The state of one part: `ready`; `failed`, which prevents a start; or `unsure`, such as a server that is busy at the moment. */
 export const Check = Schema.Struct({
   part: Schema.Literals(["policy", "proposer", "judge", "retriever", "engine", "tools"]),
   status: Schema.Literals(["ready", "unsure", "failed"]),

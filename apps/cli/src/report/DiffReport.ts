@@ -41,10 +41,7 @@ export const compareTexts = (from: Named, to: Named): TextDifference => ({
   pieces: wordDiff(from.text, to.text)
 })
 
-/**
- * Two instructions as one text: words that left in red and words that came in green or, without colours, between `[-` and
- * `-]` and between `{+` and `+}`.
- */
+/** Two instructions as one text, without colours with removed words between `[-` and `-]` and added ones between `{+` and `+}`. */
 export const textLines = ({ from, pieces, to }: TextDifference, style: Style): ReadonlyArray<string> => {
   if (from.name === to.name)
     return [PlainText.escape(`${from.name} is both: there is one instruction, and nothing to compare.`)]

@@ -33,10 +33,7 @@ export const Baseline = Schema.Struct({
 })
 export interface Baseline extends Schema.Schema.Type<typeof Baseline> {}
 
-/**
- * What a finished run amounts to: the document that `--json` prints, and a public contract. `evaluation` is empty and
- * `baseline` null when the config asks for no evaluation.
- */
+/** What `--json` prints of a finished run, a public contract. Without evaluation, `evaluation` is empty and `baseline` null. */
 export const Summary = Schema.Struct({
   runDir: Schema.String,
   randomSeed: Count,

@@ -111,10 +111,7 @@ interface FindOrExecuteOptions extends Pick<ExecuteOptions, "code" | "config" | 
   readonly reporter: Reporter
 }
 
-/**
- * The finished run of a config in its own directory: read if it exists, continued if it was stopped, else executed. Fails if
- * the directory holds the run of another config.
- */
+/** The finished run of a config: read if it exists, continued if it was stopped, else executed. Fails on a run of another config. */
 export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* (options: FindOrExecuteOptions) {
   const fs = yield* FileSystem.FileSystem
   const { config, directory, reporter } = options

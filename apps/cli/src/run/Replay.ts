@@ -13,10 +13,7 @@ export interface ReplayInput {
   readonly directory: string
 }
 
-/**
- * Replays a run from its journal, without an engine, a proposer or a tool, and compares every event and every state
- * with those committed. Exit code 1 at the first difference.
- */
+/** Replays a run from its journal alone and compares events and states with those committed. Exit code 1 at the first difference. */
 export const replay = Effect.fn("Replay.replay")(function* ({ directory }: ReplayInput) {
   yield* Effect.annotateCurrentSpan({ directory })
   const began = yield* Clock.currentTimeMillis

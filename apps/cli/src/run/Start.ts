@@ -33,10 +33,7 @@ export interface StartInput extends Input, Trackers.TrackingInput {
   readonly quiet: boolean
 }
 
-/**
- * Starts a new run in its own directory, which is created only after the config, the data and the servers that they name were
- * checked.
- */
+/** Starts a new run in its own directory, which is created only after the config, the data and the servers that they name were checked. */
 export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const launchedAt = yield* Clock.currentTimeMillis
   const config = yield* fromInput(input)

@@ -52,10 +52,7 @@ export const listen = Effect.fn("MissingTail.listen")(function* (directory: stri
   } satisfies Noted
 })
 
-/**
- * What the files of a directory, read before its journal, show beyond it; null if they show no more, or if a run writes to
- * both meanwhile, which is not damage.
- */
+/** What the files show beyond the journal, read after them; null if nothing, or if a run writes to both meanwhile, which is no damage. */
 export const find = Effect.fnUntraced(function* (
   directory: string,
   noted: Noted,
@@ -85,10 +82,7 @@ export const setAside = Effect.fnUntraced(function* (
   yield* appendTiming(directory, accepted(launchedAt, step))
 })
 
-/**
- * What the files show beyond the journal, or null. They are written after the journal has committed, so a journal that is
- * behind them has lost commits.
- */
+/** What the files show beyond the journal, or null. They are written after each commit: a journal behind them has lost commits. */
 const compare = (
   noted: Noted,
   events: ReadonlyArray<RunEvent>,

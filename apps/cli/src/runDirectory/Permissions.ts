@@ -6,10 +6,7 @@ import { commandOf } from "@inspo/reward"
 import { Credentials } from "@inspo/tracking"
 import { modelSetting, type Section } from "../proposer/Settings.ts"
 
-/**
- * One thing that a directory may make a command do; `id` identifies it, and `says` shows it, an address without its
- * credentials.
- */
+/** One thing that a directory may make a command do; `id` identifies it, and `says` shows it, an address without its credentials. */
 export interface Permission {
   readonly id: string
   readonly says: string

@@ -26,10 +26,7 @@ export const ensureUnasked = Effect.fn("Trust.ensureUnasked")(function* (
   if (open.length > 0) yield* settle(directory, open, yield* TrustFlag)
 })
 
-/**
- * The same for a config with settings of the command line: what the directory itself names needs consent, what the user adds
- * does not.
- */
+/** The same for a config with settings of the command line: what the directory itself names needs consent, what the user adds does not. */
 export const ensureChanged = Effect.fn("Trust.ensureChanged")(function* (
   directory: string,
   { after, before, use }: { readonly before: RunConfig; readonly after: RunConfig; readonly use: Use }

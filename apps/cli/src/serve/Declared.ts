@@ -53,10 +53,7 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
   return { ...configured, populations: [...configured.populations, ...seeded] }
 })
 
-/**
- * Creates the missing ones, all or none. An existing one gets the declared settings that can change; differences in the others
- * are logged.
- */
+/** Creates the missing ones, all or none. Existing ones get the settings that can change; differences in the others are logged. */
 export const ensure = Effect.fnUntraced(function* (
   populations: Populations["Service"],
   declared: ReadonlyArray<Declared>

@@ -40,10 +40,7 @@ export interface Options extends Pick<Guard.Options, "answer" | "keys" | "maxBod
   readonly ownHealth?: boolean
 }
 
-/**
- * Serves routes until the scope closes, behind the guard of every server, and returns the server's URL. `name` is what an
- * error calls it.
- */
+/** Serves routes behind the guard of every server until the scope closes; returns the URL. `name` is what an error calls the server. */
 export const listen = Effect.fnUntraced(function* <E, R>(
   name: string,
   { apiKeyEnv, host, port, trustedProxy: proxies = [] }: Address,

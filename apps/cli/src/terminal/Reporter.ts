@@ -39,10 +39,7 @@ export const styleOf = Effect.gen(function* () {
   return { columns: width > 0 ? Math.min(Text.maximumColumns, width) : Text.maximumColumns, canColor }
 })
 
-/**
- * Writes to standard output, live on a terminal. {@link JsonFlag} keeps standard output for one document and writes plain lines to
- * standard error; `quiet` writes nothing.
- */
+/** Writes to standard output, live on a terminal. With {@link JsonFlag} it writes to standard error; with `quiet` nothing. */
 export const make = Effect.fnUntraced(function* ({
   quiet = false
 }: { readonly quiet?: boolean } = {}): Effect.fn.Return<Reporter, never, Terminal.Terminal> {

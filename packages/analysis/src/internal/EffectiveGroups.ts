@@ -9,10 +9,7 @@ export interface Weighted {
   readonly count: number
 }
 
-/**
- * Kish's effective sample size, (Σw)² / Σw²: the number of equally weighted observations whose mean is as precise (Kish,
- * Survey Sampling, 1965). 0 without any weight.
- */
+/** Kish's effective sample size, (Σw)² / Σw²: as many equal weights give as precise a mean (Survey Sampling, 1965). 0 without weight. */
 export const kish = (weights: ReadonlyArray<Weighted>): number => {
   const total = weights.reduce((sum, { count, weight }) => sum + count * weight, 0)
   const squares = weights.reduce((sum, { count, weight }) => sum + count * weight * weight, 0)

@@ -185,10 +185,7 @@ const decided = (
   }
 }
 
-/**
- * The observations behind a value. Those of an instruction that the log no longer draws are not replaced and count until they
- * leave the window.
- */
+/** The observations behind a value. Those of an instruction that the log draws no more count until they leave the window. */
 const observed = (
   log: Log,
   algorithm: Algorithm,

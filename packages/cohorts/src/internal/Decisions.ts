@@ -73,10 +73,7 @@ const conclude = (state: State): EventOf<"Concluded"> => {
   }
 }
 
-/**
- * The members that were ever better than the seed while it was certainly not the best, and once it has left, those better than an incumbent
- * that was.
- */
+/** The members that were ever better than the seed while it was certainly not the best, or once it left, than an incumbent that was. */
 const provenOf = (state: State): ReadonlyArray<Instruction.InstructionId> => {
   const { incumbent, proven, seed } = state.learning
   const population = decisive(state)
@@ -85,10 +82,7 @@ const provenOf = (state: State): ReadonlyArray<Instruction.InstructionId> => {
   return Population.ids(population).filter((id) => proven.includes(id) || better.includes(id))
 }
 
-/**
- * The seed until a member is better; then the best of the members that are. It does not change while the environment fails more often under
- * some members than under others.
- */
+/** The seed until a member is better, then the best of those. Unchanged while the environment fails more often under some members. */
 const incumbentOf = (state: State, proven: ReadonlyArray<Instruction.InstructionId>): Incumbent => {
   const { learning } = state
   const { incumbent, population, seed } = learning

@@ -81,10 +81,7 @@ const requireCohort = (
     : Result.void
 }
 
-/**
- * Closes what an earlier training run left open, such as one that was killed and is not resumed: cohorts are folded in order,
- * so nothing would be learned from another run.
- */
+/** Closes what an earlier training run left open: cohorts are folded in order, so nothing would be learned from another run. */
 const endingEarlierRuns = (
   { cohorts, settings }: State,
   { cohort: name, isNamed, phase }: EventOf<"CohortOpened">

@@ -3,10 +3,7 @@ import { PlainText, Strategy } from "@inspo/domain"
 import type { RunConfig } from "@inspo/config"
 import { Predicate } from "effect"
 
-/**
- * The settings of a run by dotted name, as text, and the strategies that replace those of the settings. A config contains
- * no secrets, only names of variables.
- */
+/** The settings of a run by dotted name, and the strategies in place of some. A config has no secrets, only names of variables. */
 export const settings = (
   config: RunConfig,
   strategies: Strategies.Identities | null

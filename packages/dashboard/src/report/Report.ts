@@ -50,10 +50,7 @@ export interface Options {
   readonly date: string | null
 }
 
-/**
- * The report of a run, finished or not, as a self-contained HTML document. It depends only on its input: equal runs give
- * equal bytes.
- */
+/** The report of a run, finished or not, as a self-contained HTML document. It depends only on its input: equal runs give equal bytes. */
 export const html = ({ commands, date, ledger, name, notes, record }: Options): string => {
   const run = Run.run({ id: name, name }, record, Run.unwritten, 0)
   const view = overview(run, record, notes)

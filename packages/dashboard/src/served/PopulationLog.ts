@@ -98,10 +98,7 @@ const valueOf = ({ scale }: PopulationLog, value: number): string => quantity(Se
 
 const labelOf = ({ naming }: PopulationLog) => labels(naming.names)
 
-/**
- * Why an instruction was removed, with the figures of the decision: its certainty, rounded down, and its value next to that
- * of the best remaining member.
- */
+/** Why an instruction was removed: certainty, rounded down, and its value next to that of the best remaining member. */
 const inFigures = (log: PopulationLog, { best, leaving: { certainty, reason, value } }: History.Evidence): string =>
   [
     certainty === undefined

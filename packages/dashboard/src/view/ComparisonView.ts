@@ -8,10 +8,7 @@ export const ComparedRunView = Schema.Struct({
   run: RunView,
   cells: Schema.Array(CellView),
   baseline: Schema.NullOr(BaselineView),
-  /**
-   * Its mean reward after training with the best instruction minus that of the first run, paired by question; null for the
-   * first run, and if the questions differ.
-   */
+  /** Its mean reward minus that of the first run, paired by question; null for the first run, and if the questions differ. */
   difference: Schema.NullOr(Interval.MeanDifference),
   best: Schema.NullOr(Schema.String)
 })

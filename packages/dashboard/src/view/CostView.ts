@@ -10,10 +10,7 @@ const Amounts = Schema.Struct({
 })
 export interface Amounts extends Schema.Schema.Type<typeof Amounts> {}
 
-/**
- * One phase of the ledger; `redone` is the part that was repeated after a crash, `open` the part that is reserved and not
- * settled.
- */
+/** One phase of the ledger; `redone` is the part that was repeated after a crash, `open` the part that is reserved and not settled. */
 export const PhaseView = Schema.Struct({ phase: Schema.String, total: Amounts, redone: Amounts, open: Amounts })
 export interface PhaseView extends Schema.Schema.Type<typeof PhaseView> {}
 

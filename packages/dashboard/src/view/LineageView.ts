@@ -15,10 +15,7 @@ export const VerificationView = Schema.Struct({
 })
 export interface VerificationView extends Schema.Schema.Type<typeof VerificationView> {}
 
-/**
- * An instruction, or a rejected candidate (`id` is null). `evolution` is an index of `evolutions`; `trial` is its name
- * during verification.
- */
+/** An instruction, or a rejected candidate (`id` null). `evolution` is an index of `evolutions`; `trial` its name in verification. */
 export const NodeView = Schema.Struct({
   key: Schema.NonEmptyString,
   id: Schema.NullOr(Instruction.InstructionId),

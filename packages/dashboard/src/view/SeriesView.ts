@@ -3,10 +3,7 @@ import { Interval } from "@inspo/statistics"
 import { Schema } from "effect"
 import { RunId } from "./RunView.ts"
 
-/**
- * What a horizontal axis counts: steps; rollouts or tokens of training and verification so far; or seconds of work so far, summed
- * over sessions.
- */
+/** What a horizontal axis counts: steps; rollouts or tokens of training and verification; or seconds of work over all sessions. */
 export const XAxis = Schema.Literals(["step", "rollouts", "tokens", "time"])
 export type XAxis = typeof XAxis.Type
 

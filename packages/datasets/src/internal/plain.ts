@@ -1,9 +1,6 @@
 import { Predicate } from "effect"
 
-/**
- * A value of a row as JSON, whichever format its file has; fields that are null are left out. Below `levels` it stays as it
- * is: no column nests as deeply.
- */
+/** A value of a row as JSON in either format, without fields that are null. Below `levels` it stays: no column nests as deeply. */
 export const plain = (value: unknown, levels = 8): unknown => {
   if (typeof value === "bigint") {
     const number = Number(value)

@@ -36,10 +36,7 @@ export class LawBroken extends Schema.TaggedError<LawBroken>()("LawBroken", {
   }
 }
 
-/**
- * How a counterexample is searched: `runs` cases, by default 100, drawn from `seed`, by default another one each time.
- * `replay` tries one found case again before it searches.
- */
+/** How a counterexample is searched: `runs` cases, by default 100, drawn from `seed`. `replay` tries one found case first. */
 export interface Options extends Pick<Arbitrary.CheckOptions, "replay" | "runs" | "seed"> {}
 
 /**

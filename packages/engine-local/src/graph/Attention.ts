@@ -4,10 +4,7 @@ import { repeat, reshape, withSize } from "./Layout.ts"
 /** What is added to a score that must not count: so low that the softmax gives exactly 0. */
 export const maskedScore = -1000
 
-/**
- * Float32 `[length · heads, length]`, over positions of `heads` query heads each and over key positions: 0 where a position
- * may look, `maskedScore` at the positions after it.
- */
+/** Float32 `[length · heads, length]`, over query heads and key positions: `maskedScore` at the positions after its own, else 0. */
 export const causalMask = (graph: Graph, length: number, heads: number): Tensor => {
   const masked = graph.filled([length, length], maskedScore)
   const above = graph.node("Trilu", [masked, graph.integers([1])], [length, length], { upper: 1 })

@@ -13,10 +13,7 @@ export interface Tensor<T extends DataType = "float32"> {
   readonly type: T
 }
 
-/**
- * Maps the gradients of an operation's outputs (absent where the loss does not depend on one) to the gradients of its
- * inputs, in the order in which both were recorded.
- */
+/** Maps the gradients of an operation's outputs, absent where the loss does not use one, to those of its inputs, in recorded order. */
 type Backward = (gradients: ReadonlyArray<Tensor | undefined>) => ReadonlyArray<Tensor>
 
 /** Size of a tensor along an axis; a negative axis counts from the end. */
@@ -183,10 +180,7 @@ export class Graph {
     return { bytes, inputs, outputs, sizes: {} }
   }
 
-  /**
-   * As `build`, but sizes are inputs instead of constants: graphs that are alike but for their sizes give equal bytes, so
-   * that one session serves them all.
-   */
+  /** As `build` with sizes as inputs: graphs that are alike but for sizes give equal bytes, so that one session serves them all. */
   buildForAnySize(): Program {
     const { inputs, outputs, sizeLists, ...rest } = this.finish()
     const open = (values: ReadonlyArray<TensorSpec>) =>

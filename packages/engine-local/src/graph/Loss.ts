@@ -44,10 +44,7 @@ export const clippedSurrogate = (
   return { value, clipped }
 }
 
-/**
- * The k3 estimate of KL(policy ‖ reference) per token (Schulman, 2020): e^d - d - 1 with d = reference - policy
- * log-probability. Never negative. Differentiable in `logprobs`.
- */
+/** The k3 estimate of KL(policy ‖ reference) per token (Schulman, 2020): e^d - d - 1 with d = reference - policy log-probability. */
 export const klEstimate = (graph: Graph, logprobs: Tensor, reference: Tensor): Tensor => {
   const { shape } = logprobs
   const difference = graph.node("Sub", [reference, logprobs], shape)

@@ -43,10 +43,7 @@ interface CountedDatum extends Datum {
   readonly counts: ReadonlyArray<number>
 }
 
-/**
- * Joins equal datums, which a policy of low entropy samples often, into one that has their weights together. The loss is
- * a sum of weight × term, so it stays the same.
- */
+/** Joins equal datums, which a policy of low entropy samples often, into one with their weights together, which leaves the loss. */
 export const joinEqual = (datums: ReadonlyArray<Datum>): ReadonlyArray<CountedDatum> => {
   const joined = Map.groupBy(datums, ({ prompt, response, advantages, logprobs }) =>
     [prompt, response, advantages, logprobs].map((values) => values.join()).join(";")

@@ -4,10 +4,7 @@ interface CachedSequence {
   readonly keyValues: SharedArrayBuffer
 }
 
-/**
- * Sequences that were decoded under the present weights, to be continued by prompts that extend them. Beyond `capacity`
- * bytes of keys and values the oldest sequences go.
- */
+/** Sequences decoded under the present weights, for prompts that extend them. Beyond `capacity` bytes the oldest go. */
 export class PrefixCache {
   private readonly capacity: number
   private readonly sequences = new Map<number, CachedSequence>()

@@ -4,10 +4,7 @@ interface PlannedRequest {
   readonly cached: { readonly length: number; readonly keyValues: SharedArrayBuffer } | null
 }
 
-/**
- * Tokens `start` to `end` of the prompt of `request`, to be taken after those whose keys and values prefill `parent` left,
- * or else the request's cached ones.
- */
+/** Tokens `start` to `end` of the prompt of `request`, after those that prefill `parent` left, or else the request's cached ones. */
 interface Prefill {
   readonly parent: number | null
   readonly request: number

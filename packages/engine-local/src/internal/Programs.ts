@@ -6,10 +6,7 @@ import { type SharedProgram, shareProgram } from "./Protocol.ts"
 
 export type Programs = ReturnType<typeof make>
 
-/**
- * The programs of one model, each built when its shape is needed and not among the {@link mostPrograms} used last. Those of a
- * kind mostly share a session.
- */
+/** The programs of one model, each built when it is needed and not among the {@link mostPrograms} used last. */
 export const make = (config: ModelConfig) => {
   const built = new Map<string, SharedProgram>()
   const memoize = (name: string, build: () => Program): SharedProgram => {

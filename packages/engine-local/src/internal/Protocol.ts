@@ -63,10 +63,7 @@ export interface Batch {
   readonly inputs: Readonly<Record<string, Values>>
 }
 
-/**
- * Runs batches in order. With a `lane`, the sum of their gradients is left there. The reply holds the outputs asked
- * for, per batch.
- */
+/** Runs batches in order. With a `lane`, the sum of their gradients is left there. The reply holds the outputs asked for, per batch. */
 export interface EvaluateRequest {
   readonly policy: PolicyName
   readonly batches: ReadonlyArray<Batch>

@@ -50,10 +50,7 @@ export interface Options {
 
 export type WorkerPool = Effect.Success<ReturnType<typeof make>>
 
-/**
- * Starts `workers` threads, which share the policies and a fixed number of gradient lanes; all policies start as `parameters`.
- * The threads end with the scope.
- */
+/** Starts `workers` threads until the scope ends. They share the policies, which start as `parameters`, and the gradient lanes. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { module = workerUrl, timeout = "30 seconds" } = options
   const data = workerData(options)

@@ -6,10 +6,7 @@ import { strftime } from "./Strftime.ts"
 /** Whether a template prints today's date. */
 export const printsDate = (template: string): boolean => template.includes("strftime_now")
 
-/**
- * Renders messages and opens the assistant's turn, as `apply_chat_template` of transformers does: the special tokens are
- * variables with their names, without documents.
- */
+/** Renders messages and opens the assistant's turn, as `apply_chat_template` of transformers does without documents. */
 export const compile = (
   text: string,
   specialTokens: Readonly<Record<string, string>>,

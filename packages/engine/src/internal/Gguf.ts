@@ -7,10 +7,7 @@ export type Value = number | bigint | boolean | string | ReadonlyArray<Value>
 /** The bytes are the start of a longer header. */
 export const incomplete = "it ends within its header"
 
-/**
- * Reads the metadata of a GGUF file of version 2 or 3 from its first bytes: fails with {@link incomplete} if more are needed,
- * and with the reason if the file is not GGUF.
- */
+/** Reads the metadata of GGUF 2 or 3 from its first bytes: fails with {@link incomplete} if more are needed, else with the reason. */
 export const parse = (bytes: Uint8Array): Result.Result<Metadata, string> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0

@@ -1,6 +1,4 @@
-/**
- * Python's `strftime` in its C locale, for midnight of a day written YYYY-MM-DD. Throws on an unknown directive.
- */
+/** Python's `strftime` in its C locale, for midnight of a day written YYYY-MM-DD. Throws on an unknown directive. */
 export const strftime = (day: string, format: string): string => {
   const date = new Date(`${day}T00:00:00Z`)
   return format.replaceAll(/%(.?)/gsu, (whole, directive: string) => {

@@ -1,9 +1,6 @@
 import { byToken, bySequence, correction } from "../Correction.ts"
 
-/**
- * Truncated importance sampling of tokens: each counts by its ratio of at most the bound. It is biased by what tokens before
- * it did, with little variance.
- */
+/** Truncated importance sampling of tokens: ratios of at most the bound. Biased by what tokens before did, with little variance. */
 export const truncateTokens = correction({
   name: "truncate-tokens",
   description: "weighs each token by its ratio of at most 2",

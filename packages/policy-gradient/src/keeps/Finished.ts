@@ -1,9 +1,6 @@
 import { keep } from "../Keep.ts"
 
-/**
- * The overlong filter: rollouts that were cut off are not trained, since their reward says little about what they did. They
- * stay in the baseline of their group.
- */
+/** The overlong filter: rollouts that were cut off are not trained, as their reward says little. They stay in the group's baseline. */
 export const finished = keep({
   name: "finished",
   description: "leaves out rollouts that were cut off at their limit",

@@ -1,10 +1,7 @@
 import { keep, mostVaried } from "../Keep.ts"
 import { Method } from "@inspo/domain"
 
-/**
- * D³S: of all rollouts of a step, the share whose advantages vary most. No choice of that size has a larger variance. The
- * schedule of the share is not published.
- */
+/** D³S: of all rollouts of a step, the share whose advantages vary most. The schedule of the share is not published. */
 export const varied = keep({
   name: "varied",
   description: "trains the share of the rollouts of a step whose advantages vary most",

@@ -1,9 +1,6 @@
 import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
 
-/**
- * DRO, and the loss of Kimi k1.5: the log-likelihood of what has an advantage, with a square penalty for the distance from the
- * policy of sampling. `tau` 0 is REINFORCE.
- */
+/** DRO, and the loss of Kimi k1.5: the log-likelihood, with a square penalty for the distance from sampling. `tau` 0 is REINFORCE. */
 export const dro = surrogate({
   name: "dro",
   description: "adds a square penalty for the change of each token's log-probability",

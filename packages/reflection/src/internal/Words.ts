@@ -1,9 +1,6 @@
 /** Texts as sequences of words: letters and digits, without punctuation. */
 
-/**
- * A text without what makes equal words look different: case, accents, width and style of letters, and characters that show
- * nothing. `case` may be kept.
- */
+/** A text without what makes equal words look different: case, unless kept, accents, width, style, and invisible characters. */
 export const fold = (text: string, letters: "any case" | "as written" = "any case"): string => {
   const plain = text.replace(invisible, "").normalize("NFKD").replace(accents, "").normalize("NFKC")
   // By capital letters first: ß and SS are the same word.

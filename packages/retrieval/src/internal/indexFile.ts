@@ -36,10 +36,7 @@ export const end = (encoder: Encoder, summary: Summary): void => {
   encoder.flush()
 }
 
-/**
- * What an index file says of itself; null where another version built it or it is damaged. Fails where the file is something else, which
- * must not be replaced.
- */
+/** What an index file says of itself; null if another version built it or it is damaged. Fails on another file, which must stay. */
 export const summaryOf = (file: string): Summary | null => {
   const descriptor = openSync(file, "r")
   try {

@@ -12,10 +12,7 @@ export interface Merged {
   readonly forEach: (visit: (passage: number, frequency: number) => void) => void
 }
 
-/**
- * Sorts by word what comes by passage, in bounded memory: pieces are sorted, stored as runs and merged. `limit` is the most
- * postings in memory.
- */
+/** Sorts by word what comes by passage, in bounded memory, by merged runs. `limit` is the most postings in memory. */
 export const make = (storage: Storage, limit: number = limits.postings) => {
   const encoder = new Encoder(storage, 0)
   const starts: Array<number> = []

@@ -1,10 +1,7 @@
 import { groupReward, perAttempt } from "../GroupReward.ts"
 import { Method } from "@inspo/domain"
 
-/**
- * RubricEM, of whole rollouts: a judge scores each by the criteria of its question, which it adds to when they are compared. The
- * cap is that of the paper for answers.
- */
+/** RubricEM, of whole rollouts: a judge scores each by the criteria of its question, and adds to them. The cap is the paper's. */
 export const rubric = groupReward({
   name: "rubric",
   description: "is a judge's score by criteria that separate good rollouts of the question from bad ones",

@@ -1,10 +1,7 @@
 import { Effect } from "effect"
 import { each, type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
 
-/**
- * FAPO's judge of steps: the earliest turn of a success that is wrong, or −1. It is asked for successes alone; a judge that
- * always says −1 changes nothing.
- */
+/** FAPO's judge of steps: the earliest wrong turn of a success, or −1. A judge that always says −1 changes nothing. */
 export const steps: Judge<"steps"> = {
   name: "steps",
   source: "FAPO, arXiv 2510.22543",

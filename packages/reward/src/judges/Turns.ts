@@ -1,10 +1,7 @@
 import { Effect } from "effect"
 import { each, type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
 
-/**
- * RubricEM's judge of stages, where each turn is one: 0, 1 or 2 for each turn, scaled to [0, 1]. Where it gives no scores, each
- * turn has the reward of the rollout.
- */
+/** RubricEM's judge of stages: 0, 1 or 2 for each turn, scaled to [0, 1]. Without scores each turn has the rollout's reward. */
 export const turns: Judge<"turns"> = {
   name: "turns",
   source: "RubricEM, arXiv 2605.10899",

@@ -76,10 +76,7 @@ export const actions = (
 export const searches = ({ tools }: Agent, config: Pick<EpisodeConfig, "tools">): boolean =>
   tools(config).includes("search")
 
-/**
- * The most tokens of an episode of an agent, asides included. The default context holds the longest conversation that the
- * limits allow `search-r1`.
- */
+/** The most tokens of an episode, asides included. The default context holds the longest conversation of `search-r1`. */
 export const maximumTokens = (
   { maximumTokens = (_, contextLength) => contextLength }: Agent,
   limits: TokenLimits,

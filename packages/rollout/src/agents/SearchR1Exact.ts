@@ -6,10 +6,7 @@ import * as SearchR1 from "../SearchR1.ts"
 import type { Setting, Transcription } from "../Transcription.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
-/**
- * The agent `search-r1-exact`: the loop of the Search-R1 code, token by token. After `maxTurns` turns one
- * more is sampled, whose search is not executed.
- */
+/** The agent `search-r1-exact`: the loop of the Search-R1 code, token by token. The turn after `maxTurns` searches nothing. */
 export const agent: Agent<"search-r1-exact"> = {
   name: "search-r1-exact",
   description: "is `search-r1` with exactly the tokens of the Search-R1 code",

@@ -41,10 +41,7 @@ export interface DeliveryOptions<E> {
 const together = 256
 const within = "500 millis"
 
-/**
- * Scores finished episodes and hands them over until the queue ends. Returns the trajectories by their index, or the exception of
- * scoring, after all others are handed over.
- */
+/** Scores finished episodes and hands them over until the queue ends. An exception of scoring comes after all others are handed over. */
 const deliver = Effect.fnUntraced(function* <E>(
   finished: Queue.Dequeue<FinishedEpisode, Cause.Done>,
   { onDefect, onFinished, score }: DeliveryOptions<E>

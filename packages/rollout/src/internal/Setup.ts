@@ -116,10 +116,7 @@ interface Call {
   readonly input: string
 }
 
-/**
- * `attempts`: how often one input is tried; `timeoutSeconds`: the time limit of an attempt; `distinct`: whether
- * equal inputs of a round share one call.
- */
+/** How often one input is tried, the time limit of a try, and whether equal inputs of a round share one call (`distinct`). */
 interface CallOptions {
   readonly attempts: number
   readonly timeoutSeconds: number
@@ -132,10 +129,7 @@ export type Replies = ReadonlyArray<Result.Result<Tool.Reply, Tool.ToolFailure>>
 /** How many inputs of a failed call are retried at once. */
 const repeatedAtOnce = 16
 
-/**
- * Makes the calls of one round, those of a tool together. A failed shared call is retried input by input, so that no
- * input affects the reply to another.
- */
+/** Makes the calls of one round. A shared call that failed is retried input by input: no input affects the reply to another. */
 const calling = (tools: ReadonlyMap<string, Tool.Tool>, options: CallOptions) => {
   const attempt = (
     tool: Tool.Tool,

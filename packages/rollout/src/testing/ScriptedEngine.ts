@@ -2,10 +2,7 @@ import { Engine, EngineError, type SampledSequence, type SampleRequest, type Seq
 import { Effect, Layer } from "effect"
 import * as ByteTokenizer from "./ByteTokenizer.ts"
 
-/**
- * What the policy writes after a prompt, as text. `index` counts the sequences of a request. It must be pure, since a
- * sequence may depend only on its request.
- */
+/** What the policy writes after a prompt. `index` counts the sequences of a request. Pure: a sequence depends on its request alone. */
 export type Script = (prompt: string, draw: { readonly seed: string; readonly index: number }) => string
 
 /** `contextLength` (default 4096 tokens) and `concurrency` (default 8) are those of the engine's profile. */

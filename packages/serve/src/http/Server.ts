@@ -13,10 +13,7 @@ import * as Security from "./internal/Security.ts"
 
 export type { Keys } from "./internal/Security.ts"
 
-/**
- * The routes of the API, and `/openapi.json`, over the {@link Populations} that are provided. `/readyz` reports that the server
- * is not ready once it `isEnding`.
- */
+/** The routes of the API and `/openapi.json` over {@link Populations}. `/readyz` reports not ready once it `isEnding`. */
 export const layer = (keys: Security.Keys = {}, isEnding: Effect.Effect<boolean> = Effect.succeed(false)) =>
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide([LeaseHandlers.layer, AdminHandlers.layer, layerServer(isEnding)]),

@@ -58,10 +58,7 @@ export interface LivePopulation extends Retention.Retention {
 /** A command once the time is known. */
 export type At = (now: number) => Command
 
-/**
- * `redact` is applied to texts of users before the population's own patterns, which a `redactor` applies on one thread for
- * all populations that share it.
- */
+/** `redact` comes before the population's own patterns, which a `redactor` applies on one thread for all populations that share it. */
 export interface Options {
   readonly redact?: Redaction.Redact
   readonly redactor?: Redactor.Redactor

@@ -51,10 +51,7 @@ export type Role = { readonly _tag: "Active" } | { readonly _tag: "Standby"; rea
 /** A server that is active or on standby. */
 export interface Standby<E> {
   readonly role: Effect.Effect<Role>
-  /**
-   * Answers as the active server, forwards the request, or reports that none is active. `/readyz` returns the role, and
-   * `/healthz` and `/metrics` are about this server.
-   */
+  /** Answers as the active server, forwards, or reports that none is active. `/readyz` returns the role; `/healthz` is its own. */
   readonly app: App
   /** Fails after a fault that a retry cannot fix. */
   readonly ended: Effect.Effect<never, JournalError | E>

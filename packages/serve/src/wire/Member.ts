@@ -3,10 +3,7 @@ import { Schema } from "effect"
 import { Wording } from "./Instruction.ts"
 import { InstructionId, Stratum } from "./Name.ts"
 
-/**
- * A mean reward with its anytime-valid interval, on the scale of the rewards; null before the first reward. A stratum has a
- * mean alone.
- */
+/** A mean reward with its anytime-valid interval, on the scale of the rewards; null before the first reward. A stratum has a mean alone. */
 export const Estimate = Schema.Struct({
   mean: Schema.NullOr(Schema.Finite),
   low: Schema.NullOr(Schema.Finite),

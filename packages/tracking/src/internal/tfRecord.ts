@@ -1,7 +1,4 @@
-/**
- * One record of TensorFlow's TFRecord format: the length of the data as a 64-bit number, its masked checksum, the data,
- * and their masked checksum; all little-endian.
- */
+/** A record of TensorFlow's TFRecord: length as a 64-bit number, its masked checksum, the data, and theirs; little-endian. */
 export const tfRecord = (data: Uint8Array): Uint8Array<ArrayBuffer> => {
   const record = new Uint8Array(headerLength + data.length + 4)
   const view = new DataView(record.buffer)

@@ -158,10 +158,7 @@ const updating = ({ staleness }: Algorithm["train"], surrogate: Losses.Interface
   })
 }
 
-/**
- * The trajectories that a step trains. A substitute takes the group and the prompt of the member whose place it has; its
- * log-probabilities stay as they were sampled.
- */
+/** The trajectories that a step trains. A substitute takes group and prompt of its place; its log-probabilities stay as sampled. */
 const trainedOn = Effect.fnUntraced(function* (
   store: TrajectoryStore,
   groups: Command.PlanTraining["groups"],

@@ -29,10 +29,7 @@ export interface Request<E = never> {
   readonly onAccepted?: (future: typeof Wire.Future.Type) => Effect.Effect<void, E>
 }
 
-/**
- * The transport of one server: what can be retried is, as the protocol's clients do, for as long as `retryBudget` says and
- * never without a word.
- */
+/** The transport of one server: what can be retried is, for as long as `retryBudget` says and never without a word. */
 export interface Connection {
   readonly get: <A>(path: string, decode: Reply.Decode<A>) => Effect.Effect<A, RequestFailure>
   readonly remove: (path: string) => Effect.Effect<void, RequestFailure>

@@ -24,10 +24,7 @@ export interface StartOptions {
   readonly concurrency?: number | null | undefined
   /** How long the server may be out of reach, or ask to be left alone; 5 minutes when absent. */
   readonly retryBudget?: Duration.Input | undefined
-  /**
-   * How long one answer may take; 60 seconds when absent. Null leaves that to the HTTP client, which saves a fiber per
-   * request where the client has a limit of its own.
-   */
+  /** How long one answer may take; 60 seconds when absent. Null leaves that to the HTTP client, which saves a fiber per request. */
   readonly answerWithin?: Duration.Input | null | undefined
   /** What these options are called where a user sets them, for messages; as here when absent. */
   readonly names?: Partial<Server.OptionNames> | undefined

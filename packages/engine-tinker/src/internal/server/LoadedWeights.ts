@@ -13,10 +13,7 @@ export interface Weights {
 
 export type LoadedWeights = Effect.Success<ReturnType<typeof make>>
 
-/**
- * One engine for many weights: whose turn it is finds its own in the engine, and nobody else's are lost. As long as one
- * model is used, nothing is written or read.
- */
+/** One engine for many weights: whose turn it is finds its own there. As long as one model is used, nothing is written or read. */
 export const make = Effect.fnUntraced(function* (engine: Engine.Interface) {
   const turn = yield* Semaphore.make(1)
   const start = yield* engine.save("base")

@@ -4,10 +4,7 @@ import type * as Wire from "../../Wire.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 import { tokensOf } from "./SampleRequests.ts"
 
-/**
- * A datum of the protocol as a prompt and a response: what comes after the first token that counts is the response, and
- * all lists are parallel to it.
- */
+/** A datum of the protocol as prompt and response: what comes after the first token that counts is the response. */
 export interface Target extends Sequence {
   readonly weights: ReadonlyArray<number>
   readonly logprobs: ReadonlyArray<number>

@@ -10,10 +10,7 @@ import * as Details from "../Details.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/**
- * A lease. `place` orders those of a cohort; `isNamed` says whether the client named the cohort; `arms`
- * are the keys of leases of further instructions on the same question.
- */
+/** A lease. `place` orders those of a cohort; `isNamed`: by the client; `arms` are the keys of further leases on the question. */
 export const StoredLease = Schema.Struct({
   given: Given,
   branch: Count,
@@ -214,10 +211,7 @@ export const toJournal = (
   ])
 })
 
-/**
- * The instructions of conversations: the first, and each once, since a record never changes. The instruction of a conversation
- * that continues was written when it was given.
- */
+/** The instructions of conversations: the first, each once, since a record never changes. One that continues is there already. */
 export const stickies = (leases: Written["leases"]): ReadonlyArray<Row<StoredSticky>> => {
   const found = new Map<string, Row<StoredSticky>>()
   for (const { step, value } of leases) {
