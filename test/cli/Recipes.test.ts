@@ -25,13 +25,6 @@ const short = sets("schedule.steps=3", "train.miniBatch.epochs=2", "train.learni
 /** This one keeps the KL term of the preset, which the loss of a server lacks. */
 const given: Readonly<Record<string, ReadonlyArray<string>>> = { "reinforce++-baseline": sets("train.kl=advantages") }
 
-/** The loss of `dapo` over HTTP differs in its last bits, for a cause that is not found; its decisions are equal. */
-const comparedOf = (method: string): ReadonlyArray<string> => [
-  "candidates.json",
-  "best_instruction.txt",
-  ...(method === "dapo" ? [] : ["metrics.jsonl", "traces.jsonl"])
-]
-
 const ended = async (code: number, ...args: ReadonlyArray<string>) => {
   const finished = await inspo(args, { cwd })
   assert.strictEqual(finished.code, code, finished.stderr)
@@ -59,7 +52,7 @@ describe("a recipe", { timeout: testTimeout, tags: "runs" }, () => {
         ended(0, "resume", method, "--quiet", ...sets("budget.rollouts=null")),
         ended(0, ...run, "--out", `${method}-served`, ...sets(`engine.url=${url}`))
       ])
-      for (const file of comparedOf(method))
+      for (const file of ["candidates.json", "best_instruction.txt", "metrics.jsonl", "traces.jsonl"])
         assert.strictEqual(
           await readFile(join(cwd, `${method}-served`, file), "utf8"),
           await readFile(join(cwd, method, file), "utf8"),

@@ -22,9 +22,10 @@ describe("Losses", () => {
       between(-3, -0.1),
       between(-2, 2),
       between(0, 1),
-      between(0, 2)
+      between(0, 2),
+      Schema.Boolean
     ],
-    ([name, logprob, old, advantage, low, above]) =>
+    ([name, logprob, old, advantage, low, above, clipHigh]) =>
       Effect.gen(function* () {
         const high = low + above
         const ratio = Math.exp(logprob - old)
@@ -32,12 +33,14 @@ describe("Losses", () => {
         if (Math.min(Math.abs(ratio - low), Math.abs(ratio - high)) < 1e-3) return
         const config =
           name === "ppo" ? { clip_low_threshold: low, clip_high_threshold: high } : name === "dro" ? { beta: low } : {}
-        const { clipRatio, token } = yield* Losses.loss(input(name, config))
+        const { clip, token } = yield* Losses.loss(input(name, config), { clipHigh })
+        if (!clipHigh) assert.isUndefined(clip?.clipHigh)
+        const { clipRatio, clipHigh: upper = clipRatio } = clip ?? { clipRatio: Infinity }
         const datum = token(logprob, old, advantage)
         const slope = (token(logprob + h, old, advantage).loss - token(logprob - h, old, advantage).loss) / (2 * h)
         // The engine's surrogate: -min(r A, clip(r) A) with r against the datum's own log-probability.
         const own = Math.exp(logprob - datum.logprob)
-        const bounded = Math.min(Math.max(own, 1 - (clipRatio ?? Infinity)), 1 + (clipRatio ?? Infinity))
+        const bounded = Math.min(Math.max(own, 1 - clipRatio), 1 + upper)
         const free = own * datum.advantage <= bounded * datum.advantage
         assert.closeTo(free ? -own * datum.advantage : 0, slope, 1e-4)
       })
@@ -55,7 +58,7 @@ describe("Losses", () => {
         ["ppo", { clip_low_threshold: 2, clip_high_threshold: 1 }, /clips ratios to 2 and 1/u],
         ["dro", {}, /beta is missing/u]
       ] as const)
-        assert.match((yield* Effect.flip(Losses.loss(input(name, config)))).detail, detail)
+        assert.match((yield* Effect.flip(Losses.loss(input(name, config), {}))).detail, detail)
     })
   )
 

@@ -1,4 +1,4 @@
-import type { Datum } from "@inspo/engine"
+import type { Datum, EngineProfile, TrainRequest } from "@inspo/engine"
 import { Effect } from "effect"
 import type * as Wire from "../../Wire.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
@@ -12,18 +12,21 @@ interface TokenLoss {
   readonly advantage: number
 }
 
+/** Bounds of ratios as the engine takes them. */
+export type Clip = Pick<TrainRequest["loss"], "clipRatio" | "clipHigh">
+
 interface Loss {
-  /** ε of the clipped surrogate, or null where its datums are made for the log-probabilities now, so that no ratio leaves 1. */
-  readonly clipRatio: number | null
+  /** Bounds of the engine's surrogate, or null where its datums are made for the log-probabilities now, so that no ratio leaves 1. */
+  readonly clip: Clip | null
   /** The loss of a token of log-probability `logprob` now, `old` then. */
   readonly token: (logprob: number, old: number, advantage: number) => TokenLoss
 }
 
 /** Reads a loss and its config. */
-export const loss = Effect.fnUntraced(function* ({
-  loss_fn,
-  loss_fn_config
-}: Wire.LossInput): Effect.fn.Return<Loss, Refusal> {
+export const loss = Effect.fnUntraced(function* (
+  { loss_fn, loss_fn_config }: Wire.LossInput,
+  { clipHigh = false }: Pick<EngineProfile, "clipHigh">
+): Effect.fn.Return<Loss, Refusal> {
   const config = loss_fn_config ?? {}
   const known = settings[loss_fn]
   const unknown = Object.keys(config).find((name) => !known.includes(name))
@@ -41,17 +44,19 @@ export const loss = Effect.fnUntraced(function* ({
   })
   switch (loss_fn) {
     case "cross_entropy":
-      return { clipRatio: null, token: (logprob) => ({ loss: -logprob, logprob, advantage: 1 }) }
+      return { clip: null, token: (logprob) => ({ loss: -logprob, logprob, advantage: 1 }) }
     case "importance_sampling":
-      return surrogate(Infinity)
+      return surrogate({ clipRatio: Infinity })
     case "ppo": {
       const { high, low } = yield* bounds([0.8, 1.2])
-      return Math.abs(low + high - 2) < 1e-6 && high >= 1 ? surrogate(1 - low) : clipped(low, high)
+      if (low > 1 || high < 1) return clipped(low, high)
+      if (Math.abs(low + high - 2) < 1e-6) return surrogate({ clipRatio: 1 - low })
+      return clipHigh ? surrogate({ clipRatio: 1 - low, clipHigh: high - 1 }) : clipped(low, high)
     }
     case "cispo": {
       const { high, low } = yield* bounds([0, 4])
       return {
-        clipRatio: null,
+        clip: null,
         token: (logprob, old, advantage) => {
           const scaled = Math.min(Math.max(Math.exp(logprob - old), low), high) * advantage
           return { loss: -scaled * logprob, logprob, advantage: scaled }
@@ -62,7 +67,7 @@ export const loss = Effect.fnUntraced(function* ({
       const beta = config["beta"]
       if (beta === undefined) return yield* refuse("loss_fn_config.beta is missing, dro needs it")
       return {
-        clipRatio: null,
+        clip: null,
         token: (logprob, old, advantage) => ({
           loss: -(logprob * advantage - 0.5 * beta * (logprob - old) ** 2),
           logprob,
@@ -101,18 +106,18 @@ export const toDatum = (
   return { datum: { prompt, response, weights, logprobs: given, advantages }, losses }
 }
 
-const surrogate = (clipRatio: number): Loss => ({
-  clipRatio,
-  token: (logprob, old, advantage) => {
-    const ratio = Math.exp(logprob - old)
-    const clipped = Math.min(Math.max(ratio, 1 - clipRatio), 1 + clipRatio)
-    return { loss: -Math.min(ratio * advantage, clipped * advantage), logprob: old, advantage }
-  }
+const surrogate = (clip: Clip): Loss => ({
+  clip,
+  token: (logprob, old, advantage) => ({
+    loss: clipped(1 - clip.clipRatio, 1 + (clip.clipHigh ?? clip.clipRatio)).token(logprob, old, advantage).loss,
+    logprob: old,
+    advantage
+  })
 })
 
 /** The surrogate with bounds of its own on each side, which has the gradient of ratio × advantage where nothing is clipped. */
 const clipped = (low: number, high: number): Loss => ({
-  clipRatio: null,
+  clip: null,
   token: (logprob, old, advantage) => {
     const ratio = Math.exp(logprob - old)
     const bounded = Math.min(Math.max(ratio, low), high) * advantage

@@ -3,6 +3,7 @@ import { Clock, type Duration, Effect, Exit, Schema, Scope } from "effect"
 import type { Futures } from "./Futures.ts"
 import { known, type Refusal, refuse } from "./Refusal.ts"
 import * as RequestQueue from "./RequestQueue.ts"
+import type { Clip } from "./Losses.ts"
 import type { LoadedWeights, Weights } from "./LoadedWeights.ts"
 import type { Samplers } from "./Samplers.ts"
 import type { Sessions } from "./Sessions.ts"
@@ -31,9 +32,9 @@ export interface Origin {
   readonly metadata: Readonly<Record<string, unknown>> | null
 }
 
-/** Datums whose gradient waits; `clipRatio` as in `Losses.Loss`. */
+/** Datums whose gradient waits; `clip` as in `Losses.Loss`. */
 export interface Gradient {
-  readonly clipRatio: number | null
+  readonly clip: Clip | null
   /** The loss that was asked for, summed over tokens, for the log-probabilities when it was computed. */
   readonly loss: number
   readonly datums: ReadonlyArray<Datum>

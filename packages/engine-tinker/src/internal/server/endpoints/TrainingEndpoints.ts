@@ -25,7 +25,7 @@ export const make = ({ engine, limits, loaded, submissions }: Parts) => {
     keep: boolean
   ): Effect.fn.Return<Outcome, Refusal | EngineError> {
     yield* checkSize(model, input, keep, limits)
-    const loss = yield* Losses.loss(input)
+    const loss = yield* Losses.loss(input, engine.profile)
     const targets = yield* Effect.forEach(input.data, (datum, index) =>
       Target.read(datum, input.loss_fn, `data[${index}]`, engine.tokenizer.vocabularySize)
     )
@@ -33,7 +33,7 @@ export const make = ({ engine, limits, loaded, submissions }: Parts) => {
     const outside = yield* outsideLogprobs((sequences) => score(model, sequences), targets, limits.tokens)
     const parts = targets.map((target, index) => Losses.toDatum(target, loss, logprobs[index] ?? []))
     const total = parts.reduce((sum, { losses }) => sum + sumAll(losses), 0)
-    if (keep) model.pending.push({ clipRatio: loss.clipRatio, loss: total, datums: parts.map(({ datum }) => datum) })
+    if (keep) model.pending.push({ clip: loss.clip, loss: total, datums: parts.map(({ datum }) => datum) })
     return {
       _tag: "Losses",
       value: {
@@ -106,15 +106,15 @@ const toStep = Effect.fnUntraced(function* (
   { adam_params: adam, seq_id }: typeof Wire.OptimStepRequest.Type,
   gradients: ReadonlyArray<Gradient>
 ): Effect.fn.Return<TrainRequest, Refusal> {
-  const bounds = new Set(gradients.flatMap(({ clipRatio }) => clipRatio ?? []))
-  if (bounds.size > 1)
+  const bounds = gradients.flatMap(({ clip }) => clip ?? [])
+  if (new Set(bounds.map(({ clipHigh, clipRatio }) => `${clipRatio} ${clipHigh}`)).size > 1)
     return yield* refuse("the gradients of this step clip ratios differently, expected one loss config per step")
-  const [clipRatio = Infinity] = bounds
+  const [bound = { clipRatio: Infinity }] = bounds
   const clip = adam.grad_clip_norm ?? 0
   return {
     key: `${model.id}#${seq_id ?? `v${model.version + 1}`}`,
     datums: gradients.flatMap(({ datums }) => datums),
-    loss: { clipRatio, klCoefficient: 0 },
+    loss: { ...bound, klCoefficient: 0 },
     optimizer: {
       learningRate: adam.learning_rate ?? 1e-4,
       beta1: adam.beta1 ?? 0.9,
@@ -128,12 +128,12 @@ const toStep = Effect.fnUntraced(function* (
 
 const toWire = (metrics: TrainMetrics, gradients: ReadonlyArray<Gradient>) => ({
   // The engine's loss is that of datums made for another surrogate where this server made them.
-  "inspo.ai/loss": gradients.some(({ clipRatio }) => clipRatio === null)
+  "inspo.ai/loss": gradients.some(({ clip }) => clip === null)
     ? gradients.reduce((sum, { loss }) => sum + loss, 0)
     : metrics.loss,
   "inspo.ai/kl": metrics.kl,
   // Unknown where the server clipped before the engine saw the datums.
-  ...(gradients.some(({ clipRatio }) => clipRatio === null) ? {} : { "inspo.ai/clip_fraction": metrics.clipFraction }),
+  ...(gradients.some(({ clip }) => clip === null) ? {} : { "inspo.ai/clip_fraction": metrics.clipFraction }),
   "inspo.ai/gradient_norm": metrics.gradientNorm,
   "inspo.ai/tokens": metrics.tokens
 })
