@@ -33,15 +33,6 @@ export interface Options {
  *
  * This distils the context into the weights, as in Askell et al. (2021), "A General Language Assistant as a Laboratory for
  * Alignment", on hard targets: the policy's own rewarded turns, as in rejection sampling.
- *
- * @example
- * ```ts
- * import { Internalizing } from "@inspo/coevolution"
- *
- * declare const options: Internalizing.Options
- *
- * Internalizing.internalize(options) // with an Engine and a Rollout of the run
- * ```
  */
 export const internalize = Effect.fn("Internalizing.internalize")(function* ({
   algorithm,

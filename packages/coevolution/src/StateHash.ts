@@ -8,13 +8,6 @@ export const version = 9
 /**
  * The hash of a state: its version, a colon and the hexadecimal SHA-256 of the hashes of its parts. Equal states have equal
  * hashes on every machine. The contents of a checkpoint count, its location does not.
- *
- * @example
- * ```ts
- * import { RunState, StateHash } from "@inspo/coevolution"
- *
- * const hash = StateHash.of(RunState.unstarted)
- * ```
  */
 export const of = (state: RunState): Effect.Effect<string> =>
   Effect.forEach(Object.entries(hashed(state)), ([name, part]) =>

@@ -32,18 +32,7 @@ export const SummaryEvent = Schema.Union([
 ])
 export type SummaryEvent = typeof SummaryEvent.Type
 
-/**
- * An event as a summary has it; null for those of leases and rewards.
- *
- * @example
- * ```ts
- * import { History, type PopulationEvent, Summary } from "@inspo/cohorts"
- *
- * declare const log: ReadonlyArray<PopulationEvent>
- *
- * log.flatMap((event) => Summary.summarize(event) ?? []).reduce(History.after, History.none) // equals log.reduce(History.after, History.none)
- * ```
- */
+/** An event as a summary has it; null for those of leases and rewards. */
 export const summarize = (event: Event.PopulationEvent): SummaryEvent | null => {
   switch (event._tag) {
     case "Leased":

@@ -35,17 +35,6 @@ export interface Read {
 /**
  * Reads the file of a search, which another process may write meanwhile; `before` is what was read of it earlier, and spares the work
  * of reading that again.
- *
- * @example
- * ```ts
- * import { Viewing } from "@inspo/evolve/parts"
- * import { Effect } from "effect"
- *
- * declare const file: string // such as runs/evolve-prompt/events.jsonl
- *
- * const { view } = await Effect.runPromise(Viewing.read(file))
- * view.verdict // null while the search goes on
- * ```
  */
 export const read = Effect.fn("Viewing.read")(function* (
   file: string,

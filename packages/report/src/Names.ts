@@ -14,16 +14,6 @@ export interface Named {
 /**
  * The names of instructions by id, for the first one "seed", of at most {@link longest} characters. Parents come before their children.
  * Different texts have different names, which further instructions do not change.
- *
- * @example
- * ```ts
- * import { names } from "@inspo/report"
- *
- * names([
- *   { id: "i0", text: "Answer.", parent: null },
- *   { id: "i1", text: "Search twice. Answer.", parent: "i0" }
- * ]) // i0: "seed", i1: "Search twice."
- * ```
  */
 export const names = (instructions: ReadonlyArray<Named>): ReadonlyMap<string, string> =>
   withNames(unnamed, instructions).names

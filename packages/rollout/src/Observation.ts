@@ -29,17 +29,6 @@ export const passagesText = (
 /**
  * Shows a text between information tags, in at most `limit` tokens, which must leave room for {@link envelope}. A text
  * that is too long loses its end, never its closing tag. Tags within the text are neutralised (see {@link neutralise}).
- *
- * @example
- * ```ts
- * import type { Tokenizer } from "@inspo/engine"
- * import { Observation } from "@inspo/rollout"
- *
- * declare const tokenizer: Tokenizer
- *
- * const shown = Observation.make(tokenizer, "Ostrel Bay: Ostrel Bay is on the Ulva.", 500)
- * shown.text // "<information> Ostrel Bay: Ostrel Bay is on the Ulva.</information>"
- * ```
  */
 export const make = (tokenizer: Tokenizer, text: string, limit: number): Observation => {
   const shown = ` ${neutralise(text, tokenizer).trim()}`

@@ -16,18 +16,7 @@ export interface Request {
   readonly shares: ReadonlyArray<Share>
 }
 
-/**
- * Draws from the stream `path` of `seed`, independent of the order of `shares`. Throws `InvalidInput` unless they sum to 1.
- *
- * @example
- * ```ts
- * import { Choose } from "@inspo/sampler"
- *
- * declare const shares: ReadonlyArray<Choose.Share>
- *
- * Choose.choose({ seed: 7, path: ["lease", "train/12", "q5"], shares }) // { id, probability }
- * ```
- */
+/** Draws from the stream `path` of `seed`, independent of the order of `shares`. Throws `InvalidInput` unless they sum to 1. */
 export const choose = ({ path, seed, shares }: Request): Share => {
   const possible = shares.filter(({ probability }) => probability > 0).toSorted(byId)
   const total = possible.reduce((sum, { probability }) => sum + probability, 0)

@@ -15,18 +15,7 @@ const Drawn = Schema.Struct({
   samples: Schema.NonEmptyArray(Sample).check(Schema.isMaxLength(8))
 })
 
-/**
- * Groups of up to eight trajectories. The schema of a group hardly ever generates lists of equal lengths by itself.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { Group } from "@inspo/domain"
- * import { Groups } from "@inspo/domain/testing"
- *
- * it.prop("a mean reward is in [0, 1]", [Groups.arbitrary], ([group]) => Group.meanReward(group) <= 1)
- * ```
- */
+/** Groups of up to eight trajectories. The schema of a group hardly ever generates lists of equal lengths by itself. */
 export const arbitrary: Arbitrary.Arbitrary<Group.Group> = Arbitrary.map(
   Arbitrary.schema(Drawn),
   ({ samples, ...group }) => ({

@@ -1,20 +1,7 @@
 /** Laws of an interface: named properties that a test of an implementation runs, whatever its test runner is. */
 import { Arbitrary, Cause, Effect, Equal, Formatter, Schema } from "effect"
 
-/**
- * A property of every implementation of an interface. `check` fails with a {@link LawBroken} where an implementation does not
- * have it.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import type { Law } from "@inspo/domain/testing"
- *
- * const conforms = (laws: ReadonlyArray<Law.Law>) => {
- *   for (const { check, name } of laws) it.effect(name, () => check)
- * }
- * ```
- */
+/** A property of every implementation of an interface. `check` fails with a {@link LawBroken} where an implementation does not have it. */
 export interface Law<R = never> {
   readonly name: string
   readonly check: Effect.Effect<void, LawBroken, R>
@@ -42,17 +29,6 @@ export interface Options extends Pick<Arbitrary.CheckOptions, "replay" | "runs" 
 /**
  * A law about every case. The property holds where it returns or succeeds; {@link expect} and {@link same} end it. Whatever
  * it throws or fails with breaks the law.
- *
- * @example
- * ```ts
- * import { Law } from "@inspo/domain/testing"
- * import { Arbitrary, Schema } from "effect"
- *
- * const keepsLength = (sort: (texts: ReadonlyArray<string>) => ReadonlyArray<string>, options?: Law.Options) =>
- *   Law.forAll("keeps the length", Arbitrary.schema(Schema.Array(Schema.String)), options, (texts) =>
- *     Law.same(sort(texts).length, texts.length, "the length")
- *   )
- * ```
  */
 export const forAll = <A, E = never, R = never>(
   name: string,

@@ -19,19 +19,6 @@ export interface Options {
 /**
  * The laws of `Engine`. Laws about equal samples are skipped for an engine whose profile is not `deterministic`, and laws
  * about training for one that does not train.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import type { Engine } from "@inspo/engine"
- * import { EngineLaws } from "@inspo/engine/testing"
- * import type { Layer } from "effect"
- *
- * const conforms = (layer: Layer.Layer<Engine>) =>
- *   it.layer(layer)("Engine", (it) => {
- *     for (const { name, check } of EngineLaws.laws()) it.effect(name, () => check)
- *   })
- * ```
  */
 export const laws = ({
   tolerance = 1e-5,

@@ -11,24 +11,6 @@ import * as Lives from "./Lives.ts"
  * The invariants of evolution under the strategies of a host: whole lives of a population are played, with any rewards,
  * proposals and pauses. Laws of one strategy alone are `RemovalLaws` and `AdmissionLaws` of
  * `@inspo/successive-halving/testing` and `VerificationLaws` of `@inspo/verification/testing`.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { EvolutionLaws } from "@inspo/evolution/testing"
- * import { Population } from "@inspo/population"
- * import { Admission, Removal } from "@inspo/successive-halving"
- * import { Verification } from "@inspo/verification"
- *
- * const strategies = {
- *   valuation: Population.recentSteps({ window: 3 }),
- *   removal: Removal.bottomHalf({ parents: 1 }),
- *   admission: Admission.allOthers(),
- *   verification: Verification.rerunParent({ rounds: 2, fill: false })
- * }
- *
- * for (const { check, name } of EvolutionLaws.laws({ strategies, parents: 1, size: 5 })) it.effect(name, () => check)
- * ```
  */
 export const laws = (host: Lives.Host, options?: Law.Options): ReadonlyArray<Law.Law> => {
   const always: Always = (name, watchOf) =>

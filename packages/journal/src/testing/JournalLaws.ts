@@ -11,15 +11,6 @@ import { recordLaws } from "../internal/laws/RecordLaws.ts"
 /**
  * The laws of `Journal`: events, records, commits and the ledger. `fresh` makes an empty journal for each case. What happens when
  * a process or a machine fails is not among them.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { layerMemory } from "@inspo/journal/sqlite"
- * import { JournalLaws } from "@inspo/journal/testing"
- *
- * for (const { check, name } of JournalLaws.laws(layerMemory)) it.effect(name, () => check)
- * ```
  */
 export const laws = <E, R>(fresh: Layer.Layer<Journal, E, R>, options?: Law.Options): ReadonlyArray<Law.Law<R>> => {
   const use = within(fresh)

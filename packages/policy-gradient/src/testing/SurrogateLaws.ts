@@ -8,19 +8,7 @@ export interface Options extends Law.Options {
   readonly atRatioOne?: (advantage: number, length: number) => number
 }
 
-/**
- * The laws of a loss: its weights are the gradient of what is written, and at ratio 1 they are the advantages.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { Losses } from "@inspo/policy-gradient"
- * import { SurrogateLaws } from "@inspo/policy-gradient/testing"
- *
- * for (const loss of Losses.losses.slice(0, 1))
- *   for (const { check, name } of SurrogateLaws.laws(loss)) it.effect(`${loss.name}: ${name}`, () => check)
- * ```
- */
+/** The laws of a loss: its weights are the gradient of what is written, and at ratio 1 they are the advantages. */
 export const laws = (
   { objective, weights }: Pick<Surrogate, "objective" | "weights">,
   { atRatioOne = (advantage) => advantage, ...options }: Options = {}

@@ -8,15 +8,6 @@ import * as Populations from "./Populations.ts"
 /**
  * The laws of an `Population.Interface`. A strategy with statistics of its own is observed by these, any other by those
  * of `recentSteps`.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { Population } from "@inspo/population"
- * import { ValueLaws } from "@inspo/population/testing"
- *
- * for (const { check, name } of ValueLaws.laws(Population.lastDraws({ window: 5 }))) it.effect(name, () => check)
- * ```
  */
 export const laws = (
   strategy: Pick<Interface, "best" | "values"> & Partial<Pick<Interface, "observe">>,

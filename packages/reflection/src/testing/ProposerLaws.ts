@@ -17,18 +17,6 @@ import type { ReflectiveRecord } from "../ReflectiveRecord.ts"
 /**
  * The laws of `Proposer`. `fresh` makes a proposer for each case. They say nothing of how good candidates are; a proposer that
  * fails with a `ProposerError` breaks none.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { layerRuleBased, Proposer } from "@inspo/reflection"
- * import { ProposerLaws } from "@inspo/reflection/testing"
- * import { Effect } from "effect"
- *
- * const fresh = Proposer.pipe(Effect.provide(layerRuleBased))
- *
- * for (const { check, name } of ProposerLaws.laws(fresh)) it.effect(name, () => check)
- * ```
  */
 export const laws = <E, R>(
   fresh: Effect.Effect<Proposer.Interface, E, R>,

@@ -11,13 +11,6 @@ export interface Said {
 /**
  * A language model that follows a script, which gets the texts of the messages and the number of the call from 0 on, and what
  * it was asked so far. Each call costs 100 tokens of input and 10 of output.
- *
- * @example
- * ```ts
- * import { ScriptedModel } from "@inspo/reflection/testing"
- *
- * const scripted = ScriptedModel.make((_, call) => ({ text: call === 0 ? "<ins_1>Search first.</ins_1>" : "" }))
- * ```
  */
 export const make = Effect.fnUntraced(function* (script: (messages: ReadonlyArray<string>, call: number) => Said) {
   const asked = yield* Ref.make<ReadonlyArray<ReadonlyArray<string>>>([])

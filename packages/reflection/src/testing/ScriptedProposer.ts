@@ -2,16 +2,7 @@ import { Spent } from "@inspo/domain"
 import { Effect, Layer } from "effect"
 import { type InitialRequest, Proposer } from "../Proposer.ts"
 
-/**
- * A proposer that follows a script instead of a model: the texts of its candidates. It makes no calls.
- *
- * @example
- * ```ts
- * import { ScriptedProposer } from "@inspo/reflection/testing"
- *
- * const proposer = ScriptedProposer.layer(({ parent }) => [`${parent.text} Search first.`])
- * ```
- */
+/** A proposer that follows a script instead of a model: the texts of its candidates. It makes no calls. */
 export const layer = (
   script: (request: Pick<InitialRequest, "count" | "parent" | "seed" | "stream">) => ReadonlyArray<string>
 ): Layer.Layer<Proposer> => {

@@ -8,17 +8,6 @@ import * as Buffers from "./Buffers.ts"
 /**
  * The laws of a `ReplayBuffer.Interface`. They say nothing of how much a buffer remembers, and nothing of which failures and
  * questions it prefers.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { ReplayBuffer } from "@inspo/replay-buffer"
- * import { BufferLaws } from "@inspo/replay-buffer/testing"
- *
- * const buffer = ReplayBuffer.own({ capacitySteps: 5, perQuestionCap: 10 })
- *
- * for (const { check, name } of BufferLaws.laws(buffer)) it.effect(name, () => check)
- * ```
  */
 export const laws = (rule: Omit<Interface, "identity">, options?: Law.Options): ReadonlyArray<Law.Law> => {
   const forAll = (name: string, holds: (one: Case) => void) => Law.forAll(name, cases, options, holds)

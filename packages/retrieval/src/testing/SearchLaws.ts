@@ -8,15 +8,6 @@ import * as Corpora from "./Corpora.ts"
 /**
  * The laws of `Search`. `open` makes a search over a corpus, which closes with the scope. They say nothing of which passages are
  * relevant.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import * as Bm25 from "@inspo/retrieval/Bm25"
- * import { SearchLaws } from "@inspo/retrieval/testing"
- *
- * for (const { check, name } of SearchLaws.laws((passages) => Bm25.make(passages))) it.effect(name, () => check)
- * ```
  */
 export const laws = <E, R>(
   open: (passages: ReadonlyArray<Question.Passage>) => Effect.Effect<Search.Interface, E, R>,

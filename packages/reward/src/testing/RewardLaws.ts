@@ -55,17 +55,6 @@ export const attempts: Arbitrary.Arbitrary<ScoredEpisode> = Arbitrary.map(
 /**
  * The laws of `Reward` and of a reward function. They say nothing of what a good answer is. A reward that fails with a
  * `RewardError` breaks none.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { RewardFunction } from "@inspo/reward"
- * import { RewardLaws } from "@inspo/reward/testing"
- *
- * const brief = RewardFunction.make("brief", ({ turns }) => ({ answer: null, reward: turns.length > 3 ? 0 : 1 }))
- *
- * for (const { check, name } of RewardLaws.laws(brief)) it.effect(name, () => check)
- * ```
  */
 export const laws = (
   { score }: Reward.Interface,

@@ -23,24 +23,6 @@ export interface Options extends Law.Options {
 /**
  * The laws of an `Agent`: its program is run with a policy that writes anything, and with tools that reply anything. They say
  * nothing of how well it works.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { ActionParser, type Agent } from "@inspo/rollout"
- * import { AgentLaws } from "@inspo/rollout/testing"
- *
- * const once: Agent = {
- *   name: "once",
- *   tools: () => [],
- *   make: () =>
- *     function* ({ turn }) {
- *       return (yield* turn(ActionParser.grammar([]))).kind === "answer" ? "answered" : "invalid-action"
- *     }
- * }
- *
- * for (const { check, name } of AgentLaws.laws(once)) it.effect(name, () => check)
- * ```
  */
 export const laws = (agent: Agent, { config = {}, tools = [], ...options }: Options = {}): ReadonlyArray<Law.Law> => {
   const played = (world: World, episodes?: ReadonlyArray<number>) =>

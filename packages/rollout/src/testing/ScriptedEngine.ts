@@ -18,15 +18,6 @@ export interface Options {
  *
  * The log-probability of a token is a function of the token alone. Training is accepted and changes nothing: the metrics
  * are those of an unchanged policy. Checkpoints are names.
- *
- * @example
- * ```ts
- * import { ScriptedEngine } from "@inspo/rollout/testing"
- *
- * const engine = ScriptedEngine.layer((prompt) =>
- *   prompt.endsWith("</information>") ? "<answer> Ostrel Bay</answer>" : "<search> Marlen Tovik</search>"
- * )
- * ```
  */
 export const layer = (script: Script, options: Options = {}): Layer.Layer<Engine> =>
   Layer.succeed(Engine, make(script, options))

@@ -7,17 +7,6 @@ import type { Interface, Request } from "../Sampler.ts"
 /**
  * The laws of a `Sampler.Interface`. They say nothing of whom a sampler prefers. That draws follow the shares is tested with a
  * tolerance of five standard errors.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { Sampler } from "@inspo/sampler"
- * import { SamplerLaws } from "@inspo/sampler/testing"
- *
- * const sampler = Sampler.make({ rule: "softmax", temperature: 0.2, assignment: "independent" })
- *
- * for (const { check, name } of SamplerLaws.laws(sampler)) it.effect(name, () => check)
- * ```
  */
 export const laws = (
   { assign, probabilities }: Pick<Interface, "assign" | "probabilities">,

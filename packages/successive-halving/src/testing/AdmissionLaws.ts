@@ -4,20 +4,7 @@ import { Population } from "@inspo/population"
 import type { Interface } from "../Admission.ts"
 import { type Case, cases } from "./Cases.ts"
 
-/**
- * The laws of an `Admission.Interface`. They say nothing of how many newcomers a rule admits.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { EvidencePruning } from "@inspo/successive-halving"
- * import { AdmissionLaws } from "@inspo/successive-halving/testing"
- *
- * const rule = EvidencePruning.admission({ delta: 0.05 })
- *
- * for (const { check, name } of AdmissionLaws.laws(rule)) it.effect(name, () => check)
- * ```
- */
+/** The laws of an `Admission.Interface`. They say nothing of how many newcomers a rule admits. */
 export const laws = (rule: Omit<Interface, "identity">, options?: Law.Options): ReadonlyArray<Law.Law> => {
   const forAll = (name: string, holds: (one: Case) => void) => Law.forAll(name, cases, options, holds)
   const replacedOf = ({ chosen, population, size, values }: Case) => rule.replaced(population, values, chosen, size)

@@ -5,20 +5,7 @@ import { Schema } from "effect"
 import { type Interface, Pruning } from "../Removal.ts"
 import { type Case, cases } from "./Cases.ts"
 
-/**
- * The laws of a `Removal.Interface`. They say nothing of how many members a rule removes, as long as the best stays.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { Removal } from "@inspo/successive-halving"
- * import { RemovalLaws } from "@inspo/successive-halving/testing"
- *
- * const rule = Removal.bottomHalf({ parents: 1 })
- *
- * for (const { check, name } of RemovalLaws.laws(rule)) it.effect(name, () => check)
- * ```
- */
+/** The laws of a `Removal.Interface`. They say nothing of how many members a rule removes, as long as the best stays. */
 export const laws = (rule: Rule, options?: Law.Options): ReadonlyArray<Law.Law> => {
   const forAll = (name: string, holds: (one: Case) => void) => Law.forAll(name, cases, options, holds)
   return [

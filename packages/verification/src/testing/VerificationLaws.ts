@@ -6,17 +6,6 @@ import { type Evidence, type Interface, Verdict } from "../Verification.ts"
 /**
  * The laws of a `Verification.Interface`. They say nothing of how good a candidate has to be, only that a better one is not
  * rejected in its place.
- *
- * @example
- * ```ts
- * import { it } from "@effect/vitest"
- * import { Verification } from "@inspo/verification"
- * import { VerificationLaws } from "@inspo/verification/testing"
- *
- * const rule = Verification.rerunParent({ rounds: 2, fill: false })
- *
- * for (const { check, name } of VerificationLaws.laws(rule)) it.effect(name, () => check)
- * ```
  */
 export const laws = (rule: Rule, options?: Law.Options): ReadonlyArray<Law.Law> => [
   ...judgingLaws(rule, options),
