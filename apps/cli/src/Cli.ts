@@ -27,7 +27,6 @@ import * as Reporter from "./terminal/Reporter.ts"
 import * as Telemetry from "./tracking/Telemetry.ts"
 import { version } from "./Program.ts"
 
-/** Runs the program. */
 export const main = (): void => {
   StandardStreams.guard()
   // The first signal stops a run cleanly, the second one immediately: committed work cannot be lost.

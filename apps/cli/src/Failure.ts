@@ -48,7 +48,6 @@ export const assertMet = (requirement: string, isMet: boolean | null): Effect.Ef
         })
       )
 
-/** A text in one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/gu, " ").trim()
 
 /** A file of ours that cannot be read or written: its name, what the system says and what to do about it. */
@@ -70,7 +69,6 @@ export const remedy = (error: unknown): string => {
     : ` ${known} and try again; a run that has begun continues with \`inspo resume\`.`
 }
 
-/** By the code of the operating system. */
 const remedies: ReadonlyMap<unknown, string> = new Map([
   ["EACCES", "Let this user read and write there"],
   ["ENOSPC", "The disk is full: make room there"],

@@ -148,7 +148,6 @@ const decisive: ReadonlySet<RunEvent["_tag"]> = new Set([
   "PopulationRefilled"
 ])
 
-/** Rollouts by purpose, and requests to the proposer. */
 interface Cost {
   readonly train: number
   readonly verification: number

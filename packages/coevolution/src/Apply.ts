@@ -21,7 +21,6 @@ export interface Folding {
   readonly strategies?: Statistics
 }
 
-/** How evidence and experiences are kept. */
 interface Statistics {
   readonly valuation: Pick<Strategies.Strategies["valuation"], "observe">
   readonly buffer: Pick<Strategies.Strategies["buffer"], "add">
@@ -206,7 +205,6 @@ const validated = (
   })
 }
 
-/** Rejects an event that names an unknown instruction. */
 const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
   const assertAll = (what: string, known: ReadonlyArray<string>, named: ReadonlyArray<string>) => {
     const [name] = Arr.difference(named, known)
@@ -332,11 +330,9 @@ export const afterUpdate = (algorithm: Algorithm, before: RunState.RunState, ste
     : evolving(algorithm, state)
 }
 
-/** Evolution after a step. */
 const evolving = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
   following(algorithm, Evolution.endUnit(Schedule.ofEvolution(algorithm), state))
 
-/** The state after an event of evolution. */
 const evolved = (
   algorithm: Algorithm,
   state: RunState.RunState,
@@ -404,7 +400,6 @@ const meanReward = (groups: ReadonlyArray<Group.Group>): number => {
   return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
 }
 
-/** Counts the rollouts and tokens, failed ones included. */
 const spend = (
   spent: RunState.Spent,
   purpose: keyof RunState.Spent["rollouts"],

@@ -116,7 +116,6 @@ type Found = Pick<Difference, "path" | "recorded" | "replayed">
 
 const encode = Schema.encodeEffect(RunEvent)
 
-/** An event in its stored form. */
 const throughJson = (event: RunEvent): Effect.Effect<unknown, Schema.SchemaError> =>
   Effect.map(encode(event), (encoded): unknown => JSON.parse(JSON.stringify(encoded)))
 

@@ -34,7 +34,6 @@ export const withDeltas = (client: HttpClient.HttpClient): HttpClient.HttpClient
   })
 }
 
-/** Responses that are kept. */
 const capacity = 32
 
 const whole = (request: HttpClientRequest.HttpClientRequest, value: Schema.Json) =>

@@ -88,7 +88,6 @@ const queryHooks =
 /** Milliseconds between two requests of one view. */
 const interval = 1000
 
-/** Responses kept for one kind of request. */
 const capacity = 20
 
 /** An error that any server can return, as a sentence; null for others. */

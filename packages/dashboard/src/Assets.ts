@@ -5,7 +5,6 @@ import { promisify } from "node:util"
 import { brotliCompress } from "node:zlib"
 import { Effect, FileSystem, Option, Schema } from "effect"
 
-/** The page could not be built. */
 export class AssetsError extends Schema.TaggedError<AssetsError>()("AssetsError", { reason: Schema.String }) {
   override get message() {
     return `dashboard: the page cannot be built: ${this.reason}. Install the packages again and retry`

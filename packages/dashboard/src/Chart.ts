@@ -10,7 +10,6 @@ import { type Series, XAxis } from "./view/SeriesView.ts"
 /** A stretch of the horizontal axis. */
 export type Stretch = readonly [from: number, to: number]
 
-/** The state of the charts of a page. */
 export interface ChartState {
   readonly x: XAxis
   /** Steps of the moving mean; 1 for none. */
@@ -93,7 +92,6 @@ export const smoothed = (series: Series, count: number): Series =>
 
 const isSmoothable = (name: string): boolean => !name.startsWith("val/")
 
-/** A series with its name. */
 export interface Named extends Series {
   readonly label: string
 }

@@ -9,7 +9,6 @@ export const instructionStyle = (id: string | null): CSSProperties & Record<"--h
     : { "--hue": String((number * 137.508 + 140) % 360), "--chroma": "0.13" }
 }
 
-/** The colour of an instruction's dot and curve on the page. */
 export const inkOf = (id: string): string => {
   const { "--chroma": chroma, "--hue": hue } = instructionStyle(id)
   return `light-dark(oklch(58% ${chroma} ${hue}), oklch(74% ${chroma} ${hue}))`

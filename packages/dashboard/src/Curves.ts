@@ -6,7 +6,6 @@ import type { Line } from "./Figure.ts"
 /** The most runs that are compared at once: the number of pairs of a colour and a dash pattern. */
 export const mostCompared = 40
 
-/** How a curve is drawn. */
 export interface Look {
   /** A colour of the page and of reports: `accent`, `faint`, or `c0` to `c7`. */
   readonly tone: string

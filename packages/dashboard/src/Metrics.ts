@@ -17,7 +17,6 @@ export const metric = (name: string): Metric => {
   return { title: name, unit: "", isShare: false }
 }
 
-/** The names of the metrics of steps. */
 export const namesIn = (rows: ReadonlyArray<Readonly<Record<string, number>>>): ReadonlyArray<string> =>
   [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== "step")
 
@@ -25,7 +24,6 @@ export const namesIn = (rows: ReadonlyArray<Readonly<Record<string, number>>>): 
 export const inOrder = (names: Iterable<string>): ReadonlyArray<string> =>
   [...names].toSorted((a, b) => Number(isOfOne(a)) - Number(isOfOne(b)) || a.localeCompare(b, "en", { numeric: true }))
 
-/** Whether a metric is of a single instruction. */
 export const isOfOne = (name: string): boolean => /^inspo\/(?:best|prob|value)\//u.test(name)
 
 /** Names of metrics as one text, for an address: the names of a chart are separated by commas, the charts by semicolons. */

@@ -4,7 +4,6 @@ export interface Recent<A> {
   readonly set: (key: string, value: A) => void
 }
 
-/** An empty map of at most `capacity` entries. */
 export const make = <A>(capacity: number): Recent<A> => {
   const entries = new Map<string, A>()
   return {

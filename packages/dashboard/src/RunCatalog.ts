@@ -28,7 +28,6 @@ export interface RunPlace {
   readonly directory: string
 }
 
-/** The readable data of a run. */
 export interface RunSource {
   readonly config: RunConfig
   readonly journal: Layer.Layer<Journal, JournalError>
@@ -58,7 +57,6 @@ export interface RunNotes {
   readonly degraded: ReadonlyArray<Degradation.Degradation>
 }
 
-/** A run directory cannot be read. */
 export class CatalogError extends Schema.TaggedError<CatalogError>()("CatalogError", { problem: Schema.String }) {
   override get message() {
     return this.problem

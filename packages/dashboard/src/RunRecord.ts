@@ -57,7 +57,6 @@ export interface RunRecord {
   readonly sampled: Projection.Sampled
 }
 
-/** The record of a run without events. */
 export const empty = (config: RunConfig): RunRecord => ({
   config,
   forkedFrom: null,

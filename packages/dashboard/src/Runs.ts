@@ -71,7 +71,6 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
         idleTimeToLive: "20 seconds"
       })
 
-      /** Adds new runs and removes missing ones. */
       const search = Effect.gen(function* () {
         const places = yield* catalog.find
         const known = yield* Ref.get(entries)

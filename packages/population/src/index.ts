@@ -4,7 +4,6 @@ export * as Difference from "./Difference.ts"
 export * as MeanInterval from "./MeanInterval.ts"
 export * as OwnEvidence from "./OwnEvidence.ts"
 export * as Population from "./Population.ts"
-export * as PopulationRef from "./PopulationRef.ts"
 export * as Ranking from "./Ranking.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.

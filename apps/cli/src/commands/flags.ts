@@ -42,7 +42,6 @@ export const optionalInteger = flow(integer, Flag.optional)
 export const optionalChoice = <const L extends ReadonlyArray<string>>(name: string, literals: L, description: string) =>
   Flag.optional(choice(name, literals, description))
 
-/** A flag that is off unless it is given. */
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
@@ -132,7 +131,6 @@ export const tracking = {
   ).pipe(Flag.withDefault("inspo"))
 }
 
-/** An agent outside that answers. */
 export const outside = {
   agent: optionalText(
     "agent",
@@ -144,7 +142,6 @@ export const outside = {
   timeout: number("timeout", "agent: most seconds without an answer; 120 by default").pipe(Flag.withDefault(120))
 }
 
-/** How answers are scored. */
 export const scoring = {
   score: optionalChoice(
     "score",

@@ -94,7 +94,6 @@ function closed({ anyOf, items, ...node }: Node): Node {
   }
 }
 
-/** The type of a node's values, as text. */
 export function takes(node: Node): string {
   if (node.anyOf !== undefined) {
     const [names, ...methods] = node.anyOf

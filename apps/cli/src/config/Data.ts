@@ -9,11 +9,9 @@ import { Effect, Struct } from "effect"
 import { systemWords, type UsageError, usageError } from "../Failure.ts"
 import * as Regular from "../runDirectory/Regular.ts"
 
-/** The questions and the searchable passages of a run. */
 export interface LoadedData {
   readonly data: RunData
   readonly passages: ReadonlyArray<Question.Passage>
-  /** A description in one line. */
   readonly description: string
 }
 

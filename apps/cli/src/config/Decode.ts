@@ -9,7 +9,6 @@ export const decode = (value: unknown, remedy: (field: string) => string): Resul
     Result.mapError((error) => invalidValue(error, value, remedy))
   )
 
-/** A value as text for an error. */
 export const show = (value: unknown): string => (value === undefined ? "missing" : PlainText.json(value, 1000))
 
 const invalidValue = (

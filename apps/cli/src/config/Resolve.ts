@@ -101,11 +101,9 @@ export const parseFile = (file: string, text: string): Result.Result<Override, C
   )
 }
 
-/** The dotted names of all fields with a value. */
 export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>
   isRecord(tree) ? Object.entries(tree).flatMap(([key, value]) => leafPaths(value, [...path, key])) : [path.join(".")]
 
-/** The value at a dotted name, or undefined. */
 export const valueAt = (tree: unknown, name: string): unknown =>
   name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
 

@@ -2,7 +2,6 @@ import { SearchR1 } from "@inspo/datasets"
 import { Effect, Result, Stream } from "effect"
 import { type UsageError, usageError } from "../Failure.ts"
 
-/** The instruction and the template of the prompts of question rows. */
 export interface RowPrompt {
   readonly instruction: string
   /** Contains `{instruction}` and `{question}`. */

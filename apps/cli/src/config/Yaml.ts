@@ -24,7 +24,6 @@ export const parse = (text: string, options: ParseOptions & SchemaOptions = {}):
   return value
 }
 
-/** Levels of nested lists and mappings. */
 export const deepest = 100
 
 const tooDeep = `it is nested too deeply; expected at most ${deepest} levels`

@@ -31,7 +31,6 @@ export interface Report extends Schema.Schema.Type<typeof Report> {}
 
 export const encode = Schema.encodeSync(Report)
 
-/** The report as plain lines of at most `columns` characters. */
 export const text = (report: Report, columns: number): ReadonlyArray<string> => {
   const { against } = report
   return [

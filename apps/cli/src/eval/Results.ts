@@ -39,7 +39,6 @@ export const Results = Schema.Struct({
 })
 export interface Results extends Schema.Schema.Type<typeof Results> {}
 
-/** Summarizes outcomes. */
 export const results = (outcomes: ReadonlyArray<Outcome>, options: Bootstrap.Options): Results => {
   const sources = bySource(outcomes)
   const strata = sources.map(([, members]) => valid(members))

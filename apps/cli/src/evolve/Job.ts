@@ -42,5 +42,4 @@ export const rowOf = ({ asked, row }: Job): Schema.Json => row ?? ("variables" i
 export const fault = (check: Check): string | null =>
   check.kind === "built-in" ? Scorers.fault(check.scorer, check.expected) : null
 
-/** Whether an output is also graded by a model. */
 export const isJudged = ({ checks }: Job): boolean => checks.some(({ kind }) => kind === "judge")

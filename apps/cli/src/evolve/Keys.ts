@@ -25,7 +25,6 @@ export const read = (
   return ({ url }) => variables.get(originOf(url) ?? "") ?? null
 }
 
-/** Scheme, host and port of the server at an address. */
 export const originOf = (url: string | null): string | null =>
   url !== null && URL.canParse(url) ? new URL(url).origin : null
 

@@ -80,7 +80,6 @@ export const make = (input: PlanInput): Plan => {
   }
 }
 
-/** The plan for people. */
 export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
   const { agent, budget, calls, cases, judge, outside, proposer } = plan
   const all = [agent, proposer, judge].filter((one) => one !== null)

@@ -63,7 +63,6 @@ export const atMost = (judge: Model | null, job: Job, characters: number): numbe
   return prices.reduce((sum: number | null, one) => (sum === null || one === null ? null : sum + attempts * one), 0)
 }
 
-/** The most tokens of a verdict, with thoughts. */
 export const maxVerdictTokens = 2048
 
 /** How often a judge is asked whose verdict cannot be read. */

@@ -24,7 +24,6 @@ import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Progress from "./Progress.ts"
 
-/** Shows what a search found, or how far it is. */
 export const show = Effect.fn("Search.show")(function* (directory: string, file: string) {
   const view = yield* read(file)
   const { at, now } = yield* times(file)

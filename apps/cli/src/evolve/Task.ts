@@ -227,7 +227,6 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
   return { prompt, model: null, jobs: yield* jobsOf(cases, input) }
 })
 
-/** The jobs of a file of rows. */
 export const jobsOf = Effect.fnUntraced(function* (cases: string, input: JobInput) {
   const isOutside = Option.isSome(input.agent)
   const scoring = isOutside && Option.isNone(input.score) ? null : yield* scoringOf(input)

@@ -8,12 +8,10 @@ const isReserved = (name: string): boolean =>
   name in {} ||
   /^(?:__.*|_conversation|and|cycler|else|env|false|for|if|in|is|joiner|none|not|null|or|range|super|true)$/u.test(name)
 
-/** The placeholders of a template as they are written, each once. */
 export const placeholders = (template: string): ReadonlyArray<string> => [
   ...new Set([...template.matchAll(placeholder)].map(([written]) => written))
 ]
 
-/** The names of a template's variables, each once. */
 export const names = (template: string): ReadonlyArray<string> => [
   ...new Set([...template.matchAll(placeholder)].map(([, name = ""]) => name))
 ]

@@ -7,7 +7,6 @@ import type { LanguageModelConfig } from "../proposer/LanguageModelLayer.ts"
 import type { Section } from "../proposer/Settings.ts"
 import type { Check } from "./Check.ts"
 
-/** Checks every server that a config names and the run uses. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
   const { engine, keys, policy, proposer, retrieval, rollout } = config
   const judges = [...new Set(judgesOf(config).map(({ model }) => model))]

@@ -6,7 +6,6 @@ import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { atMost, type Check, longest } from "./Check.ts"
 
-/** Whether a retriever answers a query. */
 export const retriever = Effect.fnUntraced(
   function* ({ keys, requests, retrieval }: RunConfig) {
     const { url } = retrieval

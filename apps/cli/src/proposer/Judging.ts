@@ -20,7 +20,6 @@ export const judging = ({ budget, keys, requests }: RunConfig, name: string | nu
   }
 }
 
-/** The judges of groups and turns that a config names. */
 export const layerOf = (config: RunConfig) =>
   Layer.effect(
     JudgeModels,

@@ -8,7 +8,6 @@ import { FetchHttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { modelSetting, type Section } from "./Settings.ts"
 
-/** A language model in a config, by its name, and its key. */
 export interface LanguageModelConfig {
   readonly name: string | null
   /** The environment variable with its key, or null for the provider's default. */

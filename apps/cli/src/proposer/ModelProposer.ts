@@ -16,7 +16,6 @@ import { readText } from "../config/TextFile.ts"
 import * as LanguageModelLayer from "./LanguageModelLayer.ts"
 import { withSettings } from "./Settings.ts"
 
-/** A language model that proposes, and its settings. */
 export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
   /** What the model sees, with the file of the user's prompt, or null for the built-in one. */
   readonly kind: { readonly name: PromptTemplate.PromptKind; readonly prompt: string | null }

@@ -4,7 +4,6 @@ import { type Piece, Text, abridged, percent, wordDiff } from "@inspo/report"
 import type { Style } from "../terminal/Reporter.ts"
 import type { Cell } from "./Summary.ts"
 
-/** A text and what it is called. */
 export interface Named {
   readonly name: string
   readonly text: string

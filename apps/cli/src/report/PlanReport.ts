@@ -4,7 +4,6 @@ import { Text, count, percent, plural } from "@inspo/report"
 import type { Check } from "../preflight/Check.ts"
 import type { PolicyPlan } from "./PolicyPlan.ts"
 
-/** The plan of a run as plain lines of at most `columns` characters. */
 export const planLines = (
   config: RunConfig,
   forecast: Plan.Forecast,

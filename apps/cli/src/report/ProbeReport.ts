@@ -149,7 +149,6 @@ const deviationOf = ({ between, ci95, p }: Spread.Spread): typeof Deviation.Type
 
 const root = (variance: number): number => Math.sqrt(Math.max(0, variance))
 
-/** The probe as plain lines of at most `columns` characters. */
 export const lines = (probe: Probe, columns: number): ReadonlyArray<string> => [
   "",
   ...Text.table([

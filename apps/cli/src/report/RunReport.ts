@@ -29,7 +29,6 @@ export interface RunReport {
   readonly program: string
 }
 
-/** The report as plain lines of at most `columns` characters. */
 export const text = (report: RunReport, columns: number): ReadonlyArray<string> => {
   const { summary } = report
   const { bestInstruction, seedInstruction } = summary

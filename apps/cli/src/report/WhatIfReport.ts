@@ -8,7 +8,6 @@ export interface Asked {
   readonly answer: Result.Result<WhatIf.Answer, WhatIf.TooFewGroups>
 }
 
-/** One answer as plain lines of at most `columns` characters. */
 export const answerLines = (
   settings: Asked["settings"],
   { best, decisions, reward }: WhatIf.Answer,

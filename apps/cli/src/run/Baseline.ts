@@ -102,7 +102,6 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
   return found
 })
 
-/** The results that ship with the program. */
 const shipped = fileURLToPath(new URL("../../baselines.jsonl", import.meta.url))
 
 const Result = Schema.Struct({ key: Schema.String, baseline: Baseline })

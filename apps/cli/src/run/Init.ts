@@ -66,7 +66,6 @@ const listPresets = () => {
   ])
 }
 
-/** The preset of `run` by default. */
 const defaultPreset = "quick"
 
 /** The settings that a first run of one's own changes: what it asks, what it spends, and what it runs on. */

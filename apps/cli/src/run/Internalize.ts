@@ -14,7 +14,6 @@ import { filesOf } from "../runDirectory/Files.ts"
 import { withJournal } from "../runDirectory/Read.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 
-/** A finished run with its best instruction and the checkpoint of its policy. */
 export interface Finished {
   readonly directory: string
   readonly config: RunConfig
@@ -97,7 +96,6 @@ export const internalize = Effect.fn("Internalize.internalize")(function* (
   }).pipe(Effect.provide(layerRollout(config, loaded.passages, folder)))
 }, Effect.scoped)
 
-/** The report for a terminal. */
 export const lines = (
   { cells, instruction, rollouts, updates }: Internalized,
   columns: number

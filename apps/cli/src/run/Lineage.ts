@@ -11,7 +11,6 @@ export interface LineageInput {
   readonly directories: ReadonlyArray<string>
 }
 
-/** Shows the lineage of the instructions of one run or of several branches. */
 export const lineage = Effect.fn("Lineage.lineage")(function* ({ directories }: LineageInput) {
   const runs = yield* Effect.forEach(directories, (directory) =>
     Effect.map(readRun(directory), ({ events }) => ({ run: directory, events }))

@@ -33,7 +33,6 @@ export interface ResumeInput extends Trackers.TrackingInput {
 export interface ContinueInput extends ResumeInput {
   /** The last step that a branch shares with the run. */
   readonly at: Option.Option<number>
-  /** The directory of the branch. */
   readonly out: Option.Option<string>
 }
 

@@ -17,7 +17,6 @@ export interface WhatIfInput {
   readonly grid: ReadonlyArray<string>
 }
 
-/** Replays a run, as it was or under other settings. */
 export const play = Effect.fnUntraced(function* (input: WhatIfInput) {
   const place = yield* Stored.findOne(input.directory)
   if (place !== null) {

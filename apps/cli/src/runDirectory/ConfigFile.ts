@@ -26,7 +26,6 @@ export const readConfig = Effect.fnUntraced(function* (directory: string) {
   )
 })
 
-/** Writes the config of a run. */
 export const writeConfig = (directory: string, config: RunConfig) =>
   Effect.flatMap(Schema.encodeEffect(RunConfig)(config), (encoded) =>
     replaceFile(filesOf(directory).config, `${JSON.stringify(encoded, null, 2)}\n`)

@@ -9,7 +9,6 @@ import { readSpent, type Spent, unbooked } from "./Spent.ts"
 import { accepted, appendTiming, lastStep } from "./Timings.ts"
 import { readJsonLines } from "./Write.ts"
 
-/** What is lost. */
 export interface MissingTail {
   /** The last step that the journal knows. */
   readonly step: number

@@ -6,7 +6,6 @@ import { readConfig } from "./ConfigFile.ts"
 import { layerJournal } from "./JournalLayer.ts"
 import * as Trust from "./Trust.ts"
 
-/** What a run directory holds: the config and every event so far. */
 export interface StoredRun {
   readonly directory: string
   readonly config: RunConfig

@@ -35,7 +35,6 @@ export const ensureChanged = Effect.fn("Trust.ensureChanged")(function* (
   yield* open.length === 0 ? store(directory, yield* all(directory, after, use)) : ensure(directory, after, use)
 })
 
-/** Remembers all that the config of a directory names, because this user wrote it. */
 export const remember = Effect.fn("Trust.remember")(function* (directory: string, config: RunConfig) {
   yield* store(directory, yield* all(directory, config, "run"))
 })

@@ -16,7 +16,6 @@ export const replacement = Effect.fnUntraced(function* (file: string, text: stri
   yield* fs.rename(`${file}.tmp`, file)
 }, Effect.uninterruptible)
 
-/** Appends a text to a file, which is created if it is missing. */
 export const appendFile = Effect.fnUntraced(
   function* (file: string, text: string) {
     const fs = yield* FileSystem.FileSystem
@@ -49,5 +48,4 @@ export const readJsonLines = <A>(file: string, row: Schema.ConstraintDecoder<A>)
   )
 }
 
-/** Rows as JSON lines. */
 export const jsonLines = (rows: ReadonlyArray<unknown>): string => rows.map(PlainText.jsonLine).join("")

@@ -10,19 +10,16 @@ import { readNamed } from "../config/TextFile.ts"
 import * as Yaml from "../config/Yaml.ts"
 import * as Proposer from "./Proposer.ts"
 
-/** A population to create, with its name. */
 export interface Declared {
   readonly name: string
   readonly made: Population.NewPopulation
 }
 
-/** The declarations for the server. */
 export interface Declarations {
   readonly populations: ReadonlyArray<Declared>
   readonly proposer: Proposer.Config | null
 }
 
-/** The config file of the server. */
 export const Config = Schema.Struct({
   populations: Schema.optionalKey(Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation)),
   proposer: Schema.optionalKey(Proposer.Config)

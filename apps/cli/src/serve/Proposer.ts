@@ -31,7 +31,6 @@ export type Config = typeof Config.Type
 /** The names of its fields. */
 export const fields: ReadonlyArray<string> = [...Struct.keys(Offline.fields), ...Struct.keys(Model.fields)]
 
-/** The proposer of a config, or null. */
 export const make = Effect.fnUntraced(function* (config: Config | null) {
   if (config === null) return null
   const common = config.commonAnswers === undefined ? {} : { commonAnswers: config.commonAnswers }

@@ -61,7 +61,6 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   return yield* Effect.never
 }, Effect.scoped)
 
-/** The declarations of the command line and the config file. */
 interface Start {
   readonly proposer: Evolving.ServerProposer | null
   readonly declared: ReadonlyArray<Declared.Declared>

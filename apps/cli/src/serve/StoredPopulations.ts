@@ -5,7 +5,6 @@ import { EvolutionStatus, Loading } from "@inspo/serve"
 import { Array as Arr, Effect, FileSystem, Order, Path } from "effect"
 import { commandFailure, fileFailure, usageError } from "../Failure.ts"
 
-/** A population by its name, and the directory that holds its journal. */
 export interface Place {
   readonly name: string
   readonly directory: string

@@ -3,7 +3,6 @@ import { Config, Effect, Option, type Redacted } from "effect"
 import { nearest } from "../config/Suggestion.ts"
 import { type UsageError, usageError } from "../Failure.ts"
 
-/** A tracker that the command line names. */
 export type Tracker =
   | { readonly _tag: "TensorBoard" }
   | {
@@ -14,13 +13,11 @@ export type Tracker =
     }
   | { readonly _tag: "Prometheus"; readonly host: string; readonly port: number }
 
-/** The trackers of a run, and the names of its metrics. */
 export interface Tracking {
   readonly trackers: ReadonlyArray<Tracker>
   readonly naming: Point.Naming
 }
 
-/** The flags of a command that runs. */
 export interface TrackingInput {
   readonly track: ReadonlyArray<string>
   readonly trackNames: Point.Naming

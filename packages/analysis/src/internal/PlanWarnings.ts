@@ -9,7 +9,6 @@ interface Played {
   readonly decisions: ReadonlyArray<Move>
 }
 
-/** Probable mistakes in a plan, one sentence each. */
 export const warnings = (algorithm: Algorithm, { decisions }: Played): ReadonlyArray<string> =>
   [
     shortWindow(algorithm),

@@ -58,7 +58,6 @@ export interface Evidence {
   readonly groups: number
 }
 
-/** The result of a log under some settings. */
 export interface Trace {
   readonly decisions: ReadonlyArray<Decided>
   readonly best: Instruction.InstructionId

@@ -19,7 +19,6 @@ export const next = (context: DecisionContext, state: RunState): Command => {
   return isIn(state.evolution, "Proposing") ? propose(context, state, state.evolution) : ask(context, state)
 }
 
-/** The input of evolution for its decisions. */
 const kernelContext = (context: DecisionContext, state: RunState): Evolution.DecisionContext => ({
   strategies: context.strategies,
   values: rankingValues(context, state),
@@ -97,13 +96,11 @@ const failureThreshold = 0.5
 const rankingValues = ({ algorithm, strategies }: DecisionContext, state: RunState): ReadonlyArray<Population.Value> =>
   algorithm.selection.ranking === "before" ? state.previousValues : strategies.valuation.values(state.population)
 
-/** The input of evolution for verification. */
 const verificationContext = ({ algorithm }: DecisionContext, state: RunState): VerificationContext => ({
   asks: algorithm.verification.samples > 0,
   evidence: (evolution) => evidence(algorithm, state, evolution)
 })
 
-/** The rollouts of a verification. */
 const ask = ({ algorithm, strategies }: DecisionContext, state: RunState): Verify => {
   const { buffer, evolution } = state
   if (!isIn(evolution, "Verifying")) throw new Invariant.InvariantBroken("candidates")

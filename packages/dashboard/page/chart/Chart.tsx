@@ -35,7 +35,6 @@ export interface ChartProps {
 /** The position under the pointer: all charts of a page show their values there. */
 const pointed = makeStore<number | null>(null)
 
-/** The figure as a chart. */
 export const Chart = ({
   figure,
   height = 190,

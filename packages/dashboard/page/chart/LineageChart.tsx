@@ -132,7 +132,6 @@ interface LifeProps {
   readonly onSelect: (key: string) => void
 }
 
-/** The line of one instruction. */
 const Life = ({
   className,
   end,

@@ -12,7 +12,6 @@ interface CheckProps {
   readonly children: ReactNode
 }
 
-/** A box to check, with its label. */
 export const Check = ({ checked, children, className = "", disabled, onChange }: CheckProps) => (
   <label className={`check inline ${className}`}>
     <input
@@ -32,7 +31,6 @@ interface ChoiceProps {
   readonly onChange: (value: string) => void
 }
 
-/** A field to choose one of some values. */
 export const Choice = ({ name, onChange, options, value }: ChoiceProps) => (
   <Field name={name}>
     <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
@@ -51,7 +49,6 @@ interface FieldProps {
   readonly children: ReactNode
 }
 
-/** A control below its name. */
 export const Field = ({ children, className = "", name }: FieldProps) => (
   <label className={`field ${className}`}>
     <span dir="auto">{name}</span>

@@ -37,7 +37,6 @@ interface MeanRewardProps {
   readonly tone?: "accent" | "plain"
 }
 
-/** A mean reward with its interval. */
 export const MeanReward = ({ estimate, range: [low, high], tone = "plain" }: MeanRewardProps) => {
   const position = (value: number) => Math.min(1, Math.max(0, (value - low) / (high - low)))
   if (estimate.mean === null) return <span className="muted">no rewards yet</span>

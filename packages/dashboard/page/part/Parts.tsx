@@ -64,7 +64,6 @@ interface TileProps {
   readonly note?: ReactNode
 }
 
-/** One important figure. */
 export const Tile = ({ children, label, note }: TileProps) => (
   <div className="tile">
     <span className="tile-label">{label}</span>
@@ -73,7 +72,6 @@ export const Tile = ({ children, label, note }: TileProps) => (
   </div>
 )
 
-/** A name with its value, in a list of facts. */
 export const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <div>
     <dt dir="auto">{name}</dt>
@@ -190,14 +188,12 @@ export const MarkLegend = ({ children }: { readonly children?: ReactNode }) => (
   </p>
 )
 
-/** A share of a whole as a bar. */
 export const Bar = ({ share, tone = "accent" }: { readonly share: number; readonly tone?: string }) => (
   <span className="bar-track" aria-hidden="true">
     <i className={`bar-fill ${tone}`} style={{ width: `${100 * share}%` }} />
   </span>
 )
 
-/** A share of a whole as a bar and a number. */
 export const Share = ({ share }: { readonly share: number }) => (
   <span className="with-share">
     <Bar share={share} />

@@ -12,7 +12,6 @@ const useTrajectory = makeQuery((client, { id, run }: { readonly run: string; re
   client.trajectory({ params: { run }, query: { id } })
 )
 
-/** One trajectory, turn by turn. */
 export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly id: string }) => {
   const { data, problem } = useTrajectory({ run: run.id, id }, "")
   if (data === null) return <Pending problem={problem} />

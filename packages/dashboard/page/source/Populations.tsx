@@ -91,7 +91,6 @@ interface PopulationListProps {
   readonly populations: ReadonlyArray<Population.PopulationSummary>
 }
 
-/** All populations. */
 const PopulationList = ({ populations }: PopulationListProps) =>
   populations.length === 0 ? (
     <Empty isPage title="No populations yet">

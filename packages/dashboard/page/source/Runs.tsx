@@ -119,7 +119,6 @@ const keys: ReadonlyArray<readonly [key: string, what: string]> = [
   ["Esc", "Close"]
 ]
 
-/** The keyboard shortcuts. */
 const Help = ({ onClose }: { readonly onClose: () => void }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])

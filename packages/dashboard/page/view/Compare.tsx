@@ -18,7 +18,6 @@ interface CompareProps {
   readonly route: Route
 }
 
-/** Runs side by side. */
 export const Compare = ({ route, run, runs }: CompareProps) => {
   const readable = new Map(runs.flatMap((one) => (one.problem === null ? [[one.id, one] as const] : [])))
   const others = (

@@ -12,7 +12,6 @@ import { type Column, Table } from "../part/Table.tsx"
 
 const useCost = makeQuery((client, run: string) => client.cost({ params: { run } }))
 
-/** What the run spent, by purpose and phase. */
 export const Cost = ({ run }: { readonly run: RunView }) => {
   const { data, problem } = useCost(run.id, versionOf(run))
   const figure = useMemo(

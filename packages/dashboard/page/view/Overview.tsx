@@ -32,7 +32,6 @@ import { showStep, StepChange, StepField } from "./StepChange.tsx"
 
 const useOverview = makeQuery((client, run: string) => client.overview({ params: { run } }))
 
-/** The progress and the results of the run. */
 export const Overview = ({ route, run }: { readonly run: RunView; readonly route: Route }) => {
   const { data, problem } = useOverview(run.id, `${versionOf(run)} ${run.annotation.version}`)
   if (data === null) return <Pending problem={problem} />

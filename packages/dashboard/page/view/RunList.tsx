@@ -14,7 +14,6 @@ interface RunListProps {
   readonly searches: ReadonlyArray<SearchRow>
 }
 
-/** All runs and searches. */
 export const RunList = ({ route, runs, searches }: RunListProps) => (
   <>
     {runs.length + searches.length === 0 && (

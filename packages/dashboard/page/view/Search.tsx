@@ -31,7 +31,6 @@ import { Gain } from "./SearchParts.tsx"
 
 const useSearch = makeQuery((client, search: string) => client.search({ params: { search } }))
 
-/** A search for a better prompt. */
 export const Search = ({ route, search }: { readonly search: SearchRow; readonly route: SearchRoute }) => {
   const { data, problem } = useSearch(search.id, JSON.stringify(search.summary))
   const tried = data?.tried

@@ -7,7 +7,6 @@ import type { RunView } from "../view/RunView.ts"
 import { bestInstruction, cells } from "./Overview.ts"
 import { differing, settings } from "./Settings.ts"
 
-/** A run to compare. */
 export interface ComparedRun {
   readonly run: RunView
   readonly record: RunRecord

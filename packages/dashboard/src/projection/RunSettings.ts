@@ -5,7 +5,6 @@ import { Array as Arr, Order } from "effect"
 import type { SettingsView } from "../view/SettingsView.ts"
 import { differing, settings } from "./Settings.ts"
 
-/** A run with its settings. */
 export interface Configured {
   readonly id: string
   readonly config: RunConfig

@@ -2,7 +2,6 @@ import { Group } from "@inspo/domain"
 import { Interval } from "@inspo/statistics"
 import type { Share } from "../view/OverviewView.ts"
 
-/** The mean reward over questions. */
 export const share = (groups: ReadonlyArray<Group.Group>): Share => {
   const total = groups.reduce((sum, group) => sum + Group.meanReward(group), 0)
   return {

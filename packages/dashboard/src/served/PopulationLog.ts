@@ -66,7 +66,6 @@ export const append = (before: PopulationLog, event: Summary.SummaryEvent, at: s
     : { ...log, lines: [...log.lines, ...lines.map((line) => ({ at, tone: toneOf(event), ...line }))] }
 }
 
-/** The present and former members, by id. */
 export const membersOf = (log: PopulationLog): ReadonlyMap<string, MemberHistory> =>
   new Map(
     [...log.history.known].flatMap(([id, known]) => (known.stage === "alive" ? [[id, memberOf(log, known)]] : []))

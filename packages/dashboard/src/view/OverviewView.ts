@@ -35,7 +35,6 @@ export const CellView = Schema.Struct({
 })
 export interface CellView extends Schema.Schema.Type<typeof CellView> {}
 
-/** The cell of a policy and an instruction. */
 export const cellOf = (
   cells: ReadonlyArray<CellView>,
   policy: CellView["policy"],

@@ -4,7 +4,6 @@ import { FailureMode } from "@inspo/reflection"
 import { Schema } from "effect"
 import { Names } from "./OverviewView.ts"
 
-/** The purpose of a trajectory. */
 export const Purpose = Schema.Literals(["train", "verify", "validate", "evaluate"])
 export type Purpose = typeof Purpose.Type
 

@@ -71,7 +71,6 @@ export const mentions = {
 export const fill = (template: string, slots: Readonly<Record<string, string>>): string =>
   template.replace(/\{(\w+)\}/gu, (slot, name: string) => slots[name] ?? slot)
 
-/** Makes the first letter a capital. */
 export const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** Every word of the templates, as written there. */

@@ -85,7 +85,6 @@ export class KeyValueRows {
     this.mask[row * (1 + context) + 1 + position] = 0
   }
 
-  /** All slots of the row. */
   save(row: number): Float32Array {
     const target = new Float32Array(this.layers.length * this.width * (1 + 2 * this.context))
     let to = 0
@@ -115,7 +114,6 @@ export class KeyValueRows {
     saved.forEach((source, row) => this.load(row, source, lengths[row] ?? 0))
   }
 
-  /** Empties all rows, whatever they hold. */
   reset(): void {
     for (const { array } of this.lines) array.fill(0)
   }

@@ -7,7 +7,6 @@ export interface CacheShape {
   readonly layers: number
   readonly heads: number
   readonly headWidth: number
-  /** Largest number of positions. */
   readonly context: number
   /** What the mask holds on empty slots. */
   readonly maskedScore: number

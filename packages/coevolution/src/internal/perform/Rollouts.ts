@@ -187,7 +187,6 @@ const byPair = (trajectories: ReadonlyArray<Trajectory.Trajectory>) =>
     Arr.groupBy(trajectories, ({ instructionId, questionId }) => JSON.stringify([instructionId, questionId]))
   )
 
-/** The failures, if any. */
 const failures = (trajectories: ReadonlyArray<Trajectory.Trajectory>): { readonly failed?: typeof Failed.Type } => {
   const failed = trajectories.filter(Trajectory.isFailed)
   return Arr.isReadonlyArrayNonEmpty(failed)
@@ -201,6 +200,5 @@ const failures = (trajectories: ReadonlyArray<Trajectory.Trajectory>): { readonl
     : {}
 }
 
-/** The tokens of all trajectories. */
 const tokens = (trajectories: ReadonlyArray<Trajectory.Trajectory>): number =>
   trajectories.reduce((total, trajectory) => total + Trajectory.tokens(trajectory), 0)

@@ -177,7 +177,6 @@ const trainedOn = Effect.fnUntraced(function* (
   })
 })
 
-/** Whether the metrics of an update are finite. */
 const isFinite = ({ clipFraction, gradientNorm, kl, loss }: TrainMetrics): boolean =>
   [loss, kl, clipFraction, gradientNorm].every(Number.isFinite)
 

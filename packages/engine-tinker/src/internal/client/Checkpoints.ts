@@ -7,7 +7,6 @@ import { type Model, next } from "./Model.ts"
 import * as Reply from "./Reply.ts"
 import type { RequestFailure } from "./RequestFailure.ts"
 
-/** Checkpoints on the server. */
 export const make = (connection: Connection, profile: Profile) => ({
   /** Saves the weights of a model, under another name where this one is taken. */
   save: Effect.fnUntraced(function* (model: Model, name: string): Effect.fn.Return<CheckpointRef, RequestFailure> {

@@ -1,7 +1,6 @@
 import type { Request } from "./Connection.ts"
 import { jsonBody } from "./Transport.ts"
 
-/** A model on a server. */
 export interface Model {
   readonly id: string
   /** Of the last request sent; 0 for a model that nothing was done to. */
@@ -10,7 +9,6 @@ export interface Model {
   sampler: Sampler | null
 }
 
-/** A sampling session. */
 export interface Sampler {
   readonly id: string
   requests: number

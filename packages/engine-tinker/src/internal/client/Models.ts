@@ -22,7 +22,6 @@ interface ModelsOptions {
   readonly notes: ModelNotes
 }
 
-/** One session on the server. */
 interface Session {
   readonly id: string
   models: number
@@ -87,7 +86,6 @@ const heartbeat = (connection: Connection, session: Ref.Ref<Session>) =>
     connection.post(post("session_heartbeat", { session_id: id }), Reply.json(Schema.Unknown))
   ).pipe(Effect.ignore, Effect.repeat(Schedule.spaced("10 seconds")))
 
-/** Asks for a new model once. */
 const createModel = Effect.fnUntraced(function* (
   { connection, rank, server }: ModelsOptions,
   session: Session,

@@ -14,7 +14,6 @@ export interface Reply {
 /** Reads a result; the failure says what is wrong with it. */
 export type Decode<A> = (reply: Reply) => Result.Result<A, string>
 
-/** Reads JSON of a schema. */
 export const json = <S extends Schema.ConstraintDecoder<unknown>>(schema: S): Decode<S["Type"]> => {
   const decode = Schema.decodeUnknownResult(schema)
   return (reply) =>

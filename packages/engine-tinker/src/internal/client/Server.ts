@@ -7,7 +7,6 @@ import type { Connection } from "./Connection.ts"
 import * as Reply from "./Reply.ts"
 import { jsonBody } from "./Transport.ts"
 
-/** What a server said about itself. */
 export interface Server {
   readonly profile: Profile.Profile
   readonly model: string

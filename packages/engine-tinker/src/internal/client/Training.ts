@@ -19,7 +19,6 @@ import type { TrainedModel } from "./TrainedModel.ts"
 
 export type Training = ReturnType<typeof make>
 
-/** What a model is trained with. */
 export const make = (connection: Connection, server: Server, protobuf: boolean) => {
   const { limits, profile } = server
 
@@ -96,7 +95,6 @@ export const make = (connection: Connection, server: Server, protobuf: boolean) 
   return { score, step }
 }
 
-/** Training steps of the trained model. */
 export const steps = Effect.fnUntraced(function* (
   trained: TrainedModel,
   training: Training,

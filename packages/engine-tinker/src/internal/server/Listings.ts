@@ -3,7 +3,6 @@ import { DateTime, Effect } from "effect"
 import type { Entry } from "../../Catalog.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 
-/** Part of a list. */
 export interface Page {
   readonly limit: number
   readonly offset: number

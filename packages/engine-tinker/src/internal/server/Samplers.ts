@@ -18,7 +18,6 @@ export interface Sampler {
 
 export type Samplers = ReturnType<typeof make>
 
-/** The samplers of all sessions. */
 export const make = () => {
   const samplers = new Map<string, Sampler>()
   const idsOf = (session: string) => Array.from(samplers).flatMap(([id, one]) => (one.session === session ? [id] : []))

@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import { type Conversation, conversations, datum, distance, requests, score, training } from "./Conversations.ts"
 import { isRefused, law, type LawOf, preserving, same, trainingLaw } from "./Law.ts"
 
-/** Laws of `save`, `restore` and `remove`. */
 export const checkpointLaws: ReadonlyArray<LawOf> = [
   trainingLaw("restoring a checkpoint brings back policy and optimizer", (engine, expect, settings) =>
     Effect.gen(function* () {

@@ -15,7 +15,6 @@ export interface Settings {
   readonly learningRate: number
 }
 
-/** A law with given settings. */
 export type LawOf = (settings: Settings) => EngineLaw
 
 type Check = (

@@ -3,7 +3,6 @@ import type { Engine, SampledSequence } from "../../Engine.ts"
 import { requests } from "./Conversations.ts"
 import { deterministicLaw, isRefused, law, type LawOf, same } from "./Law.ts"
 
-/** Laws of `sample`. */
 export const samplingLaws: ReadonlyArray<LawOf> = [
   deterministicLaw("a sample is the same alone as among others", (engine, expect, settings) =>
     Effect.gen(function* () {

@@ -4,7 +4,6 @@ import type { SampleRequest, SampleResult } from "../../Engine.ts"
 import { conversations, datum, distance, requests, score, training } from "./Conversations.ts"
 import { isRefused, type LawOf, preserving, same, trainingLaw } from "./Law.ts"
 
-/** Laws of `train`. */
 export const trainingLaws: ReadonlyArray<LawOf> = [
   trainingLaw("training without advantages changes nothing", (engine, expect, settings) =>
     Effect.gen(function* () {

@@ -6,7 +6,6 @@ import type { Model } from "../Models.ts"
 import { json } from "../Outcomes.ts"
 import { refuse, answered } from "../Refusal.ts"
 
-/** Saves weights and loads them. */
 export const make = (options: Parts) => {
   const { checkpoints, submissions } = options
   return {
