@@ -26,7 +26,19 @@ export const share = 0.5
 /** The trend before the first reward. */
 export const unstarted: RewardTrend = { latest: [], best: null, collapse: null }
 
-/** The trend after one more reward: it collapses at the first step whose 10-step mean is below half of the best 10-step mean so far. */
+/**
+ * The trend after one more reward: it collapses at the first step whose 10-step mean is below half of the best
+ * 10-step mean so far.
+ *
+ * @example
+ * ```ts
+ * import { Collapse } from "@inspo/coevolution"
+ *
+ * const rewards = [...Array(20).keys()].map((i) => ({ step: i + 1, mean: i < 10 ? 0.4 : 0 }))
+ * rewards.reduce((trend, reward) => Collapse.observe(trend, reward), Collapse.unstarted)
+ * // best: step 10; collapse: step 16, mean 0.16
+ * ```
+ */
 export const observe = ({ best, collapse, latest }: RewardTrend, reward: StepReward): RewardTrend => {
   const entries = [...latest, reward].slice(-window)
   if (collapse !== null || entries.length < window) return { latest: entries, best, collapse }

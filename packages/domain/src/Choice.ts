@@ -30,6 +30,16 @@ export interface Choice<M extends ReadonlyArray<Named>> extends Schema.Codec<Of<
 /**
  * A setting that is one of `methods`: written as its name, or as `{ name, …parameters }`. Parameters that are left out have their
  * defaults; others are an excess property. It is encoded as the name where all parameters have their defaults.
+ *
+ * @example
+ * ```ts
+ * import { Choice } from "@inspo/domain"
+ * import { Schema } from "effect"
+ *
+ * const Rule = Choice.of([{ name: "sum", defaults: {} }, { name: "power", defaults: { p: 2 } }], "How to add")
+ * Schema.decodeSync(Rule)("power") // { name: "power", p: 2 }
+ * Schema.encodeSync(Rule)({ name: "power", p: 3 }) // the same
+ * ```
  */
 export function of<const M extends ReadonlyArray<Named>>(methods: M, description: string): Choice<M>
 export function of(methods: ReadonlyArray<Named>, description: string) {

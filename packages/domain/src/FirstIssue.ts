@@ -9,7 +9,20 @@ export interface FirstIssue {
   readonly expected: string
 }
 
-/** The first issue of a value. */
+/**
+ * The first issue of a value.
+ *
+ * @example
+ * ```ts
+ * import { FirstIssue } from "@inspo/domain"
+ * import { Result, Schema } from "effect"
+ *
+ * const value = { reward: "high" }
+ * const found = Schema.decodeUnknownResult(Schema.Struct({ reward: Schema.Finite }))(value)
+ * if (Result.isFailure(found)) console.log(FirstIssue.of(found.failure.issue, value))
+ * // { field: 'reward', value: 'high', expected: 'number' }
+ * ```
+ */
 export const of = (issue: SchemaIssue.Issue, whole: unknown): FirstIssue => {
   const [first] = format(issue).issues
   const path = (first?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))

@@ -12,7 +12,17 @@ export class InvariantBroken extends Error {
   }
 }
 
-/** The value at an index that must exist; `what` names the values. */
+/**
+ * The value at an index that must exist; `what` names the values.
+ *
+ * @example
+ * ```ts
+ * import { Invariant } from "@inspo/domain"
+ *
+ * Invariant.at([0.5, 1], 1, "reward") // 1
+ * Invariant.at([0.5, 1], 2, "reward") // throws: reward 2 of 2 is missing
+ * ```
+ */
 export const at = <A>(values: ArrayLike<A>, index: number, what: string): A => {
   const value = values[index]
   if (value === undefined) throw new InvariantBroken(`${what} ${index} of ${values.length}`)

@@ -1,7 +1,16 @@
 /** Texts of models and users in Markdown: nothing in them is markup, HTML, a link or a terminal sequence. */
 import * as PlainText from "./PlainText.ts"
 
-/** A text on one line without Markdown, HTML or links, for a paragraph or a table cell. */
+/**
+ * A text on one line without Markdown, HTML or links, for a paragraph or a table cell.
+ *
+ * @example
+ * ```ts
+ * import { MarkdownText } from "@inspo/domain"
+ *
+ * MarkdownText.inline("# <b>a</b>") // "\\# &lt;b>a&lt;/b>"
+ * ```
+ */
 export const inline = (text: string): string => begin(within(text.replaceAll(/\s+/gu, " ").trim()))
 
 /** The same for a part of a line, whose white space stays. */

@@ -13,6 +13,13 @@ export const hiddenIn = (text: string): ReadonlyArray<string> => [
 /**
  * A text that is safe to show: each hidden character is replaced by its number, such as `\u{1b}` for the one that
  * starts terminal sequences. Other texts are unchanged.
+ *
+ * @example
+ * ```ts
+ * import { PlainText } from "@inspo/domain"
+ *
+ * PlainText.escape("a\u001b[31m") // "a\\u{1b}[31m"
+ * ```
  */
 export const escape = (text: string): string =>
   text.replace(pieces, (piece) => (isHidden(piece) ? `\\u{${(piece.codePointAt(0) ?? 0).toString(16)}}` : piece))

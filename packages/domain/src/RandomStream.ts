@@ -16,7 +16,16 @@ export interface RandomStream {
   readonly shuffle: <A>(elements: ReadonlyArray<A>) => Array<A>
 }
 
-/** The stream `path` of the run `seed`, from its first draw. */
+/**
+ * The stream `path` of the run `seed`, from its first draw.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream } from "@inspo/domain"
+ *
+ * RandomStream.make(7, ["dice", 1]).nextIntBetween(1, 6) // 3
+ * ```
+ */
 export const make = (seed: number, path: StreamPath): RandomStream => fromText(streamSeed(seed, path))
 
 /** The stream of any text; {@link make} names streams within a run. */

@@ -2,7 +2,18 @@
 import { Effect, Random } from "effect"
 import { doubles, type StreamPath, streamSeed } from "./RandomStream.ts"
 
-/** Runs an effect with the named stream as its `Random` service. */
+/**
+ * Runs an effect with the named stream as its `Random` service.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Random } from "effect"
+ * import { SeededRandom } from "@inspo/domain"
+ *
+ * const draw = Random.next.pipe(SeededRandom.withStream(7, ["assignment", 3]))
+ * Effect.runSync(draw) === Effect.runSync(draw) // true
+ * ```
+ */
 export const withStream =
   (seed: number, path: StreamPath) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -3,6 +3,13 @@ import { Schema } from "effect"
 /**
  * The identity of a strategy: its name and its options. Strategies that may decide differently have different identities, so
  * that a run resumes only under the strategy it started with.
+ *
+ * @example
+ * ```ts
+ * import type { Strategy } from "@inspo/domain"
+ *
+ * const identity: Strategy.Identity = { name: "drop-the-last", parameters: { parents: 1 } }
+ * ```
  */
 export const Identity = Schema.Struct({
   name: Schema.NonEmptyString,

@@ -6,6 +6,13 @@
  * chat templates write it. Thoughts that never end leave no answer. Later mentions of the tags stay.
  *
  * `isAnswer` says whether what follows an end without a beginning can be the answer; by default any text can.
+ *
+ * @example
+ * ```ts
+ * import { Thoughts } from "@inspo/domain"
+ *
+ * Thoughts.strip("Is it a bug? No.\n</think>\n\nbilling") // "billing"
+ * ```
  */
 export const strip = (answer: string, isAnswer: (rest: string) => boolean = () => true): string => {
   const final = [...answer.matchAll(finalChannel)].at(-1)

@@ -31,7 +31,23 @@ export interface SupervisedTrainer {
   ) => Effect.Effect<SupervisedMetrics, EngineError>
 }
 
-/** Starts a trainer on copies of `parameters`, flat in the order of `parameterLayout`. The worker threads end with the scope. */
+/**
+ * Starts a trainer on copies of `parameters`, flat in the order of `parameterLayout`. The worker threads end with the
+ * scope.
+ *
+ * @example
+ * ```ts
+ * import { ModelConfig, Supervised } from "@inspo/engine-local"
+ * import { Effect } from "effect"
+ *
+ * const train = (config: ModelConfig.ModelConfig) =>
+ *   Effect.gen(function* () {
+ *     const trainer = yield* Supervised.makeSupervisedTrainer({ config, parameters: ModelConfig.initialParameters(config, "seed") })
+ *     const options = { learningRate: 1e-3, beta1: 0.9, beta2: 0.99, weightDecay: 0.01, gradientClip: 1 }
+ *     return yield* trainer.step([{ tokens: [2, 17, 5], weights: [0, 1, 1] }], options)
+ *   }).pipe(Effect.scoped)
+ * ```
+ */
 export const makeSupervisedTrainer = Effect.fn("makeSupervisedTrainer")(function* (options: {
   readonly config: ModelConfig
   readonly parameters: Float32Array

@@ -24,6 +24,13 @@ export const specialTokens = [
  * UTF-8 bytes otherwise, so every text can be encoded and decoded back.
  *
  * A word must survive the GPT-2 pre-tokenizer in one piece: only letters, only digits, or only signs. Others throw.
+ *
+ * @example
+ * ```ts
+ * import { TokenizerFiles } from "@inspo/engine-local"
+ *
+ * const files = TokenizerFiles.makeTokenizerFiles(["The", "mayor", "of"])
+ * ```
  */
 export const makeTokenizerFiles = (words: ReadonlyArray<string>): TokenizerFiles => {
   const pieces = new Set<string>([...specialTokens, ...byteCharacters, toByteCharacters("'s")])

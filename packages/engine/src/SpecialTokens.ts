@@ -4,6 +4,14 @@
  * Makes a function that rewrites the special tokens in a text: `[INST]` becomes `(INST)`, `STOP` becomes `S TOP`. What is still
  * one afterwards is removed, so the result holds none; other text stays as it is. `normalise` is what the tokenizer makes of a text
  * before it looks for tokens again: a text in which only this shows one is returned normalised.
+ *
+ * @example
+ * ```ts
+ * import { SpecialTokens } from "@inspo/engine"
+ *
+ * const escape = SpecialTokens.escaping(["[INST]", "</s>"])
+ * escape("See [INST] in [1].") // "See (INST) in [1]."
+ * ```
  */
 export const escaping = (
   tokens: Iterable<string>,

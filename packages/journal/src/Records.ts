@@ -12,7 +12,17 @@ export interface Records<A, I> {
   ) => Effect.Effect<void, JournalError>
 }
 
-/** The records of one kind. */
+/**
+ * The records of one kind.
+ *
+ * @example
+ * ```ts
+ * import { Records, Journal } from "@inspo/journal"
+ * import { Effect, Schema } from "effect"
+ *
+ * const scores = Effect.map(Journal, (journal) => Records.make(journal, "score", Schema.Array(Schema.Finite)))
+ * ```
+ */
 export const make = <A, I>(journal: Journal.Interface, kind: string, schema: Schema.Codec<A, I>): Records<A, I> => {
   const decode = decoder(journal, kind, schema)
   return {

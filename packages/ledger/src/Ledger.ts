@@ -69,6 +69,15 @@ export const needs = {
  * The first cap that forbids work which needs so much; null when it may begin. An amount that is certain has to fit; of
  * one that is not, such as tokens, something has to be left. What is begun is finished, so a run overspends at most by the
  * work in flight.
+ *
+ * @example
+ * ```ts
+ * import { Ledger } from "@inspo/ledger"
+ *
+ * const budget = { usd: null, rollouts: 1000, tokens: null, minutes: null }
+ * const spent = { ...Ledger.nothing, rollouts: 960 }
+ * Ledger.reached(budget, spent, Ledger.needs.rollouts(80)) // { cap: "rollouts", limit: 1000, spent: 960 }
+ * ```
  */
 export const reached = (budget: Limits, spent: Amounts, need: Need): Reached | null => {
   const used = inUnitsOfCaps(spent)

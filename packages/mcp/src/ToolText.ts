@@ -3,7 +3,16 @@ import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/clie
 import type { Tool } from "@inspo/rollout"
 import { Option, Result, Schema } from "effect"
 
-/** The tag of a tool: its name in lower case, with hyphens for what a tag cannot hold. */
+/**
+ * The tag of a tool: its name in lower case, with hyphens for what a tag cannot hold.
+ *
+ * @example
+ * ```ts
+ * import { ToolText } from "@inspo/mcp"
+ *
+ * ToolText.tagOf("get_Sum") // "get-sum"
+ * ```
+ */
 export const tagOf = (name: string): string =>
   name
     .toLowerCase()

@@ -18,6 +18,14 @@ export interface ParseOptions {
  * candidate are dropped, and an answer whose tags are all written as `&lt;ins_1&gt;` is read as if they were not. `<ins_0>`
  * repeats the parent and is ignored. Of several candidates with one number the last that is not empty counts, since
  * proposers name the tags before they use them.
+ *
+ * @example
+ * ```ts
+ * import { CandidateParser } from "@inspo/reflection"
+ *
+ * CandidateParser.parse("It never searches. <ins_2>B</ins_2> <ins_1>A")
+ * // { critique: "It never searches.", texts: ["A", "B"] }
+ * ```
  */
 export const parse = (written: string, options: ParseOptions = {}): ParsedAnswer => {
   const answer = unescape(written)

@@ -45,6 +45,13 @@ export const placeholders: Readonly<Record<PromptKind, ReadonlyArray<Placeholder
 /**
  * Reads a template. One without placeholders is a prompt as a whole. An error says which placeholder its kind does not know,
  * or that no candidate could be read from an answer, since it holds neither `{{format}}` nor a tag such as `<ins_1>`.
+ *
+ * @example
+ * ```ts
+ * import { PromptTemplate } from "@inspo/reflection"
+ *
+ * PromptTemplate.parse("paraphrase", "mine.txt", "Improve this:\n<ins_0>{{parent}}</ins_0>\n{{format}}")
+ * ```
  */
 export const parse = (
   kind: PromptKind,

@@ -11,6 +11,14 @@ export interface Piece {
  * The same, added and removed words from `from` to `to`, in order. The same and added pieces are `to`, the same and removed
  * pieces are `from`. Changes with only white space between them are one change, so that a rewritten sentence stays readable.
  * Texts with almost nothing in common are one change.
+ *
+ * @example
+ * ```ts
+ * import { wordDiff } from "@inspo/report"
+ *
+ * wordDiff("Search once. Be brief.", "Search twice. Be brief.")
+ * // same "Search ", removed "once", added "twice", same ". Be brief."
+ * ```
  */
 export const wordDiff = (from: string, to: string): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []

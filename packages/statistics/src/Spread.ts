@@ -34,6 +34,14 @@ export interface Spread {
  * The variances are those of a two-way layout with random treatments and questions as blocks (Scheffé, 1959): the difficulty
  * of a question does not count. The interval is that of F, exact for normal scores and wide for few treatments. `p` is of a
  * permutation test (Fisher, 1935), which is valid for any scores: scores are permuted within each question.
+ *
+ * @example
+ * ```ts
+ * import { Spread } from "@inspo/statistics"
+ *
+ * const scores = [[1, 0], [1, 0], [1, 1], [0, 0], [1, 0], [1, 0]]
+ * Spread.spread(scores, { permutations: 2000, seed: 1 }).means // [0.83…, 0.16…]
+ * ```
  */
 export const spread = (scores: ReadonlyArray<ReadonlyArray<number>>, { permutations, seed }: Options): Spread => {
   const n = scores.length

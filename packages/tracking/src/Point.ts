@@ -20,7 +20,18 @@ export interface Point {
 /** How metrics are called: by the names of the catalogue, or by verl's where it has one. */
 export type Naming = "inspo" | "verl"
 
-/** What an event reports to trackers, `state` being the one it led to; null for most events. A function of the journal alone. */
+/**
+ * What an event reports to trackers, `state` being the one it led to; null for most events. A function of the journal alone.
+ *
+ * @example
+ * ```ts
+ * import { RunState } from "@inspo/coevolution"
+ * import { Point } from "@inspo/tracking"
+ *
+ * const point = Point.ofEvent({ _tag: "Pruned", step: 5, pruned: [], kept: [] }, RunState.unstarted)
+ * // { step: 5, samples: [{ name: "inspo/pruned", label: null, value: 0 }] }
+ * ```
+ */
 export const ofEvent = (event: RunEvent, state: RunState.RunState): Point | null => {
   switch (event._tag) {
     case "StepPlanned":

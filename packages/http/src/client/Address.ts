@@ -11,6 +11,13 @@ export interface Address {
 /**
  * Parses an HTTP address; none if it is invalid. A key is sent as `Authorization: Bearer …`, else a name and password in the
  * address as basic authentication. An invalid address may contain a password anywhere, so no error should show it.
+ *
+ * @example
+ * ```ts
+ * import { Address } from "@inspo/http/client"
+ *
+ * const address = Address.parse("http://me:secret@127.0.0.1:8000/v1/") // shown: http://127.0.0.1:8000/v1
+ * ```
  */
 export const parse = (url: string, key?: Redacted.Redacted): Option.Option<Address> => {
   const parsed = URL.parse(url)

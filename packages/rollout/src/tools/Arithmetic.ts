@@ -7,6 +7,14 @@ import * as Result from "effect/Result"
  * The value of an arithmetic expression, or why it has none: decimal numbers, `+ - * /`, signs and round brackets, with
  * the usual precedence, each operator of a level from left to right. Exact except for quotients; shown with at most
  * {@link decimals} decimals.
+ *
+ * @example
+ * ```ts
+ * import { Arithmetic } from "@inspo/rollout"
+ *
+ * Arithmetic.evaluate("0.1 + 0.2 * -3") // Result.succeed("-0.5")
+ * Arithmetic.evaluate("1 / 0") // Result.fail("Division by zero.")
+ * ```
  */
 export const evaluate = (expression: string): Result.Result<string, string> =>
   Result.gen(function* () {

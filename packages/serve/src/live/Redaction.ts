@@ -16,6 +16,14 @@ export const limits = { length: 1000, size: 1000 } as const
  * Replaces each match of the regular expressions, one after the other, by one `█`. The syntax is that of RE2, whose time is
  * linear in the length of a text. Refused are look-around, references to groups, patterns that match the empty text, and
  * patterns that are too long or too large to be fast.
+ *
+ * @example
+ * ```ts
+ * import { Redaction } from "@inspo/serve"
+ * import { Result } from "effect"
+ *
+ * Result.map(Redaction.make(["[\\w.]+@[\\w.]+"]), (redact) => redact("Write to ada@example.org!")) // "Write to █!"
+ * ```
  */
 export const make = (patterns: ReadonlyArray<string>): Result.Result<Redact, Refused> => {
   const compiled: Array<RE2JS> = []
