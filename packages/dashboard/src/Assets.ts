@@ -1,8 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
-import { brotliCompress } from "node:zlib"
 import { Effect, FileSystem, Option, Schema } from "effect"
 
 export class AssetsError extends Schema.TaggedError<AssetsError>()("AssetsError", { reason: Schema.String }) {
@@ -27,9 +25,6 @@ export const ensure = Effect.fn("Assets.ensure")(function* (onBuild: Effect.Effe
 
 /** The file of the page where a server has populations; `index.html` is that where it has runs and searches. */
 export const populations = "populations.html"
-
-/** The folder, within that of the page, of its compressed files. */
-export const compressed = "compressed"
 
 /** Builds the page, in about two seconds. Several processes may do so at once. */
 export const build = Effect.tryPromise({
@@ -58,7 +53,6 @@ export const build = Effect.tryPromise({
         }
       })
       await forPopulations(made)
-      await compress(made)
       // If another process has built the page meanwhile, that one is kept: it is the same.
       await rename(folder, `${own}/old`).catch(unless("ENOENT"))
       await rename(made, folder).catch(unless("ENOTEMPTY", "EEXIST"))
@@ -68,16 +62,6 @@ export const build = Effect.tryPromise({
   },
   catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
 }).pipe(Effect.withSpan("Assets.build"))
-
-/** Compresses the scripts and styles once, more than a server does for each response. */
-const compress = async (made: string) => {
-  await mkdir(`${made}/${compressed}/assets`, { recursive: true })
-  for (const name of await readdir(`${made}/assets`))
-    await writeFile(
-      `${made}/${compressed}/assets/${name}`,
-      await promisify(brotliCompress)(await readFile(`${made}/assets/${name}`))
-    )
-}
 
 /** Ignores an error with one of the codes. */
 const unless =

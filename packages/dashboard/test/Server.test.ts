@@ -10,7 +10,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { brotliCompressSync, brotliDecompressSync, gunzipSync } from "node:zlib"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { RunEvent as RunEventSchema, type RunEvent, RunEvents } from "@inspo/coevolution"
 import { evolve } from "@inspo/evolve"
@@ -297,26 +297,20 @@ describe("the server of the dashboard", () => {
     }
   })
 
-  it("lets browsers keep assets, which are sent as they were compressed, and revalidate the rest", async () => {
-    const plain = "const asset = 1"
-    const small = brotliCompressSync(plain)
-    for (const [folder, content] of [
-      ["assets", plain],
-      ["compressed/assets", small]
-    ] as const) {
-      mkdirSync(join(assets, folder), { recursive: true })
-      writeFileSync(join(assets, folder, "kept-1.js"), content)
-    }
-    for (const [accepted, content] of [
-      ["gzip, deflate, br, zstd", small],
-      ["gzip;q=0, br;q=0", Buffer.from(plain)]
+  it("lets browsers keep assets, and revalidate the rest", async () => {
+    const plain = Buffer.from(`const asset = "${"asset ".repeat(1000)}"`)
+    mkdirSync(join(assets, "assets"), { recursive: true })
+    writeFileSync(join(assets, "assets", "kept-1.js"), plain)
+    for (const [accepted, encoding, expand] of [
+      ["gzip, deflate, br, zstd", "br", brotliDecompressSync],
+      ["gzip;q=0, br;q=0", null, (sent: Buffer) => sent]
     ] as const) {
       const answer = await ask("/assets/kept-1.js", { "accept-encoding": accepted })
       assert.include(answer.headers.get("cache-control"), "immutable")
       assert.include(answer.headers.get("content-type"), "javascript")
       assert.include(answer.headers.get("vary")?.toLowerCase(), "accept-encoding")
-      assert.strictEqual(answer.headers.get("content-encoding"), content === small ? "br" : null)
-      assert.isTrue(Buffer.from(await answer.arrayBuffer()).equals(content), accepted)
+      assert.strictEqual(answer.headers.get("content-encoding"), encoding)
+      assert.isTrue(expand(Buffer.from(await answer.arrayBuffer())).equals(plain), accepted)
     }
     for (const path of ["/index.html", "/api/runs", "/api/runs/good/overview"]) {
       const answer = await ask(path)
