@@ -126,7 +126,6 @@ function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): Effect.E
   ).pipe(Effect.map((problems) => usageError(`${problems.join(" ")} See \`${commandPath.join(" ")} --help\`.`)))
 }
 
-/** A flag with the name of a setting. */
 const settingNamed = Effect.fnUntraced(function* (name: string) {
   const [{ Presets }, { leafPaths }, { nearest }] = yield* Effect.promise(() =>
     Promise.all([import("@inspo/config"), import("./config/Resolve.ts"), import("./config/Suggestion.ts")])

@@ -290,7 +290,6 @@ const groupOf = ({ dataSource, instructionId, questionId, rewards }: Group.Group
   missing: 0
 })
 
-/** The groups by the instruction that is credited with them. */
 const credited = ({ credit }: RunState.StepPlan, groups: ReadonlyArray<Observed>): ReadonlyArray<Observed> => {
   if (credit === undefined) return groups
   const creditTo = new Map(Object.entries(credit))

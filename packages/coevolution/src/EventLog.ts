@@ -65,7 +65,6 @@ const decodeAll = (journal: Journal.Interface) => (stored: ReadonlyArray<StoredE
     })
   )
 
-/** How the format of a stored event differs from the current one, or null. */
 const otherVersion = (type: string, payload: unknown) => {
   const known = Object.entries(versions).find(([tag]) => tag === type)?.[1]
   if (known === undefined) return { field: "type", value: type, expected: "an event type that this version writes" }

@@ -145,13 +145,11 @@ const further = (context: DecisionContext, state: RunState, step: Collected, rou
   ).map((group) => ({ ...group, samples: algorithm.rollout.groupSize }))
 }
 
-/** Whether a step can have further rounds: only one that trains. */
 const mayExtend = (algorithm: Algorithm, step: number): boolean =>
   Schedule.trains(algorithm, step) && (draws(algorithm) > 0 || algorithm.rollout.rescue !== null)
 
 const purposeOf = ({ plan }: Round) => (plan._tag === "RoundPlanned" ? plan.purpose : "first")
 
-/** The failures of all rounds. */
 const failures = (rounds: ReadonlyArray<Round>): { readonly failed?: typeof Failed.Type } => {
   const all = rounds.flatMap(({ collected: { failed } }) => failed ?? [])
   if (!Arr.isReadonlyArrayNonEmpty(all)) return {}

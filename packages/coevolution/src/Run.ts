@@ -111,7 +111,6 @@ export const makeDecisionContext = (
   questions: data.train.map(({ dataSource, id }) => ({ id, dataSource }))
 })
 
-/** The commands of the policy updates after `step`. */
 const updatesAfter = (
   context: DecisionContext,
   events: ReadonlyArray<RunEvent>,

@@ -37,7 +37,6 @@ export const stale = (algorithm: Algorithm, state: RunState): ReadonlyArray<Save
   return state.checkpoints.slice(0, -keep).filter(({ step }) => !eligible.has(step))
 }
 
-/** The validated steps that can still be selected. */
 const eligibleSteps = (algorithm: Algorithm, state: RunState): ReadonlyArray<number> => {
   const { select } = algorithm.evaluation
   if (select === "last") return []

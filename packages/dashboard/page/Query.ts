@@ -3,7 +3,6 @@ import { FetchHttpClient, type HttpClient } from "effect/http"
 import { useEffect, useRef, useState } from "react"
 import * as Recent from "../src/Recent.ts"
 
-/** Sends a request to a server; the signal interrupts it. */
 type Ask<Client> = <A, E>(request: (client: Client) => Effect.Effect<A, E>, signal?: AbortSignal) => Promise<A>
 
 /** What a view shows: the last response, and the error of a later request. */

@@ -63,14 +63,12 @@ export const build = Effect.tryPromise({
   catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
 }).pipe(Effect.withSpan("Assets.build"))
 
-/** Ignores an error with one of the codes. */
 const unless =
   (...codes: ReadonlyArray<string>) =>
   (error: NodeJS.ErrnoException) => {
     if (!codes.includes(error.code ?? "")) throw error
   }
 
-/** The page with populations as its source. */
 const forPopulations = async (made: string) => {
   const page = await readFile(`${made}/index.html`, "utf8")
   await writeFile(`${made}/${populations}`, page.replace('data-source="runs"', 'data-source="populations"'))
@@ -81,7 +79,6 @@ const sources = fileURLToPath(new URL("../page", import.meta.url))
 /** The sources that the page shares with the server. */
 const shared = fileURLToPath(new URL(".", import.meta.url))
 
-/** When any file of the folders was last changed, in milliseconds since 1970. */
 const latestChange = Effect.fnUntraced(function* (folders: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const files = yield* Effect.forEach(folders, (folder) =>

@@ -278,7 +278,6 @@ export const drawing = (
   )
 }
 
-/** What the axes count: below the horizontal one, and along the vertical one. */
 const axisTitles = (horizontal: string, vertical: string, { bottom, left, right, top }: Plot): ReactElement =>
   h(
     Fragment,
@@ -303,7 +302,6 @@ const isListed = (title: string, curves: Figure["curves"]): boolean =>
 const headingHeight = (title: string, curves: Figure["curves"]): number =>
   18 + (isListed(title, curves) ? lineHeight * curves.length : 0)
 
-/** The title with the names of the curves: beside it, or below it where they are long. */
 const heading = (title: string, curves: Figure["curves"], style: string): ReactElement => {
   const first = 14 - headingHeight(title, curves)
   return h(

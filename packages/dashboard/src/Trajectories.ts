@@ -137,7 +137,6 @@ type Trace = typeof Trace.Type
 const decodeTrace = Schema.decodeUnknownEffect(Trace)
 const decodeTraceOption = Schema.decodeUnknownOption(Trace)
 
-/** The traces of rows that can be read. */
 const readTraces = Effect.fnUntraced(function* (journal: Journal["Service"], rows: ReadonlyArray<TrajectoryRow>) {
   const records = yield* Effect.mapError(
     journal.getRecords(
@@ -163,7 +162,6 @@ const lineOf = (row: TrajectoryRow, trace: Trace | undefined, indexed: IndexedRu
   modes: Projection.isFailure(row) && trace !== undefined ? modesOf(trace, indexed) : []
 })
 
-/** A trajectory as it is shown in full. */
 const viewOf = (trace: Trace, indexed: IndexedRun, { record }: ReadRun): TrajectoryView => {
   const question = indexed.questions.get(trace.questionId)
   const row = indexed.index.rows.find((one) => one.id === trace.id)
@@ -206,7 +204,6 @@ const modesOf = (trace: Trace, { protocol, questions }: IndexedRun): ReadonlyArr
   return FailureMode.diagnose(failure, protocol)
 }
 
-/** Longest text of a line. */
 const longest = 240
 
 const clip = (text: string | null): string | null =>

@@ -13,7 +13,6 @@ export interface Content {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-/** The bytes are not a safetensors file that this module can read. */
 class SafetensorsError extends Schema.TaggedError<SafetensorsError>()("SafetensorsError", {
   reason: Schema.String
 }) {

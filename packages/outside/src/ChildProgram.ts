@@ -66,7 +66,6 @@ export const run = Effect.fnUntraced(function* ({ command: [program, ...args], i
 const notRun = (cause: PlatformError.PlatformError) =>
   new ProgramFailed({ why: "cannot be run", reason: `cannot be run: ${cause.message}`, cause })
 
-/** The end of what a program wrote. */
 const tail = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   bytes.pipe(
     Stream.decodeText,

@@ -133,7 +133,6 @@ export const datums = (
   })
 }
 
-/** The share of a token in the loss. */
 const shareOf = (
   normalization: TrainConfig["normalization"],
   count: { readonly trajectories: number; readonly actions: number; readonly allActions: number }
@@ -240,7 +239,6 @@ const credited = (group: ReadonlyArray<Scored>, kind: Credits.Credit, turnsOf?: 
   return Array.zipWith(group, ofTurns, (scored, turns) => ({ ...scored, turns }))
 }
 
-/** The groups without the members that are not trained; none is empty. */
 const keptOf = (
   groups: ReadonlyArray<ReadonlyArray<Scored>>,
   kind: Keeps.Keep

@@ -169,7 +169,6 @@ const totalOfWindow = (window: ReadonlyArray<WindowEntry>): { readonly count: nu
   sum: sumAll(window.map(({ mean, trajectories }) => mean * trajectories))
 })
 
-/** Values with P(best), in the order of the population. */
 const withChances = ({ comparison }: Contents, values: ReadonlyArray<Value>): ReadonlyArray<Value> =>
   values.map((value, place) => ({ ...value, chance: Invariant.at(comparison.chances, place, "chance") }))
 
@@ -306,7 +305,6 @@ const byInstruction = (
   return grouped
 }
 
-/** The lifetime after a step with these groups, of which `rewarded` have a reward. */
 const extend = (lifetime: Lifetime, groups: ReadonlyArray<Outcome>, rewarded: ReadonlyArray<Outcome>): Lifetime => {
   if (groups.length === 0) return lifetime
   const { sum, trajectories } = totalOf(rewarded)

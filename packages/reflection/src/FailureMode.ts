@@ -121,7 +121,6 @@ const queries = ({ turns }: Failure): ReadonlyArray<string> =>
 const evidence = ({ turns }: Failure): string =>
   turns.flatMap(({ action, observation }) => (action.kind === "search" ? [observation ?? ""] : [])).join(" ; ")
 
-/** Whether the words of `part` are in `text` one after the other. */
 const contains = (text: string, part: string): boolean =>
   ` ${words(text).join(" ")} `.includes(` ${words(part).join(" ")} `)
 

@@ -165,7 +165,6 @@ const converse = Effect.fnUntraced(function* <E>(
   }
 })
 
-/** What an answer brought. */
 interface ParsedAnswer extends ModelAnswer {
   readonly critique: string
   readonly candidates: ReadonlyArray<Instruction.Candidate>

@@ -90,7 +90,6 @@ const remedies: Readonly<Record<FailureMode.FailureMode, Behaviour | null>> = {
   other: null
 }
 
-/** How many failures ask for a clause. */
 const votesOf = (
   failures: ReadonlyArray<ReflectiveRecord>,
   protocol?: FailureMode.Protocol

@@ -45,7 +45,6 @@ export const bootstrap = (strata: ReadonlyArray<ReadonlyArray<number>>, options:
   }
 }
 
-/** The mean of each resample, by stratum. */
 const resampledMeans = (
   strata: ReadonlyArray<ReadonlyArray<number>>,
   { resamples, seed }: Options

@@ -14,7 +14,6 @@ export interface Definition {
   readonly verl: string | null
 }
 
-/** A metric of an event. */
 const of =
   (event: Definition["event"]) =>
   (unit: string, meaning: string, more: Partial<Pick<Definition, "label" | "verl">> = {}): Definition => ({

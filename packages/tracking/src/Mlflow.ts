@@ -12,7 +12,6 @@ interface Server {
   readonly token?: Redacted.Redacted
 }
 
-/** What MLflow answered, read to its end. */
 interface Answer {
   readonly status: number
   readonly text: string

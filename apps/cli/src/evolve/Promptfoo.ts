@@ -54,7 +54,6 @@ export const read = (file: string, config: unknown): Promptfoo => {
 const top = ["$schema", "description", "prompts", "providers", "defaultTest", "scenarios", "tests"]
 
 interface Test {
-  /** The values of each variable. */
   readonly vars: Readonly<Record<string, ReadonlyArray<string>>>
   readonly assert: ReadonlyArray<{ readonly where: string; readonly assertion: Readonly<Record<string, unknown>> }>
 }

@@ -7,6 +7,8 @@ import { OutsideAgent } from "@inspo/outside"
 import { ModelName, Prices, type ProposerModel } from "@inspo/reflection"
 import { Credentials } from "@inspo/tracking"
 import { Effect, Option, Schema } from "effect"
+import type { Command } from "effect/cli"
+import type * as flags from "../commands/flags.ts"
 import { readNamed } from "../config/TextFile.ts"
 import { UsageError, usageError } from "../Failure.ts"
 import { isJudged, type Job } from "./Job.ts"
@@ -17,25 +19,9 @@ import * as Rows from "./Rows.ts"
 import * as Template from "./Template.ts"
 
 /** What flags say of cases, scores and models. */
-export interface JobInput {
-  readonly agent: Option.Option<string>
-  readonly workers: number
-  readonly timeout: number
-  readonly score: Option.Option<"exact" | "contains" | "pattern" | "json" | "number" | "judge" | "command">
-  readonly rubric: Option.Option<string>
-  readonly command: Option.Option<string>
-  readonly tolerance: number
-  readonly caseSensitive: boolean
-  readonly input: Option.Option<string>
-  readonly expected: Option.Option<string>
-  readonly budget: Option.Option<number>
-  readonly price: ReadonlyArray<string>
-  readonly maxTokens: number
-  readonly apiKeyEnv: ReadonlyArray<string>
-  readonly seed: Option.Option<number>
-  readonly out: Option.Option<string>
-  readonly quiet: boolean
-}
+export type JobInput = Command.Command.Config.Infer<
+  typeof flags.outside & typeof flags.scoring & typeof flags.paying & Pick<typeof flags, "out" | "quiet" | "seed">
+>
 
 export interface EvolveInput extends JobInput {
   readonly prompt: string
@@ -54,7 +40,6 @@ export interface Task {
   /** Of different cases, each once. */
   readonly jobs: ReadonlyArray<Job>
   readonly repeated: number
-  /** The placeholders of the prompt. */
   readonly keep: ReadonlyArray<string>
   /** An agent outside, which answers the cases; null if the model does. */
   readonly outside: { readonly text: string; readonly named: OutsideAgent.Named } | null
@@ -146,8 +131,8 @@ export const scoreIdentity = (
 })
 
 /**
- * The models that answer, and the one of `flag` that writes or judges, if it does, with their prices, their keys and the budget in US
- * dollars. An agent outside asks models itself.
+ * The models that answer, and the one of `flag` that writes or judges, if it does, with their prices, their keys and the budget
+ * in US dollars. An agent outside asks models itself.
  */
 export const modelsOf = Effect.fnUntraced(function* (
   input: JobInput,
@@ -207,7 +192,6 @@ export const outsideOf = Effect.fnUntraced(function* ({ agent, timeout, workers 
   return { text: Credentials.withoutCredentials(text), named: named.value }
 })
 
-/** The prompt and the jobs: of a text and a file of cases, or of a promptfoo config. */
 const source = Effect.fnUntraced(function* (input: EvolveInput) {
   const text = yield* readNamed(input.prompt)
   const cases = Option.getOrNull(input.cases)
@@ -315,11 +299,11 @@ export const checked = <A>(check: () => A): Effect.Effect<A, UsageError> =>
       if (cause instanceof UsageError) return cause
       if (!(cause instanceof InvalidInput.InvalidInput)) return usageError(messageOf(cause), cause)
       const { expected, field, value } = cause
-      return usageError(`${InvalidInput.sentence({ field: flags[field] ?? field, value, expected })}.`, cause)
+      return usageError(`${InvalidInput.sentence({ field: flagOf[field] ?? field, value, expected })}.`, cause)
     }
   })
 
-const flags: Readonly<Record<string, string>> = {
+const flagOf: Readonly<Record<string, string>> = {
   "budget.calls": "--calls",
   "budget.usd": "--budget",
   cases: "the number of different cases",

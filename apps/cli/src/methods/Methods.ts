@@ -21,7 +21,6 @@ export const methods = () =>
     ])
   )
 
-/** A method with its family, and the setting that takes its name, if any. */
 interface Row extends Method.Method {
   readonly family: string
   readonly setting: string | null

@@ -44,7 +44,6 @@ const check = Effect.fnUntraced(function* ({ corpus, topk }: ServeInput) {
   if (topk < 1) return yield* usageError(`--topk is ${topk}, expected a positive number of documents.`)
 })
 
-/** A line on standard error for every tenth of the corpus. */
 const progress = Effect.fnUntraced(function* ({ corpus, quiet }: ServeInput) {
   const shown = yield* Ref.make(-1)
   return Effect.fnUntraced(function* (share: number) {

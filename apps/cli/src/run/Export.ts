@@ -90,7 +90,6 @@ export const exportRun = Effect.fn("Export.export")(function* (input: ExportInpu
   ])
 }, Effect.scoped)
 
-/** The policy that acts without its instruction, in a folder of its own. */
 const internalized = Effect.fnUntraced(function* (run: Finished, input: ExportInput & { readonly updates: number }) {
   const { internalize, lines } = yield* Effect.promise(() => import("./Internalize.ts"))
   const fs = yield* FileSystem.FileSystem

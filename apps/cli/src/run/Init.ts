@@ -50,7 +50,6 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, list, 
   ])
 })
 
-/** Lists the presets with their purposes, and the parts that a run can leave out. */
 const listPresets = () => {
   const presets = Object.entries(Presets.purposes).map(([preset, purpose]) => ({ preset, purpose }))
   const parts = Ablations.partNames.map((part) => ({ part, remains: Ablations.parts[part].remains }))
@@ -91,7 +90,6 @@ const first = [
   "budget.usd"
 ] as const
 
-/** Some settings of a config, nested as in the config. */
 const pick = (config: object, names: ReadonlyArray<string>): object =>
   Object.fromEntries(
     Object.entries(config).flatMap(([key, value]: [string, unknown]) => {

@@ -160,7 +160,6 @@ const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
   return yield* follow(options)
 })
 
-/** Records the end of this session and adds up the seconds of all sessions. */
 const elapsed = Effect.fnUntraced(function* (
   { directory, launchedAt }: ExecuteAndReportOptions,
   { spent, step }: RunState.RunState

@@ -75,7 +75,6 @@ const leaderOf = (
     })
   })
 
-/** Rollouts in the events. */
 const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
   events.reduce(
     (total, event) =>

@@ -74,7 +74,6 @@ export const ensure = Effect.fnUntraced(function* (
   )
 })
 
-/** Serves an existing population with the declared settings that can change. */
 const keep = Effect.fnUntraced(function* (
   populations: Populations["Service"],
   { made: { settings = {} }, name }: Declared,
@@ -127,7 +126,6 @@ const isFree = (field: string): boolean =>
   field !== "settings.selection.risk" &&
   Object.hasOwn(Population.SettingsChange.fields, field.split(".")[1] ?? "")
 
-/** The error in the file, with a remedy. */
 const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
   const { expected, path } = Malformed.deepest(issue)
   const field = path.length === 0 ? "the file" : Malformed.fieldOf(path)

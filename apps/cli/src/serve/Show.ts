@@ -62,7 +62,6 @@ const statusLines = (
   ])
 ]
 
-/** A reward on the scale of the population. */
 const figure = (value: number | null): string => (value === null ? "–" : value.toFixed(3))
 
 /** Shows the parent of each instruction, the difference between them, and why it was removed. */

@@ -212,7 +212,7 @@ const Values = ({ figure, pointed, zoom }: ValuesProps) => {
   const position = steps[at]
   const isLast = pointed === null && curves.some(({ values }) => (values[at] ?? null) === null)
   return (
-    <span className="chart-values row tight">
+    <span className="chart-values row tight num">
       {position !== undefined && (
         <span className="muted">
           {isLast && figure.named === undefined

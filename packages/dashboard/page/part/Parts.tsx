@@ -66,9 +66,9 @@ interface TileProps {
 
 export const Tile = ({ children, label, note }: TileProps) => (
   <div className="tile">
-    <span className="tile-label">{label}</span>
+    <span className="tile-label muted small">{label}</span>
     <span className="tile-value">{children}</span>
-    <span className="tile-note">{note}</span>
+    <span className="tile-note muted small num">{note}</span>
   </div>
 )
 

@@ -50,7 +50,7 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
         {data.transcript.map((turn, index) => (
           <li key={index}>
             {turn.prompt !== undefined && <PartBlock part={{ kind: "new segment", text: turn.prompt }} />}
-            <span className="turn-number">turn {index + 1}</span>
+            <span className="muted small">turn {index + 1}</span>
             {textParts(turn.text).map((part, place) => (
               <PartBlock key={place} part={part} isWrong={data.reward < right} />
             ))}

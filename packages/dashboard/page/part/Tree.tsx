@@ -17,7 +17,6 @@ export const Tree = <Node extends { readonly key: string; readonly depth: number
   readonly nodes: ReadonlyArray<Node>
   readonly selected: string
   readonly onSelect: (key: string, how?: "replace") => void
-  /** What is shown of a node. */
   readonly children: (node: Node) => ReactNode
 }) => {
   const move = (by: number) => {

@@ -89,7 +89,7 @@ const View = ({ route, run, runs }: ViewProps) => {
 }
 
 const RunState = ({ run: { degraded, lastWritten, status, step, steps } }: { readonly run: RunView }) => (
-  <span className="run-state inline">
+  <span className="run-state inline num">
     <Status status={status} degraded={degraded} />
     {status === "running" && steps !== null && <Progress label="Completed steps" done={step} all={steps} />}
     <span className="muted">

@@ -121,9 +121,9 @@ const TreeLine = ({ lineage, node }: { readonly node: NodeView; readonly lineage
     {node.id === null ? <span className="muted">candidate</span> : <InstructionName id={node.id} />}
     {node.id !== null && node.id === lineage.best && <span className="badge best">best</span>}
     <FateBadge fate={node.fate} />
-    <span className="tree-note">{noteOf(node)}</span>
+    <span className="tree-note muted small num">{noteOf(node)}</span>
     {node.id === null && (
-      <span className="tree-text muted" dir="auto">
+      <span className="tree-text muted small" dir="auto">
         {distinction(parentOf(lineage, node)?.text ?? null, node.text, 80)}
       </span>
     )}

@@ -38,7 +38,7 @@ export const Lineage = ({ population, selected, version }: LineageProps) => {
             <InstructionName id={id} />
             {id === population.incumbent && <span className="badge best">incumbent</span>}
             <StandingBadge standing={standing} />
-            <span className="tree-note">{origin}</span>
+            <span className="tree-note muted small num">{origin}</span>
           </>
         )}
       </Tree>

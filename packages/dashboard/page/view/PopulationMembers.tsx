@@ -67,7 +67,7 @@ const memberColumns = ({
         <InstructionLink href={populationRoutes.href(name, "lineage", { instruction: id })} id={id} />{" "}
         {id === incumbent && <span className="badge best">incumbent</span>}{" "}
         {pinned && <span className="badge">pinned</span>}
-        <div className="said" dir="auto">
+        <div className="said muted small" dir="auto">
           {Text.oneText(wording)}
         </div>
       </>

@@ -117,7 +117,6 @@ interface HistoryProps {
   readonly version: string
 }
 
-/** The decisions and changes of the population with their reasons, the latest first. */
 const History = ({ population: { name }, version }: HistoryProps) => {
   const { data, problem } = usePopulationLog(name, version)
   const [shown, setShown] = useState(100)

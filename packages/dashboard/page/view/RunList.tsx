@@ -42,7 +42,7 @@ const searchColumns: ReadonlyArray<Column<SearchRow>> = [
         <div className="narrow-only">
           <Status status={status} degraded={false} />
         </div>
-        {problem !== null && <span className="problem-line">{problem}</span>}
+        {problem !== null && <span className="problem-line bad small">{problem}</span>}
       </>
     )
   ],

@@ -286,8 +286,8 @@ const columns: readonly [Column<Row>, ...ReadonlyArray<Column<Row>>] = [
         <div className="narrow-only">
           <Status status={status} degraded={degraded} />
         </div>
-        {problem !== null && <span className="problem-line">{problem}</span>}
-        {annotation.problem !== null && <span className="problem-line">{annotation.problem}</span>}
+        {problem !== null && <span className="problem-line bad small">{problem}</span>}
+        {annotation.problem !== null && <span className="problem-line bad small">{annotation.problem}</span>}
       </>
     ),
     "name"

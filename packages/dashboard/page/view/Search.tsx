@@ -231,7 +231,7 @@ const memberColumns = (
         <InstructionLink href={searchRoutes.href(search, "lineage", { instruction: id })} id={id} />{" "}
         {id === prompt && <span className="badge best">in use</span>}{" "}
         {id === leader && id !== prompt && <span className="badge mode">leader</span>}
-        <div className="said" dir="auto">
+        <div className="said muted small" dir="auto">
           {distinction(id === tried[0].id ? null : Text.oneText(tried[0].content), Text.oneText(content), 120)}
         </div>
       </>

@@ -33,7 +33,7 @@ export const SearchLineage = ({ detail, route, search }: SearchLineageProps) => 
             <InstructionName id={id} />
             {id === prompt && <span className="badge best">in use</span>}
             <Standing left={left} />
-            <span className="tree-note">{percent(score)}</span>
+            <span className="tree-note muted small num">{percent(score)}</span>
           </>
         )}
       </Tree>

@@ -7,7 +7,7 @@ import { Progress, Status } from "../part/Parts.tsx"
 
 /** The state of a search in the head of the page. */
 export const SearchState = ({ search: { lastWritten, status, summary } }: { readonly search: SearchRow }) => (
-  <span className="run-state inline">
+  <span className="run-state inline num">
     <Status status={status} degraded={false} />
     {status === "running" && summary !== null && (
       <Progress label="Calls of the agent" done={summary.calls} all={summary.budget} />

@@ -181,7 +181,7 @@ const Line = ({ isSelected, onSelect, row }: LineProps) => {
         <span className="line-question" dir="auto">
           {row.text ?? row.question ?? row.id}
         </span>
-        <span className="line-note row">
+        <span className="line-note row muted small num">
           {row.instruction !== null && <InstructionName id={row.instruction} />}
           <span>
             {purposeWords[row.purpose]}, step {row.step}

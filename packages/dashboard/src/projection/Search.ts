@@ -60,7 +60,6 @@ export const detail = (search: Evolve.SearchView): SearchDetail => ({
     }))
 })
 
-/** A value as text; the fields of an object are lines. */
 const textOf = (value: unknown): string =>
   typeof value === "string"
     ? value

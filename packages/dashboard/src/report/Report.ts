@@ -108,7 +108,6 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
 export const svg = (figure: Figure): string =>
   `${renderToStaticMarkup(Drawing.drawing(figure, { xmlns: "http://www.w3.org/2000/svg", style: svgStyle }))}\n`
 
-/** Writes an instruction with its name. */
 type Label = (id: string) => string
 
 const result = (view: OverviewView, label: Label): ReactNode => {

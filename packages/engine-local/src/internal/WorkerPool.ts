@@ -80,7 +80,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   return {
     workers: options.workers,
     rows: options.rows,
-    /** Workers that have no task at present. */
     idle: () => Queue.sizeUnsafe(idle),
     current,
     reference,

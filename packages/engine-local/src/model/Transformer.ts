@@ -4,7 +4,6 @@ import { linearPlus, squaredReluLinear } from "../graph/Linear.ts"
 import { rmsNorm } from "../graph/Elementwise.ts"
 import { type ModelConfig, parameterLayout } from "./ModelConfig.ts"
 
-/** The parameters of one layer, as graph inputs. */
 interface LayerParameters {
   readonly qkv: Tensor
   readonly out: Tensor
@@ -12,7 +11,6 @@ interface LayerParameters {
   readonly down: Tensor
 }
 
-/** All parameters, as graph inputs. */
 interface Parameters {
   readonly emb: Tensor
   readonly pos: Tensor

@@ -38,7 +38,6 @@ const committing = (database: Database.Database): Journal.Interface["commit"] =>
       : database.commit(Effect.andThen(insert(database, events), Records.insert(database, records)))
   }, database.storage)
 
-/** Puts events behind the last one. */
 const insert = Effect.fnUntraced(function* (database: Database.Database, rows: ReadonlyArray<EventText>) {
   const { insertAll, sql } = database
   if (rows.length === 0) return

@@ -68,7 +68,6 @@ const propose = Effect.fnUntraced(
   (effect, _, { seed, stream }) => SeededRandom.withStream(seed, stream)(effect)
 )
 
-/** The first variants: one text of the bank each, drawn uniformly. */
 const initial = Effect.fn("RuleBased.initial")(
   function* (bank: ReadonlyArray<Clause>, { count, parent }: InitialRequest<unknown>): Effect.fn.Return<Proposal> {
     const instruction = ClauseEdit.read(bank, parent.text)

@@ -25,7 +25,6 @@ export const make = (runs: Storage, postingsInMemory?: number) => {
     words += ofTitle.length + ofText.length
   }
 
-  /** Writes the index; the last call. */
   const end = Effect.fnUntraced(function* (encoder: Encoder): Effect.fn.Return<Layout> {
     const mean = words / Math.max(1, passages)
     const dictionary = Dictionary.writer(encoder)

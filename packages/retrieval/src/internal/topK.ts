@@ -50,7 +50,6 @@ export const best = (words: ReadonlyArray<Scored>, k: number): ReadonlyArray<Hit
   return hits(candidates).slice(0, k)
 }
 
-/** Candidates, best first. */
 const hits = ({ length, passages, scores }: Candidates): ReadonlyArray<Hit> =>
   Array.from(scores.subarray(0, length), (score, place) => ({ passage: passages[place] ?? 0, score })).sort(
     (a, b) => b.score - a.score || a.passage - b.passage

@@ -110,7 +110,6 @@ export const laws = (
   ]
 }
 
-/** What outcomes say of attempts, whatever they cost. */
 const worth = (outcomes: ReadonlyArray<Result.Result<Scored, RewardError>>) =>
   outcomes.map((scored) =>
     scored._tag === "Success" ? { answer: scored.success.answer, reward: scored.success.reward } : "failed"

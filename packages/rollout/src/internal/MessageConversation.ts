@@ -29,7 +29,6 @@ export const begin = (agent: Agent, policy: Policy, setting: Setting) => {
   }
 }
 
-/** A conversation in messages, with its recording. */
 const make = (
   episode: Episode,
   { countTokens, profile: { contextLength } }: Policy,

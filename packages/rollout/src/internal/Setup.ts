@@ -110,7 +110,6 @@ const refused = (
       })
 }
 
-/** A call of a tool that waits for its reply. */
 interface Call {
   readonly tool: string
   readonly input: string

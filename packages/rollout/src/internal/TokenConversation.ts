@@ -23,7 +23,6 @@ export const begin = (agent: Agent, setting: Transcription.Setting & Environment
   }
 }
 
-/** A conversation on an engine's tokens, with its recording. */
 const make = (
   episode: Episode,
   { config, contextLength, tokenizer, toolTexts }: Transcription.Setting & Environment,

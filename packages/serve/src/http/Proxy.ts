@@ -60,7 +60,6 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpClient.Ht
     })
   )
 
-/** The state that all requests share. */
 interface Shared {
   readonly client: HttpClient.HttpClient
   readonly clientOf: ReturnType<typeof Client.of>
@@ -162,7 +161,6 @@ const pass = Effect.fnUntraced(function* ({ client, clientOf, places, withinRate
   )
 })
 
-/** The answer of the upstream. */
 const asked = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest, timeout: Duration.Input) =>
   HttpClient.withScope(client)
     .execute(request)
@@ -193,7 +191,6 @@ const asked = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpCli
       }))
     )
 
-/** An answer of the upstream, with its body as a stream. */
 interface Answered {
   readonly response: HttpClientResponse.HttpClientResponse
   readonly body: Stream.Stream<Uint8Array, Error>
@@ -229,7 +226,6 @@ const onward = (headers: Headers.Headers, { upstreamKey }: Options): Readonly<Re
   ...(upstreamKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(upstreamKey)}` })
 })
 
-/** Headers of one connection. */
 const ofConnection: ReadonlySet<string> = new Set([
   "connection",
   "expect",

@@ -152,7 +152,6 @@ const finding =
 const named = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
   effect.pipe(Effect.annotateLogs({ population: name }), Effect.annotateSpans({ population: name }))
 
-/** Opens or creates populations, each in a scope of its own. */
 const opening = (
   store: PopulationStore.Interface,
   own: Scope.Scope,
@@ -219,7 +218,6 @@ type Contents = Arr.NonEmptyReadonlyArray<Instruction.Content>
 
 const byName = Order.mapInput(Order.String, ({ name }: Served) => name)
 
-/** The first event of a population, and its time. */
 const originOf = Effect.fnUntraced(function* (journal: Journal.Interface) {
   const [first] = yield* Loading.eventsFrom(journal, 0, 1)
   return first?.event._tag === "Created"
@@ -229,7 +227,6 @@ const originOf = Effect.fnUntraced(function* (journal: Journal.Interface) {
       })
 })
 
-/** The seed and its variants, all different and with the same names of texts. */
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {
   const namesOf = (content: Instruction.Content) =>
     typeof content === "string" ? "one text" : Object.keys(content).sort().join(", ")
@@ -293,7 +290,6 @@ const sameAs = (
       )
 }
 
-/** The values of settings by their dotted paths. */
 const leaves = (path: string, value: Schema.Json): Readonly<Record<string, Schema.Json>> =>
   value === null || typeof value !== "object" || Array.isArray(value)
     ? { [path]: value }

@@ -260,7 +260,6 @@ const estimate = (
 const toSeed = ({ learning, settings }: State.State): Difference | null =>
   difference(settings, Learning.toSeed(learning, Learning.incumbentOf(learning).id))
 
-/** A difference of rewards on their scale. */
 const difference = (
   { rewardRange: [lowest, highest] }: State.State["settings"],
   found: MemberSnapshot["difference"]

@@ -27,7 +27,6 @@ const strict = { onExcessProperty: "error", reportInput: true } as const
 const describe = (summary: string, description?: string) =>
   OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) })
 
-/** The routes for agents and trainers. */
 const leases = HttpApiGroup.make("leases")
   .add(
     HttpApiEndpoint.post("lease", "/:name/leases", {
@@ -73,7 +72,6 @@ const leases = HttpApiGroup.make("leases")
   .middleware(LeaseScope)
   .annotateMerge(OpenApi.annotations({ description: "For agents and trainers" }))
 
-/** The routes for admins. */
 const populations = HttpApiGroup.make("populations")
   .add(
     HttpApiEndpoint.get("list", "/", { success: Schema.Array(PopulationSummary) }).annotateMerge(

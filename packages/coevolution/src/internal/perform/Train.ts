@@ -18,7 +18,6 @@ import * as Judging from "./Judging.ts"
 import { type Found, shaped } from "./Shaping.ts"
 import * as Turns from "./Turns.ts"
 
-/** The datums of a step's update, with the hash that identifies them. */
 interface Batch {
   readonly step: number
   readonly requests: ReadonlyArray<TrainRequest>

@@ -40,7 +40,6 @@ export interface Connection {
     request: Request<E>,
     decode: Reply.Decode<A>
   ) => Effect.Effect<Effect.Effect<A, RequestFailure | E>, RequestFailure | E>
-  /** Sends a request and waits for its result. */
   readonly call: <A, E = never>(request: Request<E>, decode: Reply.Decode<A>) => Effect.Effect<A, RequestFailure | E>
 }
 

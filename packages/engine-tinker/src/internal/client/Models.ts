@@ -49,11 +49,9 @@ export const make = Effect.fnUntraced(function* (options: ModelsOptions) {
   )
 
   return {
-    /** A new model at the base model's weights. */
     create,
     /** Gives a model back, so that the server has room for another; where that fails the log says so. */
     release: ({ id }: Model) => holdings.release(id),
-    /** Starts again after the server lost the session, and with it all that it held. */
     startOver: Effect.flatMap(open, (opened) => Ref.set(session, opened)),
     /** A model that is never trained. */
     reference: Effect.gen(function* () {

@@ -41,7 +41,6 @@ export const make = Effect.fnUntraced(function* (options: SamplingOptions) {
     )
 
   return {
-    /** Continuations of one prompt. */
     sample: Effect.fnUntraced(function* (
       sampler: Sampler,
       request: SampleRequest
@@ -75,7 +74,6 @@ export const make = Effect.fnUntraced(function* (options: SamplingOptions) {
   }
 })
 
-/** Sends one prompt to a sampler. */
 const asking =
   ({ connection, profile }: SamplingOptions, pressure: Backpressure.Backpressure) =>
   <A>(

@@ -14,7 +14,6 @@ export interface Received {
 
 type Path = `/${string}`
 
-/** The work of a route. */
 type Handled<A> = Effect.Effect<A, Refusal, HttpRouter.RouteContext>
 
 type Answer = HttpServerResponse.HttpServerResponse
@@ -37,7 +36,6 @@ export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interfa
       )
     )
 
-  /** A request with a JSON body. */
   const receive = <S extends Schema.ConstraintDecoder<unknown>>(
     path: Path,
     schema: S,

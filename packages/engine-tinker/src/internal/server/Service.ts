@@ -58,7 +58,6 @@ export declare namespace TinkerServer {
 const sessionEndpoints = Effect.fnUntraced(function* (options: Parts) {
   const { futures, models, samplers, sessions } = options
 
-  /** Ends a session with all that is its own. */
   const end = Effect.fnUntraced(function* (id: string) {
     sessions.forget(id)
     samplers.forgetOfSession(id)

@@ -79,7 +79,6 @@ const members = (json: string, start: number): ReadonlyMap<string, JsonPosition>
   return found
 }
 
-/** The fields that are read. */
 const read: ReadonlySet<string> = new Set(["instructions", "messages", "input", "role", "content", "text", "user"])
 /** The characters of the longest name or role, if each is escaped. */
 const longestName = 2 + 6 * "instructions".length

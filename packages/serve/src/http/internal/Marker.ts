@@ -40,7 +40,6 @@ const opening = "{{inspo:"
 /** A marker up to its end, or to its default. It has a length of at most some hundred characters. */
 const head = /\{\{inspo:([A-Za-z0-9][\w.-]{0,199})(?:\/([^|{}]{1,200}))?(\||\}\})/uy
 
-/** The body of a request with its markers. */
 interface Marked {
   readonly markers: ReadonlyArray<Marker>
   /** The body with `textOf` in place of its markers; all other bytes are unchanged. */

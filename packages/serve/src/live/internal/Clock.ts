@@ -27,7 +27,6 @@ export const run = Effect.fnUntraced(function* (live: LivePopulation, news: Latc
   }
 })
 
-/** When the next cohort is sealed or settled by time; null if none is. */
 const nextDue = (state: State.State): number | null => {
   const times = state.cohorts.map((cohort) =>
     cohort.status === "open"

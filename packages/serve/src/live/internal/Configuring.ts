@@ -33,7 +33,6 @@ export const change = (
 /** The settings on the wire, where the profile is beside them. */
 export const toWire = (settings: Settings.Settings): Wire.Settings => Struct.omit(settings, ["profile"])
 
-/** The first rule between settings that they break, or null. */
 const inconsistency = (settings: Settings.Settings): InvalidRequest | null => {
   const { missingRewards, profile, rewardRange } = settings
   const [low, high] = rewardRange

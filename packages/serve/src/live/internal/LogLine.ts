@@ -2,7 +2,6 @@
 import type { PopulationEvent } from "@inspo/cohorts"
 import { Effect, LogLevel, Match } from "effect"
 
-/** A line of the log, with its annotations. */
 interface LogLine {
   readonly level: "Info" | "Debug"
   readonly message: string

@@ -45,7 +45,6 @@ const commits = Metric.histogram("inspo_commit_seconds", {
   boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 16 })
 })
 
-/** A population whose present state is measured. */
 interface Measured {
   readonly name: string
   readonly live: Pick<LivePopulation, "state" | "decides">

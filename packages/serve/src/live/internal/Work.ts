@@ -144,7 +144,6 @@ const counting = Effect.fnUntraced(function* (
   })
 })
 
-/** Leases by their ids. */
 const leasesOf = (journal: Journal.Interface, scores: ReadonlyArray<Pick<Score, "lease">>) => {
   const keys = Arr.dedupe(scores.flatMap(({ lease }) => [lease, unnamedOf(lease)]))
   return Effect.map(

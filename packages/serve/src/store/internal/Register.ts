@@ -5,7 +5,6 @@ import { Effect, Schema } from "effect"
 /** The run of the register's log. The server that has it open for writing is the active one. */
 export const run = "instruction-server"
 
-/** The state after the log. */
 interface Register {
   /** The address of the server that became active last; null before the first. */
   readonly address: string | null

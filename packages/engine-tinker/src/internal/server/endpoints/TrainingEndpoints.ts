@@ -100,7 +100,6 @@ const takeGradients = (model: Model): Effect.Effect<ReadonlyArray<Gradient>, Ref
         )
   })
 
-/** One optimizer step of the engine. */
 const toStep = Effect.fnUntraced(function* (
   model: Model,
   { adam_params: adam, seq_id }: typeof Wire.OptimStepRequest.Type,

@@ -52,7 +52,6 @@ export const make = (options: Parts) => {
   }
 }
 
-/** Loads a checkpoint into a model, or into a new one. */
 const loading = ({ checkpoints, model: served, models, loaded, sessions, submissions }: Parts) => {
   const load = Effect.fnUntraced(function* (model: Model, request: typeof Wire.LoadWeightsRequest.Type) {
     const ref = yield* checkpoints.get(request.path)
