@@ -16,7 +16,7 @@ export const ofGateway: ReadonlyArray<Mutation> = [
     "an answer of another context is continued"
   ),
   context('text !== "" && begun.startsWith(text)', "false", "what the policy wrote in a message is tokenised again"),
-  context("content.trim(), calls", "content, calls", "a message that its agent trimmed is not recognised"),
+  context('content.replaceAll(/\\s+/gu, "")', "content", "a message with other white space is not recognised"),
   segments("answers.toSorted(byTokens)", "answers", "segments depend on the order of calls"),
   segments("one.rank - other.rank", "0", "segments are not in the order of their calls"),
   segments("parent === null || next.has(parent)", "parent === null", "of two answers that go on, one is lost"),

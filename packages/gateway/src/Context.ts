@@ -151,10 +151,11 @@ const isEqual = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): bool
 const marking = (index: number): Message => ({ role: "assistant", content: `\uE000${index}\uE001` })
 const mark = /\uE000(\d+)\uE001/u
 
+/** Without white space, since agents trim a message, and put line breaks around its thoughts. */
 const keyOf = (
   content: string,
   calls: ReadonlyArray<{ readonly name: string; readonly input: Schema.JsonObject }>
-): string => JSON.stringify([content.trim(), calls.map(({ input, name }) => [name, sorted(input)])])
+): string => JSON.stringify([content.replaceAll(/\s+/gu, ""), calls.map(({ input, name }) => [name, sorted(input)])])
 
 /** A value with the fields of its objects in order, since clients write them in theirs. */
 const sorted = (value: Schema.Json): Schema.Json => {
