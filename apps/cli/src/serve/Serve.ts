@@ -71,8 +71,9 @@ const listening = Effect.fnUntraced(function* (input: ServeInput, keys: Server.K
   const known = yield* Deferred.make<Standby.App>()
   const app = Effect.flatten(Deferred.await(known))
   // More exact than what is passed on to an upstream.
-  const populations = HttpRouter.add("*", "/v1/populations/*", app)
-  const routes = Layer.mergeAll(HttpRouter.add("*", "/*", app), populations, upstream.routes)
+  const own = ["/v1/populations/*", "/v1/traces", "/v1/logs"] as const
+  const exact = own.map((path) => HttpRouter.add("*", path, app))
+  const routes = Layer.mergeAll(HttpRouter.add("*", "/*", app), ...exact, upstream.routes)
   const options = {
     ownHealth: true,
     answer: Server.refuse,

@@ -9,6 +9,8 @@ import { NotActive } from "../wire/Errors.ts"
 import * as LeaseHandlers from "./internal/LeaseHandlers.ts"
 import * as Metrics from "../live/internal/Metrics.ts"
 import * as AdminHandlers from "./internal/AdminHandlers.ts"
+import * as FlagHandlers from "./internal/FlagHandlers.ts"
+import * as TelemetryHandlers from "./internal/TelemetryHandlers.ts"
 import * as Security from "./internal/Security.ts"
 
 export type { Keys } from "./internal/Security.ts"
@@ -16,7 +18,13 @@ export type { Keys } from "./internal/Security.ts"
 /** The routes of the API and `/openapi.json` over {@link Populations}. `/readyz` reports not ready once it `isEnding`. */
 export const layer = (keys: Security.Keys = {}, isEnding: Effect.Effect<boolean> = Effect.succeed(false)) =>
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
-    Layer.provide([LeaseHandlers.layer, AdminHandlers.layer, layerServer(isEnding)]),
+    Layer.provide([
+      LeaseHandlers.layer,
+      AdminHandlers.layer,
+      FlagHandlers.layer,
+      TelemetryHandlers.layer,
+      layerServer(isEnding)
+    ]),
     Layer.provide(Security.layer(keys))
   )
 

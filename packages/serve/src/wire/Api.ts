@@ -19,6 +19,7 @@ import {
   SettingsChange
 } from "./Population.ts"
 import { AdminScope, Admission, LeaseScope } from "./Security.ts"
+import { flags, telemetry } from "./Standards.ts"
 
 const params = { name: PopulationName }
 const text = Schema.String.pipe(HttpApiSchema.asText())
@@ -171,7 +172,7 @@ const server = HttpApiGroup.make("server")
 
 /** All routes. */
 export class Api extends HttpApi.make("inspo")
-  .add(leases, populations, server)
+  .add(leases, populations, flags, telemetry, server)
   .annotate(HttpApi.ParseOptions, { reportInput: true })
   .annotate(HttpApi.PayloadParseOptions, strict)
   .annotate(HttpApi.QueryParseOptions, strict)

@@ -41,7 +41,11 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests): Effect.fn.Return<Leases, Problem> {
+/** Leases instructions to the requests. */
+export const lease = Effect.fnUntraced(function* (
+  served: Served,
+  asked: LeaseRequests
+): Effect.fn.Return<Leases, Problem> {
   const { cohort = null, phase = "train", requests, fullBatch = false } = asked
   yield* validate(served, cohort, fullBatch)
   yield* Effect.annotateCurrentSpan({ requests: requests.length })
@@ -135,7 +139,8 @@ const leaseOf = (
   }
 }
 
-const reward = Effect.fnUntraced(function* (
+/** Reports rewards, and closes a cohort. */
+export const reward = Effect.fnUntraced(function* (
   served: Served,
   { close, rewards }: Rewards
 ): Effect.fn.Return<RewardResults, Problem> {

@@ -8,13 +8,16 @@ export const of = (url: string): string | { readonly refused: string } | null =>
   const [, path] = /^\/v1(\/[^?#]*)/iu.exec(url) ?? []
   if (path === undefined) return null
   const segments = segmentsOf(path)
-  if (segments?.[0] === "populations") return null
+  if (segments?.[0] === "populations" || own.has((segments ?? []).join("/"))) return null
   const isBad = segments === null || segments.some((segment) => /^\.\.?(?:;|$)|[%\\\p{Cc}]/u.test(segment))
   return isBad ? { refused: JSON.stringify(path.slice(0, 100)) } : path
 }
 
 /** Whether requests to this path have system prompts. */
 export const hasPrompts = (path: string): boolean => prompting.has((segmentsOf(path) ?? []).join("/"))
+
+/** Telemetry, which this server receives itself. */
+const own: ReadonlySet<string> = new Set(["traces", "logs"])
 
 const prompting: ReadonlySet<string> = new Set(["chat/completions", "responses"])
 

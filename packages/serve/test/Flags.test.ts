@@ -1,0 +1,109 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Schema } from "effect"
+import * as Routes from "./support/Routes.ts"
+
+const flags = "/ofrep/v1/evaluate/flags"
+const Evaluation = Schema.Struct({
+  key: Schema.String,
+  reason: Schema.Literal("SPLIT"),
+  variant: Schema.String,
+  value: Schema.Json,
+  metadata: Schema.Struct({
+    "inspo.lease": Schema.String,
+    "inspo.cohort": Schema.String,
+    "inspo.propensity": Schema.Finite
+  })
+})
+const decodeOne = Schema.decodeUnknownSync(Evaluation)
+const decodeAll = Schema.decodeUnknownSync(Schema.Struct({ flags: Schema.Array(Evaluation) }))
+
+const asUser = (targetingKey: unknown) => ({ context: { targetingKey, plan: "free" } })
+const support = { seed: "Be brief.", variants: ["Be kind."], settings: { sealAfterLeases: 2, horizonSeconds: 3600 } }
+
+const started = Effect.gen(function* () {
+  const ask = yield* Routes.make()
+  assert.strictEqual((yield* ask("PUT", "/v1/populations/support", support)).status, 201)
+  return ask
+})
+
+describe("OpenFeature's protocol", () => {
+  it.effect("evaluates a population as a flag, and a user's lease once in a cohort", () =>
+    Effect.gen(function* () {
+      const ask = yield* started
+      const first = decodeOne((yield* ask("POST", `${flags}/support`, asUser("ada"))).body)
+      assert.deepStrictEqual([first.key, first.value], ["support", first.variant === "i0" ? "Be brief." : "Be kind."])
+      assert.deepStrictEqual(decodeOne((yield* ask("POST", `${flags}/support`, asUser("ada"))).body), first)
+      // The cohort is sealed by the second user; what the first one has stays.
+      const other = decodeOne((yield* ask("POST", `${flags}/support`, asUser("bob"))).body)
+      assert.notStrictEqual(other.metadata["inspo.lease"], first.metadata["inspo.lease"])
+      yield* ask("POST", `${flags}/support`, asUser("cleo"))
+      assert.deepStrictEqual(decodeOne((yield* ask("POST", `${flags}/support`, asUser("ada"))).body), first)
+      const rewards = [
+        { lease: first.metadata["inspo.lease"], value: 1 },
+        { lease: other.metadata["inspo.lease"], value: 0 }
+      ]
+      const { body } = yield* ask("POST", "/v1/populations/support/rewards", { rewards })
+      assert.deepStrictEqual<unknown>(body, { results: [{ outcome: "accepted" }, { outcome: "accepted" }] })
+      const later = decodeOne((yield* ask("POST", `${flags}/support`, asUser("ada"))).body)
+      assert.deepStrictEqual([later.variant, later.metadata["inspo.cohort"]], [first.variant, "auto/train/2"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives named texts as an object, and all flags with a tag", () =>
+    Effect.gen(function* () {
+      const ask = yield* started
+      yield* ask("PUT", "/v1/populations/parts", { seed: { system: "Be brief.", tone: "Kindly." } })
+      yield* ask("PUT", "/v1/populations/training", { seed: "Think.", profile: "trainer" })
+      const told = yield* ask("POST", flags, asUser("ada"))
+      const all = decodeAll(told.body).flags
+      assert.deepStrictEqual(
+        all.map(({ key }) => key),
+        ["parts", "support"]
+      )
+      assert.deepStrictEqual(all[0]?.value, { system: "Be brief.", tone: "Kindly." })
+      const tag = told.headers.get("etag") ?? ""
+      assert.match(tag, /^"[^"]+"$/u)
+      const again = yield* ask("POST", flags, asUser("ada"), { "if-none-match": `"old", W/${tag}` })
+      assert.deepStrictEqual([again.status, again.headers.get("etag")], [304, tag])
+      assert.strictEqual((yield* ask("POST", flags, asUser("bob"), { "if-none-match": tag })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fails as the protocol says", () =>
+    Effect.gen(function* () {
+      const ask = yield* started
+      yield* ask("PUT", "/v1/populations/training", { seed: "Think.", profile: "trainer" })
+      for (const [key, body, status, errorCode] of [
+        ["support", "{", 400, "PARSE_ERROR"],
+        ["support", "[]", 400, "PARSE_ERROR"],
+        ["support", "{}", 400, "TARGETING_KEY_MISSING"],
+        ["support", asUser(""), 400, "TARGETING_KEY_MISSING"],
+        ["support", asUser(7), 400, "INVALID_CONTEXT"],
+        ["support", asUser("x".repeat(181)), 400, "INVALID_CONTEXT"],
+        ["support", { context: "ada" }, 400, "INVALID_CONTEXT"],
+        ["training", asUser("ada"), 400, "GENERAL"],
+        ["none", asUser("ada"), 404, "FLAG_NOT_FOUND"]
+      ] as const) {
+        const told = yield* ask("POST", `${flags}/${key}`, body)
+        assert.strictEqual(told.status, status, errorCode)
+        assert.deepInclude(told.body, { key, errorCode })
+      }
+      const { body, status } = yield* ask("POST", flags, {})
+      assert.strictEqual(status, 400)
+      assert.deepInclude(body, { errorCode: "TARGETING_KEY_MISSING" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("needs the key of agents, and says when a client may ask again", () =>
+    Effect.gen(function* () {
+      const ask = yield* Routes.make({ admin: Redacted.make("admin"), lease: Redacted.make("lease") })
+      const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+      yield* ask("PUT", "/v1/populations/support", support, bearer("admin"))
+      assert.strictEqual((yield* ask("POST", `${flags}/support`, asUser("ada"))).status, 401)
+      assert.strictEqual((yield* ask("POST", `${flags}/support`, asUser("ada"), bearer("lease"))).status, 200)
+      const tooLarge = { ...bearer("lease"), "content-length": String(2 ** 30) }
+      const told = yield* ask("POST", `${flags}/support`, asUser("ada"), tooLarge)
+      assert.deepStrictEqual([told.status, told.headers.get("retry-after")], [429, "1"])
+    }).pipe(Effect.scoped)
+  )
+})
