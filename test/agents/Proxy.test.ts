@@ -255,7 +255,8 @@ describe("inspo serve --upstream", { timeout: 60_000, tags: "runs" }, () => {
   })
 
   it("passes on all that needs no instruction as it is, with the credentials of other requests", async () => {
-    const headers = { authorization: "Bearer lease-key", "x-own": "yes", cookie: "a=b" }
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
+    const headers = { authorization: "Bearer lease-key", "x-own": "yes", cookie: "a=b", traceparent }
     const ask = async (method: string, path: string, body?: string) => {
       const response = await fetch(`${echoing}${path}`, {
         method,
@@ -277,13 +278,17 @@ describe("inspo serve --upstream", { timeout: 60_000, tags: "runs" }, () => {
     assert.deepInclude(embedded?.headers, {
       authorization: "Bearer model-key",
       "x-own": "yes",
-      "content-type": "text/x-own"
+      "content-type": "text/x-own",
+      traceparent
     })
     assert.notProperty(embedded?.headers, "cookie")
     assert.deepInclude(await ask("DELETE", "/v1/files/a%2Fb"), { method: "DELETE", url: "/base/v1/files/a%2Fb" })
     assert.isNull(await ask("HEAD", "/v1/models"))
     assert.strictEqual((await fetch(`${echoing}/v1/status/204`, { headers })).status, 204)
     assert.strictEqual((await fetch(`${echoing}/v1/models`)).status, 401)
+    // Telemetry is for this server.
+    for (const path of ["/v1/traces", "/v1/logs"])
+      assert.strictEqual(await (await post(`${echoing}${path}`, {}, headers)).text(), "{}")
     await (await post(`${open}/v1/embeddings`, {}, { authorization: "Bearer own" })).text()
     assert.strictEqual(model.asked.at(-1)?.headers.authorization, "Bearer own")
   })

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { execFile } from "node:child_process"
 import { mkdir, writeFile } from "node:fs/promises"
 import { fileURLToPath, pathToFileURL } from "node:url"

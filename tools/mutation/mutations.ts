@@ -1,6 +1,7 @@
 import { ofGateway } from "./gateway.ts"
 import { ofMethods } from "./methods.ts"
 import { inFile, type Mutation } from "./planted.ts"
+import { ofStandards } from "./standards.ts"
 
 const search = inFile("packages/evolve/src/Search.ts")
 const verdict = inFile("packages/evolve/src/Viewing.ts")
@@ -434,6 +435,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   moments("value - middle)\n}", "value)\n}", "the reward is not centred"),
   ...ofGateway,
   ...ofMethods,
+  ...ofStandards,
   advantage("({ name }) => name === called", "({ name }) => name !== called", "the kinds are swapped"),
 
   learningRate(

@@ -45,12 +45,14 @@ describe("the path of what is passed on", () => {
       "/v1/populations/a/leases?b",
       "/V1//Populations/a",
       "/v1/%70opulations",
+      "/v1/traces",
+      "/v1/logs/?b",
       "/v1",
       "/v2/models",
       "/healthz"
     ])
       assert.isNull(UpstreamPath.of(path), path)
-    for (const path of ["/v1/models", "/v1/models/a%2Fb", "/v1/embeddings?x=..", "/V1/population"])
+    for (const path of ["/v1/models", "/v1/models/a%2Fb", "/v1/embeddings?x=..", "/V1/population", "/v1/traces/ingest"])
       assert.isString(UpstreamPath.of(path), path)
   })
 

@@ -8,7 +8,8 @@ export const of = (url: string): string | { readonly refused: string } | null =>
   const [, path] = /^\/v1(\/[^?#]*)/iu.exec(url) ?? []
   if (path === undefined) return null
   const segments = segmentsOf(path)
-  if (segments?.[0] === "populations" || own.has((segments ?? []).join("/"))) return null
+  if (segments?.[0] === "populations") return null
+  if (own.has((segments ?? []).join("/"))) return null
   const isBad = segments === null || segments.some((segment) => /^\.\.?(?:;|$)|[%\\\p{Cc}]/u.test(segment))
   return isBad ? { refused: JSON.stringify(path.slice(0, 100)) } : path
 }

@@ -1,9 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Protobuf from "@inspo/http/Protobuf"
-import { Limits } from "@inspo/serve"
-import * as Evaluations from "../src/http/internal/Evaluations.ts"
 import * as Routes from "./support/Routes.ts"
 
 const trace = "0af7651916cd43dd8448eb211c80319c"
@@ -170,56 +168,6 @@ describe("telemetry", () => {
             }
       }).pipe(Effect.scoped)
   )
-
-  it("keeps tokens, cost and the explanation of a result, of which the chosen evaluation counts", () => {
-    const used = { "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 11, "gen_ai.usage.cost": 0.5 }
-    const explained = result(1, { "gen_ai.evaluation.explanation": "It answers." })
-    const span = {
-      id: root,
-      parent: null,
-      name: "chat",
-      attributes: { "inspo.lease": "l1", ...used },
-      events: [result(0, { "gen_ai.evaluation.name": "Length" }), explained]
-    }
-    const { ofLogs, ofSpans } = Evaluations.make()
-    const reward = { lease: "l1", value: 1, feedback: "It answers.", tokens: 111, usd: 0.5 }
-    assert.deepStrictEqual(ofSpans([span], "Relevance"), [Result.succeed(reward)])
-    assert.lengthOf(ofSpans([span], undefined), 2)
-    const under = {
-      ...span,
-      id: child,
-      parent: root,
-      attributes: { "gen_ai.usage.input_tokens": 5 },
-      events: [explained]
-    }
-    assert.deepStrictEqual(ofSpans([under], undefined), [Result.succeed({ ...reward, tokens: 5 })])
-    assert.deepStrictEqual(ofLogs([{ ...explained, id: root }], undefined), [Result.succeed(reward)])
-    assert.deepStrictEqual(ofLogs([{ ...explained, id: grandchild }], undefined), [Result.fail(Evaluations.noLease)])
-  })
-
-  it("remembers the leases of a bounded number of spans, and follows no circle of parents", () => {
-    const { ofLogs, ofSpans } = Evaluations.make()
-    const span = (id: number, parent: number | null) => ({
-      id: `${id}`,
-      parent: parent === null ? null : `${parent}`,
-      name: "chat",
-      attributes: parent === null ? { "inspo.lease": "l1" } : {},
-      events: [result(1)]
-    })
-    ofSpans(
-      Array.from({ length: Limits.spansRemembered + 1 }, (_, id) => span(id, null)),
-      undefined
-    )
-    const [oldest, newest] = ofLogs(
-      [0, Limits.spansRemembered].map((id) => ({ ...result(1), id: `${id}` })),
-      undefined
-    )
-    assert.deepStrictEqual([oldest?._tag, newest?._tag], ["Failure", "Success"])
-    assert.deepStrictEqual(
-      ofSpans([span(-1, -2), span(-2, -1)], undefined),
-      Array(2).fill(Result.fail(Evaluations.noLease))
-    )
-  })
 
   it.effect("counts a repeated result once, and one of a log record for the span that was received before", () =>
     Effect.gen(function* () {
