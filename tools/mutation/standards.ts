@@ -17,6 +17,6 @@ export const ofStandards: ReadonlyArray<Mutation> = [
   evaluations("depth === deepest", "false", "parents in a circle are followed"),
   evaluations("attributes[names.evaluation] === evaluation", "true", "an evaluation that was not chosen counts"),
   telemetry('outcome === "unknown"', "false", "an exporter does not hear of unknown leases"),
-  otlp("span.messages(11)", "span.messages(12)", "events of spans in protobuf are not read"),
+  otlp("messages(span, 11)", "messages(span, 12)", "events of spans in protobuf are not read"),
   upstreamPath('["traces", "logs"]', "[]", "telemetry is passed on to the model's server")
 ]

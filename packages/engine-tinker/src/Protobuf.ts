@@ -1,5 +1,5 @@
 import { Result, Schema } from "effect"
-import { entries, type Fields, type Message, packed, read, write } from "@inspo/http/Protobuf"
+import { entries, type Fields, type Message, packed, read, write } from "@inspo/engine/Protobuf"
 import type * as Wire from "./Wire.ts"
 
 /** The media type of protobuf bodies. */

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as Protobuf from "@inspo/http/Protobuf"
+import { type Value, write } from "./support/Protobuf.ts"
 import * as Routes from "./support/Routes.ts"
 
 const trace = "0af7651916cd43dd8448eb211c80319c"
@@ -58,7 +58,7 @@ const inJson = {
 }
 
 const inProtobuf = {
-  attributes: (attributes: Event["attributes"] = {}): ReadonlyArray<Protobuf.Value> =>
+  attributes: (attributes: Event["attributes"] = {}): ReadonlyArray<Value> =>
     Object.entries(attributes).map(([key, value]) => ({
       1: key,
       2:
@@ -69,7 +69,7 @@ const inProtobuf = {
             : { 4: [{ double: value }] }
     })),
   spans: (spans: ReadonlyArray<Span>) =>
-    Protobuf.write({
+    write({
       1: [
         {
           2: [
@@ -88,7 +88,7 @@ const inProtobuf = {
       ]
     }),
   logs: (id: string, { attributes, name }: Event) =>
-    Protobuf.write({
+    write({
       1: [
         {
           2: [

@@ -1,4 +1,4 @@
-import { type Fields, packed, write } from "@inspo/http/Protobuf"
+import { type Fields, packed, write } from "@inspo/engine/Protobuf"
 
 /** Element types that occur in a graph, by their ONNX names. */
 export type DataType = "float32" | "int64" | "bool"

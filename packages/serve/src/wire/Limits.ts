@@ -43,7 +43,7 @@ export const bytesProxied = 256 * 2 ** 20
 /** Requests per second with the lease key, and the bytes of their bodies; the admin key has no such limit. */
 export const requestsPerSecond = 5000
 export const bytesPerSecond = 64 * 2 ** 20
-/** Fields of one request of telemetry in protobuf. */
-export const fieldsOfTelemetry = 2 ** 20
+/** Fields of one message of telemetry in protobuf. */
+export const fieldsOfMessage = 65_536
 /** Spans with a lease whose evaluations may come in later requests. */
 export const spansRemembered = 16_384

@@ -1,8 +1,8 @@
 /** Requests of OTLP over HTTP, version 1, in JSON and in protobuf: of spans and log records what names leases and evaluations. */
 import { gunzipSync } from "node:zlib"
-import * as Protobuf from "@inspo/http/Protobuf"
 import { Effect, Schema } from "effect"
 import * as Limits from "../../wire/Limits.ts"
+import * as Protobuf from "./Protobuf.ts"
 
 /** A span, an event of a span, or a log record, which have names and attributes alike. */
 export interface Named {
@@ -62,44 +62,20 @@ export const unpacked = (
 }
 
 export const spansOf = (bytes: Uint8Array, format: Format): Effect.Effect<ReadonlyArray<Span>, Unreadable> =>
-  readable(format, () =>
-    format === "json"
-      ? decodeSpans(text(bytes))
-          .resourceSpans.flatMap(({ scopeSpans }) => scopeSpans)
-          .flatMap(({ spans }) =>
-            spans.map(({ attributes, events, name, parentSpanId, spanId, traceId }) => ({
-              name,
-              id: idOf(traceId, spanId),
-              parent: parentSpanId === "" ? null : idOf(traceId, parentSpanId),
-              attributes: attributesOf(attributes),
-              events: events.map((event) => ({ name: event.name, attributes: attributesOf(event.attributes) }))
-            }))
-          )
-      : records(bytes).map((span) => ({
-          name: span.text(5),
-          id: idOf(hex(span, 1), hex(span, 2)),
-          parent: hex(span, 4) === "" ? null : idOf(hex(span, 1), hex(span, 4)),
-          attributes: attributesOf(span.messages(9).map(attributeOf)),
-          events: span.messages(11).map((event) => ({
-            name: event.text(2),
-            attributes: attributesOf(event.messages(3).map(attributeOf))
-          }))
-        }))
-  )
+  readable(format, () => {
+    const spans = format === "json" ? decodeSpans(text(bytes)) : records(bytes).map(spanOf)
+    return spans.map(({ attributes, events, name, parentSpanId, spanId, traceId }) => ({
+      name,
+      id: idOf(traceId, spanId),
+      parent: parentSpanId === "" ? null : idOf(traceId, parentSpanId),
+      attributes: attributesOf(attributes),
+      events: events.map((event) => ({ name: event.name, attributes: attributesOf(event.attributes) }))
+    }))
+  })
 
 export const logsOf = (bytes: Uint8Array, format: Format): Effect.Effect<ReadonlyArray<LogRecord>, Unreadable> =>
   readable(format, () => {
-    const all =
-      format === "json"
-        ? decodeLogs(text(bytes))
-            .resourceLogs.flatMap(({ scopeLogs }) => scopeLogs)
-            .flatMap(({ logRecords }) => logRecords)
-        : records(bytes).map((record) => ({
-            eventName: record.text(12),
-            traceId: hex(record, 9),
-            spanId: hex(record, 10),
-            attributes: record.messages(6).map(attributeOf)
-          }))
+    const all = format === "json" ? decodeLogs(text(bytes)) : records(bytes).map(logOf)
     return all.map(({ attributes: given, eventName, spanId, traceId }) => {
       const attributes = attributesOf(given)
       // Until version 1.6 of the protocol the name of an event was an attribute.
@@ -118,13 +94,15 @@ export interface Outcome {
 }
 
 export const answer = (format: Format, what: Rejected, { message, rejected }: Outcome): Uint8Array | string => {
-  if (format === "protobuf") return Protobuf.write(message === "" ? {} : { 1: { 1: rejected, 2: message } })
-  return JSON.stringify(message === "" ? {} : { partialSuccess: { [what]: rejected, errorMessage: message } })
+  if (message === "") return format === "protobuf" ? new Uint8Array() : "{}"
+  return format === "protobuf"
+    ? Protobuf.wrapped(Protobuf.report(rejected, message))
+    : JSON.stringify({ partialSuccess: { [what]: rejected, errorMessage: message } })
 }
 
 /** The body of a refused request. */
 export const refusal = (format: Format, message: string): Uint8Array | string =>
-  format === "protobuf" ? Protobuf.write({ 2: message }) : JSON.stringify({ message })
+  format === "protobuf" ? Protobuf.report(0, message) : JSON.stringify({ message })
 
 const readable = <A>(format: Format, read: () => A): Effect.Effect<A, Unreadable> =>
   Effect.try({
@@ -136,16 +114,6 @@ const readable = <A>(format: Format, read: () => A): Effect.Effect<A, Unreadable
   })
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
-
-/** Spans or log records, which are at the same place of their messages. */
-const records = (bytes: Uint8Array): ReadonlyArray<Protobuf.Message> =>
-  Protobuf.read(bytes, { most: Limits.fieldsOfTelemetry, left: Limits.fieldsOfTelemetry })
-    .messages(1)
-    .flatMap((resource) => resource.messages(2))
-    .flatMap((scope) => scope.messages(2))
-
-const hex = (message: Protobuf.Message, field: number): string =>
-  Buffer.from(message.bytes(field) ?? new Uint8Array()).toString("hex")
 
 const idOf = (trace: string, span: string): string => `${trace}/${span}`.toLowerCase()
 
@@ -161,20 +129,8 @@ const Attribute = Schema.Struct({
     })
   )
 })
-type Attribute = typeof Attribute.Type
 
-const attributeOf = (message: Protobuf.Message): Attribute => {
-  const value = message.message(2)
-  const key = message.text(1)
-  if (value === undefined) return { key }
-  const doubleValue = value.double(4)
-  if (doubleValue !== undefined) return { key, value: { doubleValue } }
-  return value.bytes(1) === undefined
-    ? { key, value: { intValue: value.integer(3) } }
-    : { key, value: { stringValue: value.text(1) } }
-}
-
-const attributesOf = (attributes: ReadonlyArray<Attribute>): Attributes =>
+const attributesOf = (attributes: ReadonlyArray<typeof Attribute.Type>): Attributes =>
   Object.fromEntries(
     attributes.flatMap(({ key, value: { boolValue, doubleValue, intValue, stringValue } = {} }) => {
       const value = stringValue ?? doubleValue ?? intValue ?? boolValue
@@ -186,28 +142,57 @@ const listOf = <S extends Schema.Constraint>(schema: S) =>
   Schema.Array(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 const Text = Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("")))
 const attributes = listOf(Attribute)
-const ofSpan = { traceId: Text, spanId: Text, attributes }
+const ids = { traceId: Text, spanId: Text, attributes }
+const Event = Schema.Struct({ name: Text, attributes })
+const SpanMessage = Schema.Struct({ ...ids, name: Text, parentSpanId: Text, events: listOf(Event) })
+const LogMessage = Schema.Struct({ ...ids, eventName: Text })
+
 const Spans = Schema.Struct({
-  ...ofSpan,
-  name: Text,
-  parentSpanId: Text,
-  events: listOf(Schema.Struct({ name: Text, attributes }))
+  resourceSpans: listOf(Schema.Struct({ scopeSpans: listOf(Schema.Struct({ spans: listOf(SpanMessage) })) }))
 })
-const decodeSpans = Schema.decodeUnknownSync(
-  Schema.fromJsonString(
-    Schema.Struct({
-      resourceSpans: listOf(Schema.Struct({ scopeSpans: listOf(Schema.Struct({ spans: listOf(Spans) })) }))
-    })
-  )
-)
-const decodeLogs = Schema.decodeUnknownSync(
-  Schema.fromJsonString(
-    Schema.Struct({
-      resourceLogs: listOf(
-        Schema.Struct({
-          scopeLogs: listOf(Schema.Struct({ logRecords: listOf(Schema.Struct({ ...ofSpan, eventName: Text })) }))
-        })
-      )
-    })
-  )
-)
+const Logs = Schema.Struct({
+  resourceLogs: listOf(Schema.Struct({ scopeLogs: listOf(Schema.Struct({ logRecords: listOf(LogMessage) })) }))
+})
+const decodeAllSpans = Schema.decodeUnknownSync(Schema.fromJsonString(Spans))
+const decodeAllLogs = Schema.decodeUnknownSync(Schema.fromJsonString(Logs))
+const decodeSpans = (json: string) =>
+  decodeAllSpans(json).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+const decodeLogs = (json: string) =>
+  decodeAllLogs(json).resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords))
+
+/** Spans or log records, which are at the same place of their messages. */
+const records = (bytes: Uint8Array): ReadonlyArray<Protobuf.Message> =>
+  Protobuf.messages(Protobuf.read(bytes), 1)
+    .flatMap((resource) => Protobuf.messages(resource, 2))
+    .flatMap((scope) => Protobuf.messages(scope, 2))
+
+const spanOf = (span: Protobuf.Message): typeof SpanMessage.Type => ({
+  traceId: hex(span, 1),
+  spanId: hex(span, 2),
+  parentSpanId: hex(span, 4),
+  name: Protobuf.text(span, 5),
+  attributes: Protobuf.messages(span, 9).map(attributeOf),
+  events: Protobuf.messages(span, 11).map((event) => ({
+    name: Protobuf.text(event, 2),
+    attributes: Protobuf.messages(event, 3).map(attributeOf)
+  }))
+})
+
+const logOf = (record: Protobuf.Message): typeof LogMessage.Type => ({
+  traceId: hex(record, 9),
+  spanId: hex(record, 10),
+  eventName: Protobuf.text(record, 12),
+  attributes: Protobuf.messages(record, 6).map(attributeOf)
+})
+
+const attributeOf = (message: Protobuf.Message): typeof Attribute.Type => {
+  const key = Protobuf.text(message, 1)
+  const [value] = Protobuf.messages(message, 2)
+  if (value === undefined) return { key }
+  const number = Protobuf.number(value, 4) ?? Protobuf.number(value, 3)
+  if (number !== undefined) return { key, value: { doubleValue: number } }
+  return Protobuf.bytes(value, 1) === undefined ? { key } : { key, value: { stringValue: Protobuf.text(value, 1) } }
+}
+
+const hex = (message: Protobuf.Message, field: number): string =>
+  Buffer.from(Protobuf.bytes(message, field) ?? new Uint8Array()).toString("hex")
