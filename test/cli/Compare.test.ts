@@ -141,6 +141,50 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
     })
   )
 
+  it.live("includes protected cases, tokens and metrics in verdict and exit status", () =>
+    Effect.gen(function* () {
+      const server = yield* model()
+      const rows = Array.from({ length: count }, (_, id) => `Country-${id},yes,${id === 30}`)
+      yield* Effect.promise(() =>
+        writeFile(join(cwd, "protected.csv"), `country,expected,protected\n${rows.join("\n")}\n`)
+      )
+      const losing = yield* run([
+        ...flags(server.url, "prompt.txt", "good.txt", "--require", "better", "--out", "losing").map((one) =>
+          one === "cases.csv" ? "protected.csv" : one
+        )
+      ])
+      assert.strictEqual(losing.code, 3, losing.stderr)
+      assert.include(losing.stdout, "It fails 1 protected case that the control solves.")
+      assert.include(losing.stdout, "Country-30")
+      assert.isFalse(server.asked.some(({ body }) => body.includes("protected")))
+
+      const bounded = yield* run(
+        flags(
+          server.url,
+          "prompt.txt",
+          "good.txt",
+          "--at-most",
+          "length=+0%",
+          "--at-most",
+          "tokens=+50%",
+          "--require",
+          "better",
+          "--looks",
+          "final",
+          "--json",
+          "--out",
+          "bounded"
+        )
+      )
+      assert.strictEqual(bounded.code, 3, bounded.stderr)
+      const [found] = JSON.parse(bounded.stdout).candidates
+      assert.deepStrictEqual(
+        [found.verdict, ...found.constraints.map(({ isMet }: { readonly isMet: boolean }) => isMet)],
+        ["worse", false, true]
+      )
+    })
+  )
+
   it.live("pays no answer of an earlier comparison again", () =>
     Effect.gen(function* () {
       const server = yield* model()
@@ -190,6 +234,7 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
     { args: ["prompt.txt", "missing.txt"], says: "missing.txt cannot be read" },
     { args: ["prompt.txt", "git:nowhere:prompt.txt"], says: "expected git:REV:PATH" },
     { args: ["prompt.txt", "good.txt", "--aa"], says: "--aa compares a prompt with itself" },
+    { args: ["prompt.txt", "good.txt", "--at-most", "usd"], says: "--at-most is usd" },
     { args: ["prompt.txt", "good.txt", "--margin", "0"], says: "--margin is 0" }
   ])("refuses $args in one paragraph, and starts nothing", ({ args, says }) =>
     Effect.gen(function* () {

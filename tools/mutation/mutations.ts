@@ -7,6 +7,8 @@ const search = inFile("packages/evolve/src/Search.ts")
 const verdict = inFile("packages/evolve/src/Viewing.ts")
 const searchEvidence = inFile("packages/evolve/src/Evidence.ts")
 const promptComparison = inFile("packages/evolve/src/Comparison.ts")
+const protectedCases = inFile("packages/evolve/src/Protected.ts")
+const constraintFile = inFile("packages/evolve/src/Constraint.ts")
 const compareShell = inFile("packages/evolve/src/Compare.ts")
 const bounded = inFile("packages/statistics/src/Bounded.ts")
 const conclude = inFile("packages/evolution/src/Conclude.ts")
@@ -193,14 +195,32 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   conclude("found.lower > 0", "found.mean > 0", "a difference within its interval is one"),
   conclude("asLarge / (permutations + 1)", "asLarge / (2 * permutations)", "the test of signs takes twice its risk"),
-  promptComparison("0.05 / (arms.length - 1)", "0.05", "each of several candidates takes the whole risk"),
+  promptComparison("0.05 / (arms - 1)", "0.05", "each of several candidates takes the whole risk"),
   promptComparison(
     "new Set([...(state.shown[at] ?? []), ...shown])",
     "new Set(shown)",
     "a claim that was shown is lost"
   ),
   promptComparison("before.length === settings.samples && ", "", "a case counts before all its answers are there"),
-  promptComparison("isCut || open.length === 0", "isCut", "a comparison asks on when it knows"),
+  promptComparison(
+    "others(setup).filter((_, at) => !isSettled(state, at))",
+    "others(setup)",
+    "a comparison asks on when it knows"
+  ),
+  promptComparison(
+    "cases.lost.length > 0 || found.some",
+    "found.some",
+    "a candidate that loses a protected case is no worse"
+  ),
+  promptComparison(
+    "cases.open.length === 0 && found.length === setup.constraints.length && found.every",
+    "cases.open.length === 0 || found.every",
+    "a verdict does not wait for its constraints"
+  ),
+  protectedCases("isLosing = differences.length < least ||", "isLosing =", "a protected case is not asked at all"),
+  protectedCases("Math.log(cases.length / risk)", "0", "a protected case is lost by chance"),
+  constraintFile("before + 2 * farthest", "before", "the mean of a skewed cost is called low"),
+  constraintFile("isKnown && pairs", "pairs", "a number that no answer has is within its bound"),
   compareShell(
     "same * samples + ask.sample",
     "ask.sample",

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto"
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { PlainText } from "@inspo/domain"
-import { Effect, Option, Schema } from "effect"
+import { Effect, type Option, Schema } from "effect"
+import { Metrics } from "./Event.ts"
 import * as Log from "./Log.ts"
 
 /** What an answer depends on; `agent` names what gives it, such as a model with its settings. */
@@ -16,8 +17,8 @@ export interface Question {
 
 export interface AnswerCache {
   /** The answer that is known; none if there is no whole file with one. */
-  readonly find: (question: Question) => Effect.Effect<Option.Option<Schema.Json>>
-  readonly keep: (question: Question, answer: Schema.Json) => Effect.Effect<void, Log.FileFailed>
+  readonly find: (question: Question) => Effect.Effect<Option.Option<Kept>>
+  readonly keep: (question: Question, kept: Kept) => Effect.Effect<void, Log.FileFailed>
 }
 
 /** The answers in a directory, which is made when the first one is kept. */
@@ -29,16 +30,14 @@ export const inDirectory = (directory: string): AnswerCache => {
   }
   return {
     find: (question) =>
-      Effect.promise(() => readFile(fileOf(question), "utf8").catch(() => "")).pipe(
-        Effect.map((text) => Option.map(decode(text), ({ answer }) => answer))
-      ),
-    keep: (question, answer) => {
+      Effect.promise(() => readFile(fileOf(question), "utf8").catch(() => "")).pipe(Effect.map(decode)),
+    keep: (question, kept) => {
       const file = fileOf(question)
       return Effect.tryPromise({
         try: async () => {
           await mkdir(directory, { recursive: true })
           // Another process may keep the same answer: a file is whole or absent.
-          await writeFile(`${file}.${process.pid}`, PlainText.jsonLine({ answer }))
+          await writeFile(`${file}.${process.pid}`, PlainText.jsonLine(kept))
           await rename(`${file}.${process.pid}`, file)
         },
         catch: (cause) => new Log.FileFailed({ file, problem: Log.describe(cause), cause })
@@ -47,4 +46,8 @@ export const inDirectory = (directory: string): AnswerCache => {
   }
 }
 
-const decode = Schema.decodeOption(Schema.fromJsonString(Schema.Struct({ answer: Schema.Json })))
+/** An answer, with what was measured of its call. */
+const Kept = Schema.Struct({ answer: Schema.Json, metrics: Schema.optionalKey(Metrics) })
+interface Kept extends Schema.Schema.Type<typeof Kept> {}
+
+const decode = Schema.decodeOption(Schema.fromJsonString(Kept))

@@ -1,7 +1,7 @@
 /** Calls of the agent and of the score: at most so many at a time, repeated where they fail, and never beyond the budget in US dollars. */
 import { isDeepStrictEqual } from "node:util"
 import { DollarBudget } from "@inspo/ledger"
-import { Duration, Effect, Exit, Schema } from "effect"
+import { Clock, Duration, Effect, Exit, Schema } from "effect"
 import { againKey, type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
 import { describe, type FileFailed } from "./Log.ts"
 import type { CallContext, RetryAfter, Scored } from "./Setup.ts"
@@ -33,6 +33,8 @@ export interface Target {
   readonly score: (output: unknown, ask: Ask, context: CallContext) => Promise<number | Scored> | number | Scored
   /** The most that a call and its score can cost in US dollars; null if that is not known. */
   readonly atMost: (ask: Ask) => number | null
+  /** Whether the price and the latency of each call are recorded, with the numbers that come with its score. */
+  readonly measures?: boolean
 }
 
 export interface Limits extends Policy {
@@ -130,17 +132,26 @@ const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obt
     key,
     atMost: most === null ? null : Math.max(0, most - bills.call.usd)
   })
-  const scored = Effect.fnUntraced(function* (output: unknown) {
-    const found = yield* scoreOf(round, ask, key, output, bills.score)
-    yield* write({ _tag: "Answered", ...ask, ...found, usd: bills.score.usd })
+  const scored = Effect.fnUntraced(function* (output: unknown, measured: Obtained["metrics"]) {
+    const { metrics: more, ...found } = yield* scoreOf(round, ask, key, output, bills.score)
+    const metrics = target.measures === true ? { metrics: { ...measured, ...more } } : {}
+    yield* write({ _tag: "Answered", ...ask, ...found, usd: bills.score.usd, ...metrics })
     round.answered += 1
   })
   if (earlier !== null) {
     yield* write(scoring())
-    return yield* scored(earlier.output)
+    return yield* scored(earlier.output, earlier.metrics)
   }
   yield* write({ _tag: "Started", kind: "agent", key, atMost: most })
-  const found = yield* Effect.result(call(limits, bills.call, key, (context) => target.agent(ask, context)))
+  const clock = yield* Clock.Clock
+  let began = 0
+  const found = yield* Effect.result(
+    call(limits, bills.call, key, (context) => {
+      began = clock.currentTimeMillisUnsafe()
+      return target.agent(ask, context)
+    })
+  )
+  const metrics = { usd: bills.call.usd, latency: (clock.currentTimeMillisUnsafe() - began) / 1000 }
   if (found._tag === "Failure") {
     const { attempts, cause } = found.failure
     const failure = new AgentFailed({ case: ask.case, attempts, cause })
@@ -149,10 +160,17 @@ const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obt
   }
   const json = asJson(found.success)
   const output = json === undefined ? String(found.success) : json
-  const obtained: Obtained = { _tag: "Obtained", ...ask, output, isWhole: json !== undefined, usd: bills.call.usd }
+  const obtained: Obtained = {
+    _tag: "Obtained",
+    ...ask,
+    output,
+    isWhole: json !== undefined,
+    usd: bills.call.usd,
+    ...(target.measures === true ? { metrics } : {})
+  }
   if (round.fatal !== null) return yield* write(obtained)
   yield* write(obtained, scoring())
-  return yield* scored(found.success)
+  return yield* scored(found.success, metrics)
 })
 
 interface Bills {
@@ -208,9 +226,12 @@ const scoreOf = (
 ) =>
   call(limits, bill, key, (context) => target.score(output, ask, context)).pipe(
     Effect.flatMap((found) => {
-      const { feedback = null, score } = isScored(found) ? found : { score: found }
+      const { feedback = null, metrics = {}, score } = isScored(found) ? found : { score: found }
+      const strange = Object.entries(metrics).find(([, value]) => !Number.isFinite(value))
+      if (strange !== undefined)
+        return Effect.fail({ cause: new RangeError(`its ${strange[0]} is ${strange[1]}; expected a number`) })
       return typeof score === "number" && score >= 0 && score <= 1
-        ? Effect.succeed({ score, feedback })
+        ? Effect.succeed({ score, feedback, metrics })
         : Effect.fail({ cause: new RangeError(`it is ${String(score)}; expected a number in [0, 1]`) })
     }),
     Effect.mapError(({ cause }) => new ScoreFailed({ case: ask.case, cause })),

@@ -9,12 +9,13 @@ import * as CompareResult from "./CompareResult.ts"
 import { type Ask, keyOf, type Obtained } from "./Event.ts"
 import * as Log from "./Log.ts"
 import type { EvolveOptions, Prompt } from "./Setup.ts"
+import * as Protected from "./Protected.ts"
 import * as Shell from "./Shell.ts"
 
 /**
  * - `control`: the prompt in use. Named texts, such as `{ prompt, model }`, compare whatever the agent makes of them.
  * - `candidates`: what is compared with it. The control itself among them shows what noise alone does.
- * - `cases`: objects, or the path of a CSV or JSONL file.
+ * - `cases`: objects, or the path of a CSV or JSONL file. A candidate that loses one with `protected: true` is worse.
  * - `agent`, `score`: as for `evolve`.
  */
 export interface CompareOptions<P extends Prompt, Case, Output> extends Pick<
@@ -40,6 +41,11 @@ export interface CompareOptions<P extends Prompt, Case, Output> extends Pick<
   readonly samples?: number
   /** `anytime`, by default, ends as soon as the answers decide; `final` asks all cases, and looks once. */
   readonly looks?: Comparison.Looks
+  /**
+   * What numbers beside the score may be at most, such as `usd=+0%`, `latency.p95=2s`, `length=-10%`, or a metric that `score` returns. A
+   * candidate that is shown to break one is worse; it is no worse only where all are shown to hold.
+   */
+  readonly constraints?: ReadonlyArray<string>
   /** What is asked: the comparison ends when it is known. */
   readonly requirement?: Comparison.Requirement
   readonly budget?: { readonly calls?: number; readonly usd?: number }
@@ -95,18 +101,25 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
     Shell.contentOf("compare", "control", options.control),
     ...candidates
   ]
+  const guarded = Protected.indices(cases)
+  const { constraints } = options
+  const own = constraints === undefined ? {} : { constraints }
   const setup = Comparison.make(
     {
       arms,
       samples,
+      ...own,
       margin: options.margin ?? 0.05,
       looks: options.looks ?? "anytime",
       requirement: options.requirement ?? null,
-      calls: options.budget?.calls ?? arms.length * cases.length * samples,
+      calls:
+        options.budget?.calls ??
+        Comparison.mostCalls({ arms: arms.length, cases: cases.length, samples, guarded, ...own }),
       usd: options.budget?.usd ?? null,
       randomSeed: options.randomSeed ?? 1
     },
-    cases.length
+    cases.length,
+    guarded
   )
   const limits = Shell.limitsOf("compare", options)
   const log = yield* Log.open(
@@ -128,7 +141,8 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
   const target: Calls.Target = {
     agent: (ask, context) => options.agent(promptOf(ask), cases[ask.case], context),
     score: (output, ask, context) => options.score(output, cases[ask.case], context),
-    atMost: (ask) => options.atMost?.(promptOf(ask), cases[ask.case]) ?? null
+    atMost: (ask) => options.atMost?.(promptOf(ask), cases[ask.case]) ?? null,
+    measures: true
   }
   const write: Calls.Write = (...events) =>
     Effect.andThen(
@@ -148,15 +162,7 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
     for (const ask of due.asks) {
       if (log.outputs.has(keyOf(ask))) continue
       const answer = yield* known.find(ask)
-      if (Option.isSome(answer))
-        yield* log.write({
-          _tag: "Obtained",
-          ...ask,
-          output: answer.value,
-          isWhole: true,
-          usd: 0,
-          isCached: true
-        })
+      if (Option.isSome(answer)) yield* log.write(answer.value)
     }
     const { settings } = setup
     const left = settings.usd === null ? null : settings.usd - log.state().usd
@@ -197,9 +203,23 @@ const knownTo = (
       return { agent: cache.agent, prompt: promptOf(ask), case: cases[ask.case], sample: same * samples + ask.sample }
     }
     return {
-      find: (ask: Ask) => answers.find(questionOf(ask)),
-      keep: (event: Obtained) => (event.isWhole ? answers.keep(questionOf(event), event.output) : Effect.void)
+      find: (ask: Ask) =>
+        Effect.map(
+          answers.find(questionOf(ask)),
+          Option.map(({ answer: output, ...measured }): Obtained => ({
+            _tag: "Obtained",
+            ...ask,
+            output,
+            isWhole: true,
+            usd: 0,
+            isCached: true,
+            ...measured
+          }))
+        ),
+      keep: (event: Obtained) => (event.isWhole ? answers.keep(questionOf(event), keptOf(event)) : Effect.void)
     }
   })
+
+const keptOf = ({ metrics, output }: Obtained) => ({ answer: output, ...(metrics === undefined ? {} : { metrics }) })
 
 const isEqual = (one: Prompt, other: Prompt): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -42,7 +42,9 @@ const markdown = (result: Facts): string => {
     "",
     costs(result),
     ...(result.lost.calls === 0 ? [] : ["", lost(result.lost)]),
+    ...candidates.flatMap((one) => constraints(candidates.length, one)),
     ...candidates.flatMap((one) => [
+      ...changes("Protected cases that it fails", candidates.length, one, one.lost),
       ...changes("Cases that got worse", candidates.length, one, one.worsened),
       ...changes("Cases that got better", candidates.length, one, one.improved)
     ]),
@@ -55,6 +57,16 @@ const sentence = ({ control, margin, samples }: Facts, compared: Compared): stri
   const { cases, gain, missing, needed, noise, score, verdict } = compared
   if (cases === 0) return "No case was answered under both prompts, so nothing is known."
   const size = points(margin)
+  const broken = compared.constraints.filter(({ isMet }) => isMet === false)
+  const unknown = compared.constraints.filter(({ isMet }) => isMet === null)
+  const against = [
+    ...(compared.lost.length === 0
+      ? []
+      : [
+          `It fails ${compared.lost.length} protected ${compared.lost.length === 1 ? "case" : "cases"} that the control solves.`
+        ]),
+    ...broken.map(({ constraint }) => `It breaks ${constraint}.`)
+  ]
   const found = {
     better: "It is better than the control.",
     "no-worse": `It is no worse than the control by more than ${size} points.`,
@@ -62,7 +74,13 @@ const sentence = ({ control, margin, samples }: Facts, compared: Compared): stri
     undecided: `It is not known whether it is better, worse, or no worse by more than ${size} points.`
   }[verdict]
   return [
-    noise === null ? found : aboutNoise(noise, cases, size),
+    ...(noise !== null ? [aboutNoise(noise, cases, size)] : against.length > 0 ? against : [found]),
+    ...(against.length > 0
+      ? []
+      : [
+          ...unknown.map(({ constraint }) => `It is not known whether ${constraint} holds.`),
+          ...(compared.open === 0 ? [] : [`${compared.open} protected cases are not answered often enough.`])
+        ]),
     `On ${cases} cases the control scores ${share(control.score)}, the candidate ${share(score)}: ${interval(gain)} points at 90 %.`,
     ...(needed === null
       ? verdict === "undecided"
@@ -86,6 +104,21 @@ const aboutNoise = (
   (casesForMargin === null
     ? `No number of cases shows ${size} points.`
     : `About ${casesForMargin} cases show that an equal prompt is no worse by more than ${size} points.`)
+
+const constraints = (of: number, { constraints: all, prompt }: Compared): ReadonlyArray<string> =>
+  all.length === 0
+    ? []
+    : [
+        "",
+        `## Constraints${of === 1 ? "" : `: ${name(prompt)}`}`,
+        "",
+        "| at most | found, 90 % interval | |",
+        "| --- | ---: | --- |",
+        ...all.map(({ constraint, isMet, isShare, lower, upper, value }) => {
+          const [found, low, high] = [value, lower, upper].map((one) => (isShare ? percent(one) : one.toPrecision(3)))
+          return `| ${MarkdownText.code(constraint)} | ${found} [${low}, ${high}] | ${isMet === null ? "undecided" : isMet ? "holds" : "broken"} |`
+        })
+      ]
 
 /** The evidence over the calls: each row a claim, each column a look, a full block the bound. */
 const figure = ({ bound, margin }: Facts, { course }: Compared): ReadonlyArray<string> => {

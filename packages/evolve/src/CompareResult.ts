@@ -3,6 +3,7 @@ import { type Instruction, RandomStream } from "@inspo/domain"
 import { Conclude } from "@inspo/evolution"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import * as Comparison from "./Comparison.ts"
+import type * as Constraint from "./Constraint.ts"
 import * as Evidence from "./Evidence.ts"
 import type { Prompt } from "./Setup.ts"
 import type { Gain } from "./SearchView.ts"
@@ -19,7 +20,10 @@ export interface Changed {
 /** A prompt that was compared with the control. */
 export interface Compared {
   readonly prompt: Prompt
-  /** `better`, `no-worse` by more than the margin, or `worse`: each wrong at a risk of 5 %, for all candidates together. */
+  /**
+   * `better`, `no-worse` by more than the margin, or `worse`: each wrong at a risk of 5 %, for all candidates together. A candidate that
+   * fails a protected case or breaks a constraint is worse.
+   */
   readonly verdict: Verdict
   /** Whether it meets the requirement; null if there is none, or if that is not known. */
   readonly isMet: boolean | null
@@ -30,6 +34,10 @@ export interface Compared {
   readonly cases: number
   /** About how many different cases, and calls of these two prompts, would decide; null if it is decided, or if no number would. */
   readonly needed: { readonly cases: number; readonly calls: number } | null
+  /** Protected cases that it fails more often than the control, and how many may be such; empty without protected cases. */
+  readonly lost: ReadonlyArray<Changed>
+  readonly open: number
+  readonly constraints: ReadonlyArray<Constraint.Found>
   readonly improved: ReadonlyArray<Changed>
   readonly worsened: ReadonlyArray<Changed>
   /** Calls whose answer or score is missing. */
@@ -122,8 +130,12 @@ const comparedOf = (
     return control === candidate ? [] : [{ case: cases[pair.index], control, candidate }]
   })
   const prompt = arms[at + 1] ?? arms[0]
-  const isMet = requirement === null ? null : Comparison.isMet(requirement, shown)
-  const verdict = Conclude.verdictOf(shown)
+  const { cases: guarded, isMet, verdict } = Comparison.standingOf(state, at)
+  // What keeps a verdict open besides the score is not known by its noise.
+  const isOpen =
+    requirement === null ? Conclude.verdictOf(shown) === "undecided" : isMet === null && !shown.has(requirement)
+  const guardOf = (prompt: Instruction.InstructionId, index: number) =>
+    meanOf(Evidence.at(Evidence.ofPrompt(state.guards, prompt), index))
   return {
     prompt,
     verdict,
@@ -131,7 +143,14 @@ const comparedOf = (
     gain: gainOf(state, pairs, shown),
     score: Evidence.meanOf(answers, id),
     cases: pairs.length,
-    needed: (requirement === null ? verdict === "undecided" : isMet === null) ? neededOf(state, pairs) : null,
+    needed: isOpen && verdict !== "worse" ? neededOf(state, pairs) : null,
+    lost: guarded.lost.map((index) => ({
+      case: cases[index],
+      control: guardOf(Comparison.control, index),
+      candidate: guardOf(id, index)
+    })),
+    open: guarded.open.length,
+    constraints: state.held[at] ?? [],
     improved: changed.filter(({ candidate, control }) => candidate > control),
     worsened: changed.filter(({ candidate, control }) => candidate < control),
     missing: pairs.flatMap(({ after, before }) => [...after, ...before]).filter(({ _tag }) => _tag === "Missed").length,

@@ -5,8 +5,10 @@
 import { Instruction, InvalidInput, RandomStream } from "@inspo/domain"
 import { Conclude, instructionId } from "@inspo/evolution"
 import { Array as Arr, HashSet, Schema } from "effect"
+import * as Constraint from "./Constraint.ts"
 import { type Ask, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
+import * as Protected from "./Protected.ts"
 import { assertAsked, keysOf } from "./Search.ts"
 import * as Spent from "./Spent.ts"
 
@@ -28,6 +30,8 @@ export const Settings = Schema.Struct({
   /** `anytime` ends as soon as the cases so far decide; `final` asks all, and looks once. */
   looks: Looks,
   requirement: Schema.NullOr(Requirement),
+  /** What numbers beside the score may be at most; absent if none is named. */
+  constraints: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The most calls of the agent. */
   calls: Schema.Int,
   usd: Schema.NullOr(Schema.Finite),
@@ -39,6 +43,9 @@ export interface Setup {
   readonly settings: Settings
   /** The cases by their index, in the order in which they are asked. */
   readonly order: ReadonlyArray<number>
+  readonly constraints: ReadonlyArray<Constraint.Constraint>
+  /** The cases that are protected, by their index. */
+  readonly guarded: ReadonlyArray<number>
 }
 
 /** The cases of a round: enough for the calls that run at a time. */
@@ -48,8 +55,8 @@ const roundCases = ({ looks, samples }: Settings, open: number): number =>
 const roundCalls = 8
 
 /** Throws `InvalidInput` on settings with which nothing can be compared. */
-export const make = (settings: Settings, cases: number): Setup => {
-  const { arms, calls, margin, samples, usd } = settings
+export const make = (settings: Settings, cases: number, guarded: ReadonlyArray<number> = []): Setup => {
+  const { arms, calls, constraints = [], margin, samples, usd } = settings
   const refuse = (field: string, value: unknown, expected: string) =>
     InvalidInput.refuse({ where: "compare", field, value, expected })
   if (arms.length < 2) refuse("candidates", arms.length - 1, "at least one prompt besides the control")
@@ -60,8 +67,19 @@ export const make = (settings: Settings, cases: number): Setup => {
   if (usd !== null && !(usd > 0 && usd < Infinity))
     refuse("budget.usd", usd, "US dollars above 0, or none for no limit")
   const order = RandomStream.make(settings.randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, at) => at))
-  return { settings, order }
+  return { settings, order, guarded, constraints: constraints.map(Constraint.parse) }
 }
+
+/** The calls with which all can be known. */
+export const mostCalls = ({
+  arms,
+  cases,
+  constraints = [],
+  guarded,
+  samples
+}: Pick<Settings, "samples" | "constraints"> &
+  Pick<Setup, "guarded"> & { readonly arms: number; readonly cases: number }): number =>
+  arms * (cases * samples + guarded.length * Protected.most(guarded.length, risk(arms, guarded, constraints)))
 
 /** What was known of each prompt but the control after so many calls. */
 export interface Look {
@@ -72,6 +90,8 @@ export interface Look {
 export interface State extends Spent.Spent {
   readonly setup: Setup
   readonly answers: Evidence.Answers
+  /** Further answers to protected cases. */
+  readonly guards: Evidence.Answers
   readonly round: EventOf<"RoundPlanned"> | null
   readonly pending: HashSet.HashSet<string>
   readonly rounds: number
@@ -83,6 +103,8 @@ export interface State extends Spent.Spent {
   readonly looks: ReadonlyArray<Look>
   /** What is shown of each prompt but the control. A claim that was shown once stays. */
   readonly shown: ReadonlyArray<ReadonlySet<Conclude.Claim>>
+  /** What is known of each constraint, of each prompt but the control. What was shown once stays. */
+  readonly held: ReadonlyArray<ReadonlyArray<Constraint.Found>>
 }
 
 export type Due = { readonly _tag: "Ask"; readonly asks: ReadonlyArray<Ask> } | Decision | { readonly _tag: "Conclude" }
@@ -103,11 +125,17 @@ export const others = ({ settings: { arms } }: Setup): ReadonlyArray<Instruction
   arms.slice(1).map((_, at) => instructionId(at + 1))
 
 /** The risk of a wrong claim of each kind about one prompt, so that it is 5 % for all of them together. */
-export const riskOf = ({ settings: { arms } }: Setup): number => 0.05 / (arms.length - 1)
+export const riskOf = ({ constraints, guarded, settings: { arms } }: Setup): number =>
+  risk(arms.length, guarded, constraints)
+
+/** The score, each constraint and the protected cases share it. */
+const risk = (arms: number, guarded: ReadonlyArray<number>, constraints: ReadonlyArray<unknown>): number =>
+  0.05 / (arms - 1) / (1 + constraints.length + Math.sign(guarded.length))
 
 export const begin = (setup: Setup): State => ({
   setup,
   answers: Evidence.noAnswers,
+  guards: Evidence.noAnswers,
   ...Spent.nothing,
   round: null,
   pending: HashSet.empty(),
@@ -116,7 +144,8 @@ export const begin = (setup: Setup): State => ({
   cached: 0,
   isCut: false,
   looks: [],
-  shown: others(setup).map(() => new Set())
+  shown: others(setup).map(() => new Set()),
+  held: others(setup).map(() => [])
 })
 
 /** What is due next. */
@@ -124,9 +153,16 @@ export const next = (state: State): Due => {
   const { asked, isCut, made, pending, round, rounds, setup } = state
   if (round !== null) return { _tag: "Ask", asks: round.asks.filter((ask) => HashSet.has(pending, keyOf(ask))) }
   const { order, settings } = setup
-  const open = others(setup).filter((_, at) => !isSettled(settings, state.shown[at]))
+  if (isCut || made >= settings.calls) return { _tag: "Conclude" }
+  const step = rounds + 1
+  const open = others(setup).filter((_, at) => !isSettled(state, at))
   const cases = order.slice(asked, asked + roundCases(settings, open.length))
-  if (isCut || open.length === 0 || cases.length === 0 || made >= settings.calls) return { _tag: "Conclude" }
+  if (open.length === 0 || cases.length === 0) {
+    const asks = guarding(state)
+    return asks.length === 0
+      ? { _tag: "Conclude" }
+      : { _tag: "Decide", event: { _tag: "RoundPlanned", step, kind: "protected", asks } }
+  }
   const arms = [control, ...open]
   const asks = cases.flatMap((index, place) =>
     Arr.makeBy(settings.samples, (sample) => {
@@ -135,7 +171,7 @@ export const next = (state: State): Due => {
       return [...arms.slice(first), ...arms.slice(0, first)].map((prompt) => ({ prompt, case: index, sample }))
     }).flat()
   )
-  return { _tag: "Decide", event: { _tag: "RoundPlanned", step: rounds + 1, kind: "test", asks } }
+  return { _tag: "Decide", event: { _tag: "RoundPlanned", step, kind: "test", asks } }
 }
 
 /** The state after an event. */
@@ -143,7 +179,8 @@ export const apply = (before: State, event: Event): State => {
   const state = { ...before, ...Spent.after(before, event) }
   switch (event._tag) {
     case "RoundPlanned": {
-      const asked = state.asked + new Set(event.asks.map((ask) => ask.case)).size
+      const fresh = event.kind === "protected" ? 0 : new Set(event.asks.map((ask) => ask.case)).size
+      const asked = state.asked + fresh
       return { ...state, round: event, rounds: event.step, asked, pending: keysOf(event.asks) }
     }
     case "Obtained":
@@ -154,7 +191,9 @@ export const apply = (before: State, event: Event): State => {
       assertAsked(state, event)
       return closed({
         ...state,
-        answers: Evidence.add(state.answers, event),
+        ...(state.round?.kind === "protected"
+          ? { guards: Evidence.add(state.guards, event) }
+          : { answers: Evidence.add(state.answers, event) }),
         pending: HashSet.remove(state.pending, keyOf(event))
       })
     case "RoundCut":
@@ -180,21 +219,70 @@ export const pairsOf = (
 /** The most calls of the agent that may still be made. */
 export const callsLeft = ({ made, setup }: State): number => Math.max(0, setup.settings.calls - made)
 
-/** Whether what is shown of a prompt settles what is asked. */
-const isSettled = ({ requirement }: Settings, shown: ReadonlySet<Conclude.Claim> = new Set()): boolean => {
-  if (requirement !== null) return isMet(requirement, shown) !== null
-  return shown.has("better") || shown.has("worse") || (shown.has("no-worse") && shown.has("no-gain"))
+/** What is shown of a prompt, with its protected cases and constraints. */
+export interface Standing {
+  readonly verdict: Conclude.Shown["verdict"]
+  /** Whether it meets the requirement; null if there is none, or if neither that nor the contrary is shown. */
+  readonly isMet: boolean | null
+  readonly cases: Protected.Standing
 }
 
-/** Whether a prompt meets a requirement; null if neither that nor the contrary is shown. */
-export const isMet = (requirement: Requirement, shown: ReadonlySet<Conclude.Claim>): boolean | null => {
+/** A prompt that loses a protected case or breaks a constraint is worse; it is no worse once it is shown to do neither. */
+export const standingOf = (state: State, at: number): Standing => {
+  const { guards, held, setup, shown } = state
+  const [claims = new Set<Conclude.Claim>(), found = []] = [shown[at], held[at]]
+  const cases = Protected.standing(guards, [control, instructionId(at + 1)], setup.guarded, riskOf(setup))
+  const { requirement } = setup.settings
+  const score = { verdict: Conclude.verdictOf(claims), isMet: requirement === null ? null : isMet(requirement, claims) }
+  if (cases.lost.length > 0 || found.some((one) => one.isMet === false))
+    return { cases, verdict: "worse", isMet: requirement === null ? null : false }
+  if (cases.open.length === 0 && found.length === setup.constraints.length && found.every((one) => one.isMet === true))
+    return { ...score, cases }
+  return {
+    cases,
+    verdict: isFor(claims) ? "undecided" : score.verdict,
+    isMet: score.isMet === true ? null : score.isMet
+  }
+}
+
+/** Whether the answers to all cases settle what is asked of a prompt; its protected cases are asked then. */
+const isSettled = (state: State, at: number): boolean => {
+  const { held, setup, shown } = state
+  const { requirement } = setup.settings
+  const [claims = new Set<Conclude.Claim>(), found = []] = [shown[at], held[at]]
+  if (found.some((one) => one.isMet === false)) return true
+  const met = requirement === null ? null : isMet(requirement, claims)
+  if (met === false || (requirement === null && claims.has("worse"))) return true
+  if (found.length < setup.constraints.length || found.some((one) => one.isMet === null)) return false
+  return requirement === null ? claims.has("better") || (claims.has("no-worse") && claims.has("no-gain")) : met === true
+}
+
+/** Whether a prompt meets a requirement by its score; null if neither that nor the contrary is shown. */
+const isMet = (requirement: Requirement, shown: ReadonlySet<Conclude.Claim>): boolean | null => {
   if (shown.has(requirement)) return true
   return shown.has(requirement === "better" ? "worse" : "worse-by-margin") ? false : null
 }
 
+/** The next answers to protected cases, of the prompts that nothing else speaks against. */
+const guarding = (state: State): ReadonlyArray<Ask> => {
+  const asks = others(state.setup).flatMap((_, at) => {
+    const { cases } = standingOf(state, at)
+    const isAgainst = (state.held[at] ?? []).some((one) => one.isMet === false)
+    return isAgainst || cases.lost.length > 0 || !isFor(state.shown[at]) ? [] : cases.asks
+  })
+  return [...new Map(asks.map((ask) => [keyOf(ask), ask])).values()].filter(
+    (ask) =>
+      !Evidence.at(Evidence.ofPrompt(state.guards, ask.prompt), ask.case).some((one) => one.sample === ask.sample)
+  )
+}
+
+const isFor = (shown: ReadonlySet<Conclude.Claim> = new Set()): boolean =>
+  ["better", "no-worse"].includes(Conclude.verdictOf(shown))
+
 /** After a round: what the answers show. */
 const closed = (state: State): State => {
   if (state.round === null || HashSet.size(state.pending) > 0) return state
+  if (state.round.kind === "protected") return { ...state, round: null }
   const { setup } = state
   const { margin, looks, randomSeed } = setup.settings
   const risk = riskOf(setup)
@@ -202,17 +290,26 @@ const closed = (state: State): State => {
   const found = others(setup).map((other, at) => {
     const pairs = pairsOf(state, other)
     const same = before?.others[at]
+    const lengths = [lengthOf(setup, 0), lengthOf(setup, at + 1)] as const
+    const held = setup.constraints.map((one, nth) => {
+      const now = Constraint.judge(one, pairs, lengths, risk, looks === "final")
+      return { ...now, isMet: state.held[at]?.[nth]?.isMet ?? now.isMet }
+    })
     const evidence = same?.cases === pairs.length ? same.evidence : Conclude.evidence(pairs, margin)
     const shown =
       looks === "final"
         ? Conclude.final(pairs, margin, risk, randomSeed).claims
         : new Set(Conclude.claims.filter((claim) => evidence[claim] >= -Math.log(risk)))
-    return { cases: pairs.length, evidence, shown }
+    return { cases: pairs.length, evidence, shown, held }
   })
   return {
     ...state,
     round: null,
     looks: [...state.looks, { calls: state.made, others: found.map(({ cases, evidence }) => ({ cases, evidence })) }],
-    shown: found.map(({ shown }, at) => new Set([...(state.shown[at] ?? []), ...shown]))
+    shown: found.map(({ shown }, at) => new Set([...(state.shown[at] ?? []), ...shown])),
+    held: found.map(({ held }) => held)
   }
 }
+
+const lengthOf = ({ settings: { arms } }: Setup, at: number): number =>
+  Object.values(typeof arms[at] === "string" ? [arms[at]] : (arms[at] ?? {})).join("").length

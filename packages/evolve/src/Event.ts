@@ -17,10 +17,10 @@ export const keyOf = ({ case: index, prompt, sample }: Ask): string => `${prompt
 /** Names a further score of an output. */
 export const againKey = (ask: Ask): string => `again ${keyOf(ask)}`
 
-/** The calls of a round are decided. A `test` is the last round, on the cases that were held out. */
+/** The calls of a round are decided. A `test` is on the cases that were held out; `protected` cases are asked again. */
 export const RoundPlanned = Schema.TaggedStruct("RoundPlanned", {
   step: Count,
-  kind: Schema.Literals(["search", "test"]),
+  kind: Schema.Literals(["search", "test", "protected"]),
   asks: Schema.Array(Ask)
 })
 
@@ -45,6 +45,9 @@ export const Interrupted = Schema.TaggedStruct("Interrupted", {
   torn: Schema.optionalKey(Count)
 })
 
+/** Numbers beside the score, by their name. */
+export const Metrics = Schema.Record(Schema.String, Schema.Finite)
+
 /** The agent answered. Written before the output is scored, so that a call is not paid twice; `isWhole` if `output` is all of it. */
 export const Obtained = Schema.TaggedStruct("Obtained", {
   ...Ask.fields,
@@ -52,7 +55,9 @@ export const Obtained = Schema.TaggedStruct("Obtained", {
   isWhole: Schema.Boolean,
   usd: Usd,
   /** Whether it is the answer of an earlier comparison; absent if it was paid for here. */
-  isCached: Schema.optionalKey(Schema.Boolean)
+  isCached: Schema.optionalKey(Schema.Boolean),
+  /** What was measured of the call; absent in a search that needs none. */
+  metrics: Schema.optionalKey(Metrics)
 })
 export interface Obtained extends Schema.Schema.Type<typeof Obtained> {}
 
@@ -63,7 +68,9 @@ export const Answered = Schema.TaggedStruct("Answered", {
   ...Ask.fields,
   score: Score,
   feedback: Schema.NullOr(Schema.String),
-  usd: Usd
+  usd: Usd,
+  /** What was measured of the call, and what came with the score; absent if nothing is. */
+  metrics: Schema.optionalKey(Metrics)
 })
 export interface Answered extends Schema.Schema.Type<typeof Answered> {}
 

@@ -34,6 +34,8 @@ export interface EvolveResult<P extends Prompt, Case> extends Pick<SearchView, (
   readonly gain: Gain | null
   /** The prompt that was tested; null if none led. */
   readonly finalist: P | null
+  /** Protected cases that the prompt that led is shown to fail, and the original to solve. */
+  readonly failsProtected: ReadonlyArray<Case>
   /** Cases of the search and of the test, and those that repeat another one. */
   readonly cases: SearchView["cases"] & { readonly repeated: number }
   /** All prompts, the original first. */
@@ -59,6 +61,7 @@ export const make = <Case>(
     verdict: view.verdict ?? "undecided",
     gain: test?.gain ?? null,
     finalist: test === null ? null : find(test.finalist),
+    failsProtected: (view.protected?.lost ?? []).map(caseOf),
     ...Struct.pick(view, common),
     cases: { ...view.cases, repeated },
     tried: view.tried.map(({ cases: asked, gain, id, parent, score }) => ({
@@ -89,6 +92,7 @@ const markdown = (view: SearchView, caseOf: (index: number) => unknown, repeated
           "",
           ...changes(tried[0].content, finalist.content)
         ]),
+    ...(view.protected?.lost ?? []).flatMap((index) => ["", MarkdownText.code(short(caseOf(index)))]),
     "",
     "## Prompts that were tried",
     "",

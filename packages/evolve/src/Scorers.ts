@@ -100,8 +100,8 @@ export const readPrinted = (printed: string): Scored | null =>
     onNone: () => null,
     onSome: (found): Scored => {
       if (typeof found === "number") return { score: found }
-      const { feedback, score } = found
-      return { score, ...(feedback === undefined ? {} : { feedback: feedback.slice(0, longestFeedback) }) }
+      const { feedback, ...rest } = found
+      return { ...rest, ...(feedback === undefined ? {} : { feedback: feedback.slice(0, longestFeedback) }) }
     }
   })
 
@@ -110,7 +110,10 @@ export const mean = (all: ReadonlyArray<Scored>): Scored => {
   const feedback = all.flatMap((one) => one.feedback ?? []).join("\n")
   return {
     score: all.reduce((sum, one) => sum + one.score, 0) / Math.max(1, all.length),
-    ...(feedback === "" ? {} : { feedback })
+    ...(feedback === "" ? {} : { feedback }),
+    ...(all.some((one) => one.metrics !== undefined)
+      ? { metrics: Object.assign({}, ...all.map((one) => one.metrics)) }
+      : {})
   }
 }
 
@@ -169,6 +172,13 @@ const readJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const decodePrinted = Schema.decodeUnknownOption(
   Schema.fromJsonString(
-    Schema.Union([Share, Schema.Struct({ score: Share, feedback: Schema.optionalKey(Schema.String) })])
+    Schema.Union([
+      Share,
+      Schema.Struct({
+        score: Share,
+        feedback: Schema.optionalKey(Schema.String),
+        metrics: Schema.optionalKey(Schema.Record(Schema.String, Schema.Finite))
+      })
+    ])
   )
 )

@@ -9,6 +9,7 @@ import { Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
+import * as Protected from "./Protected.ts"
 import * as Spent from "./Spent.ts"
 import { every, mostMembers, probes, type Setup, testScores, testShare } from "./Setup.ts"
 
@@ -22,6 +23,8 @@ export interface State extends Spent.Spent {
   readonly answers: Evidence.Answers
   /** Of the test. */
   readonly tests: Evidence.Answers
+  /** Further answers to protected cases. */
+  readonly guards: Evidence.Answers
   /** The members and some former ones, with what is expected of prompts. */
   readonly compared: Evidence.Compared
   /** Further scores of outputs that have one, by call. */
@@ -49,7 +52,7 @@ export interface State extends Spent.Spent {
 /** What is due. A `Decide` is to be applied as it is; the others need the agent or the proposer. */
 export type Due =
   | { readonly _tag: "Decide"; readonly event: Event }
-  | { readonly _tag: "Ask"; readonly asks: ReadonlyArray<Ask>; readonly kind: "search" | "test" }
+  | { readonly _tag: "Ask"; readonly asks: ReadonlyArray<Ask>; readonly kind: EventOf<"RoundPlanned">["kind"] }
   | { readonly _tag: "Rescore"; readonly asks: ReadonlyArray<Ask> }
   | { readonly _tag: "Propose"; readonly parent: Instruction.Instruction; readonly count: number }
   | { readonly _tag: "Conclude" }
@@ -73,6 +76,7 @@ export const begin = (setup: Setup): State => {
     byId: HashMap.make([seed.id, seed]),
     answers: Evidence.noAnswers,
     tests: Evidence.noAnswers,
+    guards: Evidence.noAnswers,
     compared: Evidence.compare([seed], Evidence.noAnswers),
     rescores: HashMap.empty(),
     isNoisy: false,
@@ -97,8 +101,12 @@ export const next = (state: State): Due => {
     return { _tag: "Ask", kind: round.kind, asks: round.asks.filter((ask) => HashSet.has(pending, keyOf(ask))) }
   const asks = unscored(state)
   if (asks.length > 0) return { _tag: "Rescore", asks }
-  if (ended !== null)
-    return ended.finalist === null || state.isTested ? { _tag: "Conclude" } : decide(testRound(state, ended.finalist))
+  if (ended !== null) {
+    const { asks, lost } = guardOf(state)
+    if (ended.finalist === null || state.isTested || lost.length > 0) return { _tag: "Conclude" }
+    const isGuarded = asks.length === 0 || state.isCut
+    return decide(isGuarded ? testRound(state, ended.finalist) : planned(state.rounds + 1, "protected", asks))
+  }
   const decision = Evolution.decide(context(state), evolution)
   if (decision !== null) return decide({ _tag: "Evolved", event: decision })
   if (Evolution.isIn(evolution.evolution, "Proposing")) {
@@ -130,7 +138,9 @@ export const apply = (before: State, event: Event): State => {
         ...state,
         ...(state.round?.kind === "test"
           ? { tests: Evidence.add(state.tests, event) }
-          : { answers: Evidence.add(state.answers, event) }),
+          : state.round?.kind === "protected"
+            ? { guards: Evidence.add(state.guards, event) }
+            : { answers: Evidence.add(state.answers, event) }),
         pending: HashSet.remove(state.pending, keyOf(event))
       })
     case "RoundCut":
@@ -189,9 +199,13 @@ export const promptOf = ({ byId }: State, id: Instruction.InstructionId): Instru
 export const leaderOf = ({ evolution }: State): Instruction.InstructionId =>
   Population.incumbent(evolution.population)?.instruction.id ?? original
 
+/** What is known of the finalist on the protected cases. */
+export const guardOf = ({ ended, guards, setup }: State): Protected.Standing =>
+  Protected.standing(guards, [original, ended?.finalist ?? original], setup.guarded, Protected.riskOfSearch)
+
 /** The most calls of the agent that the round in progress may still make: those of a search leave the test its share. */
 export const mostCalls = ({ made, round, setup }: State): number =>
-  Math.max(0, setup.calls - made - (round?.kind === "search" ? 2 * setup.test.length : 0))
+  Math.max(0, setup.calls - made - (round?.kind === "search" ? 2 * setup.test.length + guardCalls(setup) : 0))
 
 /** The original, and the members besides it. */
 export const membersOf = ({ prompts: [seed] }: State, { population }: Evolution.EvolutionState): Evidence.Prompts => [
@@ -233,6 +247,7 @@ const closed = (state: State): State => {
     const again = state.isNoisy && !state.isCut ? withFewer(state, outputs, testScores - 1) : []
     return { ...state, round: null, isTested: true, pending: keysOf(again) }
   }
+  if (round.kind === "protected") return { ...state, round: null }
   const observed = observing(state, evolution)
   const ending = { ...observed.evolution, newcomers: [] }
   return { ...observed, round: null, evolution: Evolution.endUnit(schedule(state), ending) }
@@ -311,7 +326,10 @@ const hasCases = (state: State): boolean =>
   Population.ids(state.evolution.population).some((id) => queue(state, id, 1).length > 0)
 
 /** The calls that the search can still make, so that the test remains affordable. */
-const searchCallsLeft = (state: State): number => (state.isCut ? 0 : callsLeft(state) - testCalls(state))
+const searchCallsLeft = (state: State): number =>
+  state.isCut ? 0 : callsLeft(state) - testCalls(state) - guardCalls(state.setup)
+
+const guardCalls = ({ guarded }: Setup): number => (guarded.length === 0 ? 0 : Protected.reserved(guarded.length))
 
 /** Where US dollars allow fewer calls than the budget of calls, the test gets its share of those. */
 const testCalls = (state: State): number =>
@@ -364,7 +382,11 @@ const searchRound = (state: State): EventOf<"RoundPlanned"> | null => {
   return filled.length === 0 ? null : planned(step, "search", filled)
 }
 
-const planned = (step: number, kind: "search" | "test", asks: ReadonlyArray<Ask>): EventOf<"RoundPlanned"> => ({
+const planned = (
+  step: number,
+  kind: EventOf<"RoundPlanned">["kind"],
+  asks: ReadonlyArray<Ask>
+): EventOf<"RoundPlanned"> => ({
   _tag: "RoundPlanned",
   step,
   kind,

@@ -82,6 +82,11 @@ export const SearchView = Schema.Struct({
       cases: Count
     })
   ),
+  /**
+   * Protected cases that the finalist is shown to fail more often than the original, and those of which this is not known; absent if there
+   * are none, and while the search goes on.
+   */
+  protected: Schema.optionalKey(Schema.Struct({ lost: Schema.Array(Count), open: Schema.Array(Count) })),
   minimalGain: Schema.Finite,
   /** The largest gain of all prompts that were tried, which is larger at a risk of 5 %; by the cases of the search, null if none was tried. */
   largestPossibleGain: Schema.NullOr(Schema.Finite),
@@ -126,16 +131,20 @@ export const sentence = (
     callsNeeded,
     largestPossibleGain,
     minimalGain,
+    protected: { lost: failed, open } = { lost: [], open: [] },
     test
-  }: Pick<SearchView, "callsNeeded" | "largestPossibleGain" | "minimalGain" | "test">,
+  }: Pick<SearchView, "callsNeeded" | "largestPossibleGain" | "minimalGain" | "protected" | "test">,
   others: number
 ): string => {
+  if (failed.length > 0)
+    return `The new prompt fails ${failed.length} protected ${failed.length === 1 ? "case" : "cases"} that the original solves.`
   if (test !== null) {
     const { cases, gain, original } = test
     if (cases === 0) return "The budget allowed no call to test the prompt that leads."
     return (
       `On ${cases} held-out cases the original scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
       `${interval(gain)} points at 90 %.` +
+      (open.length === 0 ? "" : ` The budget did not show that it keeps ${open.length} protected cases.`) +
       (gain.lower > 0 ? "" : ` ${doubt(gain, cases, minimalGain)}`)
     )
   }

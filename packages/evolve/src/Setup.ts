@@ -20,6 +20,8 @@ export interface CallContext {
 export interface Scored {
   readonly score: number
   readonly feedback?: string
+  /** Other numbers, such as `{ tokens: 120 }`, which a constraint of `compare` can bound. */
+  readonly metrics?: Readonly<Record<string, number>>
 }
 
 /**
@@ -39,7 +41,8 @@ export interface Completion {
 
 /**
  * - `prompt`: what is to be improved.
- * - `cases`: at least 6 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test.
+ * - `cases`: at least 6 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test. A prompt that
+ *   fails one with `protected: true`, which the original solves, is not returned.
  * - `agent`: any function that answers a case under a prompt.
  * - `score`: how good an output is, in [0, 1].
  * - `proposer`: a language model as a function from text to text, a model of the AI SDK, or sentences that may be added to the prompt.
@@ -136,6 +139,8 @@ export interface Setup {
   readonly minimalGain: number
   readonly search: ReadonlyArray<number>
   readonly test: ReadonlyArray<number>
+  /** The cases that are protected, by their index. */
+  readonly guarded: ReadonlyArray<number>
   /** The most prompts that are compared at a time. */
   readonly size: number
   /** The cases of the original prompt before anything is proposed. */
@@ -148,11 +153,15 @@ export interface Setup {
 export const make = ({
   calls,
   cases,
+  guarded = [],
   minimalGain,
   prompt,
   randomSeed,
   usd
-}: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & { readonly cases: number }): Setup => {
+}: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & {
+  readonly cases: number
+  readonly guarded?: ReadonlyArray<number>
+}): Setup => {
   if (cases < leastCases)
     InvalidInput.refuse({
       where,
@@ -192,6 +201,7 @@ export const make = ({
     minimalGain,
     search: order.slice(test),
     test: order.slice(0, test),
+    guarded,
     size: mostMembers,
     opening: Math.min(cases - test, Math.max(3, Math.floor(rest / 20))),
     round: 10

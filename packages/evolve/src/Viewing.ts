@@ -3,10 +3,11 @@ import { Instruction } from "@inspo/domain"
 import { Conclude } from "@inspo/evolution"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import { Difference, type Population } from "@inspo/population"
-import { Array as Arr, Effect, HashSet, Result, type Schema } from "effect"
+import { Array as Arr, Effect, Result, type Schema } from "effect"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Log from "./Log.ts"
+import * as Protected from "./Protected.ts"
 import * as Search from "./Search.ts"
 import type { Failing, Round, SearchView, Tried } from "./SearchView.ts"
 import * as Setup from "./Setup.ts"
@@ -55,7 +56,7 @@ const begin = (file: string, { behind, head }: Log.Contents): Effect.Effect<Foll
     try: () => ({
       head,
       behind,
-      state: Search.begin(Setup.make({ ...head, cases: head.cases.length })),
+      state: Search.begin(Setup.make({ ...head, cases: head.cases.length, guarded: Protected.indices(head.cases) })),
       events: [],
       rounds: []
     }),
@@ -100,6 +101,7 @@ export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
     prompt,
     leader,
     test: concluded?.test ?? null,
+    ...(concluded?.protected === undefined ? {} : { protected: concluded.protected }),
     minimalGain: setup.minimalGain,
     largestPossibleGain: Evidence.largest(bounds),
     callsNeeded: callsNeeded(bounds, setup.minimalGain),
@@ -140,7 +142,7 @@ const callsNeeded = (bounds: ReadonlyArray<Evidence.Bound>, minimalGain: number)
 }
 
 /** The verdict of a state in which nothing but `Conclude` is due. */
-const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" | "test"> => {
+const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" | "test" | "protected"> => {
   const { ended, setup, tests } = state
   const finalist = ended?.finalist ?? null
   if (finalist === null)
@@ -149,16 +151,20 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
       prompt: Search.original,
       test: null
     }
+  const { lost, open } = Search.guardOf(state)
+  const guarded = setup.guarded.length === 0 ? {} : { protected: { lost, open } }
+  if (lost.length > 0) return { verdict: "undecided", prompt: Search.original, test: null, ...guarded }
   const pairs = Evidence.clusters(tests, [Search.original, finalist], setup.test, (outcome, missing) =>
     scoreOf(state, outcome, missing)
   )
   const originalOf = ({ before }: Evidence.Cluster) => average(before.map((outcome) => scoreOf(state, outcome, 0)))
   const { gain, verdict } = Conclude.heldOut(pairs, { seed: setup.randomSeed })
-  const isBetter = verdict === "better"
+  const isBetter = verdict === "better" && open.length === 0
   return {
     verdict: isBetter ? "better" : "undecided",
     prompt: isBetter ? finalist : Search.original,
-    test: { finalist, gain, original: average(pairs.map(originalOf)), cases: pairs.length }
+    test: { finalist, gain, original: average(pairs.map(originalOf)), cases: pairs.length },
+    ...guarded
   }
 }
 
@@ -193,9 +199,9 @@ export const following = (): ((state: Search.State) => Setup.Progress) => {
   }
 }
 
-const phaseOf = ({ ended, isTested, pending }: Search.State): Setup.Progress["phase"] => {
-  if (ended === null) return "search"
-  return ended.finalist === null || (isTested && HashSet.size(pending) === 0) ? "done" : "test"
+const phaseOf = (state: Search.State): Setup.Progress["phase"] => {
+  if (state.ended === null) return "search"
+  return Search.next(state)._tag === "Conclude" ? "done" : "test"
 }
 
 /** The round of search whose last call was answered just now. */

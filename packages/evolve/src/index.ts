@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import * as Calls from "./Calls.ts"
 import * as Log from "./Log.ts"
 import * as Proposing from "./Proposing.ts"
+import * as Protected from "./Protected.ts"
 import * as Result from "./Result.ts"
 import * as Search from "./Search.ts"
 import type { EvolveOptions, FileOptions, Prompt, Row } from "./Setup.ts"
@@ -62,6 +63,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
   const setup = Setup.make({
     prompt: Shell.contentOf("evolve", "prompt", options.prompt),
     cases: cases.length,
+    guarded: Protected.indices(cases),
     calls: options.budget.calls,
     usd: options.budget.usd ?? null,
     minimalGain: options.minimalGain ?? 0.1,
@@ -158,7 +160,12 @@ const targetOf = (
 const shown = (one: unknown): { readonly task: string; readonly expected: string | null } => {
   const expected = expectedOf(one)
   if (typeof one !== "object" || one === null || expected === null) return { task: textOf(one), expected }
-  return { task: textOf(Object.fromEntries(Object.entries(one).filter(([name]) => name !== "expected"))), expected }
+  return {
+    task: textOf(
+      Object.fromEntries(Object.entries(one).filter(([name]) => name !== "expected" && name !== "protected"))
+    ),
+    expected
+  }
 }
 
 const textOf = (value: unknown): string =>

@@ -222,6 +222,98 @@ describe("compare", () => {
     })
   )
 
+  it.live("calls no candidate better that fails a protected case which the control solves, and names it", () =>
+    Effect.gen(function* () {
+      const protecting = (agent: (prompt: string, one: Case) => string) =>
+        Effect.map(
+          compared(good, {
+            cases: cases(60).map((one) => (one.id < 4 ? { ...one, protected: true } : one)),
+            requirement: "better",
+            agent
+          }),
+          ({ candidates: [found], report }) => ({ ...(found ?? assert.fail("no candidate")), text: report() })
+        )
+      const answer = (prompt: string, one: Case) => prompt !== control || succeeds(prompt, one)
+      const kept = yield* protecting((prompt, one) => (answer(prompt, one) ? "right" : "wrong"))
+      assert.deepInclude(kept, { verdict: "better", isMet: true, lost: [], open: 0 })
+      const losing = yield* protecting((prompt, one) =>
+        one.id === 2 ? (prompt === control ? "right" : "wrong") : answer(prompt, one) ? "right" : "wrong"
+      )
+      assert.deepInclude(losing, {
+        verdict: "worse",
+        isMet: false,
+        lost: [{ case: { id: 2, protected: true }, control: 1, candidate: 0 }]
+      })
+      assert.isAbove(losing.gain.lower, 0)
+      assert.include(losing.text, "It fails 1 protected case that the control solves.")
+      const luck = RandomStream.make(1, ["luck"])
+      const noisy = yield* protecting((prompt, one) =>
+        (one.id === 2 ? luck.next() < 0.5 : answer(prompt, one)) ? "right" : "wrong"
+      )
+      assert.deepInclude(noisy, { verdict: "better", lost: [] })
+    })
+  )
+
+  it.live("keeps a verdict open until its constraints are known, and calls a candidate worse that breaks one", () =>
+    Effect.gen(function* () {
+      const bounded = (...constraints: ReadonlyArray<string>) =>
+        Effect.map(
+          compared(neutral, {
+            constraints,
+            cases: cases(300),
+            requirement: "no-worse",
+            agent: (prompt, one, { spend }) => {
+              spend((prompt === control ? 2 : 1.5) + (one.id % 3) / 10)
+              return succeeds(prompt, one) ? "right" : "wrong"
+            },
+            score: (output, { id }) => ({ score: Number(output === "right"), metrics: { tokens: 100 + (id % 10) } })
+          }),
+          ({ candidates: [found], report }) => ({ ...(found ?? assert.fail("no candidate")), text: report() })
+        )
+      const cheaper = yield* bounded("usd=-10%", "tokens.p90=105")
+      assert.deepInclude(cheaper, { verdict: "worse", isMet: false })
+      assert.deepStrictEqual(
+        cheaper.constraints.map(({ isMet }) => isMet),
+        [true, false]
+      )
+      assert.include(cheaper.text, "It breaks tokens.p90=105.")
+      assert.deepInclude(yield* bounded("usd=-10%", "tokens=110", "latency.p50=5s"), {
+        verdict: "no-worse",
+        isMet: true
+      })
+      assert.deepInclude(yield* bounded("length=+0%"), { verdict: "worse", isMet: false })
+      const unmeasured = yield* bounded("tone=1")
+      assert.deepInclude(unmeasured, { verdict: "undecided", isMet: null })
+      assert.include(unmeasured.text, "It is not known whether tone=1 holds.")
+      for (const text of ["usd", "usd=5%", "usd=+5", "latency.p95=+5%", "length.p50=3", "usd=x"])
+        assert.include(
+          String(
+            (yield* Effect.flip(Effect.tryPromise(() => compare(options(neutral, { constraints: [text] }))))).cause
+          ),
+          "METRIC=BOUND"
+        )
+    })
+  )
+
+  it.live("keeps what was measured of an answer in the cache", () =>
+    Effect.gen(function* () {
+      const measured = {
+        constraints: ["usd=-10%"],
+        looks: "final" as const,
+        cases: cases(30),
+        cache: { directory: join(directory, "measured"), agent: {} },
+        agent: (prompt: string, _one: Case, { spend }: { readonly spend: (usd: number) => void }) => {
+          spend(prompt === control ? 2 : 1)
+          return "right"
+        }
+      }
+      const [first, second] = [yield* compared(neutral, measured), yield* compared(neutral, measured)]
+      assert.strictEqual(second.calls, 0)
+      assert.strictEqual(first.candidates[0]?.constraints[0]?.value, -0.5)
+      assert.deepStrictEqual(second.candidates[0]?.constraints, first.candidates[0]?.constraints)
+    })
+  )
+
   it.live("counts a missing score against what is claimed", () =>
     Effect.gen(function* () {
       const agent = (prompt: string, { id }: Case) => {

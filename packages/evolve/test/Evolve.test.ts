@@ -602,3 +602,25 @@ describe("evolve", () => {
     assert.include((await readFile(file, "utf8")).split("\n")[0], `"format":"inspo-evolve"`)
   })
 })
+
+describe("a search with protected cases", () => {
+  const guarded = (fails: (prompt: string, one: Case) => boolean) =>
+    evolve({
+      ...options(400),
+      cases: cases(60).map((one) => (one.id < 2 ? { ...one, protected: true } : one)),
+      agent: (prompt, one) => (fails(prompt, one) ? "wrong" : one.id === 1 || succeeds(prompt, one) ? "right" : "wrong")
+    })
+
+  it("returns a better prompt that keeps them", async () => {
+    const { calls, failsProtected, verdict } = await guarded(() => false)
+    assert.deepStrictEqual([verdict, failsProtected], ["better", []])
+    assert.isAtMost(calls, 400)
+  })
+
+  it("returns none that fails one, and names the case", async () => {
+    const { failsProtected, prompt, report, verdict } = await guarded((text, { id }) => id === 1 && text.includes(good))
+    assert.deepStrictEqual([verdict, prompt], ["undecided", "Name the capital."])
+    assert.deepStrictEqual<unknown>(failsProtected, [{ id: 1, protected: true }])
+    assert.include(report(), "fails 1 protected case that the original solves")
+  })
+})

@@ -60,6 +60,7 @@ const resultOf = (view: SearchView) => {
     prompt: contentOf(view.prompt),
     gain: test?.gain ?? null,
     finalist: contentOf(test?.finalist ?? null),
+    failsProtected: [],
     cases: { ...view.cases, repeated: 0 },
     tried: view.tried.map(({ cases, content, gain, parent, score }) => ({
       prompt: content,

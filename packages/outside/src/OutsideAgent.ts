@@ -14,12 +14,13 @@ export interface Call {
   readonly attempt: number
 }
 
-/** The answer to a call: `score` in [0, 1] and `feedback` for the proposer, where the agent scores its own output. */
+/** The answer to a call: `score` in [0, 1] and `feedback` for the proposer, where the agent scores its own output; `metrics` are other numbers. */
 export interface Reply {
   readonly output: Schema.Json
   readonly score?: number
   readonly feedback?: string
   readonly usd?: number
+  readonly metrics?: Readonly<Record<string, number>>
 }
 
 export interface OutsideAgent {
@@ -52,19 +53,20 @@ export const Answer = Schema.Struct({
   score: maybe(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
   feedback: maybe(Schema.String),
   usd: maybe(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
+  metrics: maybe(Schema.Record(Schema.String, Schema.Finite)),
   error: maybe(Schema.String)
 })
 export interface Answer extends Schema.Schema.Type<typeof Answer> {}
 
 /** What an answer has to be, for messages. */
-export const expected = `{"id", "output", "score"?: 0 to 1, "feedback"?, "usd"?} or {"id", "error"}`
+export const expected = `{"id", "output", "score"?: 0 to 1, "feedback"?, "usd"?, "metrics"?} or {"id", "error"}`
 
 export const decode = Schema.decodeUnknownOption(Answer)
 
 /** The reply in an answer, or why there is none. */
 export const replyOf = (
   agent: string,
-  { error, feedback, output, score, usd }: Answer
+  { error, feedback, metrics, output, score, usd }: Answer
 ): Effect.Effect<Reply, OutsideFailed> => {
   const fail = (reason: string) => Effect.fail(failed(agent, reason, null, usd ?? 0))
   if (error != null) return fail(`reports: ${PlainText.escape(error.slice(0, 1000))}`)
@@ -73,7 +75,8 @@ export const replyOf = (
     output,
     ...(score == null ? {} : { score }),
     ...(feedback == null ? {} : { feedback }),
-    ...(usd == null ? {} : { usd })
+    ...(usd == null ? {} : { usd }),
+    ...(metrics == null ? {} : { metrics })
   })
 }
 

@@ -38,6 +38,15 @@ export const compare = Command.make(
       .choice("looks", ["anytime", "final"], "End as soon as the answers decide, or ask all cases and look once")
       .pipe(Flag.withDefault("anytime")),
     requirement: flags.requirement,
+    atMost: Flag.atLeast(
+      flags.text(
+        "at-most",
+        "METRIC=BOUND",
+        "What a number beside the score may be: latency.p95=2s, usd=+0%, tokens=+5%, length=-10%, or a metric that comes with the " +
+          "score; may be repeated, and the verdict includes it"
+      ),
+      0
+    ),
     aa: flags.toggle("aa", "Compare the one prompt with itself: what noise does, and how many cases the margin needs"),
     cache: flags.optionalText(
       "cache",
@@ -66,8 +75,8 @@ export const compare = Command.make(
       "with a probability of at most 5 %, for all candidates together, although the comparison ends as soon as it knows.",
       "",
       "--json prints one document {directory, control, candidates, requirement, isMet, margin, samples, looks, bound, calls, usd,",
-      "cached, lost, isCut, cases}; a candidate is {prompt, verdict, isMet, gain, score, cases, needed, improved, worsened,",
-      "missing, course, noise}."
+      "cached, lost, isCut, cases}; a candidate is {prompt, verdict, isMet, gain, score, cases, needed, lost, open, constraints,",
+      "improved, worsened, missing, course, noise}."
     ].join("\n"),
     examples: {
       "inspo compare prompt.txt --aa --cases cases.csv --model openai:gpt-4.1-mini --score exact":

@@ -3,7 +3,7 @@ import { type CallContext, compare as comparison, type CompareProgress, type Pro
 import { dollars } from "@inspo/evolve/SearchView"
 import { Invariant } from "@inspo/domain"
 import { count } from "@inspo/report"
-import { Effect, Option } from "effect"
+import { Effect, Option, Struct } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Directory from "../evolve/Directory.ts"
 import { isJudged, type Job, messages } from "../evolve/Job.ts"
@@ -91,8 +91,7 @@ const compared = Effect.fnUntraced(function* (
     (Scoring.atMost(judge, jobOf(one), charactersPerToken * input.maxTokens) ?? 0)
   const answer = async (prompt: Prompt, one: Job["case"], { signal, spend }: CallContext): Promise<Scoring.Output> => {
     const model = Invariant.present(agentOf(prompt), "model")
-    const found = await run(model.ask(asked(prompt, one), input.maxTokens, spend), { signal })
-    return found.end === "done" ? found.text : found
+    return run(model.ask(asked(prompt, one), input.maxTokens, spend), { signal })
   }
   const follow = yield* Progress.following(reporter, { line: (now: CompareProgress) => line(now, isPriced), isDue })
   const [control, ...candidates] = arms
@@ -118,6 +117,7 @@ const compared = Effect.fnUntraced(function* (
         samples: settings.samples,
         looks: settings.looks,
         ...(settings.requirement === null ? {} : { requirement: settings.requirement }),
+        ...Struct.pick(settings, ["constraints"]),
         budget: { calls: settings.calls, ...(settings.usd === null ? {} : { usd: settings.usd }) },
         ...Option.match(input.cache, {
           onNone: () => ({}),

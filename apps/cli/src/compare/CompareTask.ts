@@ -20,6 +20,7 @@ export interface CompareInput extends Task.JobInput, Required<Pick<CompareOption
   readonly margin: number
   readonly samples: number
   readonly requirement: Option.Option<"better" | "no-worse">
+  readonly atMost: ReadonlyArray<string>
   readonly aa: boolean
   readonly cache: Option.Option<string>
   readonly calls: Option.Option<number>
@@ -63,20 +64,27 @@ export const load = Effect.fn("CompareTask.load")(function* (input: CompareInput
   const { agents, keyOf, priceOf, usd, writer } = yield* Task.modelsOf(input, models, "--judge", second, isJudging)
   const arms = yield* armsOf(input, prompts, agents)
   const { jobs, repeated } = Task.distinct(all)
+  const own = input.atMost.length === 0 ? {} : { constraints: input.atMost }
+  const guarded = jobs.flatMap((job, at) => (job.case.protected === true ? [at] : []))
+  const { samples } = input
   const settings = yield* Task.checked(
     () =>
       Comparison.make(
         {
           arms,
-          samples: input.samples,
+          samples,
+          ...own,
           margin: input.margin,
           looks: input.looks,
           requirement: Option.getOrNull(input.requirement),
-          calls: Option.getOrElse(input.calls, () => arms.length * jobs.length * input.samples),
+          calls: Option.getOrElse(input.calls, () =>
+            Comparison.mostCalls({ arms: arms.length, cases: jobs.length, samples, guarded, ...own })
+          ),
           usd,
           randomSeed: Option.getOrElse(input.seed, () => 1)
         },
-        jobs.length
+        jobs.length,
+        guarded
       ).settings
   )
   const [only] = agents

@@ -9,6 +9,7 @@ import * as Template from "./Template.ts"
 export interface Case {
   readonly input: string
   readonly expected?: string
+  readonly protected?: boolean
 }
 
 /** One of the scores of an output; its weight in their mean is 1 by default. */

@@ -12,6 +12,8 @@ export interface Answer {
   readonly text: string
   /** `cut` at the limit of tokens, or `refused` by the model or a filter of its provider. */
   readonly end: "done" | "cut" | "refused"
+  /** Of request and answer; absent where the server does not say. */
+  readonly tokens?: number
 }
 
 export interface Model {
@@ -66,8 +68,13 @@ export const connect = Effect.fnUntraced(function* (
       )
       spend(usd ?? 0)
       if (Result.isFailure(result)) return yield* failed(result.failure)
-      const { finishReason, text } = result.success
-      return { text: Thoughts.strip(text), end: ends[finishReason] ?? "done" }
+      const { finishReason, text, usage } = result.success
+      const [input, output] = [usage.inputTokens.total, usage.outputTokens.total]
+      return {
+        text: Thoughts.strip(text),
+        end: ends[finishReason] ?? "done",
+        ...(input === undefined || output === undefined ? {} : { tokens: input + output })
+      }
     },
     Effect.provideService(HttpClient.HttpClient, client)
   )

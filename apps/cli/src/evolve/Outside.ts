@@ -85,7 +85,9 @@ export const ask = Effect.fnUntraced(function* (
     })
     .pipe(Effect.tapError((failure) => Effect.sync(() => spend(failure.usd))))
   spend(usd)
-  return reply.score === undefined && reply.feedback === undefined ? Scoring.textOf(reply.output) : reply
+  return reply.score === undefined && reply.feedback === undefined && reply.metrics === undefined
+    ? Scoring.textOf(reply.output)
+    : reply
 })
 
 const refuse = (value: string, expected: string) =>

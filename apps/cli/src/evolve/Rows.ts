@@ -46,9 +46,11 @@ export const jobs = (
       { role: "user" as const, text: last }
     ]
     const expected = row[columns.expected]
+    const guarded = row["protected"]?.trim().toLowerCase() === "true"
+    const about = { input, ...(guarded ? { protected: true } : {}) }
     if (scoring?.kind !== "built-in")
       return {
-        case: { input, ...(expected === undefined ? {} : { expected }) },
+        case: { ...about, ...(expected === undefined ? {} : { expected }) },
         row,
         asked: { messages },
         checks: scoring === null ? [] : [scoring]
@@ -57,17 +59,22 @@ export const jobs = (
     const check = { ...scoring, expected }
     const problem = fault(check)
     return problem === null
-      ? { case: { input, expected }, row, asked: { messages }, checks: [check] }
+      ? { case: { ...about, expected }, row, asked: { messages }, checks: [check] }
       : refuse(columns.expected, problem)
   })
 
 /** The user message of a row; null if the column that was named is missing. */
 const inputOf = (row: Row, { expected, input, isWhole = false }: Columns): string | null => {
   if (input !== null) return row[input] ?? null
-  const isAlone = Object.keys(row).every((name) => name === "input" || name === expected)
+  const isAlone = Object.keys(row).every((name) => name === "input" || name === expected || isMark(name, row[name]))
   if (row["input"] !== undefined && (isAlone || !isWhole)) return row["input"]
-  return lines(Object.entries(row).filter(([name]) => name !== expected && name !== conversation))
+  return lines(
+    Object.entries(row).filter(([name, value]) => name !== expected && name !== conversation && !isMark(name, value))
+  )
 }
+
+/** Whether a value says of its case whether it is protected; a column of that name with other values is one like others. */
+const isMark = (name: string, value = ""): boolean => name === "protected" && /^(true|false|)$/iu.test(value.trim())
 
 /** The column with the messages before the input, as JSON. */
 const conversation = "conversation"

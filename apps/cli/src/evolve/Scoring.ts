@@ -2,7 +2,7 @@ import type { Scored } from "@inspo/evolve"
 import { Scorers } from "@inspo/evolve/parts"
 import { Invariant, PlainText } from "@inspo/domain"
 import { ChildProgram, type OutsideAgent } from "@inspo/outside"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import type { Check, Job } from "./Job.ts"
 import type { Answer, Model, ModelFailed } from "./Model.ts"
@@ -26,8 +26,11 @@ export const scoreReply = Effect.fnUntraced(function* (
   spend: (usd: number) => void
 ) {
   if (typeof output === "string") return yield* score(judge, output, job, spend)
-  if ("text" in output) return yield* score(judge, output.text, job, spend)
-  const said = output.feedback === undefined ? {} : { feedback: output.feedback }
+  if ("text" in output) {
+    const found = yield* score(judge, output.text, job, spend)
+    return output.tokens === undefined ? found : { ...found, metrics: { tokens: output.tokens, ...found.metrics } }
+  }
+  const said = Struct.pick(output, ["feedback", "metrics"])
   if (job.checks.length === 0 && output.score !== undefined) return { score: output.score, ...said }
   return { ...said, ...(yield* score(judge, textOf(output.output), job, spend)) }
 })

@@ -85,6 +85,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     Setup.make({
       prompt,
       cases: jobs.length,
+      guarded: jobs.flatMap((job, at) => (job.case.protected === true ? [at] : [])),
       calls: input.calls,
       usd,
       minimalGain: 0.1,
@@ -307,6 +308,7 @@ const flagOf: Readonly<Record<string, string>> = {
   "budget.calls": "--calls",
   "budget.usd": "--budget",
   cases: "the number of different cases",
+  constraints: "--at-most",
   file: "the file of cases",
   margin: "--margin",
   samples: "--samples"
