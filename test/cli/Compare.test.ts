@@ -148,11 +148,11 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
       yield* Effect.promise(() =>
         writeFile(join(cwd, "protected.csv"), `country,expected,protected\n${rows.join("\n")}\n`)
       )
-      const losing = yield* run([
-        ...flags(server.url, "prompt.txt", "good.txt", "--require", "better", "--out", "losing").map((one) =>
+      const losing = yield* run(
+        flags(server.url, "prompt.txt", "good.txt", "--require", "better", "--out", "losing").map((one) =>
           one === "cases.csv" ? "protected.csv" : one
         )
-      ])
+      )
       assert.strictEqual(losing.code, 3, losing.stderr)
       assert.include(losing.stdout, "It fails 1 protected case that the control solves.")
       assert.include(losing.stdout, "Country-30")
