@@ -61,6 +61,9 @@ const drawing = inFile("packages/reflection/src/internal/Drawing.ts")
 const clauseEdit = inFile("packages/reflection/src/ClauseEdit.ts")
 const ruleBased = inFile("packages/reflection/src/RuleBased.ts")
 const modelProposer = inFile("packages/reflection/src/ModelProposer.ts")
+const evolvingProposer = inFile("packages/reflection/src/learners/Evolving.ts")
+const lessons = inFile("packages/reflection/src/learners/Lessons.ts")
+const notebook = inFile("packages/evolution/src/Notebook.ts")
 const buffer = inFile("packages/replay-buffer/src/ReplayBuffer.ts")
 const verifying = inFile("packages/coevolution/src/internal/EvolutionStep.ts")
 const evolving = inFile("packages/coevolution/src/internal/EvolutionStep.ts")
@@ -946,6 +949,28 @@ export const mutations: ReadonlyArray<Mutation> = [
   evidenceOf("if (fits([...kept, one])) kept", "kept", "what was tried exceeds its budget"),
   evidenceOf(".replace(historyTag, ", ".replace(/^$/u, ", "an instruction that was tried can close its block"),
   modelProposer("budget - countTokens(tried)", "budget", "failures and history together exceed the budget"),
+  evolvingProposer(
+    "challenger.gain > incumbent.gain",
+    "challenger.gain >= incumbent.gain",
+    "a method that gains no more wins"
+  ),
+  evolvingProposer("return writer\n", 'return "incumbent"\n', "the method in use always proposes first"),
+  evolvingProposer("incumbent: fresh(incumbent.method)", "incumbent", "gains before a contest count in it"),
+  evolvingProposer("Math.max(0, ...notebook", "Math.max(-1, ...notebook", "candidates that do not stay lower a gain"),
+  evolvingProposer("text.length > longest", "false", "a method of any length takes the place of evidence"),
+  lessons(
+    "Arr.takeRight(Arr.dedupe([...texts.values(), ...added]), most)",
+    "[...texts.values(), ...added]",
+    "lessons pile up"
+  ),
+  lessons("numbers.some((number) => !texts.has(number))", "false", "a lesson that is not there is edited"),
+  lessons("first.gain > 0 ?", "first.gain < 0 ?", "the worse instruction is called better"),
+  lessons("name !== undefined || ", "", "a whole prompt is compared with one of its texts"),
+  lessons("pair === null || answer === null", "answer === null", "lessons are edited where nothing differed"),
+  notebook("mean - parentMean", "parentMean - mean", "a gain is a loss"),
+  notebook("notebook.outcomes !== null", "false", "outcomes of a proposal without notes are those of the last one"),
+  notebook(" || member.lifetime.trajectories === 0", "", "a newcomer gains what the prior says"),
+  notebook("gain: gain ?? gainOf(text)", "gain: gain ?? 0", "candidates that entered untried gain nothing"),
   evidenceOf("plainRole(role)", "role", "unknown roles are shown unchanged"),
   retention(
     "const before = closedBefore(retention)",

@@ -1,4 +1,5 @@
 import type { Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import type { ProposeRequest } from "@inspo/reflection"
 import type { Array as Arr } from "effect"
 import type { Findings, Replaced, RoundPlanned, Rubrics, RunEvent } from "./RunEvent.ts"
 import type { SavedCheckpoint, StepPlan } from "./RunState.ts"
@@ -85,6 +86,7 @@ export interface Propose {
   /** Texts a candidate must not repeat. */
   readonly known: ReadonlyArray<string>
   readonly history: ReadonlyArray<{ readonly instruction: Instruction.Instruction; readonly score: number }>
+  readonly notebook: ProposeRequest["notebook"]
 }
 
 /** Roll out the candidates, and the parent if the rule needs it, on the same questions. */

@@ -1,4 +1,5 @@
 /** Rules that several settings must satisfy together. */
+import { Learners, ProposerModel } from "@inspo/reflection"
 import { Agents } from "@inspo/rollout"
 import { Equal } from "effect"
 import { type Algorithm, initialSize, sharesGroups } from "./Algorithm.ts"
@@ -159,6 +160,16 @@ const agentHasItsTools: Rule = ({ rollout }) => {
   })
 }
 
+const learningHasModel: Rule = ({ proposer: { kind, model } }) =>
+  Learners.fromConfig(kind) === undefined || model.name !== ProposerModel.offline
+    ? null
+    : new ConfigError({
+        field: "proposer.model",
+        value: model.name,
+        expected: `a language model, because proposer.kind is ${kind.name}`,
+        remedy: "Name one, or set proposer.kind to reflection."
+      })
+
 /** In the order in which they are checked. */
 const rules: ReadonlyArray<Rule> = [
   parentsHavePlaces,
@@ -170,5 +181,6 @@ const rules: ReadonlyArray<Rule> = [
   roundsAreOfOneInstruction,
   selectionIsValidated,
   miniBatchFits,
-  agentHasItsTools
+  agentHasItsTools,
+  learningHasModel
 ]

@@ -210,6 +210,7 @@ const recordedProposer = (current: Ref.Ref<RunEvent | null>): Proposer["Service"
         ...failureOf(event),
         critique: event.critique,
         candidates: [...event.candidates, ...event.rejected.map(({ text }) => written(text))],
+        ...(event.notes === undefined ? {} : { notes: event.notes }),
         spent
       }
     if (event?._tag === "PopulationInitialised")

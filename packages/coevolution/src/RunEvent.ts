@@ -197,6 +197,7 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   critique: Schema.String,
   candidates: Schema.Array(Instruction.Candidate),
   rejected: Schema.Array(Schema.Struct({ text: Schema.String, reason: Schema.String })),
+  notes: Schema.optionalKey(Schema.Json),
   failure: Schema.optionalKey(ProposerFailure)
 })
 export interface CandidatesProposed extends Schema.Schema.Type<typeof CandidatesProposed> {}

@@ -60,6 +60,7 @@ describe("Algorithm", () => {
 
   it("names the field, its value and the remedy of a rule between fields", () => {
     const broken: ReadonlyArray<readonly [string, Algorithm]> = [
+      ["proposer.model", { ...quick, proposer: { ...quick.proposer, kind: { name: "lessons", lessons: 12 } } }],
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: { name: "search-r1-exact" }, tools: [] } }],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
       [

@@ -1,6 +1,7 @@
 /** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm } from "@inspo/coevolution"
+import { Learners, ProposerModel } from "@inspo/reflection"
 import { Effect } from "effect"
 import { type Ended, live, makeWorld, type Point } from "./support/CrashingRun.ts"
 import { algorithm as base, comparing, rescuing, sharing } from "./support/ScriptedRun.ts"
@@ -11,6 +12,12 @@ const small = (settings: Algorithm): Algorithm => ({
   selection: { ...settings.selection, failures: "any" },
   checkpoint: { every: 2, keep: 1 },
   evaluation: { ...settings.evaluation, questions: 2, every: 2 }
+})
+
+/** The settings of a proposer that learns. */
+const learning = (kind: "evolving" | "lessons") => ({
+  kind: ProposerModel.learning(kind),
+  model: ProposerModel.named("openai:proposer")
 })
 
 /** Crashes once at every point there is, and is resumed each time. */
@@ -58,6 +65,8 @@ describe("A run that crashes once before and once after everything it does outsi
         }
       })
     ],
+    ["a proposer whose prompt evolves", small({ ...base, proposer: { ...base.proposer, ...learning("evolving") } })],
+    ["a proposer that keeps lessons", small({ ...base, proposer: { ...base.proposer, ...learning("lessons") } })],
     ["further rounds and earlier successes", small(rescuing)],
     ["the next step sampled while one trains", small({ ...base, train: { ...base.train, staleness: 1 } })]
   ] as const)(
@@ -80,6 +89,11 @@ describe("A run that crashes once before and once after everything it does outsi
             what
           )
         assert.deepStrictEqual(ended, undisturbed)
+        assert.strictEqual(
+          [...world.asked.keys()].some((key) => key.endsWith("/learning")),
+          Learners.fromConfig(settings.proposer.kind) !== undefined,
+          "a proposer that learns has a question of its own"
+        )
         // An answer is lost by a crash between asking and storing it, and the first one at the point of the first settlement.
         assert.isAtMost(Math.max(...world.asked.values()), 5)
         // A crash of an update also loses the turns that are sampled meanwhile.

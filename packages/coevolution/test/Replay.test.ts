@@ -3,7 +3,7 @@ import { EventLog, Replay, type Algorithm, StateHash, Strategies } from "@inspo/
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Losses } from "@inspo/policy-gradient"
-import { Proposer, ProposerError } from "@inspo/reflection"
+import { Proposer, ProposerError, ProposerModel } from "@inspo/reflection"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Layer, Schema } from "effect"
 import { algorithm, comparing, make, rescuing, runOn, sharing } from "./support/ScriptedRun.ts"
@@ -21,6 +21,15 @@ const replayed = (run: Parameters<typeof Replay.replay>[0]) =>
   Effect.provide(Replay.replay(run), Strategies.layer(run.algorithm))
 
 const short: Algorithm = { ...algorithm, schedule: { ...algorithm.schedule, steps: 5 } }
+
+const learning = (kind: "evolving" | "lessons"): Algorithm => ({
+  ...algorithm,
+  proposer: {
+    ...algorithm.proposer,
+    kind: ProposerModel.learning(kind),
+    model: ProposerModel.named("openai:proposer")
+  }
+})
 
 const withKl: Algorithm = {
   ...short,
@@ -46,6 +55,8 @@ describe("a replay", () => {
     ["with steps sampled during updates", { ...short, train: { ...short.train, staleness: 1 } }],
     ["with further rounds and earlier successes", rescuing],
     ["with a loss that engines lack, in two passes", lacking],
+    ["with a proposer whose prompt evolves", learning("evolving")],
+    ["with a proposer that keeps lessons", learning("lessons")],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {

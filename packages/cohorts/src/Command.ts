@@ -74,6 +74,7 @@ interface ProposeCommand {
   readonly parent: Instruction.InstructionId
   readonly candidates: ReadonlyArray<Instruction.Candidate>
   readonly reflected: ReadonlyArray<Question.QuestionId>
+  readonly notes?: Schema.Json
 }
 
 export type Command =

@@ -235,7 +235,7 @@ const evolve = (
   const { round, stage, step } = evolution
   switch (command._tag) {
     case "Propose": {
-      const { candidates, parent, reflected } = command
+      const { candidates, notes, parent, reflected } = command
       if (stage._tag !== "Proposing") return refuseStage(stage._tag, "Proposing")
       if (!evolution.parents.includes(parent))
         return refuse(
@@ -247,7 +247,8 @@ const evolve = (
         )
       const tooLong = candidates.find(({ text }) => text.length > state.limits.textLength)
       if (tooLong !== undefined) return refuseLength(state, tooLong)
-      return did({ _tag: "CandidatesProposed", step, round, parent, candidates, reflected })
+      const noted = notes === undefined ? {} : { notes }
+      return did({ _tag: "CandidatesProposed", step, round, parent, candidates, reflected, ...noted })
     }
     case "SkipEvolution":
       if (stage._tag !== "Proposing") return refuseStage(stage._tag, "Proposing")

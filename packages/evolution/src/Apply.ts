@@ -2,6 +2,7 @@
 import { type Instruction, Invariant } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { type EventOf, type EvolutionEvent, UnexpectedEvent } from "./Event.ts"
+import * as Notebook from "./Notebook.ts"
 import type { Schedule } from "./Schedule.ts"
 import {
   type Due,
@@ -77,7 +78,10 @@ export const apply = <S extends EvolutionState>(schedule: Schedule, state: S, ev
       }
     case "CandidatesProposed": {
       const { candidates, parent, reflected } = event
-      return at(state, event, "Proposing", { _tag: "Proposed", parent, candidates, reflected })
+      return {
+        ...at(state, event, "Proposing", { _tag: "Proposed", parent, candidates, reflected }),
+        ...Notebook.proposed(state, event)
+      }
     }
     case "EvolutionSkipped":
       evolutionIn(state, event, "Proposing")
@@ -176,13 +180,14 @@ const judged = <S extends EvolutionState>(state: S, event: EventOf<"CandidatesJu
     ...evolution.verified,
     ...verdicts.map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))
   ]
+  const noted = { ...state, ...Notebook.judged(state, candidates, event) }
   return event.again
     ? {
-        ...state,
+        ...noted,
         due: "Conclude",
         evolution: { ...evolution, round: evolution.round + 1, verified, stage: { _tag: "Proposing" } }
       }
-    : { ...state, due: "Refill", evolution: { ...evolution, verified } }
+    : { ...noted, due: "Refill", evolution: { ...evolution, verified } }
 }
 
 const refilled = <S extends EvolutionState>(

@@ -20,13 +20,14 @@ export const ParentsChosen = Schema.TaggedStruct("ParentsChosen", {
   parents: Schema.NonEmptyArray(Instruction.InstructionId)
 })
 
-/** The proposer's answer for a parent. No candidate is asked the questions of `reflected`. */
+/** The proposer's answer for a parent. No candidate is asked the questions of `reflected`; `notes` are those of a proposer that learns. */
 export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   step: Count,
   round: Count,
   parent: Instruction.InstructionId,
   candidates: Schema.Array(Instruction.Candidate),
-  reflected: Schema.Array(Question.QuestionId)
+  reflected: Schema.Array(Question.QuestionId),
+  notes: Schema.optionalKey(Schema.Json)
 })
 
 /**

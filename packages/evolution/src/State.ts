@@ -4,6 +4,7 @@ import { Instruction, Question } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { Verification } from "@inspo/verification"
 import { Admission } from "@inspo/successive-halving"
+import { Notebook } from "./Notebook.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -75,7 +76,7 @@ export type Due = typeof Due.Type
 
 /**
  * The state of evolution. Its unit of time, `population.step`, is a step of training or a cohort. `newcomers` entered since the
- * last unit, `entrants` in the last evolution, null before the first. `born` counts all instructions that were ever members.
+ * last unit, `entrants` in the last evolution, null before the first. `born` counts all instructions that were ever members. `notebook` is that of a proposer that learns.
  */
 export const EvolutionState = Schema.Struct({
   due: Due,
@@ -83,7 +84,8 @@ export const EvolutionState = Schema.Struct({
   newcomers: Schema.Array(Instruction.InstructionId),
   born: Count,
   entrants: Schema.NullOr(Admission.Entrants),
-  evolution: Schema.NullOr(Evolution)
+  evolution: Schema.NullOr(Evolution),
+  notebook: Schema.optionalKey(Notebook)
 })
 export interface EvolutionState extends Schema.Schema.Type<typeof EvolutionState> {}
 

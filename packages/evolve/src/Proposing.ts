@@ -3,6 +3,7 @@ import { Instruction, RandomStream } from "@inspo/domain"
 import {
   CandidateLint,
   ClauseBank,
+  Learners,
   type MakeCall,
   Proposer,
   type ProposerError,
@@ -11,6 +12,7 @@ import {
   Reflect,
   type ReflectiveRecord
 } from "@inspo/reflection"
+import { Notebook } from "@inspo/evolution"
 import { DollarBudget } from "@inspo/ledger"
 import { ModelProposer } from "@inspo/reflection/models"
 import { Effect, Layer, Stream } from "effect"
@@ -35,11 +37,23 @@ export interface Bill extends DollarBudget.Bill {
 }
 
 /** The proposer of a source. A language model is asked again where it fails; its prices go to the bill. */
-export const make = (source: Source, retries: number, bill: Bill): Layer.Layer<Proposer> => {
+export const make = (
+  source: Source,
+  kind: Learners.LearnerName | undefined,
+  retries: number,
+  bill: Bill
+): Layer.Layer<Proposer> => {
   if (isSentences(source))
     return Layer.provide(layerRuleBased, Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(source)))
+  const learner = kind === undefined ? undefined : Learners.fromConfig({ name: kind })
   return Layer.provide(
-    ModelProposer.layer({ kind: "reflection", maxEvidenceTokens: 8_000, maxOutputTokens: 16_384, price: null }),
+    ModelProposer.layer({
+      kind: "reflection",
+      maxEvidenceTokens: 8_000,
+      maxOutputTokens: 16_384,
+      price: null,
+      learner
+    }),
     Layer.effect(LanguageModel.LanguageModel, modelOf(source, retries, bill))
   )
 }
@@ -73,6 +87,7 @@ export const propose = Effect.fn("Proposing.propose")(function* (
     records: records.map(({ record }) => record),
     known: state.prompts.map(Instruction.contentOf),
     history: historyOf(state),
+    notebook: Notebook.ofState(state.evolution),
     count: task.count,
     turn: state.proposals,
     // What the user's own score says may be repeated in a prompt.
@@ -111,7 +126,8 @@ export const propose = Effect.fn("Proposing.propose")(function* (
         round: state.evolution.evolution?.round ?? 1,
         parent: parent.id,
         candidates: accepted,
-        reflected: records.map(({ index }) => caseId(index))
+        reflected: records.map(({ index }) => caseId(index)),
+        ...(found.success.notes === undefined ? {} : { notes: found.success.notes })
       }
     }
   ]

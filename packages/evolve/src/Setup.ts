@@ -1,5 +1,6 @@
 /** What a search is given, and how its cases and its budget of calls are divided. */
 import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
+import type { Learners } from "@inspo/reflection"
 
 /** One text, or several named texts that an agent uses together, such as `{ system, toolDescription }`. */
 export type Prompt = string | { readonly [name: string]: string }
@@ -54,6 +55,8 @@ export interface EvolveOptions<P extends Prompt, Case, Output> {
   agent(prompt: P, input: Case, context: CallContext): Promise<Output> | Output
   score(output: Output, input: Case, context: CallContext): Promise<number | Scored> | number | Scored
   readonly proposer: Complete | AiSdkModel | ReadonlyArray<string>
+  /** How a language model as the proposer learns from what its proposals bring; by default it does not. */
+  readonly proposerKind?: Learners.LearnerName
   readonly budget: { readonly calls: number; readonly usd?: number }
   /** The most that a call and its score can cost in US dollars; by default, what the most expensive one so far did cost. */
   atMost?(prompt: P, input: Case): number

@@ -83,7 +83,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     atMost: (request) => options.proposalAtMost?.(request, left()) ?? null,
     begin: () => Effect.void
   }
-  const proposer = Proposing.make(options.proposer, limits.retries, bill)
+  const proposer = Proposing.make(options.proposer, options.proposerKind, limits.retries, bill)
   const makeCall = paidOnce(log, bill, left)
   const expected = cases.flatMap((one) => expectedOf(one) ?? [])
 

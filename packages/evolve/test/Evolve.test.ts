@@ -59,6 +59,23 @@ const afterCrashes = async (
 }
 
 describe("evolve", () => {
+  it("learns lessons from prompts that differ in what they gain", async () => {
+    const requests: Array<string> = []
+    await evolve({
+      ...options(300),
+      proposerKind: "lessons",
+      proposer: (request) => {
+        requests.push(request)
+        if (request.includes("one edit a line")) return `ADD: Lesson ${requests.length}.`
+        return `<ins_1>Name the capital. ${good} ${requests.length}</ins_1>`
+      }
+    })
+    const asked = requests.findIndex((request) => request.includes("one edit a line"))
+    assert.isAbove(asked, 0)
+    assert.include(requests[asked], "Name the capital.")
+    assert.include(requests[asked + 1] ?? "", `- Lesson ${asked + 1}.`)
+  })
+
   it("returns a prompt that held-out cases show to be better", async () => {
     const phases: Array<string> = []
     const result = await evolve({ ...options(300), onProgress: ({ phase }) => void phases.push(phase) })

@@ -4,6 +4,7 @@ import { LanguageModel, type Response, type AiError } from "effect/ai"
 import * as CandidateLint from "./CandidateLint.ts"
 import * as CandidateParser from "./CandidateParser.ts"
 import * as Evidence from "./Evidence.ts"
+import type { Learner } from "./Learner.ts"
 import * as Metering from "./Metering.ts"
 import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
@@ -25,12 +26,14 @@ import { isAttempt } from "./ReflectiveRecord.ts"
  * - `requests`: the most requests of one call, repetitions included; 1 where it is not given.
  * - `maxEvidenceTokens`: what failures or history may take of a prompt, as `countTokens` counts.
  * - `prompts`: templates instead of those that ship.
+ * - `learner`: what changes the method of a prompt of kind `reflection` by what earlier proposals brought.
  */
 export interface Options extends Metering.Options {
   readonly kind: PromptTemplate.PromptKind
   readonly requests?: number
   readonly maxEvidenceTokens: number
   readonly prompts?: Partial<Record<PromptTemplate.PromptKind, PromptTemplate.PromptTemplate>>
+  readonly learner?: Learner | undefined
 }
 
 /**
@@ -65,26 +68,40 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
         return yield* converse(ask, request, options, {
           ...prompting,
           examples: "",
+          method: "",
           history: kind === "history" ? Evidence.history(history, budget, countTokens) : ""
         })
 
+      const standard = areAttempts ? Prompts.method : Prompts.methodOfRecords(records)
+      const learned = yield* learn(ask, request, options, standard)
       const sizeOf = (block: string) => countTokens(Prompts.tried(block))
       const tried = PromptTemplate.holds(prompting.template, "history")
         ? Prompts.tried(Evidence.tried(history, parent, Math.floor(triedShare * budget), sizeOf))
         : ""
       const rest = budget - countTokens(tried)
-      return yield* converse(ask, request, options, {
+      const { spent, ...written } = yield* converse(ask, request, options, {
         ...prompting,
         examples: areAttempts
           ? Evidence.examples(records, tagsOf(request), rest, countTokens)
           : Evidence.records(records, rest, countTokens),
+        method: learned.method,
         history: tried
       })
+      return {
+        ...written,
+        spent: Spent.add(learned.spent, spent),
+        ...(learned.notes === undefined ? {} : { notes: learned.notes })
+      }
     }),
     initial: Effect.fn("ModelProposer.initial")(function* <E>(
       request: InitialRequest<E>
     ): Effect.fn.Return<Proposal, ProposerError | E> {
-      return yield* converse(ask, request, options, { ...asked("paraphrase", options), examples: "", history: "" })
+      return yield* converse(ask, request, options, {
+        ...asked("paraphrase", options),
+        examples: "",
+        method: "",
+        history: ""
+      })
     })
   }
 }
@@ -103,12 +120,28 @@ interface Prompting {
   readonly template: PromptTemplate.PromptTemplate
   readonly format: (tags: ReadonlyArray<string>, count: number) => string
   readonly examples: string
+  readonly method: string
   readonly history: string
 }
 
 const asked = (kind: PromptTemplate.PromptKind, { prompts }: Options): Pick<Prompting, "template" | "format"> => ({
   template: prompts?.[kind] ?? Prompts.shipped[kind],
   format: (tags, count) => Prompts.format(kind, tags, count)
+})
+
+/** The method to propose by, after the learner has asked what it wants to know, if anything. */
+const learn = Effect.fnUntraced(function* <E>(
+  ask: Ask,
+  { makeCall = (_, answer) => answer, ...request }: ProposeRequest<E>,
+  { learner }: Options,
+  standard: string
+): Effect.fn.Return<Pick<Proposal, "notes" | "spent"> & { readonly method: string }, ProposerError | E> {
+  if (learner === undefined) return { method: standard, spent: Spent.nothing }
+  const { question, read } = learner.learn(request, standard)
+  if (question === null) return { ...read(null), spent: Spent.nothing }
+  const { answer, atMost } = ask([{ role: "user", text: question }])
+  const { end, spent, text } = yield* makeCall({ key: [...request.stream, "learning"].join("/"), atMost }, answer)
+  return { ...read(end === "refused" || end === "cut" ? null : text), spent }
 })
 
 /** Asks, and asks once more for what is missing. */

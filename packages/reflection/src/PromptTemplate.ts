@@ -7,11 +7,12 @@ import { Array as Arr, Result, Schema } from "effect"
  * - `examples`: failures as `<example>` blocks
  * - `history`: instructions with their scores as one `<history>` block; of kind `reflection`, with a sentence before it, and
  *   empty if only the parent was tried
+ * - `method`: how to find what to change
  * - `count`: how many candidates are asked for
  * - `tags`: the XML tags of the original instruction
  * - `format`: how the candidates are to be written
  */
-export const Placeholder = Schema.Literals(["parent", "examples", "history", "count", "tags", "format"])
+export const Placeholder = Schema.Literals(["parent", "examples", "history", "method", "count", "tags", "format"])
 export type Placeholder = typeof Placeholder.Type
 
 /** The prompts there are: from failures, from scores, and from the parent alone. */
@@ -37,7 +38,7 @@ export class PromptTemplateError extends Schema.TaggedError<PromptTemplateError>
 
 /** What a prompt of each kind may hold. */
 export const placeholders: Readonly<Record<PromptKind, ReadonlyArray<Placeholder>>> = {
-  reflection: ["parent", "examples", "history", "format", "count", "tags"],
+  reflection: ["parent", "examples", "history", "method", "format", "count", "tags"],
   history: ["history", "format", "parent", "count", "tags"],
   paraphrase: ["parent", "format", "count", "tags"]
 }

@@ -22,9 +22,7 @@ own tags.
 
 {{examples}}
 
-{{history}}First find the causes. Compare what the agent did with what would have led to the correct answer, and say which words of the
-instruction, present or missing, let it go wrong. Look for causes that several attempts share, and that would show on other
-questions too.
+{{history}}{{method}}
 
 Then revise the instruction in {{count}} ways that differ in how they remove the causes. {{format}}
 `
@@ -54,6 +52,27 @@ and they ask for the same task. {{format}}
   }
 }
 
+/** What `{{method}}` becomes in a prompt of kind `reflection` about attempts of an agent of inspo. */
+export const method = `First find the causes. Compare what the agent did with what would have led to the correct answer, and say which words of the
+instruction, present or missing, let it go wrong. Look for causes that several attempts share, and that would show on other
+questions too.`
+
+/** The same about the work of others. */
+export const methodOfRecords = (records: ReadonlyArray<ReflectiveRecord>): string => {
+  const beside = [
+    ...(has(records, "feedback") ? [", with what was said of it"] : []),
+    ...(has(records, "expected") ? [", with what would have been right"] : [])
+  ].join("")
+  return `First find the causes. Compare work with low scores with work with high ones${beside}, and say which words of the instruction,
+present or missing, made the difference. Look for causes that several records share, and that would show in other work too.`
+}
+
+const has = (
+  records: ReadonlyArray<ReflectiveRecord>,
+  part: "task" | "transcript" | "feedback" | "expected"
+): boolean =>
+  records.some(({ [part]: said = "" }) => (typeof said === "object" && "turns" in said ? true : said.length > 0))
+
 /** What `{{history}}` becomes in a prompt of kind `reflection`: a `<history>` block with what it is, or nothing. */
 export const tried = (block: string): string =>
   block === ""
@@ -77,18 +96,12 @@ again, nor others that ask for the same, but instructions that go about the task
 
 /** What a proposer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing else. */
 export const ofRecords = (records: ReadonlyArray<ReflectiveRecord>, name?: string): PromptTemplate => {
-  const has = (part: "task" | "transcript" | "feedback" | "expected") =>
-    records.some(({ [part]: said = "" }) => (typeof said === "object" && "turns" in said ? true : said.length > 0))
   const parts = [
-    ...(has("task") ? ["what it was asked (task)"] : []),
-    ...(has("transcript") ? ["what was said and done (transcript)"] : []),
-    ...(has("feedback") ? ["what was said of it afterwards (feedback)"] : []),
-    ...(has("expected") ? ["what would have been right (expected)"] : [])
+    ...(has(records, "task") ? ["what it was asked (task)"] : []),
+    ...(has(records, "transcript") ? ["what was said and done (transcript)"] : []),
+    ...(has(records, "feedback") ? ["what was said of it afterwards (feedback)"] : []),
+    ...(has(records, "expected") ? ["what would have been right (expected)"] : [])
   ]
-  const beside = [
-    ...(has("feedback") ? [", with what was said of it"] : []),
-    ...(has("expected") ? [", with what would have been right"] : [])
-  ].join("")
   return {
     kind: "reflection",
     text: `You improve the instruction of an AI agent. It follows its instruction closely, so what the instruction leaves out, or says badly,
@@ -111,8 +124,7 @@ angle brackets.
 
 {{examples}}
 
-{{history}}First find the causes. Compare work with low scores with work with high ones${beside}, and say which words of the instruction,
-present or missing, made the difference. Look for causes that several records share, and that would show in other work too.
+{{history}}{{method}}
 
 Then revise the instruction in {{count}} ways that differ in how they remove the causes. {{format}}
 `

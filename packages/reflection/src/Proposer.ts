@@ -32,10 +32,18 @@ export interface InitialRequest<E = never> {
   readonly makeCall?: MakeCall<E>
 }
 
+/** What a proposer that learns wrote down with its last proposal, and how much better than their parent the candidates were. */
+export interface Notebook {
+  readonly notes: Schema.Json
+  /** A gain is in [-1, 1], and 0 where nothing is known. */
+  readonly outcomes: ReadonlyArray<{ readonly text: string; readonly gain: number }>
+}
+
 /**
  * `records` are work under the parent, such as failures. `protocol` is how an agent of inspo acts in them, by default that of
  * agents that search. `history` are instructions that were tried, with their scores in [0, 1], in any order; the newest may be
- * absent. `name` is that of the text to revise, where an instruction has several.
+ * absent. `name` is that of the text to revise, where an instruction has several. `notebook` holds the `notes` of the last proposal
+ * that had some.
  */
 export interface ProposeRequest<E = never> extends InitialRequest<E> {
   readonly records: ReadonlyArray<ReflectiveRecord>
@@ -45,6 +53,7 @@ export interface ProposeRequest<E = never> extends InitialRequest<E> {
     readonly score: number
   }>
   readonly name?: string
+  readonly notebook?: Notebook
 }
 
 /**
@@ -76,13 +85,14 @@ export type MakeCall<E> = (
 
 /**
  * `critique` says what is wrong with the parent. `spent` is what its calls cost, those answered by `makeCall` included.
- * `failure` is there where a part of the work failed, and the candidates are what came of the rest.
+ * `failure` is there where a part of the work failed, and the candidates are what came of the rest. `notes` are for the next request.
  */
 export interface Proposal {
   readonly critique: string
   readonly candidates: ReadonlyArray<Instruction.Candidate>
   readonly spent: Spent.Spent
   readonly failure?: ProposerFailure
+  readonly notes?: Schema.Json
 }
 
 /**

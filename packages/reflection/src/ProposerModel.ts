@@ -1,5 +1,6 @@
 import { Choice } from "@inspo/domain"
 import { Schema, SchemaGetter } from "effect"
+import { learners } from "./Learners.ts"
 import { forms } from "./ModelName.ts"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
@@ -54,13 +55,17 @@ export const kinds = [
   { name: "reflection", ...withPrompt },
   { name: "history", ...withPrompt },
   { name: "paraphrase", ...withPrompt },
-  { name: "random", defaults: {} }
+  { name: "random", defaults: {} },
+  ...learners
 ] as const
+
+/** A proposer that learns, with the constants as published. */
+export const learning = Schema.decodeSync(Choice.of(learners, "A proposer that learns"))
 
 /** The setting that names one of {@link kinds}. */
 export const ProposerKind = Choice.of(
   kinds,
   "What the proposer's model sees: the parent and its failures (`reflection`), the scores of earlier instructions (`history`), " +
-    "the parent alone (`paraphrase`), or nothing at all (`random`, always drawn from the offline clause bank). All but `random` " +
-    "take a `prompt`: a file with your own prompt, or null for the built-in one; see `PromptTemplate` for the placeholders"
+    "the parent alone (`paraphrase`), or nothing at all (`random`, always drawn from the offline clause bank). `evolving` and `lessons` see " +
+    "what `reflection` sees, and learn from what their proposals bring. The first three take a `prompt`: a file with your own prompt, or null for the built-in one; see `PromptTemplate` for the placeholders"
 )

@@ -10,6 +10,7 @@ import type { ReflectiveRecord } from "./ReflectiveRecord.ts"
  *
  * - `seed`: the tags of actions that it names must survive.
  * - `known`: what a candidate must not repeat.
+ * - `notebook`: that of the last proposal, if its proposer learns.
  * - `turn`: how many proposals came before. Of several named texts one is revised at a time, in turn.
  * - `longest`: the most characters of a candidate, by default without limit.
  * - `ownFeedback`: whether feedback is the user's own words, which a candidate may repeat.
@@ -20,6 +21,7 @@ export interface Work extends Pick<ProposeRequest, "count" | "history" | "protoc
   readonly seed: Instruction.Content
   readonly records: ReadonlyArray<ReflectiveRecord>
   readonly known: ReadonlyArray<Instruction.Content>
+  readonly notebook?: ProposeRequest["notebook"] | undefined
   readonly turn?: number
   readonly longest?: number
   readonly ownFeedback?: boolean
@@ -71,6 +73,7 @@ export const on = (work: Work): Reflection => {
       history: name === undefined ? history : [],
       ...(protocol === undefined ? {} : { protocol }),
       ...(name === undefined ? {} : { name }),
+      ...(work.notebook === undefined ? {} : { notebook: work.notebook }),
       ...(rules === undefined ? {} : { rules })
     },
     candidatesOf: ({ candidates }) => {

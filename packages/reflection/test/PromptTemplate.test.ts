@@ -6,6 +6,7 @@ const values = {
   parent: "PARENT {{format}} $& $1",
   examples: "EXAMPLES",
   history: "HISTORY",
+  method: "METHOD",
   count: "6",
   tags: "TAGS",
   format: "FORMAT {{parent}}"

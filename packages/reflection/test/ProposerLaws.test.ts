@@ -1,6 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Law } from "@inspo/domain/testing"
-import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, Proposer, ProposerError } from "@inspo/reflection"
+import {
+  layerHistory,
+  layerParaphrase,
+  layerRandom,
+  layerRuleBased,
+  Learners,
+  Proposer,
+  ProposerError
+} from "@inspo/reflection"
 import { ModelProposer } from "@inspo/reflection/models"
 import { ProposerLaws, ScriptedModel, ScriptedProposer } from "@inspo/reflection/testing"
 import { Effect } from "effect"
@@ -20,6 +28,32 @@ const model = (kind: ModelProposer.Options["kind"]) =>
       })
   )
 
+/** The same with a learner, and an answer to what it asks, after a proposal of which a candidate was better. */
+const learning = (name: "evolving" | "lessons") =>
+  Effect.map(
+    ScriptedModel.make(([asked = ""], call) => ({
+      text: asked.includes("one edit a line")
+        ? "ADD: Name the tools."
+        : `<ins_1>Search in <search> and </search>, answer in <answer> and </answer>, in way ${call}.</ins_1>`
+    })),
+    ({ model }) => {
+      const learner = Learners.fromConfig({ name }) ?? assert.fail("no learner")
+      const limits = { maxOutputTokens: 1000, maxEvidenceTokens: 4000 }
+      const proposer = ModelProposer.make(model, {
+        kind: "reflection",
+        price: { model: "m", input: 1, output: 2 },
+        learner,
+        ...limits
+      })
+      const { notes } = learner.learn({ parent: { text: "Search first." } }, "").read(null)
+      return Proposer.of({
+        ...proposer,
+        propose: (request) =>
+          proposer.propose({ ...request, notebook: { notes, outcomes: [{ text: "Search.", gain: 0.5 }] } })
+      })
+    }
+  )
+
 const provided = (layer: typeof layerRuleBased) => Proposer.pipe(Effect.provide(layer))
 
 describe.each([
@@ -30,7 +64,9 @@ describe.each([
   ["scripted", provided(ScriptedProposer.layer(({ parent }) => [`${parent.text} Search first.`]))],
   ["model, reflection", model("reflection")],
   ["model, history", model("history")],
-  ["model, paraphrase", model("paraphrase")]
+  ["model, paraphrase", model("paraphrase")],
+  ["model, evolving", learning("evolving")],
+  ["model, lessons", learning("lessons")]
 ] as const)("the proposer: %s", (_, fresh) => {
   for (const { check, name } of ProposerLaws.laws(fresh)) it.effect(name, () => check)
 })

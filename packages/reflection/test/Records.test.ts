@@ -49,6 +49,7 @@ describe("records of work", () => {
           parent: "Be kind.",
           examples: shown,
           history: "",
+          method: "",
           count: "2",
           tags: "",
           format: Prompts.formatOfRecords([], 2)

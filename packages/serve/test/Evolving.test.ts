@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type PopulationEvent, Settings, type State } from "@inspo/cohorts"
-import { Instruction } from "@inspo/domain"
+import { Instruction, Spent } from "@inspo/domain"
 import { Evolving } from "@inspo/serve"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
+import { Proposer, type ProposeRequest } from "@inspo/reflection"
 import { ModelProposer } from "@inspo/reflection/models"
 import * as LivePopulation from "../src/live/LivePopulation.ts"
 import type * as Details from "../src/store/Details.ts"
@@ -160,6 +161,39 @@ describe("evolution", () => {
       // The answer is kept no longer than it takes to make the proposal durable.
       yield* pass
       assert.deepEqual(yield* journal.listKeys("proposer"), [])
+    }).pipe(Effect.scoped, provided)
+  )
+
+  it.effect("gives a proposer that learns its notes again, with what became of its candidates", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      yield* LivePopulation.begin(journal, changed(settings, { approval: "automatic" }), ["Be kind."])
+      const live = yield* LivePopulation.open(journal)
+      const requests: Array<ProposeRequest["notebook"]> = []
+      const proposer = Proposer.of({
+        initial: () => Effect.die("a served population has its members"),
+        propose: ({ notebook }) =>
+          Effect.sync(() => {
+            requests.push(notebook)
+            const text = `Be kind, version ${requests.length}.`
+            return {
+              critique: "",
+              candidates: [{ text, rationale: "" }],
+              spent: Spent.nothing,
+              notes: { proposals: requests.length }
+            }
+          })
+      })
+      yield* Effect.forkScoped((yield* Evolving.make(live, { proposer, budgetUsd: null })).run)
+      yield* worked(live, [{ value: 0, feedback: "too short" }])
+      yield* live.submit(evolve)
+      yield* until(live, isOver)
+      yield* live.submit(evolve)
+      yield* until(live, isOver)
+      assert.deepEqual(requests, [
+        undefined,
+        { notes: { proposals: 1 }, outcomes: [{ text: "Be kind, version 1.", gain: 0 }] }
+      ])
     }).pipe(Effect.scoped, provided)
   )
 

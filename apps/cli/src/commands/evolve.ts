@@ -1,4 +1,5 @@
 /** The verb that improves a prompt. */
+import { Learners } from "@inspo/reflection"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler } from "./handler.ts"
@@ -18,6 +19,11 @@ export const evolve = Command.make(
         "should ask"
     ),
     proposer: flags.optionalText("proposer", "MODEL", "Chat model that writes prompts, and judges; --model by default"),
+    proposerKind: flags.optionalChoice(
+      "proposer-kind",
+      Learners.learners.map(({ name }) => name),
+      "How the proposer learns from what its prompts gain: its own prompt evolves, or it keeps lessons; by default it does not"
+    ),
     sentences: flags.optionalText(
       "sentences",
       "FILE",

@@ -163,6 +163,7 @@ const searched = Effect.fnUntraced(function* (
               ? run(outside.propose(request, usd, spend), { signal: stop })
               : run(propose(Invariant.present(writer, "proposer"), request, context), { signal: stop })
           }),
+        ...(task.proposerKind === null ? {} : { proposerKind: task.proposerKind }),
         budget: { calls: task.setup.calls, ...(task.setup.usd === null ? {} : { usd: task.setup.usd }) },
         // What an agent outside costs is known only from its answers.
         ...(agent !== null && isPriced

@@ -4,7 +4,7 @@ import { parse as parsePath } from "node:path"
 import { InvalidInput, Invariant } from "@inspo/domain"
 import { Cases, Setup } from "@inspo/evolve/parts"
 import { OutsideAgent } from "@inspo/outside"
-import { ModelName, Prices, type ProposerModel } from "@inspo/reflection"
+import { type Learners, ModelName, Prices, type ProposerModel } from "@inspo/reflection"
 import { Credentials } from "@inspo/tracking"
 import { Effect, Option, Schema } from "effect"
 import type { Command } from "effect/cli"
@@ -28,6 +28,7 @@ export interface EvolveInput extends JobInput {
   readonly cases: Option.Option<string>
   readonly model: Option.Option<string>
   readonly proposer: Option.Option<string>
+  readonly proposerKind: Option.Option<Learners.LearnerName>
   readonly sentences: Option.Option<string>
   readonly calls: number
   readonly plan: boolean
@@ -47,6 +48,8 @@ export interface Task {
   readonly model: ModelName.ModelName | null
   /** Writes prompts, unless there are sentences, and judges; null if neither is asked of a model. */
   readonly proposer: ModelName.ModelName | null
+  /** How it learns; null if it does not. */
+  readonly proposerKind: Learners.LearnerName | null
   /** The process that started this one writes prompts. */
   readonly isParentProposing: boolean
   /** What may be added to the prompt; null if a model writes prompts. */
@@ -101,6 +104,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     keep: jobs.some(({ asked }) => "variables" in asked) ? Template.placeholders(prompt) : [],
     model,
     proposer,
+    proposerKind: Option.getOrNull(input.proposerKind),
     sentences,
     priceOf,
     keyOf,

@@ -2,6 +2,7 @@
 import { Algorithm, Presets, Recipes, Substitutes } from "@inspo/coevolution"
 import type { Method } from "@inspo/domain"
 import { Advantage, Corrections, Credits, Keeps, Losses } from "@inspo/policy-gradient"
+import { Learners } from "@inspo/reflection"
 import { Memory } from "@inspo/replay-buffer"
 import { Text } from "@inspo/report"
 import { GroupRewards } from "@inspo/reward"
@@ -58,6 +59,7 @@ export const table: ReadonlyArray<Row> = [
     family: "agent",
     setting: "rollout.agent"
   })),
+  ...Learners.learners.map((kind): Row => ({ ...kind, family: "proposer", setting: "proposer.kind" })),
   ...Object.entries(Recipes.recipes).map(([name, { description, source, train }]): Row => ({
     name,
     description,

@@ -1,6 +1,7 @@
 import { ConfigError } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import {
+  Learners,
   ModelName,
   Prices,
   PromptTemplate,
@@ -17,8 +18,8 @@ import * as LanguageModelLayer from "./LanguageModelLayer.ts"
 import { withSettings } from "./Settings.ts"
 
 export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
-  /** What the model sees, with the file of the user's prompt, or null for the built-in one. */
-  readonly kind: { readonly name: PromptTemplate.PromptKind; readonly prompt: string | null }
+  /** What the model sees, with the file of the user's prompt, or null for the built-in one; or how it learns. */
+  readonly kind: Exclude<RunConfig["proposer"]["kind"], { readonly name: "random" }>
   readonly model: ProposerModel.ProposerModel
 }
 
@@ -26,8 +27,9 @@ export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests">
 const maxEvidenceTokens = 16_384
 
 /** A language model as the proposer, with the user's prompt and prices. Its errors name the settings. */
-export const layer = ({ budget, keys, kind: { name: kind, prompt }, model, requests }: Options) =>
-  Layer.effect(
+export const layer = ({ budget, keys, kind: method, model, requests }: Options) => {
+  const { name: kind, prompt } = "prompt" in method ? method : ({ name: "reflection", prompt: null } as const)
+  return Layer.effect(
     Proposer,
     Effect.gen(function* () {
       const { initial, propose } = ModelProposer.make(yield* LanguageModel.LanguageModel, {
@@ -36,7 +38,8 @@ export const layer = ({ budget, keys, kind: { name: kind, prompt }, model, reque
         price: Prices.priceOf(ModelName.modelOf(model.name), budget.prices),
         maxOutputTokens: model.maxOutputTokens,
         requests: 1 + requests.retries,
-        maxEvidenceTokens
+        maxEvidenceTokens,
+        learner: Learners.fromConfig(method)
       })
       return Proposer.of({
         initial: (request) => inSettings(initial(request)),
@@ -46,6 +49,7 @@ export const layer = ({ budget, keys, kind: { name: kind, prompt }, model, reque
   ).pipe(
     Layer.provide(LanguageModelLayer.layer("proposer", { ...model, key: keys.proposer, temperature: null }, requests))
   )
+}
 
 const inSettings = <E>(proposing: Effect.Effect<Proposal, ProposerError | E>) =>
   Effect.mapBoth(proposing, {

@@ -21,5 +21,8 @@ const offline = {
   reflection: Reflection.layerRuleBased,
   random: Reflection.layerRandom,
   paraphrase: Reflection.layerParaphrase,
-  history: Reflection.layerHistory
+  history: Reflection.layerHistory,
+  // A run refuses them without a model.
+  evolving: Reflection.layerRuleBased,
+  lessons: Reflection.layerRuleBased
 }

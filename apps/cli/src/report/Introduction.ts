@@ -76,10 +76,10 @@ export const introduction = (
 
 const proposer = ({ proposer: { kind, model } }: RunConfig): string =>
   model.name === ProposerModel.offline || kind.name === "random"
-    ? offline[kind.name]
+    ? (offline[kind.name] ?? kind.name)
     : `${kind.name} by ${ModelName.withoutUrl(model.name)}`
 
-const offline: Readonly<Record<RunConfig["proposer"]["kind"]["name"], string>> = {
+const offline: Readonly<Record<string, string>> = {
   reflection: "rules over a clause bank, offline (no language model)",
   random: "random clauses of the bank",
   paraphrase: "the parent in other words of the bank",

@@ -1,7 +1,7 @@
 /** The proposer of served populations in the config file: a language model, or a bank of sentences. */
 import { Settings } from "@inspo/cohorts"
 import { local } from "@inspo/config"
-import { ClauseBank, Proposer, ProposerModel, layerRandom } from "@inspo/reflection"
+import { ClauseBank, Learners, Proposer, ProposerModel, layerRandom } from "@inspo/reflection"
 import type { Evolving } from "@inspo/serve"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 
@@ -15,11 +15,12 @@ const Offline = Schema.Struct({
   commonAnswers
 })
 
-/** `keyEnv` names the variable with the model's key, by default that of its provider; `budget` is for each population. */
+/** With a `kind` it learns, and has no `prompt` of the user. `keyEnv` names the variable with the model's key, by default that of its provider; `budget` is for each population. */
 const Model = Schema.Struct({
   model: ProposerModel.ProposerModel,
   keyEnv: Schema.optionalKey(Schema.NonEmptyString),
   prompt: Schema.optionalKey(Schema.NullOr(Schema.NonEmptyString)),
+  kind: Schema.optionalKey(Schema.Literals(Learners.learners.map(({ name }) => name))),
   prices: Schema.optionalKey(Schema.Array(ProposerModel.ModelPrice)),
   commonAnswers,
   budget: Schema.optionalKey(Settings.sections.budget)
@@ -39,12 +40,12 @@ export const make = Effect.fnUntraced(function* (config: Config | null) {
     const context = yield* Layer.build(Layer.provide(layerRandom, bank))
     return { proposer: Context.get(context, Proposer), budgetUsd: null, ...common } satisfies Evolving.ServerProposer
   }
-  const { budget, keyEnv = null, model, prices = [], prompt = null } = config
+  const { budget, keyEnv = null, kind, model, prices = [], prompt = null } = config
   const { layer } = yield* Effect.promise(() => import("../proposer/ModelProposer.ts"))
   const { keys, requests } = local
   const context = yield* Layer.build(
     layer({
-      kind: { name: "reflection", prompt },
+      kind: kind === undefined ? { name: "reflection", prompt } : ProposerModel.learning(kind),
       model,
       budget: { ...local.budget, prices },
       keys: { ...keys, proposer: keyEnv },

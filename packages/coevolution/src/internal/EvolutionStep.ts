@@ -64,7 +64,8 @@ const propose = (context: DecisionContext, state: RunState, evolution: Evolution
       ...state.instructions.map(({ text }) => text),
       ...evolution.verified.map(({ candidate }) => candidate.text)
     ],
-    history
+    history,
+    notebook: Evolution.Notebook.ofState(state)
   }
 }
 

@@ -3,7 +3,15 @@ import { EventLog, run, type Algorithm, type RunEvent, Strategies } from "@inspo
 import { type CheckpointRef, type Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { type InitialRequest, type ModelAnswer, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
+import {
+  type InitialRequest,
+  Learners,
+  type ModelAnswer,
+  type ModelCall,
+  type Proposal,
+  Proposer,
+  ProposerError
+} from "@inspo/reflection"
 import { type JudgeModel, JudgeModels } from "@inspo/reward"
 import { Context, Effect, Exit, Hash, Layer } from "effect"
 import { make } from "./ScriptedRun.ts"
@@ -61,7 +69,9 @@ export const live = Effect.fnUntraced(function* (
         services,
         Strategies.layer(settings),
         Layer.succeed(Journal, reached(world.journal, reach)),
-        Layer.succeed(Proposer, secondTry(world, reach))
+        Learners.fromConfig(settings.proposer.kind) === undefined
+          ? Layer.succeed(Proposer, secondTry(world, reach))
+          : Layer.effect(Proposer, Effect.map(Effect.provide(Proposer, services), reaching(world, reach)))
       )
     ),
     Effect.provideService(JudgeModels, () => Effect.succeed(judge(reach))),
@@ -150,6 +160,24 @@ const judge = (reach: Reach): JudgeModel => ({
       })
     )
 })
+
+/** A proposer that reaches its model outside of the process. */
+const reaching =
+  ({ asked }: World, reach: Reach) =>
+  ({ initial, propose }: Proposer.Interface): Proposer.Interface => {
+    const outside = <E, R extends InitialRequest<E>>({ makeCall = (_, ask) => ask, ...request }: R) => ({
+      ...request,
+      makeCall: (call: ModelCall, ask: Effect.Effect<ModelAnswer, ProposerError>) =>
+        makeCall(
+          call,
+          reach(
+            `ask ${call.key}`,
+            Effect.tap(ask, () => Effect.sync(() => count(asked, call.key)))
+          )
+        )
+    })
+    return { initial: (request) => initial(outside(request)), propose: (request) => propose(outside(request)) }
+  }
 
 /** A proposer whose model writes something at the second attempt only. */
 const secondTry = ({ asked }: World, reach: Reach): Proposer.Interface => {

@@ -13,7 +13,9 @@ import { WorldQuestion } from "@inspo/datasets"
 import { Engine } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, type Proposer } from "@inspo/reflection"
+import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, Learners, Proposer } from "@inspo/reflection"
+import { ModelProposer } from "@inspo/reflection/models"
+import { ScriptedModel } from "@inspo/reflection/testing"
 import { Search } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { layerExactMatch, type Reward } from "@inspo/reward"
@@ -85,7 +87,37 @@ const proposers = {
   reflection: layerRuleBased,
   random: layerRandom,
   paraphrase: layerParaphrase,
-  history: layerHistory
+  history: layerHistory,
+  evolving: learning("evolving"),
+  lessons: learning("lessons")
+}
+
+/** A language model as a proposer that learns. What it writes depends on what it is asked. */
+function learning(name: "evolving" | "lessons"): Layer.Layer<Proposer> {
+  const script = (messages: ReadonlyArray<string>): string => {
+    const asked = messages.at(-1) ?? ""
+    const way = Hash.string(messages.join("\n")) >>> 0
+    if (asked.includes("Write one edit a line")) return `ADD: Lesson ${way}.`
+    if (asked.includes("Write another way")) return `<ins_1>Look closely, way ${way}.</ins_1>`
+    const skill = way % 2 === 0 ? "Reply with the name only." : "Take your time."
+    return [1, 2, 3]
+      .map((index) => `<ins_${index}>${Presets.quick.seedInstruction} ${skill} ${way} ${index}</ins_${index}>`)
+      .join("\n")
+  }
+  return Layer.effect(
+    Proposer,
+    Effect.map(
+      ScriptedModel.make((messages) => ({ text: script(messages) })),
+      ({ model }) =>
+        ModelProposer.make(model, {
+          kind: "reflection",
+          price: null,
+          maxOutputTokens: 1000,
+          maxEvidenceTokens: 4000,
+          learner: Learners.fromConfig({ name })
+        })
+    )
+  )
 }
 
 /** The world of some settings as data and passages, and an engine whose policy obeys some clauses more than others. */

@@ -17,7 +17,7 @@ import * as Work from "./internal/Work.ts"
 import type { LivePopulation } from "./LivePopulation.ts"
 import * as View from "./View.ts"
 import type { Instruction } from "@inspo/domain"
-import { isAlive, isIn } from "@inspo/evolution"
+import { isAlive, isIn, Notebook } from "@inspo/evolution"
 import { Population } from "@inspo/population"
 
 /**
@@ -194,8 +194,9 @@ const propose = Effect.fnUntraced(function* (
   if (rejected.length > 0) yield* Effect.logInfo(`${rejected.length} of ${count} candidates were rejected: each ${why}`)
   const rationale = rationaleOf(due, request)
   const proposed = accepted.map((candidate) => ({ ...candidate, rationale }))
+  const noted = proposal.notes === undefined ? {} : { notes: proposal.notes }
   yield* submitUnlessOver(
-    live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected }))
+    live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected, ...noted }))
   )
   yield* forget(live.journal)
 })
@@ -266,6 +267,7 @@ const reflectionOn = (
       instruction,
       score: value
     })),
+    notebook: Notebook.ofState(learning),
     count: Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents)),
     turn: Math.floor(step / Math.max(1, settings.schedule.evolveEvery)) + round - 1,
     longest: limits.textLength,

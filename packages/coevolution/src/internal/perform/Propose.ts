@@ -114,6 +114,7 @@ const makePropose = (
       records,
       known: command.known,
       history: command.history,
+      notebook: command.notebook,
       count: command.count,
       protocol,
       rules: algorithm.selection.lint === "strict" ? { actions: protocol.actions, commonAnswers } : null
@@ -136,6 +137,7 @@ const makePropose = (
       critique: proposal.critique,
       candidates: accepted,
       rejected,
+      ...(proposal.notes === undefined ? {} : { notes: proposal.notes }),
       ...failureOf(proposal)
     }
     return event
