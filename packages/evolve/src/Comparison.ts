@@ -265,10 +265,10 @@ const isMet = (requirement: Requirement, shown: ReadonlySet<Conclude.Claim>): bo
 
 /** The next answers to protected cases, of the prompts that nothing else speaks against. */
 const guarding = (state: State): ReadonlyArray<Ask> => {
+  const { requirement } = state.setup.settings
   const asks = others(state.setup).flatMap((_, at) => {
-    const { cases } = standingOf(state, at)
-    const isAgainst = (state.held[at] ?? []).some((one) => one.isMet === false)
-    return isAgainst || cases.lost.length > 0 || !isFor(state.shown[at]) ? [] : cases.asks
+    const { cases, isMet, verdict } = standingOf(state, at)
+    return (requirement === null ? verdict === "worse" : isMet === false) ? [] : cases.asks
   })
   return [...new Map(asks.map((ask) => [keyOf(ask), ask])).values()].filter(
     (ask) =>
