@@ -58,25 +58,44 @@ export const Settings = ({ settings }: { readonly settings: Readonly<Record<stri
   </Expander>
 )
 
-interface TileProps {
-  readonly label: string
-  readonly children: ReactNode
-  readonly note?: ReactNode
-}
+type Named = readonly [name: string, value: ReactNode, note?: ReactNode]
 
-export const Tile = ({ children, label, note }: TileProps) => (
-  <div className="tile">
-    <span className="tile-label muted small">{label}</span>
-    <span className="tile-value">{children}</span>
-    <span className="tile-note muted small num">{note}</span>
+/** Important figures, each with its name and a note. */
+export const Tiles = ({ of }: { readonly of: ReadonlyArray<Named | false> }) => (
+  <div className="tiles">
+    {of.map(
+      (one) =>
+        one !== false && (
+          <div key={one[0]} className="tile">
+            <span className="tile-label muted small">{one[0]}</span>
+            <span className="tile-value">{one[1]}</span>
+            <span className="tile-note muted small num">{one[2]}</span>
+          </div>
+        )
+    )}
   </div>
 )
 
-export const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
-  <div>
-    <dt dir="auto">{name}</dt>
-    <dd dir="auto">{children}</dd>
-  </div>
+/** Names with their values, in a row. */
+export const Facts = ({ of }: { readonly of: ReadonlyArray<Named | false> }) => (
+  <dl className="facts row">
+    {of.map(
+      (one) =>
+        one !== false && (
+          <div key={one[0]}>
+            <dt dir="auto">{one[0]}</dt>
+            <dd dir="auto">{one[1]}</dd>
+          </div>
+        )
+    )}
+  </dl>
+)
+
+/** A value with a note behind it. */
+export const withMuted = (value: ReactNode, note: string) => (
+  <>
+    {value} <span className="muted">{note}</span>
+  </>
 )
 
 interface EmptyProps {

@@ -5,7 +5,7 @@ import type { RunView } from "../../src/view/RunView.ts"
 import type { TrajectoryView } from "../../src/view/TrajectoryView.ts"
 import { type TextPart, textParts } from "../../src/TextParts.ts"
 import { makeQuery } from "../source/RunClient.ts"
-import { Fact, InstructionName, Pending, Problem } from "./Parts.tsx"
+import { Facts, InstructionName, Pending, Problem } from "./Parts.tsx"
 import { Button } from "./Form.tsx"
 
 const useTrajectory = makeQuery((client, { id, run }: { readonly run: string; readonly id: string }) =>
@@ -20,22 +20,28 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
       <p className="question" dir="auto">
         {data.text ?? data.questionId}
       </p>
-      <dl className="facts row">
-        <Fact name="Reward">
-          <b className={data.reward < right ? "bad" : "good"}>{percent(data.reward, 0)}</b>
-        </Fact>
-        <Fact name="Answer">{data.answer ?? <span className="muted">none</span>}</Fact>
-        {data.goldenAnswers.length > 0 && <Fact name="Golden answers">{data.goldenAnswers.join(" · ")}</Fact>}
-        <Fact name="Instruction">
-          <span title={data.instruction ?? undefined}>
-            <InstructionName id={data.instructionId} />
-          </span>
-        </Fact>
-        <Fact name="End">{endings[data.finishReason]}</Fact>
-        <Fact name="Length">
-          {plural(data.turns, "turn")}, {plural(data.toolCalls, "tool call")}, {plural(data.responseTokens, "token")}
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          ["Reward", <b className={data.reward < right ? "bad" : "good"}>{percent(data.reward, 0)}</b>],
+          ["Answer", data.answer ?? <span className="muted">none</span>],
+          data.goldenAnswers.length > 0 && ["Golden answers", data.goldenAnswers.join(" · ")],
+          [
+            "Instruction",
+            <span title={data.instruction ?? undefined}>
+              <InstructionName id={data.instructionId} />
+            </span>
+          ],
+          ["End", endings[data.finishReason]],
+          [
+            "Length",
+            [
+              plural(data.turns, "turn"),
+              plural(data.toolCalls, "tool call"),
+              plural(data.responseTokens, "token")
+            ].join(", ")
+          ]
+        ]}
+      />
       {data.modes.length > 0 && (
         <p className="facts row tight">
           {data.modes.map((mode) => (

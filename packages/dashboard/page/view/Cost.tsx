@@ -7,7 +7,7 @@ import { ChartMenu } from "../chart/Charts.tsx"
 import { Chart } from "../chart/Chart.tsx"
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
-import { Card, Empty, Pending, Tile } from "../part/Parts.tsx"
+import { Card, Empty, Pending, Tiles } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 
 const useCost = makeQuery((client, run: string) => client.cost({ params: { run } }))
@@ -34,23 +34,17 @@ export const Cost = ({ run }: { readonly run: RunView }) => {
   return (
     <>
       <h1 className="hidden">Cost of {run.name}</h1>
-      <div className="tiles">
-        <Tile label="Rollouts" note={capNote(data, "rollouts", run.rollouts)}>
-          {compact(run.rollouts)}
-        </Tile>
-        <Tile label="Tokens" note={capNote(data, "tokens", run.tokens)}>
-          {compact(run.tokens)}
-        </Tile>
-        <Tile label="Proposer calls" note={all.calls === 0 ? "the proposer works offline" : ""}>
-          {compact(all.calls)}
-        </Tile>
-        <Tile label="Money" note={capNote(data, "usd", all.usd)}>
-          {dollars(all.usd)}
-        </Tile>
-        <Tile label="Time" note={wallSeconds === null ? "" : capNote(data, "minutes", wallSeconds / 60)}>
-          {wallSeconds === null ? "–" : duration(wallSeconds)}
-        </Tile>
-      </div>
+      <Tiles
+        of={[
+          ["Rollouts", compact(run.rollouts), capNote(data, "rollouts", run.rollouts)],
+          ["Tokens", compact(run.tokens), capNote(data, "tokens", run.tokens)],
+          ["Proposer calls", compact(all.calls), all.calls === 0 && "the proposer works offline"],
+          ["Money", dollars(all.usd), capNote(data, "usd", all.usd)],
+          wallSeconds === null
+            ? ["Time", "–"]
+            : ["Time", duration(wallSeconds), capNote(data, "minutes", wallSeconds / 60)]
+        ]}
+      />
       <div className="columns">
         <Card title="By purpose">
           <Shares title="Rollouts" amounts={rollouts} />

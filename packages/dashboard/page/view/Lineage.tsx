@@ -7,7 +7,7 @@ import { LineageChart } from "../chart/LineageChart.tsx"
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
 import { Names, useLabels } from "../part/Names.tsx"
-import { Bar, Card, Empty, Expander, Fact, FateBadge, InstructionName, Pending } from "../part/Parts.tsx"
+import { Bar, Card, Empty, Expander, Facts, FateBadge, InstructionName, Pending, withMuted } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { Tree } from "../part/Tree.tsx"
 import { WordingChoice } from "../part/Wording.tsx"
@@ -160,7 +160,7 @@ const Node = ({ lineage, node, onSelect, run }: NodeProps) => {
           )
         }
       >
-        <Facts lineage={lineage} node={node} parent={parent} onSelect={onSelect} />
+        <NodeFacts lineage={lineage} node={node} parent={parent} onSelect={onSelect} />
         <WordingChoice
           wording={node.text}
           parent={parent && { id: parent.id, wording: parent.text }}
@@ -180,7 +180,7 @@ interface FactsProps {
   readonly onSelect: (key: string) => void
 }
 
-const Facts = ({ lineage, node, onSelect, parent }: FactsProps) => {
+const NodeFacts = ({ lineage, node, onSelect, parent }: FactsProps) => {
   const children =
     node.id === null ? [] : lineage.nodes.filter((other) => other.id !== null && other.parent === node.id)
   const links = (nodes: ReadonlyArray<NodeView>) =>
@@ -190,21 +190,22 @@ const Facts = ({ lineage, node, onSelect, parent }: FactsProps) => {
       </button>
     ))
   return (
-    <dl className="facts row">
-      <Fact name="Proposed">{node.step === 0 ? "at the start" : `after step ${node.step}`}</Fact>
-      {node.generation !== null && <Fact name="Generation">{node.generation}</Fact>}
-      {parent !== undefined && <Fact name="Parent">{links([parent])}</Fact>}
-      {children.length > 0 && <Fact name="Children">{links(children)}</Fact>}
-      {node.groups > 0 && (
-        <Fact name="Mean training reward">
-          {percent(node.mean)} <span className="muted">over {plural(node.groups, "group")}</span>
-        </Fact>
-      )}
-      {node.difference !== null && <Fact name="Compared with its parent">{ofTraining(node.difference)}</Fact>}
-      {node.value !== null && <Fact name="Last value">{percent(node.value)}</Fact>}
-      {node.leftAt !== null && <Fact name="Removed">after step {node.leftAt}</Fact>}
-      {node.reason !== null && <Fact name="Decision">{node.reason}</Fact>}
-    </dl>
+    <Facts
+      of={[
+        ["Proposed", node.step === 0 ? "at the start" : `after step ${node.step}`],
+        node.generation !== null && ["Generation", node.generation],
+        parent !== undefined && ["Parent", links([parent])],
+        children.length > 0 && ["Children", links(children)],
+        node.groups > 0 && [
+          "Mean training reward",
+          withMuted(percent(node.mean), `over ${plural(node.groups, "group")}`)
+        ],
+        node.difference !== null && ["Compared with its parent", ofTraining(node.difference)],
+        node.value !== null && ["Last value", percent(node.value)],
+        node.leftAt !== null && ["Removed", `after step ${node.leftAt}`],
+        node.reason !== null && ["Decision", node.reason]
+      ]}
+    />
   )
 }
 

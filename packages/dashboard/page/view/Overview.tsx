@@ -23,7 +23,7 @@ import {
   Pending,
   Problem,
   Settings,
-  Tile
+  Tiles
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
@@ -43,7 +43,7 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
         <Problem key={line}>{`Degraded: ${line}`}</Problem>
       ))}
       <Annotation key={run.id} run={run.id} annotation={data.annotation} />
-      <Tiles run={run} overview={data} />
+      <Figures run={run} overview={data} />
       {data.steps.length === 0 ? (
         <Empty title="No step yet">
           The first curve appears after the first policy update. The population starts with{" "}
@@ -61,58 +61,38 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
   )
 }
 
-const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: OverviewView }) => {
+const Figures = ({ overview, run }: { readonly run: RunView; readonly overview: OverviewView }) => {
   const { baseline, cells, trained, wallSeconds } = overview
   const { first, last } = trained
   const best = lastCell(cells)
+  const change = first === null || last === null ? null : points(last - first)
+  const lines = best && [...gains(finalCells(cells)).map((gain) => gain.join(" ")), `n = ${best.n}`]
   return (
-    <div className="tiles">
-      <Tile
-        label={`Training ${trained.measure}`}
-        note={
-          first === null || last === null
-            ? "no step yet"
-            : `${points(last - first)} points since the start · mean of ${movingSteps} steps`
-        }
-      >
-        {percent(last)}
-      </Tile>
-      <Tile
-        label={`${capital(trained.measure)} on test questions`}
-        note={
+    <Tiles
+      of={[
+        [
+          `Training ${trained.measure}`,
+          percent(last),
+          change === null ? "no step yet" : `${change} points since the start · mean of ${movingSteps} steps`
+        ],
+        [
+          `${capital(trained.measure)} on test questions`,
+          percent(best?.mean),
+          lines?.map((line) => <span key={line}>{line}</span>) ??
+            (run.status === "finished" ? "not evaluated" : "after the last step")
+        ],
+        baseline !== null && [
+          "Static baseline",
+          percent(baseline.em),
           best === undefined
-            ? run.status === "finished"
-              ? "not evaluated"
-              : "after the last step"
-            : [...gains(finalCells(cells)).map((gain) => gain.join(" ")), `n = ${best.n}`].map((line) => (
-                <span key={line}>{line}</span>
-              ))
-        }
-      >
-        {percent(best?.mean)}
-      </Tile>
-      {baseline !== null && (
-        <Tile
-          label="Static baseline"
-          note={
-            best === undefined
-              ? "same budget, only the seed"
-              : `co-evolved ${gain(best, { mean: baseline.em, ...baseline })}`
-          }
-        >
-          {percent(baseline.em)}
-        </Tile>
-      )}
-      <Tile label="Instructions" note={`${run.born} in total`}>
-        {run.alive} <small>alive</small>
-      </Tile>
-      <Tile label="Rollouts" note={`${compact(run.tokens)} tokens`}>
-        {compact(run.rollouts)}
-      </Tile>
-      <Tile label="Time" note={`seed ${run.seed ?? "–"}`}>
-        {wallSeconds === null ? "–" : duration(wallSeconds)}
-      </Tile>
-    </div>
+            ? "same budget, only the seed"
+            : `co-evolved ${gain(best, { mean: baseline.em, ...baseline })}`
+        ],
+        ["Instructions", [run.alive, <small key="alive"> alive</small>], `${run.born} in total`],
+        ["Rollouts", compact(run.rollouts), `${compact(run.tokens)} tokens`],
+        ["Time", wallSeconds === null ? "–" : duration(wallSeconds), `seed ${run.seed ?? "–"}`]
+      ]}
+    />
   )
 }
 

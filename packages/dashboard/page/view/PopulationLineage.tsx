@@ -1,7 +1,7 @@
-import type { Population } from "@inspo/serve"
+import type { Member, Population } from "@inspo/serve"
 import { count, percent, plural, Text } from "@inspo/report"
 import { useLabels } from "../part/Names.tsx"
-import { Card, Fact, InstructionName, Pending } from "../part/Parts.tsx"
+import { Card, Facts, InstructionName, Pending, withMuted } from "../part/Parts.tsx"
 import { Tree } from "../part/Tree.tsx"
 import { WordingChoice, Wording } from "../part/Wording.tsx"
 import { go } from "../Routing.ts"
@@ -61,7 +61,7 @@ const Detail = ({ node, nodes, population }: NodeProps & { readonly nodes: Reado
         </>
       }
     >
-      <Facts node={node} population={population} />
+      <NodeFacts node={node} population={population} />
       <WordingChoice
         wording={node.wording}
         parent={nodes.find(({ id }) => id === node.parent)}
@@ -72,49 +72,37 @@ const Detail = ({ node, nodes, population }: NodeProps & { readonly nodes: Reado
   </div>
 )
 
-const Facts = ({
-  node: { history, member, origin, parent },
-  population: {
-    settings: { rewardRange }
-  }
-}: NodeProps) => {
+const NodeFacts = ({ node: { history, member, origin, parent }, population }: NodeProps) => {
   const label = useLabels()
+  const range = population.settings.rewardRange
+  const from = parent === null ? "" : ` from ${label(parent)}`
+  const after = history === null ? "" : `, after ${plural(history.bornAfter, "cohort")}`
+  const strata = Object.entries(member?.strata ?? {})
+  const mean = (estimate: Member.Estimate, note: string) =>
+    withMuted(<MeanReward estimate={estimate} range={range} />, note)
   return (
-    <dl className="facts row">
-      <Fact name="Added">
-        {origin === "seed" || origin === "variant"
-          ? `with the population, as ${origin}`
-          : `${origin}${parent === null ? "" : ` from ${label(parent)}`}${history === null ? "" : `, after ${plural(history.bornAfter, "cohort")}`}`}
-      </Fact>
-      {member !== null && (
-        <>
-          <Fact name="Mean reward">
-            <MeanReward estimate={member.estimate} range={rewardRange} />{" "}
-            <span className="muted">{intervalOf(member.estimate)}</span>
-          </Fact>
-          <Fact name="Rewards">
-            {count(member.estimate.samples)}, {percent(member.estimate.missing)} missing
-          </Fact>
-          <Fact name="Share">{percent(member.probability)}</Fact>
-          <Fact name="Best with probability">{percent(member.chance)}</Fact>
-          <Fact name="Better than the seed by">
-            <ToSeed toSeed={member.toSeed} />
-          </Fact>
-          {Object.entries(member.strata).length > 1 &&
-            Object.entries(member.strata).map(([stratum, estimate]) => (
-              <Fact key={stratum} name={`In ${stratum}`}>
-                <MeanReward estimate={estimate} range={rewardRange} />{" "}
-                <span className="muted">{plural(estimate.samples, "reward")}</span>
-              </Fact>
-            ))}
-        </>
-      )}
-      {history !== null && history.left !== null && (
-        <Fact name="Removed">
-          after {plural(history.left.after, "cohort")}: {history.left.why}
-        </Fact>
-      )}
-    </dl>
+    <Facts
+      of={[
+        [
+          "Added",
+          origin === "seed" || origin === "variant" ? `with the population, as ${origin}` : `${origin}${from}${after}`
+        ],
+        ...(member === null
+          ? []
+          : ([
+              ["Mean reward", mean(member.estimate, intervalOf(member.estimate))],
+              ["Rewards", `${count(member.estimate.samples)}, ${percent(member.estimate.missing)} missing`],
+              ["Share", percent(member.probability)],
+              ["Best with probability", percent(member.chance)],
+              ["Better than the seed by", <ToSeed toSeed={member.toSeed} />]
+            ] as const)),
+        ...(strata.length > 1 ? strata : []).map(
+          ([stratum, estimate]) => [`In ${stratum}`, mean(estimate, plural(estimate.samples, "reward"))] as const
+        ),
+        history !== null &&
+          history.left !== null && ["Removed", `after ${plural(history.left.after, "cohort")}: ${history.left.why}`]
+      ]}
+    />
   )
 }
 

@@ -3,7 +3,7 @@ import { axis, count, dollars, duration, plural, withLabels } from "@inspo/repor
 import type { Effect } from "effect"
 import { useMemo, useState } from "react"
 import { Names, useLabels } from "../part/Names.tsx"
-import { InstructionName, Pending, Problem, Tile, Card, Empty } from "../part/Parts.tsx"
+import { InstructionName, Pending, Problem, Tiles, Card, Empty } from "../part/Parts.tsx"
 import * as Access from "../source/Access.ts"
 import { useAction } from "../part/Action.tsx"
 import { type Client, makeQuery } from "../source/PopulationClient.ts"
@@ -37,7 +37,7 @@ export const PopulationPage = ({ name, route }: { readonly name: string; readonl
       {data.degraded.map(({ reason, remedy, since }) => (
         <Problem key={`${since} ${reason}`}>{`Degraded since ${since}: ${reason}. ${remedy}`}</Problem>
       ))}
-      <Tiles population={data} why={incumbent.data?.why ?? null} />
+      <Figures population={data} why={incumbent.data?.why ?? null} />
       <Controls population={data} />
       {route.view === "members" && <Members population={data} version={version} />}
       {route.view === "lineage" && (
@@ -48,35 +48,33 @@ export const PopulationPage = ({ name, route }: { readonly name: string; readonl
   )
 }
 
-const Tiles = ({ population, why }: { readonly population: Population.Population; readonly why: string | null }) => {
+const Figures = ({ population, why }: { readonly population: Population.Population; readonly why: string | null }) => {
   const { budgetUsd, generation, horizonSeconds, incumbent, leases, spentUsd, toSeed } = population
+  const late = horizonSeconds === null ? "" : ` · rewards are accepted for ${duration(horizonSeconds)}`
   return (
-    <div className="tiles">
-      <Tile label="Incumbent" note={why}>
-        <InstructionName id={incumbent} />
-      </Tile>
-      <Tile
-        label="Better than the seed by"
-        note={toSeed === null ? "the incumbent is the seed" : `${intervalOf(toSeed)}, the 95 % interval`}
-      >
-        {toSeed === null ? "–" : axis(toSeed.mean)}
-      </Tile>
-      <Tile
-        label="Leases"
-        note={
-          `${count(leases.overdue)} overdue · ${count(leases.lost)} lost` +
-          (horizonSeconds === null ? "" : ` · rewards are accepted for ${duration(horizonSeconds)}`)
-        }
-      >
-        {count(leases.given)} <small>{count(leases.open)} open</small>
-      </Tile>
-      <Tile label="Spent" note={budgetUsd === null ? "no limit" : `of ${dollars(budgetUsd)}`}>
-        {spentUsd === null ? "unknown price" : dollars(spentUsd)}
-      </Tile>
-      <Tile label="Evolved" note={population.branch === 0 ? population.profile : `branch ${population.branch}`}>
-        {plural(generation, "time")}
-      </Tile>
-    </div>
+    <Tiles
+      of={[
+        ["Incumbent", <InstructionName id={incumbent} />, why],
+        toSeed === null
+          ? ["Better than the seed by", "–", "the incumbent is the seed"]
+          : ["Better than the seed by", axis(toSeed.mean), `${intervalOf(toSeed)}, the 95 % interval`],
+        [
+          "Leases",
+          [count(leases.given), <small key="open"> {count(leases.open)} open</small>],
+          `${count(leases.overdue)} overdue · ${count(leases.lost)} lost${late}`
+        ],
+        [
+          "Spent",
+          spentUsd === null ? "unknown price" : dollars(spentUsd),
+          budgetUsd === null ? "no limit" : `of ${dollars(budgetUsd)}`
+        ],
+        [
+          "Evolved",
+          plural(generation, "time"),
+          population.branch === 0 ? population.profile : `branch ${population.branch}`
+        ]
+      ]}
+    />
   )
 }
 

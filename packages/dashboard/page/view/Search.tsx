@@ -20,7 +20,7 @@ import {
   Problem,
   Settings,
   Share,
-  Tile
+  Tiles
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { Wording } from "../part/Wording.tsx"
@@ -62,7 +62,7 @@ interface Props {
 
 const Overview = ({ detail, search }: Props) => (
   <>
-    <Tiles search={search} detail={detail} />
+    <Figures search={search} detail={detail} />
     {detail.verdict !== null && <p>{Conclusion.sentence(detail, detail.tried.length - 1)}</p>}
     <Course search={search} detail={detail} />
     <div className="columns">
@@ -91,57 +91,36 @@ const reasons = {
   "no-headroom": "no prompt can be much better"
 } as const
 
-const Tiles = ({ detail, search: { status } }: Props) => {
+const Figures = ({ detail, search: { status } }: Props) => {
   const { because, budget, budgetUsd, calls, leader, phase, prompt, rejected, rounds, test, tried, usd, verdict } =
     detail
   const gain = test?.gain ?? tried.find(({ id }) => id === leader)?.gain ?? null
+  const next = status === "quiet" ? "stopped; the same command continues it" : `round ${rounds.length + 1}`
   return (
-    <div className="tiles">
-      <Tile
-        label="Verdict"
-        note={
-          verdict === null
-            ? status === "quiet"
-              ? "stopped; the same command continues it"
-              : `round ${rounds.length + 1}`
-            : because === null
-              ? null
-              : reasons[because]
-        }
-      >
-        {verdict ?? phases[phase]}
-      </Tile>
-      <Tile
-        label="Prompt in use"
-        note={prompt === tried[0].id ? "the one that was given" : "better than the one that was given"}
-      >
-        <InstructionName id={prompt} />
-      </Tile>
-      <Tile
-        label={test === null ? "Gain of the leader, points" : "Gain on held-out cases, points"}
-        note={
+    <Tiles
+      of={[
+        ["Verdict", verdict ?? phases[phase], verdict === null ? next : because && reasons[because]],
+        [
+          "Prompt in use",
+          <InstructionName id={prompt} />,
+          prompt === tried[0].id ? "the one that was given" : "better than the one that was given"
+        ],
+        [
+          test === null ? "Gain of the leader, points" : "Gain on held-out cases, points",
+          gain === null ? "–" : [points(gain.mean), " ", <InstructionName key="id" id={test?.finalist ?? leader} />],
           gain === null
             ? "the prompt that was given leads"
             : `[${points(gain.lower)}, ${points(gain.upper)}], the ${test === null ? "95" : "90"} % interval`
-        }
-      >
-        {gain === null ? "–" : points(gain.mean)} {gain !== null && <InstructionName id={test?.finalist ?? leader} />}
-      </Tile>
-      <Tile label="Calls" note={<Used share={calls / budget}>of {count(budget)}</Used>}>
-        {count(calls)}
-      </Tile>
-      <Tile
-        label="Spent"
-        note={
+        ],
+        ["Calls", count(calls), <Used share={calls / budget}>of {count(budget)}</Used>],
+        [
+          "Spent",
+          dollars(usd),
           budgetUsd === null ? "no limit in US dollars" : <Used share={usd / budgetUsd}>of {dollars(budgetUsd)}</Used>
-        }
-      >
-        {dollars(usd)}
-      </Tile>
-      <Tile label="Prompts" note={`${plural(rejected.length, "proposal")} broke a rule`}>
-        {count(tried.length)}
-      </Tile>
-    </div>
+        ],
+        ["Prompts", count(tried.length), `${plural(rejected.length, "proposal")} broke a rule`]
+      ]}
+    />
   )
 }
 

@@ -1,7 +1,7 @@
 import type * as EvolveSearchView from "@inspo/evolve/SearchView"
 import { count, inTreeOrder, inWords, percent, plural } from "@inspo/report"
 import type { SearchDetail, SearchRow } from "../../src/view/SearchRow.ts"
-import { Card, Fact, InstructionName } from "../part/Parts.tsx"
+import { Card, Facts, InstructionName, withMuted } from "../part/Parts.tsx"
 import { Tree } from "../part/Tree.tsx"
 import { WordingChoice } from "../part/Wording.tsx"
 import { type SearchRoute, searchRoutes } from "../Route.ts"
@@ -45,7 +45,7 @@ export const SearchLineage = ({ detail, route, search }: SearchLineageProps) => 
           </>
         }
       >
-        <Facts one={selected} />
+        <Facts of={factsOf(selected)} />
         <WordingChoice wording={selected.content} parent={parentOf(tried, selected)} rationale={selected.rationale} />
       </Card>
     </div>
@@ -60,28 +60,18 @@ const parentOf = (tried: SearchDetail["tried"], { parent }: EvolveSearchView.Tri
 const Standing = ({ left }: Pick<EvolveSearchView.Tried, "left">) =>
   left === null ? <span className="badge fate-alive">member</span> : <span className="badge fate-pruned">left</span>
 
-interface FactsProps {
-  readonly one: EvolveSearchView.Tried
-}
-
-const Facts = ({ one: { cases, chance, enteredAfter, gain, left, parent, score } }: FactsProps) => (
-  <dl className="facts row">
-    <Fact name="Added">
-      {parent === null ? "as the prompt to improve" : `from ${parent}, after round ${enteredAfter}`}
-    </Fact>
-    <Fact name="Mean score">
-      {percent(score)} <span className="muted">on {count(cases)} cases of the search</span>
-    </Fact>
-    {chance !== null && <Fact name="Best with probability">{percent(chance)}</Fact>}
-    {gain !== null && (
-      <Fact name="Points to the given prompt">
-        <Gain gain={gain} />
-      </Fact>
-    )}
-    {left !== null && (
-      <Fact name="Left the search">
-        after round {left.after}: {inWords(left.reason)}
-      </Fact>
-    )}
-  </dl>
-)
+const factsOf = ({
+  cases,
+  chance,
+  enteredAfter,
+  gain,
+  left,
+  parent,
+  score
+}: EvolveSearchView.Tried): React.ComponentProps<typeof Facts>["of"] => [
+  ["Added", parent === null ? "as the prompt to improve" : `from ${parent}, after round ${enteredAfter}`],
+  ["Mean score", withMuted(percent(score), `on ${count(cases)} cases of the search`)],
+  chance !== null && ["Best with probability", percent(chance)],
+  gain !== null && ["Points to the given prompt", <Gain gain={gain} />],
+  left !== null && ["Left the search", `after round ${left.after}: ${inWords(left.reason)}`]
+]
