@@ -210,36 +210,26 @@ const firstDifference = (trace: Trace, events: ReadonlyArray<RunEvent>): string 
   const traced = new Map(trace.decisions.map((decided) => [keyOf(decided), decided.ids]))
   const isTraced = (step: number, kind: Decided["kind"], ids: Decided["ids"]) =>
     Equal.equals(traced.get(keyOf({ step, kind })), ids)
-  const differences = events.flatMap((event): ReadonlyArray<string> => {
+  for (const event of events)
     switch (event._tag) {
       case "StepPlanned":
-        return Equal.equals(trace.probabilities.get(event.step), event.probabilities)
-          ? []
-          : [`the probabilities of step ${event.step}`]
-      case "Pruned":
-        return isTraced(
-          event.step,
-          "prune",
-          event.pruned.map(({ id }) => id)
-        )
-          ? []
-          : [`the prune at step ${event.step}`]
-      case "PopulationRefilled":
-        return Equal.equals(lastParents(trace, event.step), event.parents) &&
-          isTraced(
-            event.step,
-            "refill",
-            event.accepted.map(({ instruction }) => instruction.id)
-          )
-          ? []
-          : [`the evolution at step ${event.step}`]
+        if (!Equal.equals(trace.probabilities.get(event.step), event.probabilities))
+          return `the probabilities of step ${event.step}`
+        break
+      case "Pruned": {
+        const pruned = event.pruned.map(({ id }) => id)
+        if (!isTraced(event.step, "prune", pruned)) return `the prune at step ${event.step}`
+        break
+      }
+      case "PopulationRefilled": {
+        const accepted = event.accepted.map(({ instruction }) => instruction.id)
+        if (!Equal.equals(lastParents(trace, event.step), event.parents) || !isTraced(event.step, "refill", accepted))
+          return `the evolution at step ${event.step}`
+        break
+      }
       case "RunFinished":
-        return trace.decisions.some(({ ids, kind }) => kind === "best" && Equal.equals(ids, [event.best]))
-          ? []
-          : ["the best instruction"]
-      default:
-        return []
+        if (!trace.decisions.some(({ ids, kind }) => kind === "best" && Equal.equals(ids, [event.best])))
+          return "the best instruction"
     }
-  })
-  return differences[0] ?? null
+  return null
 }

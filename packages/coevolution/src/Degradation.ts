@@ -40,35 +40,26 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
   switch (event._tag) {
     case "PopulationInitialised": {
       const empty = initialSize(algorithm) - event.instructions.length
-      if (event.failure !== undefined) return [{ part: "proposer", step, count: 1, message: event.failure.message }]
-      return empty <= 0
-        ? []
-        : [
-            {
-              part: "candidates",
-              step,
-              count: empty,
-              message: `the first population holds ${event.instructions.length} of ${initialSize(algorithm)} instructions; no other text followed the rules`
-            }
-          ]
+      if (event.failure !== undefined) return fact("proposer", step, 1, event.failure.message)
+      return fact(
+        "candidates",
+        step,
+        empty,
+        `the first population holds ${event.instructions.length} of ${initialSize(algorithm)} instructions; no other text followed the rules`
+      )
     }
     case "CandidatesProposed":
-      if (event.failure !== undefined) return [{ part: "proposer", step, count: 1, message: event.failure.message }]
-      return event.candidates.length > 0 || !event.rejected.some(({ reason }) => !repetitions.has(reason))
-        ? []
-        : [
-            {
-              part: "candidates",
-              step,
-              count: 1,
-              message: `none of ${event.rejected.length} candidates followed the rules (${[...new Set(event.rejected.map(({ reason }) => reason))].join(", ")})`
-            }
-          ]
+      if (event.failure !== undefined) return fact("proposer", step, 1, event.failure.message)
+      if (event.candidates.length > 0 || event.rejected.every(({ reason }) => repetitions.has(reason))) return []
+      return fact(
+        "candidates",
+        step,
+        1,
+        `none of ${event.rejected.length} candidates followed the rules (${[...new Set(event.rejected.map(({ reason }) => reason))].join(", ")})`
+      )
     case "TrainingPlanned": {
       const { asked = 0, unread = 0 } = event.findings ?? {}
-      return unread === 0
-        ? []
-        : [{ part: "judge", step, count: unread, message: `${unread} of ${asked} verdicts could not be read` }]
+      return fact("judge", step, unread, `${unread} of ${asked} verdicts could not be read`)
     }
     case "RolloutsCollected":
       return failures("training", step, event)
@@ -91,13 +82,7 @@ const failures = (
   step: number,
   { failed }: { readonly failed?: typeof Failed.Type }
 ): ReadonlyArray<Degradation> =>
-  failed === undefined
-    ? []
-    : [
-        {
-          part,
-          step,
-          count: failed.trajectories.length,
-          message: failed.reason ?? "a tool or the reward failed; see traces.jsonl"
-        }
-      ]
+  fact(part, step, failed?.trajectories.length ?? 0, failed?.reason ?? "a tool or the reward failed; see traces.jsonl")
+
+const fact = (part: string, step: number, count: number, message: string): ReadonlyArray<Degradation> =>
+  count <= 0 ? [] : [{ part, step, count, message }]

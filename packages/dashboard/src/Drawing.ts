@@ -84,38 +84,20 @@ export const contents = (figure: Figure, plot: Plot, inking: Inking = {}): React
   const shapes = isStacked
     ? ribbons(figure, plot)
     : curves.map((line) => ({ line, shape: [band(line, figure, plot), curve(line, figure, plot)] }))
-  return h(
-    Fragment,
-    null,
-    levels.map((value) =>
-      h(
-        "g",
-        { key: value },
-        h("line", {
-          className: value === 0 && y(0) < bottom ? "grid zero" : "grid",
-          x1: left,
-          x2: right,
-          y1: y(value),
-          y2: y(value)
-        }),
-        h("text", { x: left - 7 * scale, y: y(value) + 4 * scale, textAnchor: "end" }, format(value))
-      )
-    ),
-    positions.map((position) =>
-      h(
-        "text",
-        { key: `at ${position}`, x: x(position), y: bottom + 18 * scale, textAnchor: "middle" },
-        (horizontal?.format ?? String)(position)
-      )
-    ),
-    isStacked ? null : decisions(figure, plot),
-    h(
-      "g",
-      { clipPath: inking.clip === undefined ? undefined : `url(#${inking.clip})` },
-      shapes.map(({ line, shape }) => h(Fragment, { key: line.label }, pickable(line, shape, inking)))
-    ),
-    isStacked ? decisions(figure, plot) : null
-  )
+  const grid = levels.map((value) => {
+    const className = value === 0 && y(0) < bottom ? "grid zero" : "grid"
+    const line = h("line", { className, x1: left, x2: right, y1: y(value), y2: y(value) })
+    const text = h("text", { x: left - 7 * scale, y: y(value) + 4 * scale, textAnchor: "end" }, format(value))
+    return h("g", { key: value }, line, text)
+  })
+  const ticks = positions.map((position) => {
+    const place = { key: `at ${position}`, x: x(position), y: bottom + 18 * scale, textAnchor: "middle" }
+    return h("text", place, (horizontal?.format ?? String)(position))
+  })
+  const marks = decisions(figure, plot)
+  const clipPath = inking.clip === undefined ? undefined : `url(#${inking.clip})`
+  const drawn = shapes.map(({ line, shape }) => h(Fragment, { key: line.label }, pickable(line, shape, inking)))
+  return h(Fragment, null, grid, ticks, isStacked ? null : marks, h("g", { clipPath }, drawn), isStacked ? marks : null)
 }
 
 /** A shape in the colour of its curve, dimmed while that of another instruction is picked. */
@@ -215,30 +197,20 @@ const mostBesideTitle = 70
 const lineHeight = 14
 
 /** The figure with its title and the names of its curves, for a page with the report's {@link style}. */
-export const captioned = (figure: Figure, width: number = usual.width): ReactElement =>
-  h(
-    "figure",
-    { key: figure.title, className: width === usual.width ? undefined : "wide" },
-    h(
-      "figcaption",
-      null,
-      h("b", null, figure.title),
-      figure.curves.length > 1
-        ? legend(figure, figure.steps.length - 1).map(({ instruction, label, tone, value }) =>
-            h(
-              "span",
-              {
-                key: label,
-                className: instruction === undefined ? `key ${tone}` : "key ribbon",
-                style: instruction === undefined ? undefined : instructionStyle(instruction)
-              },
-              figure.named === undefined ? label : `${label} ${(figure.format ?? axisText)(value ?? 0)}`
-            )
-          )
-        : null
-    ),
-    drawing(figure, undefined, width)
-  )
+export const captioned = (figure: Figure, width: number = usual.width): ReactElement => {
+  const { curves, format = axisText, named, steps, title } = figure
+  const keys = curves.length < 2 ? [] : legend(figure, steps.length - 1)
+  const names = keys.map(({ instruction, label, tone, value }) => {
+    const look =
+      instruction === undefined
+        ? { className: `key ${tone}` }
+        : { className: "key ribbon", style: instructionStyle(instruction) }
+    return h("span", { key: label, ...look }, named === undefined ? label : `${label} ${format(value ?? 0)}`)
+  })
+  const className = width === usual.width ? undefined : "wide"
+  const caption = h("figcaption", null, h("b", null, title), names)
+  return h("figure", { key: title, className }, caption, drawing(figure, undefined, width))
+}
 
 /** The curves that a legend names, with their values at a position; those with the highest ones if only some are named. */
 export const legend = (

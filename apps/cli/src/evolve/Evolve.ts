@@ -231,9 +231,8 @@ const graderOf = ({ jobs, proposer }: Task.Task): ReadonlyArray<string> =>
     ? [`llm-rubric: ${proposer?.text} grades, asked in inspo's words; the grader of promptfoo can give other scores.`]
     : []
 
-const noteOf = (ends: Readonly<Record<"cut" | "refused", number>>, maxTokens: number): ReadonlyArray<string> => [
-  ...(ends.cut === 0
-    ? []
-    : [`${plural(ends.cut, "answer")} cut at --max-tokens ${maxTokens}, and scored like the others.`]),
-  ...(ends.refused === 0 ? [] : [`${plural(ends.refused, "answer")} refused by the model or its provider.`])
-]
+const noteOf = ({ cut, refused }: Readonly<Record<"cut" | "refused", number>>, maxTokens: number) =>
+  [
+    cut > 0 && `${plural(cut, "answer")} cut at --max-tokens ${maxTokens}, and scored like the others.`,
+    refused > 0 && `${plural(refused, "answer")} refused by the model or its provider.`
+  ].filter((note) => note !== false)

@@ -49,7 +49,7 @@ const headLines = (
   const { budgetUsd, cases, identity, tried, usd, verdict } = view
   const gain = find(view, view.leader)?.gain?.mean ?? null
   return [
-    ...Text.paragraph(
+    ...Text.wrap(
       verdict === null
         ? `${directory}: ${
             status === "running"
@@ -57,10 +57,9 @@ const headLines = (
               : `not finished${idle === null ? "" : `, and nothing was written for ${duration(idle / 1000)}`}; the same command continues it`
           }.`
         : `${directory}: ${Conclusion.titles[verdict]}. ${Conclusion.sentence(view, tried.length - 1)}`,
-      "",
       columns
     ),
-    ...Text.paragraph(
+    ...Text.wrap(
       [
         Progress.line({ ...view, prompts: tried.length, gain }, false),
         ...(usd === 0 && budgetUsd === null
@@ -68,16 +67,14 @@ const headLines = (
           : [`${dollars(usd)} spent${budgetUsd === null ? "" : ` of ${dollars(budgetUsd)}`}`]),
         `${cases.search} cases for the search, ${cases.test} held out.`
       ].join("; "),
-      "",
       columns
     ),
-    ...Text.paragraph(
+    ...Text.wrap(
       // A digest of texts says nothing to a reader.
       Object.entries(identity)
         .filter(([, value]) => value.length < 64)
         .map(([name, value]) => `${name} ${value}`)
         .join(", "),
-      "",
       columns
     )
   ]
@@ -92,17 +89,13 @@ const promptLines = (view: SearchView, style: Reporter.Style): ReadonlyArray<str
   const other = find(view, test?.finalist ?? leader)
   return [
     "",
-    ...Text.paragraph(
-      `Prompt in use: ${prompt}${prompt === given.id ? ", the one that was given" : ""}`,
-      "",
-      style.columns
-    ),
+    ...Text.wrap(`Prompt in use: ${prompt}${prompt === given.id ? ", the one that was given" : ""}`, style.columns),
     ...(other === undefined || other.id === given.id
       ? Text.paragraph(Text.said(given.content), "    ", style.columns)
       : [
           ...(other.id === prompt
             ? []
-            : Text.paragraph(`${test === null ? "In the lead" : "Tested"}: ${other.id}`, "", style.columns)),
+            : Text.wrap(`${test === null ? "In the lead" : "Tested"}: ${other.id}`, style.columns)),
           ...changeLines(wordDiff(Text.said(given.content), Text.said(other.content)), style, "    ")
         ])
   ]
@@ -149,9 +142,8 @@ const failingLines = ({ failing, leader, prompt, verdict }: SearchView, columns:
     ? []
     : [
         "",
-        ...Text.paragraph(
+        ...Text.wrap(
           `${plural(failing.length, "answer")} under ${verdict === null ? leader : prompt} scored below 100 %:`,
-          "",
           columns
         ),
         ...failing
@@ -189,7 +181,7 @@ export const lineage = Effect.fn("Search.lineage")(function* (directory: string,
     ]),
     ...[...Map.groupBy(rejected, ({ reason }) => reason)].flatMap(([reason, own]) => [
       "",
-      ...Text.paragraph(`rejected, ${own.length} ×: ${inWords(reason)}`, "", style.columns),
+      ...Text.wrap(`rejected, ${own.length} ×: ${inWords(reason)}`, style.columns),
       ...[...new Set(own.map(({ text }) => text))].flatMap((text) => Text.paragraph(text, "    ", style.columns))
     ])
   ])

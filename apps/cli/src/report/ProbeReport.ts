@@ -176,35 +176,28 @@ export const lines = (probe: Probe, columns: number): ReadonlyArray<string> => [
 const figures = ({ failed, instructions: [seed], proposerFailure, rollouts, startShare, tokens }: Probe): string =>
   [
     `${plural(rollouts, "rollout")} and ${count(tokens)} tokens${failed === 0 ? "" : `, without ${failed} that failed`}.`,
-    ...(seed === undefined
-      ? []
-      : [`Reward under the seed: ${percent(seed.reward.share)} ${interval(seed.reward.ci95, percent)} (95 %).`]),
+    seed && `Reward under the seed: ${percent(seed.reward.share)} ${interval(seed.reward.ci95, percent)} (95 %).`,
     "A group is reached if its rewards differ, or are all 1.",
-    ...(startShare === null
-      ? []
-      : [
-          `Training starts if ${percent(startShare)} of the groups are reached: then the first third of the run reaches one with a ` +
-            "probability of 95 %."
-        ]),
-    ...(proposerFailure === null ? [] : [`The proposer wrote less than the run needs: ${proposerFailure}.`])
-  ].join(" ")
+    startShare !== null &&
+      `Training starts if ${percent(startShare)} of the groups are reached: then the first third of the run reaches one with a ` +
+        "probability of 95 %.",
+    proposerFailure !== null && `The proposer wrote less than the run needs: ${proposerFailure}.`
+  ]
+    .filter(Boolean)
+    .join(" ")
 
 const differences = ({ spread, tellsApart }: Probe): string =>
   [
-    ...(spread === null
-      ? []
-      : [
-          `Mean rewards of instructions have a standard deviation of ${percent(spread.instructions.deviation)} (p ` +
-            `${spread.instructions.p.toPrecision(2)}), those of questions ${percent(spread.questions.deviation)} (p ` +
-            `${spread.questions.p.toPrecision(2)}).`
-        ]),
-    ...(tellsApart === null
-      ? []
-      : [
-          `An instruction pays if it gains more than ${percent(tellsApart.run)}, which the run can show; this probe shows ` +
-            `${percent(tellsApart.probe)}.`
-        ])
-  ].join(" ")
+    spread !== null &&
+      `Mean rewards of instructions have a standard deviation of ${percent(spread.instructions.deviation)} (p ` +
+        `${spread.instructions.p.toPrecision(2)}), those of questions ${percent(spread.questions.deviation)} (p ` +
+        `${spread.questions.p.toPrecision(2)}).`,
+    tellsApart !== null &&
+      `An instruction pays if it gains more than ${percent(tellsApart.run)}, which the run can show; this probe shows ` +
+        `${percent(tellsApart.probe)}.`
+  ]
+    .filter(Boolean)
+    .join(" ")
 
 const conclusion = ({ possible, rolloutsNeeded, verdict }: Probe): string =>
   verdict === "undecided"

@@ -231,19 +231,16 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
       : null
   return [
     ...training(summary),
-    ...(baseline === null
-      ? []
-      : [
-          `Static baseline: the seed instruction alone, trained on ${plural(baseline.rollouts, "rollout")} where this run ` +
-            `spent ${count(summary.rollouts.train + summary.rollouts.verification)} on training and verification; ${
-              baseline.source === "run"
-                ? "trained in this run (baseline/)."
-                : "read from a results file of the same checkpoint, data, config and code."
-            }`
-        ]),
-    ...(summary.failed === undefined ? [] : [failures(summary.failed)]),
-    ...(words === null ? [] : [words])
-  ]
+    baseline !== null &&
+      `Static baseline: the seed instruction alone, trained on ${plural(baseline.rollouts, "rollout")} where this run ` +
+        `spent ${count(summary.rollouts.train + summary.rollouts.verification)} on training and verification; ${
+          baseline.source === "run"
+            ? "trained in this run (baseline/)."
+            : "read from a results file of the same checkpoint, data, config and code."
+        }`,
+    summary.failed !== undefined && failures(summary.failed),
+    words
+  ].filter((note) => note !== false && note !== null)
 }
 
 /** What failed without ending the run, a line for each part. */
@@ -255,27 +252,16 @@ const failures = ({ evaluation, train, verification }: NonNullable<Summary["fail
   "evaluation rollouts. They are left out of training, credit and every mean; traces.jsonl holds them as failed."
 
 /** How the training went and which policy it gave, where that is not simply the last one. */
-const training = ({ checkpoint, collapse, steps, validation }: Summary): ReadonlyArray<string> => [
-  ...(validation.length === 0
-    ? []
-    : [
-        `Validation (n = ${validation[0]?.n ?? 0}): ` +
-          `${validation.map(({ mean, step }) => `${percent(mean)} at step ${step}`).join(", ")}.`
-      ]),
-  ...(collapse === null
-    ? []
-    : [
-        `The training reward collapsed: its 10-step mean was ${percent(collapse.mean)} at step ${collapse.step}, below ` +
-          `${100 * Collapse.share} % of the best, ${percent(collapse.best.mean)} at step ${collapse.best.step}.`
-      ]),
-  ...(checkpoint.step === steps
-    ? []
-    : [
-        `The policy after training is that of step ${checkpoint.step}, ` +
-          (checkpoint.rule === "best"
-            ? "the best on the validation questions."
-            : "the last validated before the collapse.")
-      ])
+const training = ({ checkpoint, collapse, steps, validation }: Summary) => [
+  validation.length > 0 &&
+    `Validation (n = ${validation[0]?.n ?? 0}): ` +
+      `${validation.map(({ mean, step }) => `${percent(mean)} at step ${step}`).join(", ")}.`,
+  collapse !== null &&
+    `The training reward collapsed: its 10-step mean was ${percent(collapse.mean)} at step ${collapse.step}, below ` +
+      `${100 * Collapse.share} % of the best, ${percent(collapse.best.mean)} at step ${collapse.best.step}.`,
+  checkpoint.step !== steps &&
+    `The policy after training is that of step ${checkpoint.step}, ` +
+      (checkpoint.rule === "best" ? "the best on the validation questions." : "the last validated before the collapse.")
 ]
 
 const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [

@@ -100,10 +100,9 @@ export const lines = (
   { cells, instruction, rollouts, updates }: Internalized,
   columns: number
 ): ReadonlyArray<string> => [
-  ...Text.paragraph(
+  ...Text.wrap(
     `Trained with ${plural(updates, "update")} on ${plural(rollouts, "rewarded rollout")} under ${instruction.id} to act under the seed ` +
       "instruction alone. Mean reward on the test questions:",
-    "",
     columns
   ),
   "",

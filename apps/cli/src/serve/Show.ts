@@ -31,17 +31,16 @@ const statusLines = (
   incumbent: Population.Incumbent,
   columns: number
 ): ReadonlyArray<string> => [
-  ...Text.paragraph(
+  ...Text.wrap(
     `${name}: ${state.replace("-", " ")}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
       `${plural(leases.given, "lease")}, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
       (horizonSeconds === null ? "" : `rewards count for ${duration(horizonSeconds)}; `) +
       `${spentUsd === null ? "spending unknown, as the proposer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
-    "",
     columns
   ),
-  ...Text.paragraph(`Incumbent ${incumbent.instruction.id}: ${incumbent.why}`, "", columns),
-  ...Text.paragraph(`Next: ${next}.`, "", columns),
+  ...Text.wrap(`Incumbent ${incumbent.instruction.id}: ${incumbent.why}`, columns),
+  ...Text.wrap(`Next: ${next}.`, columns),
   "",
   ...Text.table([
     ["instruction", "standing", "share", "best", "mean", "low", "high", "to seed", "low", "high", "rewards", "missing"],

@@ -56,51 +56,34 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
   const view = overview(run, record, notes)
   const tree = lineage(record)
   const label = labels(record.names)
-  const page = h(
-    "html",
-    { lang: "en" },
-    h(
-      "head",
-      null,
-      h("meta", { charSet: "utf-8" }),
-      h("meta", { httpEquiv: "Content-Security-Policy", content: "default-src 'none'; style-src 'unsafe-inline'" }),
-      h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
-      h("title", null, `${name}: report of a run of inspo${date === null ? "" : `, ${date}`}`),
-      // The style is constant; it contains no text of a run.
-      h("style", { dangerouslySetInnerHTML: { __html: style } })
-    ),
-    h(
-      "body",
-      null,
-      h(
-        "main",
-        null,
-        h("h1", null, `Report of the run ${name}`),
-        muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
-        h("p", { className: "lead" }, summary(view, label)),
-        view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
-        whatChanged(changes(record, view), turned(record)),
-        result(view, label),
-        bestInstruction(view, label),
-        curves(record, view),
-        drawn(population(record), label),
-        lineageOfBest(tree, label),
-        everyInstruction(tree),
-        costs(cost(record, ledger, notes), view),
-        section(
-          "Reproduce",
-          h("pre", null, commands.join("\n")),
-          details(
-            "All settings",
-            table(Object.entries(view.settings), [
-              ["Setting", "", ([name]) => name],
-              ["Value", "text", ([, value]) => clip(value)]
-            ])
-          )
-        )
-      )
-    )
-  )
+  const head = [
+    h("meta", { charSet: "utf-8" }),
+    h("meta", { httpEquiv: "Content-Security-Policy", content: "default-src 'none'; style-src 'unsafe-inline'" }),
+    h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    h("title", null, `${name}: report of a run of inspo${date === null ? "" : `, ${date}`}`),
+    // The style is constant; it contains no text of a run.
+    h("style", { dangerouslySetInnerHTML: { __html: style } })
+  ]
+  const settings = table(Object.entries(view.settings), [
+    ["Setting", "", ([name]) => name],
+    ["Value", "text", ([, value]) => clip(value)]
+  ])
+  const body = [
+    h("h1", null, `Report of the run ${name}`),
+    muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
+    h("p", { className: "lead" }, summary(view, label)),
+    ...view.degraded.map((line) => h("p", null, h("strong", null, "Degraded: "), clip(line))),
+    whatChanged(changes(record, view), turned(record)),
+    result(view, label),
+    bestInstruction(view, label),
+    curves(record, view),
+    drawn(population(record), label),
+    lineageOfBest(tree, label),
+    everyInstruction(tree),
+    costs(cost(record, ledger, notes), view),
+    section("Reproduce", h("pre", null, commands.join("\n")), details("All settings", settings))
+  ]
+  const page = h("html", { lang: "en" }, h("head", null, ...head), h("body", null, h("main", null, ...body)))
   return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
 
@@ -255,23 +238,22 @@ const lineageOfBest = ({ best, evolutions, nodes }: LineageView, label: Label): 
   return section(
     `From ${label(line[0]?.id ?? "")} to ${label(best ?? "")}`,
     ...line.slice(1).map((node, index) => {
-      const parent = line[index]
+      const from = line[index]
       const evolution = node.evolution === null ? undefined : evolutions[node.evolution]
+      const critic = h(
+        "span",
+        { className: "muted" },
+        `Critique of ${plural(evolution?.failures.length ?? 0, "failure")}: `
+      )
       return h(
         "article",
         null,
-        h("h3", null, `${label(parent?.id ?? "")} → ${label(node.id ?? "")}, after step ${node.step}`),
-        evolution === undefined || evolution.critique === ""
-          ? null
-          : h(
-              "blockquote",
-              { className: "text" },
-              h("span", { className: "muted" }, `Critique of ${plural(evolution.failures.length, "failure")}: `),
-              clip(evolution.critique)
-            ),
-        diff(abridged(wordDiff(clip(parent?.text ?? ""), clip(node.text)))),
-        node.verification === null ? null : muted(verified(node.verification)),
-        node.difference === null ? null : muted(`In training: ${ofTraining(node.difference)} compared with its parent.`)
+        h("h3", null, `${label(from?.id ?? "")} → ${label(node.id ?? "")}, after step ${node.step}`),
+        (evolution?.critique ?? "") !== "" &&
+          h("blockquote", { className: "text" }, critic, clip(evolution?.critique ?? "")),
+        diff(abridged(wordDiff(clip(from?.text ?? ""), clip(node.text)))),
+        node.verification && muted(verified(node.verification)),
+        node.difference && muted(`In training: ${ofTraining(node.difference)} compared with its parent.`)
       )
     })
   )
@@ -351,42 +333,21 @@ const table = <Row>(
   rows: ReadonlyArray<Row>,
   columns: ReadonlyArray<Column<Row>>,
   { caption, isHeadline }: { readonly caption?: string; readonly isHeadline?: (row: Row) => boolean } = {}
-): ReactElement =>
-  h(
-    "div",
-    { className: "scroll" },
-    h(
-      "table",
-      null,
-      caption === undefined ? null : h("caption", null, caption),
-      h(
-        "thead",
-        null,
-        h(
-          "tr",
-          null,
-          ...columns.map(([title, kind]) =>
-            h("th", { scope: "col", className: kind === "num" ? "num" : undefined }, title)
-          )
-        )
-      ),
-      h(
-        "tbody",
-        null,
-        ...rows.map((row) =>
-          h(
-            "tr",
-            { className: isHeadline?.(row) === true ? "headline" : undefined },
-            ...columns.map(([, className, cell], place) =>
-              place === 0
-                ? h("th", { scope: "row" }, cell(row))
-                : h("td", { className: className || undefined }, cell(row))
-            )
-          )
-        )
-      )
-    )
+): ReactElement => {
+  const titles = columns.map(([title, kind]) =>
+    h("th", { scope: "col", className: kind === "num" ? "num" : undefined }, title)
   )
+  const cells = (row: Row) =>
+    columns.map(([, className, cell], place) =>
+      place === 0 ? h("th", { scope: "row" }, cell(row)) : h("td", { className: className || undefined }, cell(row))
+    )
+  const lines = rows.map((row) =>
+    h("tr", { className: isHeadline?.(row) === true ? "headline" : undefined }, ...cells(row))
+  )
+  const top = caption === undefined ? null : h("caption", null, caption)
+  const head = h("thead", null, h("tr", null, ...titles))
+  return h("div", { className: "scroll" }, h("table", null, top, head, h("tbody", null, ...lines)))
+}
 
 const diff = (pieces: ReadonlyArray<Piece>): ReactElement =>
   h(

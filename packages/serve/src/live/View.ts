@@ -283,33 +283,24 @@ const needs = (shown: Snapshot): ReadonlyArray<string> => {
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   return [
     waiting(shown.waitsFor, candidates, cohorts),
-    ...(ahead === null || ahead.rewardsNeeded === null
-      ? []
-      : [`about ${rounded(ahead.rewardsNeeded)} more rewards until ${ahead.id} is known to be better than the seed`]),
+    ahead !== null &&
+      ahead.rewardsNeeded !== null &&
+      `about ${rounded(ahead.rewardsNeeded)} more rewards until ${ahead.id} is known to be better than the seed`,
     ...missingRewardsForbid.map(
       ({ better, worse }) =>
         `cannot decide between ${better} and ${worse}, because too many of their rewards are missing for any further cohort to decide it`
     ),
-    ...(missingRewardsDiffer === null
-      ? []
-      : [
-          `warning: rewards are missing for ${percent(missingRewardsDiffer.more.share)} of the samples of ${missingRewardsDiffer.more.id} and ` +
-            `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so their comparison depends on how a missing reward counts`
-        ]),
-    ...(failuresDiffer === null
-      ? []
-      : [
-          `warning: the environment failed for ${percent(failuresDiffer.more.share)} of the samples of ${failuresDiffer.more.id} and ` +
-            `for ${percent(failuresDiffer.less.share)} of ${failuresDiffer.less.id}. Nothing is decided while these differ, since the samples that are left may be the easier ones: ` +
-            `find out whether ${failuresDiffer.more.id} causes the failures`
-        ]),
-    ...(acrossCohorts === 0
-      ? []
-      : [
-          `${acrossCohorts} cohorts with one instruction each were compared with their neighbours, which assumes that the policy hardly changes in between`
-        ]),
-    ...(repeatsQuestions ? ["questions are asked again in later cohorts, so the risk is not guaranteed"] : [])
-  ]
+    missingRewardsDiffer !== null &&
+      `warning: rewards are missing for ${percent(missingRewardsDiffer.more.share)} of the samples of ${missingRewardsDiffer.more.id} and ` +
+        `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so their comparison depends on how a missing reward counts`,
+    failuresDiffer !== null &&
+      `warning: the environment failed for ${percent(failuresDiffer.more.share)} of the samples of ${failuresDiffer.more.id} and ` +
+        `for ${percent(failuresDiffer.less.share)} of ${failuresDiffer.less.id}. Nothing is decided while these differ, since the samples that are left may be the easier ones: ` +
+        `find out whether ${failuresDiffer.more.id} causes the failures`,
+    acrossCohorts !== 0 &&
+      `${acrossCohorts} cohorts with one instruction each were compared with their neighbours, which assumes that the policy hardly changes in between`,
+    repeatsQuestions && "questions are asked again in later cohorts, so the risk is not guaranteed"
+  ].filter((sentence) => sentence !== false)
 }
 
 /** The assumption of an operator that results rest on. */
