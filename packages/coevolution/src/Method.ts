@@ -61,10 +61,7 @@ const toolFree = (algorithm: Algorithm): Algorithm => ({
 /** Maximum likelihood of rewarded texts, without a KL or entropy term. */
 const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["control"]["demonstrations"]): Algorithm => ({
   ...algorithm,
-  train: {
-    ...algorithm.train,
-    ...likelihoodOf
-  },
+  train: { ...algorithm.train, ...likelihoodOf },
   control: { ...algorithm.control, demonstrations }
 })
 

@@ -46,9 +46,7 @@ export const make = Effect.fnUntraced(function* (
     yield* hold
     const [trained, collected] = yield* Effect.all(
       [Effect.result(train(update)), Effect.result(collect(ahead, "now"))],
-      {
-        concurrency: 2
-      }
+      { concurrency: 2 }
     )
     // The rollouts are on record, and the event of the next command has them.
     yield* Effect.fromResult(collected)

@@ -10,25 +10,13 @@ export const robust: Algorithm = {
   randomSeed: 1,
   data: {
     mix: null,
-    world: {
-      randomSeed: null,
-      questions: 1000
-    }
+    world: { randomSeed: null, questions: 1000 }
   },
   seedInstruction: ClauseBank.seedInstruction,
   variants: [],
   selection: Rules.sets.evidence,
-  population: {
-    size: 7,
-    parents: 1
-  },
-  schedule: {
-    steps: 300,
-    pruneEvery: 5,
-    evolveEvery: 15,
-    evolveUntil: 150,
-    searchEvery: 1
-  },
+  population: { size: 7, parents: 1 },
+  schedule: { steps: 300, pruneEvery: 5, evolveEvery: 15, evolveUntil: 150, searchEvery: 1 },
   proposer: {
     kind: { name: "reflection", prompt: null },
     candidates: 6,
@@ -67,17 +55,9 @@ export const robust: Algorithm = {
     kl: { name: "loss", coefficient: 0.001 },
     entropy: 0
   },
-  evaluation: {
-    questions: 500,
-    every: 100,
-    select: "before-collapse"
-  },
+  evaluation: { questions: 500, every: 100, select: "before-collapse" },
   checkpoint: { every: 1, keep: 2 },
-  engine: {
-    date: null,
-    contextLength: null,
-    loraRank: null
-  },
+  engine: { date: null, contextLength: null, loraRank: null },
   control: { permuteCredit: false, clauses: null, policyFirst: null, demonstrations: null }
 }
 

@@ -15,10 +15,7 @@ export type TrajectoryId = typeof TrajectoryId.Type
  * What the policy did in one turn. `kind` is `answer`, `invalid`, or the name of the tool that was called, such as
  * `search`; `content` is the answer, empty, or the input of the tool.
  */
-export const Action = Schema.Struct({
-  kind: Schema.NonEmptyString,
-  content: Schema.String
-})
+export const Action = Schema.Struct({ kind: Schema.NonEmptyString, content: Schema.String })
 export interface Action extends Schema.Schema.Type<typeof Action> {}
 
 /**

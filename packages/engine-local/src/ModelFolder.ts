@@ -8,10 +8,7 @@ import * as Checkpoint from "./Checkpoint.ts"
 import { ModelConfig } from "./model/ModelConfig.ts"
 
 /** What `config.json` of a model folder holds. */
-export const ModelDescription = Schema.Struct({
-  name: Schema.NonEmptyString,
-  model: ModelConfig
-})
+export const ModelDescription = Schema.Struct({ name: Schema.NonEmptyString, model: ModelConfig })
 export interface ModelDescription extends Schema.Schema.Type<typeof ModelDescription> {}
 
 /** A model as a folder holds it; `fingerprint` hashes weights and tokenizer. */

@@ -166,10 +166,7 @@ export const TrainMetrics = Schema.Struct({
 export interface TrainMetrics extends Schema.Schema.Type<typeof TrainMetrics> {}
 
 /** A saved policy: its reference and, if the engine knows it, the hash of its weights. */
-export const CheckpointRef = Schema.Struct({
-  uri: Schema.NonEmptyString,
-  hash: Schema.String
-})
+export const CheckpointRef = Schema.Struct({ uri: Schema.NonEmptyString, hash: Schema.String })
 export interface CheckpointRef extends Schema.Schema.Type<typeof CheckpointRef> {}
 
 /**

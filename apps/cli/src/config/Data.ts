@@ -93,20 +93,12 @@ const split = (questions: ReadonlyArray<SearchR1.FileQuestion>) => {
     test = [],
     train = [],
     validation = []
-  } = {
-    train: named.get("train"),
-    validation: named.get("validation"),
-    test: named.get("test")
-  }
+  } = { train: named.get("train"), validation: named.get("validation"), test: named.get("test") }
   if (train.length > 0 && test.length > 0) return { train, validation, test }
   if (train.length > 0 && validation.length > 0) return { train, validation: [], test: validation }
   return SearchR1.split(
     questions.map((question) => Struct.omit(question, ["split"])),
-    {
-      train: 1 - validationShare - testShare,
-      validation: validationShare,
-      test: testShare
-    }
+    { train: 1 - validationShare - testShare, validation: validationShare, test: testShare }
   )
 }
 

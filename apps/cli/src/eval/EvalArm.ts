@@ -107,15 +107,8 @@ export const answer = Effect.fn("EvalArm.answer")(function* (
 const shipped = Effect.fnUntraced(function* ({ policy, preset, set }: Wanted) {
   const config = yield* fromInput({ preset, file: Option.none(), set, seed: Option.none() })
   const loaded = yield* loadData(config)
-  return {
-    runDir: null,
-    policy,
-    step: 0,
-    instruction: given(config.seedInstruction),
-    config,
-    checkpoint: null,
-    loaded
-  }
+  const instruction = given(config.seedInstruction)
+  return { runDir: null, policy, step: 0, instruction, config, checkpoint: null, loaded }
 })
 
 const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy, set }: Wanted) {

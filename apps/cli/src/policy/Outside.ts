@@ -38,9 +38,4 @@ const local = { port: 0, host: "127.0.0.1", apiKeyEnv: Option.none() }
 const maxBodyBytes = 64 * 2 ** 20
 
 const refused = (program: string, remedy = "Name a program, an address or a function.") =>
-  new ConfigError({
-    field: "rollout.agent.program",
-    value: program,
-    expected: forms,
-    remedy
-  })
+  new ConfigError({ field: "rollout.agent.program", value: program, expected: forms, remedy })

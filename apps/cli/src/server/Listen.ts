@@ -51,11 +51,7 @@ export const listen = Effect.fnUntraced(function* <E, R>(
   const names = Option.isNone(apiKeyEnv) && loopback.has(host) ? [] : "any"
   const server = HttpRouter.serve(
     Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, proxies, ...guarded })),
-    {
-      disableLogger: true,
-      disableListenLog: true,
-      routerConfig
-    }
+    { disableLogger: true, disableListenLog: true, routerConfig }
   )
   const context = yield* server.pipe(
     Layer.provideMerge(

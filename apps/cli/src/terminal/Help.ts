@@ -14,31 +14,20 @@ export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): R
   const isRoot = (doc.commandPath?.length ?? 1) <= 1
   const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
     lines.length === 0 ? [] : ["", canColor ? styleText("bold", title, { validateStream: false }) : title, ...lines]
+  const list = (title: string, rows: Parameters<typeof Text.rows>[0]) => section(title, Text.rows(rows, columns))
   return [
     ...description(doc.description, columns),
     "",
     `Usage: ${doc.usage}`,
     ...subcommands.flatMap(({ commands, group }) =>
-      section(
+      list(
         group ?? "Verbs",
-        Text.rows(
-          commands.map((one) => [one.name.padEnd(widestVerb), one.shortDescription ?? one.description]),
-          columns
-        )
+        commands.map((one) => [one.name.padEnd(widestVerb), one.shortDescription ?? one.description])
       )
     ),
-    ...section(
-      "Arguments",
-      Text.rows(
-        args.map((one) => [
-          `${one.name}${one.variadic ? "…" : ""}`,
-          `${described(one)}${one.required ? "" : " (optional)"}`
-        ]),
-        columns
-      )
-    ),
-    ...section("Flags", Text.rows(flags.map(flagRow), columns)),
-    ...(isRoot ? section("Flags of every verb", Text.rows(globalFlags.map(flagRow), columns)) : []),
+    ...list("Arguments", args.map(argumentRow)),
+    ...list("Flags", flags.map(flagRow)),
+    ...(isRoot ? list("Flags of every verb", globalFlags.map(flagRow)) : []),
     ...section(
       "Examples",
       examples.flatMap(({ command, description }) => [`  # ${description ?? ""}`, `  ${command}`])
@@ -58,6 +47,11 @@ const description = (text: string, columns: number): ReadonlyArray<string> =>
 
 const described = ({ description }: { readonly description: Option.Option<string> }): string =>
   Option.getOrElse(description, () => "")
+
+const argumentRow = (one: HelpDoc.ArgDoc): readonly [string, string] => [
+  `${one.name}${one.variadic ? "…" : ""}`,
+  `${described(one)}${one.required ? "" : " (optional)"}`
+]
 
 const flagRow = (flag: HelpDoc.FlagDoc): readonly [string, string] => [
   `${[`--${flag.name}`, ...flag.aliases].join(", ")}${flag.type === "boolean" ? "" : ` ${flag.type}`}`,

@@ -21,10 +21,7 @@ export const ofMissingRewards = (state: State): Difference | null =>
   differing(
     state,
     state.settings.selection.risk / state.learning.population.members.length,
-    ({ reported, samples }) => ({
-      count: Math.max(0, samples - reported),
-      all: samples
-    })
+    ({ reported, samples }) => ({ count: Math.max(0, samples - reported), all: samples })
   )
 
 /** Of samples whose environment failed; null where they do not differ beyond chance. */
