@@ -33,9 +33,6 @@ describe("an application with OpenFeature and an evaluator with OpenTelemetry", 
       ...protocol
     }
     await run(process.execPath, ["--import", pathToFileURL(setup).href, at("programs/conversations.ts")], { env })
-    assert.deepStrictEqual(await Served.outcome(served), {
-      incumbent: Served.good,
-      leases: { given: 400, open: 0, overdue: 0, lost: 0 }
-    })
+    assert.deepStrictEqual(await Served.outcome(served), Served.learned)
   })
 })

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { endAll, inspoServer } from "../cli/Inspo.ts"
 import { blocksOf } from "../docs-examples/support/Documents.ts"
 
-export const good = "Ask which order it is about."
+const good = "Ask which order it is about."
 const seed = "Answer the customer."
 
 export interface Served {
@@ -39,6 +39,9 @@ export const outcome = async ({ url }: Served) => {
   const { incumbent, leases, members } = Schema.decodeUnknownSync(Population.Population)(await answer.json())
   return { incumbent: members.find(({ id }) => id === incumbent)?.wording, leases }
 }
+
+/** What 400 rewarded conversations come to. */
+export const learned = { incumbent: good, leases: { given: 400, open: 0, overdue: 0, lost: 0 } }
 
 /** The configuration that the page shows in a language, for a server. */
 export const configuration = (language: string, { url }: Served): string =>
