@@ -21,7 +21,7 @@ const kills = Number(process.env["INSPO_SERVE_KILLS"] ?? 0)
 /** Time without an active server, in milliseconds, that is allowed. */
 const longestGap = 5000
 
-const programs = ["serveClient.ts", "serveClient.ts", "serve_client.py"] as const
+const programs = ["serveClient.ts", "serveClient.ts", "serve_client.py", "flagClient.ts"] as const
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
 const python = fileURLToPath(new URL("../../clients/python/src", import.meta.url))
