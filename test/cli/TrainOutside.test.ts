@@ -1,6 +1,7 @@
 /** @module-tag runs */
-import { spawnSync } from "node:child_process"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
+import { createServer } from "node:net"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,18 +10,21 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { blocksOf } from "../docs-examples/support/Documents.ts"
 import { assertToldInOneParagraph, endAll, inspo, inspoServer, sets, start, testTimeout } from "./Inspo.ts"
 
-const program = blocksOf("docs/how-to/train-your-agent.md").find(({ language }) => language === "python")
+const programs = blocksOf("docs/how-to/train-your-agent.md").filter(({ language }) => language === "python")
 const hasPython = spawnSync("python3", ["--version"]).status === 0
 
 let cwd = ""
 let agent = ""
+let retriever = ""
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-train-outside-"))
-  await writeFile(join(cwd, "search_agent.py"), program?.code ?? "")
+  for (const [index, name] of ["search_agent.py", "worker.py"].entries())
+    await writeFile(join(cwd, name), programs[index]?.code ?? "")
   const world = await inspo(["data", "world", ...tiny, "--out", "world"], { cwd })
   assert.strictEqual(world.code, 0, world.stderr)
   const { ready } = await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })
-  agent = `python3 search_agent.py ${/http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""}`
+  retriever = /http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""
+  agent = `python3 search_agent.py ${retriever}`
 }, testTimeout)
 afterAll(async () => {
   endAll()
@@ -40,6 +44,33 @@ const flags = (out: string, ...settings: ReadonlyArray<string>) => [
 ]
 const traces = async (out: string) =>
   (await readFile(join(cwd, out, "traces.jsonl"), "utf8")).trim().split("\n").toSorted()
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+/** A worker that is started again whenever it ends, as containers are. */
+const working = (gateway: string) => {
+  let isOver = false
+  let child: ChildProcess | null = null
+  const begin = () => {
+    child = spawn("python3", ["worker.py", retriever, gateway], { cwd, stdio: "ignore" })
+    child.on("close", () => {
+      if (!isOver) setTimeout(begin, 100)
+    })
+  }
+  begin()
+  const kill = () => child?.kill("SIGKILL")
+  const end = () => {
+    isOver = true
+    kill()
+  }
+  return { kill, end }
+}
+
 const decodeTrace = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ finishReason: Schema.String, toolCalls: Schema.Int, reward: Schema.Finite }))
 )
@@ -66,6 +97,33 @@ describe.skipIf(!hasPython)(`inspo run --agent ${hasPython ? "" : "(skipped with
       const resumed = await inspo(["resume", "killed"], { cwd })
       assert.strictEqual(resumed.code, 0, resumed.stderr)
       assert.deepStrictEqual(await traces("killed"), await traces("whole"))
+    }
+  )
+
+  it(
+    "workers elsewhere give the same rollouts, whatever is killed while they play",
+    { timeout: 2 * testTimeout },
+    async () => {
+      const port = await freePort()
+      const workers = Array.from({ length: 3 }, () => working(`http://127.0.0.1:${port}`))
+      agent = `:${port}`
+      let command = flags("workers", "rollout.agent.name=outside", "rollout.agent.timeout=20")
+      for (const step of [1, 2, 3]) {
+        const child = start(command, cwd)
+        let shown = ""
+        child.stdout.on("data", (chunk: Buffer) => {
+          shown += chunk.toString()
+          if (!shown.includes(`step ${step}/4`)) return
+          workers[step % 3]?.kill()
+          child.kill("SIGKILL")
+        })
+        await once(child, "close")
+        command = ["resume", "workers"]
+      }
+      const resumed = await inspo(command, { cwd })
+      for (const { end } of workers) end()
+      assert.strictEqual(resumed.code, 0, resumed.stderr)
+      assert.deepStrictEqual(await traces("workers"), await traces("whole"))
     }
   )
 

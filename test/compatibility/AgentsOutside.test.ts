@@ -113,7 +113,7 @@ describe.skipIf(Foreign.problem !== null)("agents of foreign frameworks", { time
         Foreign.record({
           software,
           package: name,
-          what: "`inspo run --agent`: its calls of tools, whole and streamed, are recorded as they were sampled"
+          what: "`inspo run --agent`: exact tokens, whole and streamed"
         })
       }).pipe(Effect.provide(NodeServices.layer))
     )

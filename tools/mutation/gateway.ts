@@ -5,6 +5,7 @@ const context = inFile("packages/gateway/src/Context.ts")
 const segments = inFile("packages/gateway/src/Segments.ts")
 const gateway = inFile("packages/gateway/src/Gateway.ts")
 const rollout = inFile("packages/gateway/src/GatewayRollout.ts")
+const workers = inFile("packages/gateway/src/Workers.ts")
 const openAi = inFile("packages/gateway/src/wires/OpenAi.ts")
 const anthropic = inFile("packages/gateway/src/wires/Anthropic.ts")
 
@@ -27,6 +28,13 @@ export const ofGateway: ReadonlyArray<Mutation> = [
   gateway("/${times}`", "`", "a repeated call gets the same draw"),
   rollout("recording.transcript.length === 0", "false", "an agent that does not ask the model gets a reward"),
   rollout("return limit === null ? failed", "return true ? failed", "a limit of the run is a failure of its agent"),
+  rollout(
+    "status === lost && attempt === 0",
+    "status === lost && attempt < 0",
+    "an episode whose worker is lost is not played again"
+  ),
+  workers("open.delete(nameOf(path))", "true", "an episode that is over takes another reward"),
+  workers('{ output: "" }', "{}", "a score without an output is no reward"),
   openAi('request.tool_choice === "none" ? [] : ', "", "tools are offered that may not be called"),
   anthropic("    ...results,\n", "", "results of tools are left out")
 ]

@@ -55,6 +55,7 @@ export const of = (
 export class Answers {
   readonly all: Array<Answer> = []
   private readonly byMessage = new Map<string, Array<Answer>>()
+  private readonly encoded = new Map<string, ReadonlyArray<number>>()
 
   add(answer: Answer): void {
     this.all.push(answer)
@@ -66,6 +67,15 @@ export class Answers {
     const equal = this.byMessage.get(key)
     if (equal === undefined) this.byMessage.set(key, [answer])
     else equal.push(answer)
+  }
+
+  /** The tokens of a text between answers, which comes again with each call of a conversation. */
+  encode(text: string, { encode }: Tokenizer): ReadonlyArray<number> {
+    const known = this.encoded.get(text)
+    if (known !== undefined) return known
+    const tokens = encode(text)
+    this.encoded.set(text, tokens)
+    return tokens
   }
 
   /** More than the rank of each answer so far. */
@@ -87,7 +97,8 @@ export const tokensOf = (context: Context): ReadonlyArray<number> => {
     parts.push(at.observed)
     if (at.parent !== null) parts.push(at.parent.tokens)
   }
-  return parts.toReversed().flat()
+  // Much faster than `flat`.
+  return Arr.empty<number>().concat(...parts.toReversed())
 }
 
 export const isSame = (one: Context, other: Context): boolean =>
@@ -111,7 +122,7 @@ const rendered = (
   if (!isWhole) return { parent: null, observed: tokenizer.encode(render(messages)) }
   const end = tokenizer.decode([tokenizer.endOfSequence])
   let parent: Answer | null = null
-  let observed = [...tokenizer.encode(first)]
+  let observed = [...answers.encode(first, tokenizer)]
   for (const [index, text = ""] of Arr.chunksOf(parts, 2)) {
     const found: ReadonlyArray<Answer> = known[Number(index)] ?? []
     const context: Context = { parent, observed }
@@ -120,7 +131,7 @@ const rendered = (
     if (answer === undefined) continue
     const rest =
       answer.tokens.at(-1) === tokenizer.endOfSequence && text.startsWith(end) ? text.slice(end.length) : text
-    const after = tokenizer.encode(rest)
+    const after = answers.encode(rest, tokenizer)
     if (exact === undefined) observed = observed.concat(answer.tokens, after)
     else {
       parent = exact

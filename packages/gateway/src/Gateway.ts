@@ -11,7 +11,7 @@ import {
 } from "@inspo/engine"
 import { OpenAiRefusal } from "@inspo/http/server"
 import { ActionParser, type Transcription } from "@inspo/rollout"
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import type { Answered, ChatCall, Choice } from "./ChatCall.ts"
 import { Answers, of, type Opened, tokensOf } from "./Context.ts"
@@ -95,6 +95,8 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
   const stops = Stops.make(engine)
   const plan = planning(engine, stops, options)
   const record = recording(engine, stops)
+  // Of an agent that a killed process left, no call reaches an episode of this one.
+  const process = randomUUID().slice(0, 8)
   let opened = 0
   return Gateway.of({
     model: profile.model,
@@ -109,7 +111,7 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
     }),
     open: (episode) =>
       Effect.suspend(() => {
-        const name = String(opened++)
+        const name = `${process}-${opened++}`
         const restart = Effect.sync(() => {
           states.set(name, { episode, answers: new Answers(), asked: new Map(), calls: 0, limit: null })
         })
@@ -164,7 +166,7 @@ const planning = ({ profile, tokenizer }: Engine.Interface, stops: StopTexts, op
       const expected = `expected at most ${Math.min(most, profile.contextLength - 1)}`
       return limited("context_length_exceeded", `the messages have ${prompt.length} tokens, ${expected}`)
     }
-    const key = createHash("sha256").update(Uint32Array.from(prompt)).digest("hex").slice(0, 16)
+    const key = createHash("sha256").update(new Uint32Array(prompt)).digest("hex").slice(0, 16)
     const times = state.asked.get(key) ?? 0
     state.asked.set(key, times + 1)
     const request = {

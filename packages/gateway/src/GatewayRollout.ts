@@ -14,6 +14,7 @@ import { Effect, Layer, Queue, Ref, Result } from "effect"
 import { OutsideAgent } from "@inspo/outside"
 import { Gateway, type Recorded } from "./Gateway.ts"
 import { pathOf } from "./routes.ts"
+import { lost } from "./Workers.ts"
 
 /** `url` is where the gateway listens; `agent` says what a run has to know of the player. */
 export interface GatewayRolloutOptions {
@@ -37,32 +38,35 @@ const make = Effect.fnUntraced(function* ({ agent, player, url }: GatewayRollout
   const { profile, tokenizer } = yield* Engine
   const reward = yield* Reward
 
-  /** Plays an episode to its end. */
-  const play = Effect.fnUntraced(function* (episode: Episode) {
-    const { instruction, question } = episode
-    const { close, name, restart } = yield* gateway.open({ seed: episode.seed, instruction })
-    const call = {
-      id: episode.id,
-      prompt: instruction.text,
-      case: caseOf(question),
-      baseUrl: `${url}${pathOf(name)}`,
-      model: gateway.model,
-      attempt: 0
+  /** Plays an episode to its end; where its player was lost, once more under another name, so that a late player changes nothing. */
+  const play: (episode: Episode, attempt?: number) => Effect.Effect<Played, RolloutError> = Effect.fnUntraced(
+    function* (episode: Episode, attempt = 0) {
+      const { instruction, question } = episode
+      const { close, name, restart } = yield* gateway.open({ seed: episode.seed, instruction })
+      const call = {
+        id: attempt === 0 ? episode.id : `${episode.id} again`,
+        prompt: instruction.text,
+        case: caseOf(question),
+        baseUrl: `${url}${pathOf(name)}`,
+        model: gateway.model,
+        attempt
+      }
+      const played = yield* player.ask(call, restart).pipe(
+        Effect.result,
+        Effect.onInterrupt(() => close)
+      )
+      const recorded = yield* close
+      if (Result.isFailure(played) && played.failure.status === lost && attempt === 0) return yield* play(episode, 1)
+      if (Result.isFailure(played) && isUseless(played.failure) && recorded.limit === null)
+        return yield* new RolloutError({
+          field: "rollout.agent",
+          value: player.name,
+          expected: "an agent that can be asked",
+          remedy: played.failure.message
+        })
+      return { played, recorded }
     }
-    const played = yield* player.ask(call, restart).pipe(
-      Effect.result,
-      Effect.onInterrupt(() => close)
-    )
-    const recorded = yield* close
-    if (Result.isFailure(played) && isUseless(played.failure) && recorded.limit === null)
-      return yield* new RolloutError({
-        field: "rollout.agent",
-        value: player.name,
-        expected: "an agent that can be asked",
-        remedy: played.failure.message
-      })
-    return { played, recorded }
-  })
+  )
 
   /** The score of an episode: its player's own, or that of its output. */
   const scoring = (played: Result.Result<OutsideAgent.Reply, OutsideAgent.OutsideFailed>) => {
@@ -106,6 +110,12 @@ const make = Effect.fnUntraced(function* ({ agent, player, url }: GatewayRollout
   return Rollout.of({ agent, collect })
 })
 
+/** What came of an episode, and what was recorded of it. */
+interface Played {
+  readonly played: Result.Result<OutsideAgent.Reply, OutsideAgent.OutsideFailed>
+  readonly recorded: Recorded
+}
+
 /** Why an episode is over. */
 const endOf = (
   played: Result.Result<OutsideAgent.Reply, OutsideAgent.OutsideFailed>,
@@ -118,7 +128,8 @@ const endOf = (
     : { _tag: "End", reason: "answered" }
 }
 
-const isUseless = ({ status }: OutsideAgent.OutsideFailed): boolean => status !== null && status >= 400 && status < 500
+const isUseless = ({ status }: OutsideAgent.OutsideFailed): boolean =>
+  status !== null && status >= 400 && status < 500 && status !== lost
 
 /** What a player may know of a question: all but its answers. */
 const caseOf = ({ conversation, id, question }: Episode["question"]): OutsideAgent.Call["case"] => ({

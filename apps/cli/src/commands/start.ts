@@ -93,7 +93,7 @@ export const run = Command.make(
     agent: flags.optionalText(
       "agent",
       "AGENT",
-      "Agent that plays the episodes instead of rollout.agent: a program such as `python agent.py`, an address or ./agent.ts#run"
+      "Agent that plays the episodes instead of rollout.agent: a program such as `python agent.py`, an address, ./agent.ts#run, or :PORT for workers"
     ),
     set: flags.set,
     ablate: flags.ablate,

@@ -7,7 +7,7 @@ type Parameters = NonNullable<Agent["outside"]>
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
 /**
- * The agent `outside`: a program, an address or a function plays each episode, and asks the policy at a base URL that it is given. Its
+ * The agent `outside`: a program, an address, a function or workers play each episode, and asks the policy at a base URL that it is given. Its
  * limit of calls is `maxTurns` and one more.
  */
 export const agent: AgentKind<"outside", { program: string | null; workers: number; timeout: number }, Parameters> = {
