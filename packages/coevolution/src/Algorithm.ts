@@ -87,9 +87,7 @@ const RewardConfig = Schema.Struct({
   })
 })
 
-const RetrievalConfig = Schema.Struct({
-  topK: PositiveInt.annotate({ description: "Passages per search" })
-})
+const RetrievalConfig = Schema.Struct({ topK: PositiveInt.annotate({ description: "Passages per search" }) })
 
 const Staleness = Schema.Literals([0, 1])
 

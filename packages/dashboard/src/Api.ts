@@ -69,7 +69,6 @@ export class NotSaved extends Schema.TaggedError<NotSaved>()(
 
 /** The overview of a run with its annotation. */
 export const AnnotatedOverview = Schema.Struct({ ...OverviewView.fields, annotation: AnnotationView })
-export interface AnnotatedOverview extends Schema.Schema.Type<typeof AnnotatedOverview> {}
 
 const run = { run: RunId }
 const error = [NotFound, Unreadable]

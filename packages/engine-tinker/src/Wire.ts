@@ -261,10 +261,7 @@ export const Failed = Schema.Struct({ error: Schema.String, category: maybe(Sche
 export const CancelFutureRequest = Schema.Struct({ request_id: Schema.NonEmptyString })
 
 /** `detail` and `reason` are for the client's own records. */
-export const FinishSessionRequest = Schema.Struct({
-  reason: maybe(Schema.Unknown),
-  detail: maybe(Schema.String)
-})
+export const FinishSessionRequest = Schema.Struct({ reason: maybe(Schema.Unknown), detail: maybe(Schema.String) })
 
 export const WeightsInfoRequest = Schema.Struct({ tinker_path: Schema.String })
 /** How a server explains a status that is not 200. */

@@ -142,13 +142,7 @@ const judge = (
     }
   )
   const progress = { round, places: placesFor(context, state, evolution), verified: [...verified, ...verdicts] }
-  return {
-    _tag: "CandidatesJudged",
-    step,
-    round,
-    verdicts,
-    again: strategies.verification.needsRound(progress)
-  }
+  return { _tag: "CandidatesJudged", step, round, verdicts, again: strategies.verification.needsRound(progress) }
 }
 
 /** Members that stay whatever the scores of candidates. */

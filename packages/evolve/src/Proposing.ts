@@ -103,12 +103,7 @@ export const propose = Effect.fn("Proposing.propose")(function* (
   })
   const proposer = yield* Proposer
   const found = yield* Effect.result(
-    proposer.propose({
-      ...request,
-      seed: state.setup.randomSeed,
-      stream: ["proposal", step],
-      makeCall
-    })
+    proposer.propose({ ...request, seed: state.setup.randomSeed, stream: ["proposal", step], makeCall })
   )
   if (found._tag === "Failure") {
     if (found.failure instanceof FileFailed || state.prompts.length === 1) return yield* found.failure

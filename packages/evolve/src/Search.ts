@@ -279,11 +279,7 @@ const mostGone = 16
 
 const evolved = (state: State, event: Evolution.EvolutionEvent): State => {
   const evolution = Evolution.rest(Evolution.apply(schedule(state), state.evolution, event))
-  const after = {
-    ...state,
-    evolution,
-    evolvedAt: event._tag === "ParentsChosen" ? state.made : state.evolvedAt
-  }
+  const after = { ...state, evolution, evolvedAt: event._tag === "ParentsChosen" ? state.made : state.evolvedAt }
   if (event._tag !== "PopulationRefilled" || event.accepted.length === 0) return after
   const batch = event.accepted.map(({ instruction }) => instruction)
   const answered = (parent: Instruction.InstructionId | null) =>
@@ -386,12 +382,7 @@ const planned = (
   step: number,
   kind: EventOf<"RoundPlanned">["kind"],
   asks: ReadonlyArray<Ask>
-): EventOf<"RoundPlanned"> => ({
-  _tag: "RoundPlanned",
-  step,
-  kind,
-  asks
-})
+): EventOf<"RoundPlanned"> => ({ _tag: "RoundPlanned", step, kind, asks })
 
 /** The first cases that a prompt can still be asked, in the order of all, at most so many. */
 const queue = (

@@ -75,12 +75,7 @@ export const SearchView = Schema.Struct({
   leader: Instruction.InstructionId,
   /** The comparison on held-out cases, with a 90 % interval; null if it was not made yet, or not needed. `original` is a mean score. */
   test: Schema.NullOr(
-    Schema.Struct({
-      finalist: Instruction.InstructionId,
-      gain: Gain,
-      original: Schema.Finite,
-      cases: Count
-    })
+    Schema.Struct({ finalist: Instruction.InstructionId, gain: Gain, original: Schema.Finite, cases: Count })
   ),
   /**
    * Protected cases that the finalist is shown to fail more often than the original, and those of which this is not known; absent if there

@@ -254,12 +254,7 @@ const answerOf = ({
 
 /** The language model could not be asked, or not be understood. */
 const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent.Spent): ProposerError =>
-  new ProposerError({
-    proposer,
-    kind: Provider.kindOf(error),
-    reason: Provider.explain(error),
-    spent
-  })
+  new ProposerError({ proposer, kind: Provider.kindOf(error), reason: Provider.explain(error), spent })
 
 /** The proposer, or a filter of its provider, declined. */
 const refused = (proposer: string, { spent, text }: ModelAnswer): ProposerError =>

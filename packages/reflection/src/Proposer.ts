@@ -70,11 +70,7 @@ export const AnswerEnd = Schema.Literals(["done", "cut", "refused", "other"])
 export type AnswerEnd = typeof AnswerEnd.Type
 
 /** What one call to a proposer brought, as JSON can keep it: the text without the thoughts before it, and its cost. */
-export const ModelAnswer = Schema.Struct({
-  text: Schema.String,
-  end: AnswerEnd,
-  spent: Spent.Spent
-})
+export const ModelAnswer = Schema.Struct({ text: Schema.String, end: AnswerEnd, spent: Spent.Spent })
 export interface ModelAnswer extends Schema.Schema.Type<typeof ModelAnswer> {}
 
 /** Makes a call by running `ask`, or answers in its place. */

@@ -83,7 +83,4 @@ export const RewardOptions = Schema.Struct({
 })
 export interface RewardOptions extends Schema.Schema.Type<typeof RewardOptions> {}
 
-export const defaultOptions: RewardOptions = {
-  scope: "response",
-  format: ResponseFormat.defaultScores
-}
+export const defaultOptions: RewardOptions = { scope: "response", format: ResponseFormat.defaultScores }

@@ -49,11 +49,7 @@ export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: Rea
   return {
     ...config,
     data: { ...config.data, questions: absolute(config.data.questions), corpus: absolute(config.data.corpus) },
-    engine: {
-      ...config.engine,
-      model: url === null ? absolute(model) : model,
-      tokenizer: absolute(tokenizer)
-    }
+    engine: { ...config.engine, model: url === null ? absolute(model) : model, tokenizer: absolute(tokenizer) }
   } satisfies RunConfig
 })
 

@@ -99,12 +99,7 @@ const internalized = Effect.fnUntraced(function* (run: Finished, input: ExportIn
   yield* Trust.ensureChanged(run.directory, { before: run.config, after: config, use: "eval" })
   const { checkpoint, report } = yield* internalize(
     { ...run, config },
-    {
-      updates: input.updates,
-      clauses: input.clauses === true,
-      folder,
-      reporter: yield* Reporter.make()
-    }
+    { updates: input.updates, clauses: input.clauses === true, folder, reporter: yield* Reporter.make() }
   )
   return { checkpoint, folder, report, lines: (columns: number) => lines(report, columns) }
 })

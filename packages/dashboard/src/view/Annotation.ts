@@ -16,10 +16,7 @@ export const AnnotationEdit = Schema.Struct({ ...Fields.fields, version: Schema.
 export interface AnnotationEdit extends Schema.Schema.Type<typeof AnnotationEdit> {}
 
 /** The stored annotation. `version` changes with each write and is null without one; `problem` is why it cannot be read. */
-export const AnnotationView = Schema.Struct({
-  ...AnnotationEdit.fields,
-  problem: Schema.NullOr(Schema.String)
-})
+export const AnnotationView = Schema.Struct({ ...AnnotationEdit.fields, problem: Schema.NullOr(Schema.String) })
 export interface AnnotationView extends Schema.Schema.Type<typeof AnnotationView> {}
 
 /** A run without an annotation. */

@@ -19,7 +19,6 @@ export interface Mark extends Schema.Schema.Type<typeof Mark> {}
 
 /** One evaluation on the validation questions. */
 export const ValidationView = Schema.Struct({ ...Share.fields, step: Schema.Int })
-export interface ValidationView extends Schema.Schema.Type<typeof ValidationView> {}
 
 /** One cell of the final table. */
 export const CellView = Schema.Struct({

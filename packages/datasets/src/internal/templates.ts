@@ -60,12 +60,7 @@ export const aliases = {
 } as const
 
 /** The name of an entity within a sentence. */
-export const mentions = {
-  person: "{x}",
-  town: "{x}",
-  company: "{x}",
-  river: "the river {x}"
-} as const
+export const mentions = { person: "{x}", town: "{x}", company: "{x}", river: "the river {x}" } as const
 
 /** Fills the slots of a template and starts the sentence with a capital. */
 export const fill = (template: string, slots: Readonly<Record<string, string>>): string =>

@@ -75,14 +75,7 @@ export const vllm = (logprobs: 0 | 1): Dialect => ({
 })
 
 /** What is left out would be as the model's `generation_config.json` has it. */
-const neutral = {
-  top_p: 1,
-  top_k: -1,
-  min_p: 0,
-  repetition_penalty: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0
-}
+const neutral = { top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 }
 
 const decodeResponse = Schema.decodeUnknownResult(Wire.CompletionResponse)
 const decode = (answer: unknown) => Result.mapError(decodeResponse(answer), ({ message }) => message)

@@ -50,10 +50,7 @@ const isBpe = Schema.is(
 )
 
 const isByteLevel = Schema.is(
-  Schema.Struct({
-    type: Schema.Literal("ByteLevel"),
-    add_prefix_space: Schema.optionalKey(Schema.Literal(false))
-  })
+  Schema.Struct({ type: Schema.Literal("ByteLevel"), add_prefix_space: Schema.optionalKey(Schema.Literal(false)) })
 )
 
 /** Whether a pre-tokenizer in a config is a sequence. */

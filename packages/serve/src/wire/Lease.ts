@@ -60,9 +60,7 @@ export const LeaseRequests = Schema.Struct({
     })
   ),
   policyVersion: Schema.optionalKey(
-    PolicyVersion.annotate({
-      description: "The policy that will do the work, recorded with the leases"
-    })
+    PolicyVersion.annotate({ description: "The policy that will do the work, recorded with the leases" })
   ),
   requests: Schema.Array(LeaseRequest).check(Schema.isMinLength(1), Schema.isMaxLength(Limits.leasesPerRequest))
 }).annotate({ identifier: "LeaseRequests" })

@@ -50,11 +50,7 @@ const target = { id: InstructionId }
 
 /** `pin` with id null lets the evidence choose the incumbent again. */
 export const MemberAction = Schema.Union([
-  Schema.Struct({
-    action: Schema.Literal("add"),
-    wording: Wording,
-    parent: Schema.optionalKey(InstructionId)
-  }),
+  Schema.Struct({ action: Schema.Literal("add"), wording: Wording, parent: Schema.optionalKey(InstructionId) }),
   Schema.Struct({ action: Schema.Literal("pin"), id: Schema.NullOr(InstructionId) }),
   Schema.Struct({ action: Schema.Literal("approve"), ...target }),
   Schema.Struct({ action: Schema.Literal("reject"), ...target }),

@@ -162,10 +162,7 @@ const makeRetrieve = (send: Send, retryBudget: RetryBudget, protobuf: boolean): 
   return Effect.fnUntraced(function* <A>(path: string, id: string, decode: Reply.Decode<A>) {
     const question = {
       body: jsonBody({ request_id: id }),
-      headers: {
-        ...(protobuf ? { accept: Protobuf.contentType } : {}),
-        "x-tinker-request-type": typeOf(path)
-      }
+      headers: { ...(protobuf ? { accept: Protobuf.contentType } : {}), "x-tinker-request-type": typeOf(path) }
     }
     const began = yield* Clock.currentTimeMillis
     let course: Course = { since: began, quick: 0, faults: 0 }

@@ -87,11 +87,7 @@ const addGradients = Effect.fnUntraced(function* ({ future, route }: Routing, se
       const { body, digest, forwardOnly } = yield* readForwardBackward(request, server)
       const request_id = yield* forwardOnly
         ? server.forward(
-            {
-              model_id: body.model_id,
-              seq_id: body.seq_id ?? null,
-              forward_input: body.forward_backward_input
-            },
+            { model_id: body.model_id, seq_id: body.seq_id ?? null, forward_input: body.forward_backward_input },
             digest
           )
         : server.forwardBackward(body, digest)

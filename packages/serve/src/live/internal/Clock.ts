@@ -1,7 +1,6 @@
 /** Seals and closes the cohorts of a population by time, without requests. */
 import { Horizon, Settings, type State } from "@inspo/cohorts"
-import type { Latch } from "effect"
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, type Latch } from "effect"
 import type { LivePopulation } from "../LivePopulation.ts"
 
 /** Handles what is due, without end. `news` is opened after a change of settings, which may make times due earlier. */

@@ -64,10 +64,7 @@ export const StoredScore = Schema.Struct({ lease: Schema.String, instruction: Sc
 export interface StoredScore extends Schema.Schema.Type<typeof StoredScore> {}
 
 /** The instruction of a conversation. */
-export const StoredSticky = Schema.Struct({
-  instruction: Instruction.InstructionId,
-  probability: Schema.Finite
-})
+export const StoredSticky = Schema.Struct({ instruction: Instruction.InstructionId, probability: Schema.Finite })
 export interface StoredSticky extends Schema.Schema.Type<typeof StoredSticky> {}
 
 /** The kinds of the records. */
