@@ -25,7 +25,7 @@ import {
 import { type Column, Table } from "../part/Table.tsx"
 import { Wording } from "../part/Wording.tsx"
 import { type SearchRoute, searchRoutes } from "../Route.ts"
-import { Case, SearchCases } from "./SearchCases.tsx"
+import { FailingCases, SearchCases } from "./SearchCases.tsx"
 import { SearchLineage } from "./SearchLineage.tsx"
 import { Gain } from "./SearchParts.tsx"
 
@@ -67,7 +67,15 @@ const Overview = ({ detail, search }: Props) => (
     <Course search={search} detail={detail} />
     <div className="columns">
       <Change search={search} detail={detail} />
-      <Failing search={search} detail={detail} />
+      <FailingCases
+        detail={detail}
+        most={mostFailing}
+        actions={
+          detail.failingCount > mostFailing && (
+            <a href={searchRoutes.href(search.id, "cases")}>All {count(detail.failingCount)}</a>
+          )
+        }
+      />
     </div>
     <Wrong detail={detail} />
     <Settings
@@ -244,29 +252,8 @@ const Change = ({ detail: { leader, test, tried }, search }: Props) => {
   )
 }
 
-const Failing = ({ detail: { failing, failingCount, leader, prompt, verdict }, search }: Props) => (
-  <Card
-    title={
-      <>
-        Cases that fail under <InstructionName id={verdict === null ? leader : prompt} />
-      </>
-    }
-    actions={failingCount > shown && <a href={searchRoutes.href(search.id, "cases")}>All {count(failingCount)}</a>}
-  >
-    {failing.length === 0 ? (
-      <Empty title="None so far" />
-    ) : (
-      <ul className="lines">
-        {failing.slice(0, shown).map((one, place) => (
-          <Case key={place} one={one} isShort />
-        ))}
-      </ul>
-    )}
-  </Card>
-)
-
-/** Failing cases of the overview. */
-const shown = 5
+/** Cases that the overview shows. */
+const mostFailing = 5
 
 /** Proposals that break a rule, by the rule, and requests that failed. */
 const Wrong = ({ detail: { failures, rejected } }: Pick<Props, "detail">) => {
