@@ -1,4 +1,5 @@
 /** What charts of metrics show, for a state that is kept in the address. Pure; the page and its files are drawn from it. */
+import { Record } from "effect"
 import { look } from "./Curves.ts"
 import { axis, compact, count, percent, plural, quantity } from "@inspo/report"
 import { movingMean } from "./Means.ts"
@@ -77,18 +78,11 @@ export const panned = ([from, to]: Stretch, [first, last]: Stretch, share: numbe
 }
 
 /** The series with moving means, except of validations, whose intervals would not belong to the means. */
-export const smoothed = (series: Series, count: number): Series =>
-  count === 1
-    ? series
-    : {
-        ...series,
-        values: Object.fromEntries(
-          Object.entries(series.values).map(([name, values]) => [
-            name,
-            isSmoothable(name) ? movingMean(values, count) : values
-          ])
-        )
-      }
+export const smoothed = (series: Series, count: number): Series => {
+  const smooth = (values: Series["values"][string], name: string) =>
+    isSmoothable(name) ? movingMean(values, count) : values
+  return count === 1 ? series : { ...series, values: Record.map(series.values, smooth) }
+}
 
 const isSmoothable = (name: string): boolean => !name.startsWith("val/")
 

@@ -67,19 +67,15 @@ export const layer = (config: RemoteConfig, options: RemoteOptions) =>
 /** Results of the Tinker protocol are polled; completions arrive when they are done. */
 const silence = { tinker: "60 seconds", completions: "10 minutes" } as const
 
-const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string, names: Names) =>
-  Layer.effect(
+const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string, names: Names) => {
+  const refusal = `${names.tokenizer} is not set, expected the folder with the tokenizer.json of the model at ${url}, or its GGUF file`
+  const embedded = Effect.filterOrFail(
     Engine,
-    Engine.pipe(
-      Effect.filterOrFail(
-        ({ profile }) => profile.name.endsWith("/inspo"),
-        () =>
-          start(
-            `${names.tokenizer} is not set, expected the folder with the tokenizer.json of the model at ${url}, or its GGUF file`
-          )
-      )
-    )
-  ).pipe(Layer.provide(engine))
+    ({ profile }) => profile.name.endsWith("/inspo"),
+    () => start(refusal)
+  )
+  return Layer.effect(Engine, embedded).pipe(Layer.provide(engine))
+}
 
 const start = (reason: string, cause?: unknown) =>
   new EngineError({ operation: "start", reason, ...(cause === undefined ? {} : { cause }) })

@@ -52,18 +52,13 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /** Abandoned leases are reported before the server ends. */
-const leasingAt = (url: string, { admin, lease = admin }: Keys) =>
-  Effect.acquireRelease(
-    Effect.sync(
-      () =>
-        new Inspo({
-          urls: [url],
-          timeout: flushTimeout,
-          ...(lease === undefined ? {} : { apiKey: Redacted.value(lease) })
-        })
-    ),
+const leasingAt = (url: string, { admin, lease = admin }: Keys) => {
+  const key = lease === undefined ? {} : { apiKey: Redacted.value(lease) }
+  return Effect.acquireRelease(
+    Effect.sync(() => new Inspo({ urls: [url], timeout: flushTimeout, ...key })),
     (inspo) => Effect.promise(() => inspo.flush({ timeout: flushTimeout }))
   )
+}
 
 /** Milliseconds that a request to a model, which takes seconds, waits for its instruction. */
 const flushTimeout = 1000
