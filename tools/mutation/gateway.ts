@@ -7,6 +7,7 @@ const gateway = inFile("packages/gateway/src/Gateway.ts")
 const rollout = inFile("packages/gateway/src/GatewayRollout.ts")
 const workers = inFile("packages/gateway/src/Workers.ts")
 const openAi = inFile("packages/gateway/src/wires/OpenAi.ts")
+const responses = inFile("packages/gateway/src/wires/Responses.ts")
 const anthropic = inFile("packages/gateway/src/wires/Anthropic.ts")
 
 export const ofGateway: ReadonlyArray<Mutation> = [
@@ -36,5 +37,6 @@ export const ofGateway: ReadonlyArray<Mutation> = [
   workers("open.delete(nameOf(path))", "true", "an episode that is over takes another reward"),
   workers('{ output: "" }', "{}", "a score without an output is no reward"),
   openAi('request.tool_choice === "none" ? [] : ', "", "tools are offered that may not be called"),
+  responses('last?.role === "assistant"', "last === null", "a call is another message than the text before it"),
   anthropic("    ...results,\n", "", "results of tools are left out")
 ]

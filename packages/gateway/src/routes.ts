@@ -1,4 +1,4 @@
-/** The addresses that agents call: `/episodes/NAME/v1/chat/completions`, `…/messages` and `…/models`. */
+/** The addresses that agents call: `/episodes/NAME/v1/chat/completions`, `…/responses`, `…/messages` and `…/models`. */
 import { Engine } from "@inspo/engine"
 import { OpenAiRefusal } from "@inspo/http/server"
 import { Clock, Effect, type Layer } from "effect"
@@ -6,6 +6,7 @@ import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/h
 import { Gateway } from "./Gateway.ts"
 import { wire as anthropic } from "./wires/Anthropic.ts"
 import { wire as openAi } from "./wires/OpenAi.ts"
+import { wire as responses } from "./wires/Responses.ts"
 import type { Reply, Wire } from "./wires/Wire.ts"
 
 /** The path of an episode's calls: a client of OpenAI takes it as its base URL, one of Anthropic without `/v1`. */
@@ -46,7 +47,7 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | Gateway |
   })
 )
 
-const wires: ReadonlyArray<Wire> = [openAi, anthropic]
+const wires: ReadonlyArray<Wire> = [openAi, responses, anthropic]
 
 const written = (reply: Reply): HttpServerResponse.HttpServerResponse =>
   reply._tag === "Json"

@@ -142,6 +142,58 @@ describe("routes", () => {
     }).pipe(Effect.provide(gateway))
   )
 
+  it.effect("OpenAI's responses: the same, with items, also as events", () =>
+    Effect.gen(function* () {
+      const { close, json, send } = yield* serving
+      const Response = Schema.Struct({
+        status: Schema.String,
+        output: Schema.Array(Schema.Record(Schema.String, Schema.Json))
+      })
+      const named = tools.map(({ function: definition, type }) => ({ type, ...definition }))
+      const asked = { instructions: "You help.", tools: named }
+      const { output } = yield* json(Response, "/responses", { ...asked, input: "Where is Marlen Tovik?" })
+      assert.deepEqual(
+        output.map(({ name, type }) => [type, name]),
+        [
+          ["message", undefined],
+          ["function_call", "search"],
+          ["function_call", "read"]
+        ]
+      )
+      const results = output.flatMap(({ call_id, type }) =>
+        type === "function_call" ? [{ type: "function_call_output", call_id, output: "Ostrel Bay" }] : []
+      )
+      const input = [question, ...output, ...results]
+      const second = yield* json(Response, "/responses", { ...asked, input })
+      assert.include(JSON.stringify(second.output), "It is Ostrel Bay.")
+      assert.strictEqual((yield* close).recording.earlier, undefined)
+
+      const again = yield* serving
+      const { text } = yield* again.send("/responses", { ...asked, input: "Who?", stream: true })
+      assert.deepEqual(
+        Array.from(text.matchAll(/"type":"([\w.]+)","(?:response|output_index|item_id)"/gu), ([, type]) => type),
+        [
+          "response.created",
+          "response.output_item.added",
+          "response.content_part.added",
+          "response.output_text.delta",
+          "response.output_text.done",
+          "response.content_part.done",
+          "response.output_item.done",
+          ...[0, 1].flatMap(() => [
+            "response.output_item.added",
+            "response.function_call_arguments.delta",
+            "response.function_call_arguments.done",
+            "response.output_item.done"
+          ]),
+          "response.completed"
+        ]
+      )
+      const kept = yield* send("/responses", { input: "Who?", previous_response_id: "resp_1" })
+      assert.include(kept.text, "previous_response_id")
+    }).pipe(Effect.provide(gateway))
+  )
+
   it.effect("streams the same answers as events", () =>
     Effect.gen(function* () {
       const { send } = yield* serving

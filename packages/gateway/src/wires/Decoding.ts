@@ -1,6 +1,6 @@
 /** Reads bodies of requests. */
 import { Malformed, OpenAiRefusal } from "@inspo/http/server"
-import { Result, Schema } from "effect"
+import { Option, Result, Schema } from "effect"
 
 /** Decodes a body; unknown fields are ignored, since clients send many that change nothing here. */
 export const decoding = <S extends Schema.Decoder<unknown>>(schema: S) => {
@@ -12,6 +12,11 @@ export const decoding = <S extends Schema.Decoder<unknown>>(schema: S) => {
 export const textOf = (
   content: string | ReadonlyArray<{ readonly text?: string | null | undefined }> | null | undefined
 ): string => (typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join(""))
+
+/** The arguments of a call as templates read them: an object. */
+export const argumentsOf = (text: string): Schema.JsonObject => Option.getOrElse(decodeObject(text), () => ({}))
+
+const decodeObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 /** What is wrong with a body, and with which of its fields. */
 const misread = (cause: Schema.SchemaError): OpenAiRefusal.Refusal => {

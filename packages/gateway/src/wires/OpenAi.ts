@@ -2,10 +2,10 @@
 import type { TemplateMessage } from "@inspo/engine"
 import { maybe } from "@inspo/engine/Wire"
 import { OpenAiRefusal } from "@inspo/http/server"
-import { Option, Result, Schema } from "effect"
+import { Result, Schema } from "effect"
 import type { Answered, ChatCall, Choice } from "../ChatCall.ts"
 import type { Wire } from "./Wire.ts"
-import { decoding, textOf } from "./Decoding.ts"
+import { argumentsOf, decoding, textOf } from "./Decoding.ts"
 
 const Parts = Schema.Array(Schema.Struct({ type: Schema.Literals(["text", "refusal"]), text: maybe(Schema.String) }))
 
@@ -89,7 +89,6 @@ const messageOf = ({
 }: typeof Message.Type): TemplateMessage => ({
   role: role === "developer" ? "system" : role,
   content: textOf(content),
-  // Templates read arguments as an object.
   ...(calls === undefined || calls === null || calls.length === 0
     ? {}
     : {
@@ -98,15 +97,13 @@ const messageOf = ({
           type: "function",
           function: {
             name: call.function.name,
-            arguments: Option.getOrElse(decodeObject(call.function.arguments), () => ({}))
+            arguments: argumentsOf(call.function.arguments)
           }
         }))
       }),
   ...(id === undefined || id === null ? {} : { tool_call_id: id }),
   ...(name === undefined || name === null ? {} : { name })
 })
-
-const decodeObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 const reasons = { stop: "stop", length: "length", calls: "tool_calls" } as const
 
