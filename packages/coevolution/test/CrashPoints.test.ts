@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Algorithm } from "@inspo/coevolution"
 import { Learners, ProposerModel } from "@inspo/reflection"
-import { Effect } from "effect"
+import { GroupRewards } from "@inspo/reward"
+import { Effect, Schema } from "effect"
 import { type Ended, live, makeWorld, type Point } from "./support/CrashingRun.ts"
 import { algorithm as base, comparing, rescuing, sharing } from "./support/ScriptedRun.ts"
 
@@ -65,6 +66,17 @@ describe("A run that crashes once before and once after everything it does outsi
         }
       })
     ],
+    [
+      "an agent that prunes its memory, judged by rubrics",
+      small({
+        ...base,
+        rollout: { ...base.rollout, agent: { name: "memory" } },
+        reward: {
+          ...base.reward,
+          shaping: Schema.decodeSync(GroupRewards.Shaping)({ name: "rubric", model: "openai:judge" })
+        }
+      })
+    ],
     ["a proposer whose prompt evolves", small({ ...base, proposer: { ...base.proposer, ...learning("evolving") } })],
     ["a proposer that keeps lessons", small({ ...base, proposer: { ...base.proposer, ...learning("lessons") } })],
     ["further rounds and earlier successes", small(rescuing)],
@@ -98,6 +110,7 @@ describe("A run that crashes once before and once after everything it does outsi
         assert.isAtMost(Math.max(...world.asked.values()), 5)
         // A crash of an update also loses the turns that are sampled meanwhile.
         assert.isAtMost(Math.max(...world.sampled.values()), settings.train.staleness > 0 ? 6 : 4)
-      })
+      }),
+    { timeout: 180_000 }
   )
 })

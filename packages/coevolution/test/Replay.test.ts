@@ -57,6 +57,7 @@ describe("a replay", () => {
     ["with a loss that engines lack, in two passes", lacking],
     ["with a proposer whose prompt evolves", learning("evolving")],
     ["with a proposer that keeps lessons", learning("lessons")],
+    ["with an agent that prunes its memory", { ...short, rollout: { ...short.rollout, agent: { name: "memory" } } }],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {

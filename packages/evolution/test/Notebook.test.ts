@@ -33,7 +33,8 @@ const round = (
   state: Evolution.EvolutionState,
   step: number,
   notes: Schema.Json | undefined,
-  verdicts: ReadonlyArray<ReturnType<typeof verdict>>
+  verdicts: ReadonlyArray<ReturnType<typeof verdict>>,
+  accepted: Evolution.EventOf<"PopulationRefilled">["accepted"] = []
 ): Evolution.EvolutionState =>
   (
     [
@@ -49,7 +50,7 @@ const round = (
       },
       { _tag: "VerificationBegun", step, round: 1, places: [...candidates.keys()], asks: false },
       { _tag: "CandidatesJudged", step, round: 1, verdicts, again: false },
-      { _tag: "PopulationRefilled", step, parents: [id(0)], replaced: [], accepted: [], shortfall: 2 }
+      { _tag: "PopulationRefilled", step, parents: [id(0)], replaced: [], accepted, shortfall: 2 }
     ] satisfies ReadonlyArray<Evolution.EvolutionEvent>
   ).reduce<Evolution.EvolutionState>((before, event) => Evolution.apply(schedule, before, event), state)
 
@@ -87,19 +88,18 @@ describe("the notebook of a proposer", () => {
       rewards: [reward, reward],
       missing: 0
     })
-    assert.deepStrictEqual(
-      Evolution.Notebook.ofState(Evolution.observe(Population.comparing(), untried, 1, [group(0, 0)]))?.outcomes.map(
-        ({ gain }) => gain
-      ),
-      [0, 0]
-    )
     const observed = Evolution.observe(Population.comparing(), untried, 1, [group(0, 0), group(1, 1)])
     const [gone, better] = Evolution.Notebook.ofState(observed)?.outcomes.map(({ gain }) => gain) ?? []
     assert.strictEqual(gone, 0)
     assert.isAbove(better ?? 0, 0)
-    assert.deepStrictEqual(
-      Evolution.Notebook.ofState(untried)?.outcomes.map(({ gain }) => gain),
-      [0, 0]
+    // A newcomer has the value of the prior, which differs from that of its parent.
+    const entered = round(
+      Evolution.observe(Population.comparing(), begun, 1, [group(0, 0)]),
+      1,
+      "notes",
+      [verdict(0, null, 0), verdict(0, null, 0)],
+      [{ instruction: instruction(2, "New."), mean: 0, questions: 0, verdict: "untried" }]
     )
+    assert.strictEqual(Evolution.Notebook.ofState(entered)?.outcomes[0]?.gain, 0)
   })
 })

@@ -214,8 +214,8 @@ describe("judges", () => {
     const named = (title: string, isPersistent = false) => ({ title, weight: 1, isFault: false, isPersistent })
     const criteria = [named("agreed"), named("separates"), named("user", true), named("agreed too")]
     const scores = [
-      [2, 0, 1, 1],
-      [2, 2, 1, 1]
+      [2, 0, 0, 1],
+      [2, 1, 2, 1]
     ]
     assert.deepStrictEqual(
       kept(criteria, scores, 2).map(({ title }) => title),

@@ -155,7 +155,10 @@ const judge = (reach: Reach): JudgeModel => ({
       `ask ${Hash.string(prompt)}`,
       Effect.sync(() => {
         const better = Hash.string(prompt) % 2 === 0 ? "first" : "second"
-        const text = `<critical>1</critical> <better>${better}</better>`
+        // A score for each criterion that the prompt lists.
+        const scores = Array.from(prompt.matchAll(/^\d+\. /gmu), (_, at) => Hash.string(`${prompt} ${at}`) & 1)
+        const criterion = `<merit weight="2">It is brief, as ${Hash.string(prompt)} says.</merit>`
+        const text = `<critical>1</critical> <better>${better}</better> ${criterion} <scores>${scores.join(", ")}</scores>`
         return { text: isReadable(text) ? text : null, spent: { calls: 1, tokens: 10, usd: 0 } }
       })
     )

@@ -221,6 +221,8 @@ export const runOnce = (settings: Algorithm) => runOn(settings, layerMemory)
 const script = (answers: ReadonlyMap<string, string>, prompt: string, seed: string): string => {
   const question = [...answers.keys()].find((known) => prompt.includes(known)) ?? ""
   if (!prompt.includes("<information>")) return `<search> ${question}</search>`
+  // Only the agent with a memory numbers its results.
+  if (prompt.includes("<information> 1: ")) return "<prune> 1: Somebody is asked about.</prune>"
   const luck = (Hash.string(seed) >>> 0) / 2 ** 32
   const skill = prompt.includes("name only") || prompt.includes("short and bare") ? 0.9 : 0.4
   return `<answer> ${luck < skill ? (answers.get(question) ?? "") : "Nobody"}</answer>`
