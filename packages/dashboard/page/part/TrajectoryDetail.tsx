@@ -55,7 +55,14 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
       <ol className="turns">
         {data.transcript.map((turn, index) => (
           <li key={index}>
-            {turn.prompt !== undefined && <PartBlock part={{ kind: "new segment", text: turn.prompt }} />}
+            {turn.prompt !== undefined && (
+              <section className="segment" aria-label="New segment">
+                <p className="muted small">New segment. Of what came before, the policy sees this:</p>
+                {textParts(afterQuestion(turn.prompt, data.text)).map((part, place) => (
+                  <PartBlock key={place} part={part} />
+                ))}
+              </section>
+            )}
             <span className="muted small">turn {index + 1}</span>
             {textParts(turn.text).map((part, place) => (
               <PartBlock key={place} part={part} isWrong={data.reward < right} />
@@ -116,6 +123,12 @@ const toned = (tone: string): CSSProperties & Record<"--tone" | "--tone-soft", s
   "--tone": `var(--${tone})`,
   "--tone-soft": `var(--${tone}-soft)`
 })
+
+/** What a prompt says after the instruction and the question, which all segments begin with; else all of it. */
+const afterQuestion = (prompt: string, question: string | null): string => {
+  const at = question === null || question === "" ? -1 : prompt.lastIndexOf(question)
+  return at < 0 ? prompt : prompt.slice(at + (question ?? "").length).replace(/^\s*Context:/u, "")
+}
 
 /** An observation without its tag, which the block already names. */
 const withoutTag = (observation: string): string =>
