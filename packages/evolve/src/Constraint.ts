@@ -77,10 +77,11 @@ export const judge = (
   ]
   const isKnown = [...other, ...(isRelative ? control : [])].every((value) => value !== null)
   const base = isRelative ? average(control.map(orZero)) : 1
-  const scale = base === 0 ? 1 : base
+  // Nothing is known of a change from nothing, such as of prices that nobody reports.
+  if (base === 0) return found(one, { mean: 0, lower: -1, upper: 1 }, bound, false)
   const excess = other.map((value, at) => orZero(value) - (isRelative ? (1 + bound) * orZero(control[at]) : bound))
   const errors = isFinal ? once(excess.length + 1, risk) : anytime(excess.length + 1, risk)
-  const scaled = (value: number) => value / scale + bound
+  const scaled = (value: number) => value / base + bound
   return found(
     one,
     {

@@ -5,6 +5,7 @@ import * as FileJournal from "@inspo/journal/file"
 import type { ModelAnswer } from "@inspo/reflection"
 import { Effect, Schema, type Scope, Semaphore, Struct } from "effect"
 import { againKey, Event, type EventOf, keyOf, type Kind, type Obtained, type Started } from "./Event.ts"
+import { Aim } from "./Aim.ts"
 import * as Search from "./Search.ts"
 import type { Setup } from "./Setup.ts"
 
@@ -26,6 +27,7 @@ export const Head = Schema.Struct({
   calls: Schema.Finite,
   usd: Schema.NullOr(Schema.Finite),
   minimalGain: Schema.Finite,
+  aim: Schema.optionalKey(Aim),
   randomSeed: Schema.Finite,
   identity: Schema.Record(Schema.String, Schema.String)
 })
@@ -51,7 +53,7 @@ export interface Subject<State, Fixed> {
 /** The log of a search. */
 export const ofSearch = (setup: Setup) => ({
   format,
-  fixed: Struct.pick(setup, ["prompt", "calls", "usd", "minimalGain", "randomSeed"]),
+  fixed: Struct.pick(setup, ["prompt", "calls", "usd", "minimalGain", "randomSeed", "aim"]),
   decodeHead,
   begin: Search.begin(setup),
   apply: Search.apply

@@ -17,6 +17,7 @@ import { DollarBudget } from "@inspo/ledger"
 import { ModelProposer } from "@inspo/reflection/models"
 import { Effect, Layer, Stream } from "effect"
 import { AiError, LanguageModel, type Prompt } from "effect/ai"
+import * as Aim from "./Aim.ts"
 import { caseId, type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Calls from "./Calls.ts"
 import * as Evidence from "./Evidence.ts"
@@ -41,7 +42,8 @@ export const make = (
   source: Source,
   kind: Learners.LearnerName | undefined,
   retries: number,
-  bill: Bill
+  bill: Bill,
+  wish: string
 ): Layer.Layer<Proposer> => {
   if (isSentences(source))
     return Layer.provide(layerRuleBased, Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(source)))
@@ -54,7 +56,7 @@ export const make = (
       price: null,
       learner
     }),
-    Layer.effect(LanguageModel.LanguageModel, modelOf(source, retries, bill))
+    Layer.effect(LanguageModel.LanguageModel, modelOf(source, retries, bill, wish))
   )
 }
 
@@ -90,6 +92,7 @@ export const propose = Effect.fn("Proposing.propose")(function* (
     notebook: Notebook.ofState(state.evolution),
     count: task.count,
     turn: state.proposals,
+    longest: Aim.longest(state.setup.aim, Search.promptOf(state, Search.original)),
     // What the user's own score says may be repeated in a prompt.
     ownFeedback: true,
     rules: {
@@ -167,7 +170,7 @@ const historyOf = ({ answers, prompts }: Search.State): ProposeRequest["history"
   })
 
 /** The user's function, or a model of the AI SDK, as a language model. */
-const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => {
+const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill, wish: string) => {
   const complete = typeof source === "function" ? source : completeWith(source)
   const ask = (request: string): Effect.Effect<Completion, AiError.AiError> => {
     const atMost = bill.atMost(request)
@@ -187,7 +190,7 @@ const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => 
   }
   return LanguageModel.make({
     generateText: ({ prompt }) =>
-      Effect.map(ask(textOfPrompt(prompt)), ({ end, text, usd = 0 }) => {
+      Effect.map(ask(`${textOfPrompt(prompt)}${wish}`), ({ end, text, usd = 0 }) => {
         bill.usd += usd
         const reason = end === undefined ? ("unknown" as const) : reasons[end]
         return [

@@ -7,6 +7,7 @@ import { Array as Arr, Chunk, HashMap, HashSet, Option } from "effect"
 import * as Evolution from "@inspo/evolution"
 import { Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
+import * as Aim from "./Aim.ts"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Protected from "./Protected.ts"
@@ -404,11 +405,24 @@ const queue = (
 
 /** Whether no prompt so far can be better than the original by as much as is asked for. */
 const isWithoutHeadroom = ({ answers, prompts, setup, sources }: State): boolean =>
-  prompts.length > Evidence.leastTried && Evidence.areBelow(prompts, answers, sources, setup.minimalGain)
+  setup.aim === undefined &&
+  prompts.length > Evidence.leastTried &&
+  Evidence.areBelow(prompts, answers, sources, setup.minimalGain)
 
 const end = (state: State): EventOf<"SearchEnded"> => {
-  const leader = leaderOf(state)
+  const leader = state.setup.aim === undefined ? leaderOf(state) : mostSaving(state, state.setup.aim)
   return searchEnded(leader === original ? null : leader, searchCallsLeft(state) <= 0 ? "budget" : "no-more-proposals")
+}
+
+/** The best of the members that save enough by the cases of the search; the original without one. */
+const mostSaving = (state: State, aim: Aim.Aim): Instruction.InstructionId => {
+  const { answers, evolution, prompts, setup } = state
+  const saving = Population.ids(evolution.population).filter((id) => {
+    const pairs = Evidence.clusters(answers, [original, id], setup.search)
+    const { limit, value } = Aim.saved(aim, pairs, [prompts[0], promptOf(state, id)])
+    return id !== original && pairs.length > 0 && value <= limit
+  })
+  return Evolution.Conclude.bestAmong(evolution.population, saving) ?? original
 }
 
 const searchEnded = (

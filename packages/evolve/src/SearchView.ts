@@ -61,12 +61,13 @@ export const SearchView = Schema.Struct({
   phase: Schema.Literals(["search", "test", "done"]),
   /**
    * - `better`: the finalist is better than the original on held-out cases, at a risk of 5 %.
+   * - `shorter`, `cheaper`: it is no worse by more than the margin, and saves enough; each at a risk of 5 %.
    * - `no-headroom`: none of the prompts that were tried is better by the gain that was asked for, at a risk of 5 % for all together.
    * - `undecided`: neither could be shown.
    *
    * Null until the search is done.
    */
-  verdict: Schema.NullOr(Schema.Literals(["better", "no-headroom", "undecided"])),
+  verdict: Schema.NullOr(Schema.Literals(["better", "shorter", "cheaper", "no-headroom", "undecided"])),
   /** Why nothing more was asked; null while the search goes on. */
   because: Schema.NullOr(Schema.Literals(["no-headroom", "budget", "no-more-proposals"])),
   /** The prompt to use: the one that was given, unless another one is shown to be better. */
@@ -75,7 +76,14 @@ export const SearchView = Schema.Struct({
   leader: Instruction.InstructionId,
   /** The comparison on held-out cases, with a 90 % interval; null if it was not made yet, or not needed. `original` is a mean score. */
   test: Schema.NullOr(
-    Schema.Struct({ finalist: Instruction.InstructionId, gain: Gain, original: Schema.Finite, cases: Count })
+    Schema.Struct({
+      finalist: Instruction.InstructionId,
+      gain: Gain,
+      /** How the length or the price of a call changes, as a share, where it is to be less. */
+      saved: Schema.optionalKey(Gain),
+      original: Schema.Finite,
+      cases: Count
+    })
   ),
   /**
    * Protected cases that the finalist is shown to fail more often than the original, and those of which this is not known; absent if there
@@ -116,6 +124,8 @@ export interface SearchView extends Schema.Schema.Type<typeof SearchView> {}
 
 export const titles: Readonly<Record<NonNullable<SearchView["verdict"]>, string>> = {
   better: "A better prompt",
+  shorter: "A shorter prompt that is no worse",
+  cheaper: "A cheaper prompt that is no worse",
   "no-headroom": "No better prompt",
   undecided: "Undecided: the prompt stays as it is"
 }
@@ -134,13 +144,17 @@ export const sentence = (
   if (failed.length > 0)
     return `The new prompt fails ${failed.length} protected ${failed.length === 1 ? "case" : "cases"} that the original solves.`
   if (test !== null) {
-    const { cases, gain, original } = test
+    const { cases, gain, original, saved } = test
     if (cases === 0) return "The budget allowed no call to test the prompt that leads."
     return (
       `On ${cases} held-out cases the original scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
       `${interval(gain)} points at 90 %.` +
       (open.length === 0 ? "" : ` The budget did not show that it keeps ${open.length} protected cases.`) +
-      (gain.lower > 0 ? "" : ` ${doubt(gain, cases, minimalGain)}`)
+      (saved !== undefined
+        ? ` Its length, or the price of a call, changes by ${interval(saved)} %.`
+        : gain.lower > 0
+          ? ""
+          : ` ${doubt(gain, cases, minimalGain)}`)
     )
   }
   if (largestPossibleGain === null) return "No other prompt was tried."

@@ -1,5 +1,6 @@
 /** What a search is given, and how its cases and its budget of calls are divided. */
 import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
+import * as Aim from "./Aim.ts"
 import type { Learners } from "@inspo/reflection"
 
 /** One text, or several named texts that an agent uses together, such as `{ system, toolDescription }`. */
@@ -71,6 +72,13 @@ export interface EvolveOptions<P extends Prompt, Case, Output> {
   readonly identity?: Readonly<Record<string, string>>
   /** The smallest gain that is of interest; 0.1, ten points, by default. */
   readonly minimalGain?: number
+  /**
+   * `better`, by default, or a prompt that is no worse by more than `margin`, and at least `saving` `shorter`, or `cheaper` per call: 0.05
+   * and 0.1 by default. That is then the verdict.
+   */
+  readonly aim?: "better" | Aim.Aim["what"]
+  readonly margin?: number
+  readonly saving?: number
   /**
    * A file that keeps every answer: with the same file, a search that was stopped goes on and pays for no answer twice. Calls that were in
    * flight when a process was killed count against the budget. One process at a time can use it.
@@ -144,6 +152,8 @@ export interface Setup {
   readonly test: ReadonlyArray<number>
   /** The cases that are protected, by their index. */
   readonly guarded: ReadonlyArray<number>
+  /** Absent where a better prompt is looked for. */
+  readonly aim?: Aim.Aim
   /** The most prompts that are compared at a time. */
   readonly size: number
   /** The cases of the original prompt before anything is proposed. */
@@ -154,6 +164,7 @@ export interface Setup {
 
 /** Throws `InvalidInput` on a budget or a number of cases with which no prompt can be compared. */
 export const make = ({
+  aim,
   calls,
   cases,
   guarded = [],
@@ -164,6 +175,7 @@ export const make = ({
 }: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & {
   readonly cases: number
   readonly guarded?: ReadonlyArray<number>
+  readonly aim?: Aim.Aim | undefined
 }): Setup => {
   if (cases < leastCases)
     InvalidInput.refuse({
@@ -205,6 +217,7 @@ export const make = ({
     search: order.slice(test),
     test: order.slice(0, test),
     guarded,
+    ...(aim === undefined ? {} : { aim: Aim.check(aim) }),
     size: mostMembers,
     opening: Math.min(cases - test, Math.max(3, Math.floor(rest / 20))),
     round: 10

@@ -4,6 +4,7 @@ import { Conclude } from "@inspo/evolution"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import { Difference, type Population } from "@inspo/population"
 import { Array as Arr, Effect, Result, type Schema } from "effect"
+import * as Aim from "./Aim.ts"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Log from "./Log.ts"
@@ -158,12 +159,22 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
     scoreOf(state, outcome, missing)
   )
   const originalOf = ({ before }: Evidence.Cluster) => average(before.map((outcome) => scoreOf(state, outcome, 0)))
-  const { gain, verdict } = Conclude.heldOut(pairs, { seed: setup.randomSeed })
-  const isBetter = verdict === "better" && open.length === 0
+  const { aim } = setup
+  const { gain, verdict } = Conclude.heldOut(pairs, { seed: setup.randomSeed, margin: aim?.margin ?? 0 })
+  const saved = aim === undefined ? null : Aim.saved(aim, pairs, [state.prompts[0], Search.promptOf(state, finalist)])
+  const isShown =
+    saved === null ? verdict === "better" : saved.isMet === true && ["better", "no-worse"].includes(verdict)
+  const isReturned = isShown && open.length === 0
   return {
-    verdict: isBetter ? "better" : "undecided",
-    prompt: isBetter ? finalist : Search.original,
-    test: { finalist, gain, original: average(pairs.map(originalOf)), cases: pairs.length },
+    verdict: isReturned ? (aim?.what ?? "better") : "undecided",
+    prompt: isReturned ? finalist : Search.original,
+    test: {
+      ...(saved === null ? {} : { saved: { mean: saved.value, lower: saved.lower, upper: saved.upper } }),
+      finalist,
+      gain,
+      original: average(pairs.map(originalOf)),
+      cases: pairs.length
+    },
     ...guarded
   }
 }

@@ -1,6 +1,7 @@
 import { Instruction } from "@inspo/domain"
 import type { MakeCall } from "@inspo/reflection"
 import { Effect } from "effect"
+import * as Aim from "./Aim.ts"
 import * as Calls from "./Calls.ts"
 import * as Log from "./Log.ts"
 import * as Proposing from "./Proposing.ts"
@@ -60,6 +61,7 @@ interface AnyOptions extends Omit<EvolveOptions<Prompt, unknown, unknown>, "case
 
 const run = Effect.fn("evolve")(function* (options: AnyOptions) {
   const { distinct: cases, repeated } = yield* Shell.casesOf(options.cases)
+  const what = options.aim ?? "better"
   const setup = Setup.make({
     prompt: Shell.contentOf("evolve", "prompt", options.prompt),
     cases: cases.length,
@@ -67,7 +69,8 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     calls: options.budget.calls,
     usd: options.budget.usd ?? null,
     minimalGain: options.minimalGain ?? 0.1,
-    randomSeed: options.randomSeed ?? 1
+    randomSeed: options.randomSeed ?? 1,
+    aim: what === "better" ? undefined : { what, margin: options.margin ?? 0.05, saving: options.saving ?? 0.1 }
   })
   const limits = Shell.limitsOf("evolve", options)
   const { file, identity = {} } = options
@@ -75,7 +78,10 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
   const log = yield* Log.open(Log.ofSearch(setup), file === undefined ? null : { file, identity, cases }, (state) =>
     options.onProgress?.(progress(state))
   )
-  const target = targetOf(options, cases, (id) => Instruction.contentOf(Search.promptOf(log.state(), id)))
+  const target = {
+    ...targetOf(options, cases, (id) => Instruction.contentOf(Search.promptOf(log.state(), id))),
+    measures: what === "cheaper"
+  }
   const left = () => (setup.usd === null ? null : setup.usd - log.state().usd)
   const bill: Proposing.Bill = {
     usd: 0,
@@ -83,7 +89,13 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     atMost: (request) => options.proposalAtMost?.(request, left()) ?? null,
     begin: () => Effect.void
   }
-  const proposer = Proposing.make(options.proposer, options.proposerKind, limits.retries, bill)
+  const proposer = Proposing.make(
+    options.proposer,
+    options.proposerKind,
+    limits.retries,
+    bill,
+    Aim.wish(setup.aim, log.state().prompts[0])
+  )
   const makeCall = paidOnce(log, bill, left)
   const expected = cases.flatMap((one) => expectedOf(one) ?? [])
 

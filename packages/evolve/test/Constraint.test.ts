@@ -55,6 +55,39 @@ describe("constraints", () => {
     }
   )
 
+  it("at its bound is claimed to hold after one look in at most 5 %", () => {
+    const one = Constraint.parse("cost=-10%")
+    const all = Arr.makeBy(simulations, (seed) => {
+      const stream = RandomStream.make(seed, ["once"])
+      const pairs = Arr.makeBy(40, (index): Evidence.Cluster => {
+        const [before, after] = [1 + stream.next(), 0.9 * (1 + stream.next())]
+        return {
+          index,
+          least: 0,
+          most: 0,
+          before: [answered(ids[0], index, before)],
+          after: [answered(ids[1], index, after)]
+        }
+      })
+      return Constraint.judge(one, pairs, [1, 1], 0.05, true).isMet
+    })
+    assert.isAtMost(all.filter((isMet) => isMet === true).length / simulations, most)
+  })
+
+  it("of a change are not known where the control costs nothing, and of few cases", () => {
+    const pairs = (count: number, cost: number) =>
+      Arr.makeBy(count, (index): Evidence.Cluster => ({
+        index,
+        least: 0,
+        most: 0,
+        before: [answered(ids[0], index, cost)],
+        after: [answered(ids[1], index, 0)]
+      }))
+    const isMet = (count: number, cost: number) =>
+      Constraint.judge(Constraint.parse("cost=-10%"), pairs(count, cost), [1, 1], 0.05, true).isMet
+    assert.deepStrictEqual([isMet(60, 0), isMet(29, 1), isMet(60, 1)], [null, null, true])
+  })
+
   it("within it are shown to hold, and beyond it to be broken", () => {
     const share = (text: string, of: Parameters<typeof shown>[1], what: "isMet" | "isBroken") =>
       Arr.makeBy(50, (seed) => shown(text, of, seed)).filter((one) => one[what]).length / 50

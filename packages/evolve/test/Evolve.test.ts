@@ -641,3 +641,41 @@ describe("a search with protected cases", () => {
     assert.include(report(), "fails 1 protected case that the original solves")
   })
 })
+
+describe("a search for a shorter or cheaper prompt", () => {
+  const long = `Name the capital. ${"Be thorough, and take your time. ".repeat(3)}`.trim()
+  const searched = (aim: "shorter" | "cheaper", fails: (prompt: string, one: Case) => boolean = () => false) => {
+    const requests: Array<string> = []
+    return evolve({
+      prompt: long,
+      aim,
+      cases: cases(160),
+      agent: (prompt, one, { spend }) => {
+        spend(prompt.length / 1000)
+        return one.id % 4 > 0 && !fails(prompt, one) ? "right" : "wrong"
+      },
+      score: (output) => Number(output === "right"),
+      proposer: (request) => {
+        requests.push(request)
+        return `<ins_1>${long} And more.</ins_1><ins_2>Name the capital city${".".repeat(requests.length)}</ins_2>`
+      },
+      budget: { calls: 500 }
+    }).then((result) => ({ ...result, requests }))
+  }
+
+  it.each(["shorter", "cheaper"] as const)("returns one that is no worse and %s, where none is better", async (aim) => {
+    const { finalist, prompt, report, requests, verdict } = await searched(aim)
+    assert.deepStrictEqual([verdict, prompt], [aim, finalist ?? ""], report())
+    assert.isBelow(prompt.length, 0.9 * long.length)
+    assert.include(report(), `A ${aim} prompt that is no worse`)
+    assert.include(
+      requests[0] ?? "",
+      aim === "shorter" ? "Each version must have at most" : "must make answers cheaper"
+    )
+  })
+
+  it.each(["shorter", "cheaper"] as const)("keeps the prompt where what is %s is worse", async (aim) => {
+    const { prompt, verdict } = await searched(aim, (text, { id }) => text.length < 60 && id % 8 === 1)
+    assert.deepStrictEqual([verdict, prompt], ["undecided", long])
+  })
+})

@@ -43,6 +43,15 @@ export const evolve = Command.make(
       "Print how the budget is divided, with tokens and US dollars; ask nothing and spend nothing"
     ),
     dashboard: flags.dashboard("search"),
+    aim: flags
+      .choice(
+        "aim",
+        ["better", "shorter", "cheaper"],
+        "A better prompt, or a shorter or cheaper one that is no worse; the last needs prices"
+      )
+      .pipe(Flag.withDefault("better")),
+    margin: flags.number("margin", "aim: loss in score that is no worse; 0.05 by default").pipe(Flag.withDefault(0.05)),
+    saving: flags.number("saving", "aim: least share that is saved; 0.1 by default").pipe(Flag.withDefault(0.1)),
     requirement: flags.requirement,
     json: flags.json,
     quiet: flags.quiet

@@ -69,9 +69,9 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
     ...noteOf(ends, input.maxTokens),
     `Files: report.md, best_prompt.txt, result.json and events.jsonl in ${directory}`
   ])
-  // The prompt in use is the one that was given, unless another one is shown to be better: it is never worse.
+  // The prompt in use is the one that was given, unless another one is shown to be better, or what it is to be: it is never worse.
   if (Option.isSome(input.requirement) && input.requirement.value === "better")
-    yield* assertMet("better", { better: true, "no-headroom": false, undecided: null }[result.verdict])
+    yield* assertMet("better", result.verdict === "no-headroom" ? false : result.verdict === "undecided" ? null : true)
 }, Effect.scoped)
 
 const outsideOf = ({ named, text }: NonNullable<Task.Task["outside"]>, workers: number): string =>
@@ -179,6 +179,9 @@ const searched = Effect.fnUntraced(function* (
         identity: task.identity,
         file: `${task.directory}/events.jsonl`,
         minimalGain: task.setup.minimalGain,
+        ...(task.setup.aim === undefined
+          ? {}
+          : { aim: task.setup.aim.what, margin: task.setup.aim.margin, saving: task.setup.aim.saving }),
         randomSeed: task.setup.randomSeed,
         // The client of a model repeats its requests, and keeps `Retry-After`; so does that of an agent outside.
         retries: 0,

@@ -34,6 +34,9 @@ export interface EvolveInput extends JobInput {
   readonly plan: boolean
   readonly dashboard: boolean
   readonly requirement: Option.Option<"better" | "no-worse">
+  readonly aim: "better" | "shorter" | "cheaper"
+  readonly margin: number
+  readonly saving: number
 }
 
 export interface Task {
@@ -92,6 +95,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
       calls: input.calls,
       usd,
       minimalGain: 0.1,
+      aim: input.aim === "better" ? undefined : { what: input.aim, margin: input.margin, saving: input.saving },
       randomSeed: Option.getOrElse(input.seed, () => 1)
     })
   )
@@ -315,6 +319,7 @@ const flagOf: Readonly<Record<string, string>> = {
   constraints: "--at-most",
   file: "the file of cases",
   margin: "--margin",
+  saving: "--saving",
   samples: "--samples"
 }
 

@@ -1,0 +1,55 @@
+/** What a search looks for besides a better score: a prompt that is no worse, and shorter or cheaper. */
+import { Instruction, InvalidInput } from "@inspo/domain"
+import { Schema } from "effect"
+import * as Constraint from "./Constraint.ts"
+import type * as Evidence from "./Evidence.ts"
+
+export const Aim = Schema.Struct({
+  what: Schema.Literals(["shorter", "cheaper"]),
+  /** The loss in score that does not count. */
+  margin: Schema.Finite,
+  /** The least share of the length, or of the price of a call, that is saved. */
+  saving: Schema.Finite
+})
+export interface Aim extends Schema.Schema.Type<typeof Aim> {}
+
+/** Throws `InvalidInput` on a margin or a saving with which nothing can be shown. */
+export const check = (aim: Aim): Aim => {
+  for (const field of ["margin", "saving"] as const)
+    if (!(aim[field] > 0 && aim[field] < 1))
+      InvalidInput.refuse({
+        where: "evolve",
+        field,
+        value: aim[field],
+        expected: "a share above 0 and below 1, such as 0.1"
+      })
+  return aim
+}
+
+/** How length or price change from the original to another prompt, and whether enough is shown to be saved. */
+export const saved = (
+  { saving, what }: Aim,
+  pairs: ReadonlyArray<Evidence.Cluster>,
+  [original, other]: readonly [Instruction.Instruction, Instruction.Instruction]
+): Constraint.Found => {
+  const metric = { shorter: "length", cheaper: "usd" }[what]
+  const constraint = { text: what, metric, quantile: null, bound: -saving, isRelative: true }
+  return Constraint.judge(constraint, pairs, [lengthOf(original), lengthOf(other)], 0.05, true)
+}
+
+/** The most characters of a candidate; all that there are unless it is to be shorter. */
+export const longest = (aim: Aim | undefined, original: Instruction.Instruction): number =>
+  aim?.what === "shorter" ? Math.floor((1 - aim.saving) * lengthOf(original)) : Infinity
+
+/** What a proposer is asked for. */
+export const wish = (aim: Aim | undefined, original: Instruction.Instruction): string =>
+  aim === undefined
+    ? ""
+    : aim.what === "shorter"
+      ? `\n\nEach version must have at most ${longest(aim, original)} characters, and keep what makes answers right.`
+      : "\n\nEach version must make answers cheaper, such as by shorter answers and fewer steps, and keep what makes them right."
+
+const lengthOf = (instruction: Instruction.Instruction): number => {
+  const content = Instruction.contentOf(instruction)
+  return (typeof content === "string" ? content : Object.values(content).join("")).length
+}
