@@ -182,7 +182,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   search("callsLeft(state) - testCalls(state)", "callsLeft(state)", "the search spends what the test needs"),
   verdict(
-    "isBetter ? finalist : Search.original,\n    test",
+    "isReturned ? finalist : Search.original,\n    test",
     "finalist,\n    test",
     "a prompt is returned that is not shown to be better"
   ),
