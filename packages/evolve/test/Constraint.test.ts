@@ -85,6 +85,8 @@ describe("constraints", () => {
       }))
     const isMet = (count: number, cost: number) =>
       Constraint.judge(Constraint.parse("cost=-10%"), pairs(count, cost), [1, 1], 0.05, true).isMet
+    const free = Constraint.judge(Constraint.parse("cost=-10%"), pairs(60, 0), [1, 1], 0.05, true)
+    assert.deepStrictEqual([free.value, free.lower, free.upper], [0, -1, 1])
     assert.deepStrictEqual([isMet(60, 0), isMet(29, 1), isMet(60, 1)], [null, null, true])
   })
 

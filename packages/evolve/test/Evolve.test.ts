@@ -644,12 +644,17 @@ describe("a search with protected cases", () => {
 
 describe("a search for a shorter or cheaper prompt", () => {
   const long = `Name the capital. ${"Be thorough, and take your time. ".repeat(3)}`.trim()
-  const searched = (aim: "shorter" | "cheaper", fails: (prompt: string, one: Case) => boolean = () => false) => {
+  const searched = (
+    aim: "shorter" | "cheaper",
+    fails: (prompt: string, one: Case) => boolean = () => false,
+    count = 160
+  ) => {
     const requests: Array<string> = []
     return evolve({
       prompt: long,
       aim,
-      cases: cases(160),
+      cases: cases(count),
+      margin: 0.1,
       agent: (prompt, one, { spend }) => {
         spend(prompt.length / 1000)
         return one.id % 4 > 0 && !fails(prompt, one) ? "right" : "wrong"
@@ -672,6 +677,11 @@ describe("a search for a shorter or cheaper prompt", () => {
       requests[0] ?? "",
       aim === "shorter" ? "Each version must have at most" : "must make answers cheaper"
     )
+  })
+
+  it("says of few cases that one is shorter, and not that it is cheaper", async () => {
+    assert.strictEqual((await searched("shorter", undefined, 54)).verdict, "shorter")
+    assert.strictEqual((await searched("cheaper", undefined, 54)).verdict, "undecided")
   })
 
   it.each(["shorter", "cheaper"] as const)("keeps the prompt where what is %s is worse", async (aim) => {
