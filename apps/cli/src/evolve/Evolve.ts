@@ -179,9 +179,7 @@ const searched = Effect.fnUntraced(function* (
         identity: task.identity,
         file: `${task.directory}/events.jsonl`,
         minimalGain: task.setup.minimalGain,
-        ...(task.setup.aim === undefined
-          ? {}
-          : { aim: task.setup.aim.what, margin: task.setup.aim.margin, saving: task.setup.aim.saving }),
+        ...aimOf(task.setup),
         randomSeed: task.setup.randomSeed,
         // The client of a model repeats its requests, and keeps `Retry-After`; so does that of an agent outside.
         retries: 0,
@@ -195,6 +193,9 @@ const searched = Effect.fnUntraced(function* (
   yield* follow.end
   return { ends, result }
 })
+
+const aimOf = ({ aim }: Task.Task["setup"]) =>
+  aim === undefined ? {} : { aim: aim.what, margin: aim.margin, saving: aim.saving }
 
 /** The most that a call and its score can cost; the prices are known where there is a budget. */
 const atMost = ({ agent, writer }: Models, maxTokens: number, prompt: string, job: Job): number =>
