@@ -135,6 +135,7 @@ const serverApi = inFile("packages/serve/src/wire/Api.ts")
 const serverClock = inFile("packages/serve/src/live/internal/Clock.ts")
 const leaseIds = inFile("packages/serve/src/live/internal/LeaseIds.ts")
 const serverLeases = inFile("packages/serve/src/http/internal/LeaseHandlers.ts")
+const direct = inFile("packages/serve/src/http/internal/Direct.ts")
 const serverMembers = inFile("packages/serve/src/http/internal/AdminHandlers.ts")
 const standby = inFile("packages/serve/src/store/Standby.ts")
 const upstreamPath = inFile("packages/serve/src/http/internal/UpstreamPath.ts")
@@ -1091,6 +1092,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   places("fits(own, bytes, 0.5)", "fits(own, bytes, 1)", "one client takes all places"),
   keyRate("undefined ? 0 : Limits.bodyBytes", "undefined ? 0 : 0", "bodies of unknown length are free"),
   serverSecurity("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
+  direct("if (body !== null) request.unshift(body)", "", "a request that is not answered directly has no body"),
+  direct("lease !== undefined && Credentials.isBearer(header, lease)", "header !== undefined", "any key has access"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
   upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),

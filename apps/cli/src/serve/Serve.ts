@@ -41,11 +41,11 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     return yield* serveShared(input, input.database.value, keys, { proposer, declared }, upstream)
   // Populations end after the server, which answers requests in flight before.
   const own = yield* Scope.fork(yield* Effect.scope)
-  const { known, url } = yield* listening(input, keys, upstream)
+  const { direct, known, url } = yield* listening(input, keys, upstream)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
   const ending = yield* Ref.make(false)
-  const { app, populations } = yield* begin(keys, { proposer, declared }, store, Ref.get(ending)).pipe(
+  const { app, populations } = yield* begin(keys, { proposer, declared }, store, direct, Ref.get(ending)).pipe(
     Effect.catchTag("JournalError", unusable),
     Scope.provide(own)
   )
@@ -70,6 +70,7 @@ interface Start {
 const listening = Effect.fnUntraced(function* (input: ServeInput, keys: Server.Keys, upstream: Upstream.Upstream) {
   const known = yield* Deferred.make<Standby.App>()
   const app = Effect.flatten(Deferred.await(known))
+  const direct: Route = { now: null }
   // More exact than what is passed on to an upstream.
   const own = ["/v1/populations/*", "/v1/traces", "/v1/logs"] as const
   const exact = own.map((path) => HttpRouter.add("*", path, app))
@@ -79,18 +80,26 @@ const listening = Effect.fnUntraced(function* (input: ServeInput, keys: Server.K
     answer: Server.refuse,
     keys: listOf(keys),
     maxBodyBytes: Limits.bodyBytes,
-    isSlow: Proxy.isPath
+    isSlow: Proxy.isPath,
+    direct: (...[request, response, otherwise]: Parameters<Server.Direct>) =>
+      direct.now === null ? otherwise() : direct.now(request, response, otherwise)
   }
   const url = yield* listen("instruction server", input, routes, options)
   yield* upstream.begin(url)
-  return { known, url }
+  return { direct, known, url }
 })
+
+/** The direct way to answers, while this server has populations. */
+interface Route {
+  now: Server.Direct | null
+}
 
 /** The populations of a store and the declared ones, with the routes of their API and page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
   { declared, proposer }: Start,
   store: Layer.Layer<PopulationStore, E, R>,
+  route: Route,
   isEnding?: Effect.Effect<boolean>
 ) {
   const writer = Layer.succeed(Evolving.CurrentProposer, proposer)
@@ -99,10 +108,15 @@ const begin = Effect.fnUntraced(function* <E, R>(
   )
   yield* Declared.ensure(populations, declared)
   if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
-  const api = Server.layer(keys, isEnding).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
+  const served = Layer.succeed(Registry.Populations, populations)
+  const { direct, routes } = yield* Effect.provide(Server.make(keys, isEnding), served)
   const app = yield* HttpRouter.toHttpEffect(
-    Layer.merge(api, Dashboard.layerPopulations({ assets: Assets.folder }))
+    Layer.merge(Layer.provide(routes, served), Dashboard.layerPopulations({ assets: Assets.folder }))
   ).pipe(Effect.provide(NodeHttpServer.layerHttpServices), Effect.provideService(HttpRouter.RouterConfig, routerConfig))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => (route.now = direct)),
+    () => Effect.sync(() => (route.now = null))
+  )
   return { app, populations }
 })
 
@@ -116,7 +130,7 @@ const serveShared = Effect.fnUntraced(function* (
 ) {
   const flag = "--database-password-env"
   const password = yield* Secret.ofFlag(flag, input.databasePasswordEnv, "the password of the database")
-  const { known, url } = yield* listening(input, keys, upstream)
+  const { direct, known, url } = yield* listening(input, keys, upstream)
   const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
   const standby = yield* Standby.make({
     journals,
@@ -124,7 +138,7 @@ const serveShared = Effect.fnUntraced(function* (
     address: Option.getOrElse(input.advertise, () => url),
     activate: Effect.fnUntraced(function* (own) {
       const store = Layer.effect(PopulationStore, SharedStore.make(own))
-      const { app } = yield* begin(keys, start, store)
+      const { app } = yield* begin(keys, start, store, direct)
       return app
     })
   }).pipe(Effect.catchTag("JournalError", unusable), Effect.provide(FetchHttpClient.layer))

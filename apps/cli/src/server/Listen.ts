@@ -1,7 +1,8 @@
-import { createServer } from "node:http"
+import { createServer, type Server } from "node:http"
 import { isIP } from "node:net"
 import { Guard } from "@inspo/http/server"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type { Direct } from "@inspo/serve/http/Server"
 import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerError, HttpServerResponse } from "effect/http"
 import * as Secret from "../config/Secret.ts"
@@ -35,9 +36,10 @@ export const admission = Effect.fnUntraced(function* ({
   )
 })
 
-/** `ownHealth`: the routes have their own health check. */
+/** `ownHealth`: the routes have their own health check. `direct` is asked first for an answer to what the guard lets through. */
 export interface Options extends Pick<Guard.Options, "answer" | "keys" | "maxBodyBytes" | "isSlow"> {
   readonly ownHealth?: boolean
+  readonly direct?: Direct
 }
 
 /** Serves routes behind the guard of every server until the scope closes; returns the URL. `name` is what an error calls the server. */
@@ -45,18 +47,19 @@ export const listen = Effect.fnUntraced(function* <E, R>(
   name: string,
   { apiKeyEnv, host, port, trustedProxy: proxies = [] }: Address,
   routes: Layer.Layer<never, E, R | HttpRouter.HttpRouter>,
-  { ownHealth = false, ...guarded }: Options = {}
+  { direct, ownHealth = false, ...guarded }: Options = {}
 ) {
   // With a key, or with access from other machines, clients may use any host name.
   const names = Option.isNone(apiKeyEnv) && loopback.has(host) ? [] : "any"
-  const server = HttpRouter.serve(
-    Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, proxies, ...guarded })),
-    { disableLogger: true, disableListenLog: true, routerConfig }
-  )
+  const guard: Guard.Options = { names, proxies, ...guarded }
+  const http = createServer({ requestTimeout })
+  const server = HttpRouter.serve(Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer(guard)), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig
+  })
   const context = yield* server.pipe(
-    Layer.provideMerge(
-      NodeHttpServer.layer(() => createServer({ requestTimeout }), { port, host, gracefulShutdownTimeout: "5 seconds" })
-    ),
+    Layer.provideMerge(NodeHttpServer.layer(() => http, { port, host, gracefulShutdownTimeout: "5 seconds" })),
     Layer.build,
     Effect.mapError((error) =>
       error instanceof HttpServerError.ServeError
@@ -67,9 +70,24 @@ export const listen = Effect.fnUntraced(function* <E, R>(
         : error
     )
   )
+  if (direct !== undefined) askFirst(http, guard, direct)
   const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
   return `http://${host.includes(":") ? `[${host}]` : host}:${"port" in address ? address.port : port}`
 })
+
+/** Asks for a direct answer before the listeners of a server. */
+const askFirst = (http: Server, guard: Guard.Options, direct: Direct): void => {
+  const listeners = http.listeners("request")
+  http.removeAllListeners("request")
+  http.on("request", (request, response) => {
+    const otherwise = () => {
+      for (const listener of listeners) Reflect.apply(listener, http, [request, response])
+    }
+    const { headers, method = "", url = "" } = request
+    if (Guard.isPlain({ headers, method, url }, guard)) direct(request, response, otherwise)
+    else otherwise()
+  })
+}
 
 /** The guard bounds the path. */
 export const routerConfig = { maxParamLength: 2048 }

@@ -13,9 +13,9 @@ import type { Strategies } from "../Strategies.ts"
 export const decide = (strategies: Strategies, state: State): PopulationEvent | null => {
   const { isFrozen, learning } = state
   if (learning.due === "Conclude") return conclude(state)
-  return isFrozen && learning.due === "Nothing"
-    ? null
-    : Evolution.decide(context(strategies, state), { ...learning, population: decisive(state) })
+  // Most commands: nothing is computed for them.
+  if (learning.due === "Nothing" && (isFrozen || learning.evolution?.stage._tag !== "Proposed")) return null
+  return Evolution.decide(context(strategies, state), { ...learning, population: decisive(state) })
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Refuses requests by host, origin, path and body, before any handler runs. */
 import { isIP } from "node:net"
 import { ByteSize, Effect, type Layer } from "effect"
-import { type Headers, HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ClientPermits from "../internal/ClientPermits.ts"
 import * as Upload from "../internal/Upload.ts"
 import * as Client from "./Client.ts"
@@ -61,26 +61,44 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
   )
 }
 
+/** Whether the guard lets a request through at once: it is neither refused nor {@link isLarge}. */
+export const isPlain = (request: Guarded, { maxBodyBytes = 4 * 2 ** 20, names }: Options): boolean =>
+  refusal(request, { names, maxBodyBytes }) === null && !isLarge(request)
+
+/** What the guard looks at, in a request of Effect or of Node. */
+interface Guarded {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+}
+
+/** A header that is sent once. */
+const textOf = (headers: Guarded["headers"], name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === "string" ? value : undefined
+}
+
 const refusal = (
-  { headers, method, url }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "url">,
+  { headers, method, url }: Guarded,
   { maxBodyBytes, names }: Pick<Options, "names"> & { readonly maxBodyBytes: number }
 ): Refusal | null => {
-  const host = printable(headers["host"] ?? "")
-  const { origin } = headers
-  if (names !== "any" && !isOwn(headers["host"] ?? "", names)) {
+  const given = textOf(headers, "host")
+  const host = printable(given ?? "")
+  const origin = textOf(headers, "origin")
+  if (names !== "any" && !isOwn(given ?? "", names)) {
     const reason = `${host} is not a name of this server; use localhost or its address`
     return { status: 403, field: "host", value: host, reason }
   }
-  if (headers["host"] !== undefined && headers["host"] !== "" && !URL.canParse(`http://${headers["host"]}`)) {
+  if (given !== undefined && given !== "" && !URL.canParse(`http://${given}`)) {
     const reason = `the host is ${host}, expected a name or an address, with a port of at most 65535`
     return { status: 400, field: "host", value: host, reason }
   }
-  if (origin !== undefined && origin !== `http://${headers["host"]}` && origin !== `https://${headers["host"]}`) {
+  if (origin !== undefined && origin !== `http://${given}` && origin !== `https://${given}`) {
     const value = printable(origin)
     return { status: 403, field: "origin", value, reason: `pages of ${value} may not send requests to this server` }
   }
   if (isForeign(headers, method)) {
-    const value = printable(headers["sec-fetch-site"] ?? "")
+    const value = printable(textOf(headers, "sec-fetch-site") ?? "")
     return {
       status: 403,
       field: "origin",
@@ -95,7 +113,7 @@ const refusal = (
 }
 
 /** Whether a browser sends this for a page of another origin, as images and scripts without an `origin`, except to open a document. */
-const isForeign = (headers: Headers.Headers, method: string): boolean => {
+const isForeign = (headers: Guarded["headers"], method: string): boolean => {
   const site = headers["sec-fetch-site"]
   if (site !== "cross-site" && site !== "same-site") return false
   return method !== "GET" || headers["sec-fetch-mode"] !== "navigate" || headers["sec-fetch-dest"] !== "document"
@@ -117,7 +135,7 @@ const tooSlow: Refusal = {
   reason: `the body stopped arriving; expected at least ${Upload.leastRate} bytes a second`
 }
 
-const isLarge = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): boolean =>
+const isLarge = ({ headers }: Pick<Guarded, "headers">): boolean =>
   Number(headers["content-length"] ?? 0) > 2 ** 20 || headers["transfer-encoding"] !== undefined
 
 const longestUrl = 2048

@@ -1,5 +1,5 @@
 import { Result, Schema } from "effect"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { StoredEvent } from "../Journal.ts"
 
 /** An event as stored in the `events` table. */
@@ -91,4 +91,9 @@ const eventHash = (
 ): string => digest([previous, sequence, type, step, ...(state === null ? [] : [state])], payload)
 
 const digest = (header: ReadonlyArray<string | number>, body: string | Uint8Array): string =>
-  createHash("sha256").update(JSON.stringify(header)).update(body).digest("hex")
+  hash(
+    "sha256",
+    typeof body === "string"
+      ? JSON.stringify(header) + body
+      : Buffer.concat([Buffer.from(JSON.stringify(header)), body])
+  )

@@ -26,38 +26,50 @@ export const errorIn =
     new JournalError({ reason, file, sequence, detail, ...(cause === undefined ? {} : { cause }) })
 
 /** Refuses names that a database cannot keep as they are. */
-const checkName = ({ error }: Store, what: string, name: string): Effect.Effect<void, JournalError> =>
-  name.length > 0 && name.isWellFormed() && !name.includes("\0")
-    ? Effect.void
-    : Effect.fail(
-        error(
-          "invalid",
-          `${what} is ${JSON.stringify(name)}; expected non-empty text without U+0000 and lone surrogates`
-        )
-      )
+const checkName = ({ error }: Store, what: string, name: string): void => {
+  if (name.length === 0 || !name.isWellFormed() || name.includes("\0"))
+    throw error(
+      "invalid",
+      `${what} is ${JSON.stringify(name)}; expected non-empty text without U+0000 and lone surrogates`
+    )
+}
 
-const checkStep = ({ error }: Store, step: number): Effect.Effect<void, JournalError> =>
-  Number.isSafeInteger(step) ? Effect.void : Effect.fail(error("invalid", `step is ${step}; expected an integer`))
+const checkStep = ({ error }: Store, step: number): void => {
+  if (!Number.isSafeInteger(step)) throw error("invalid", `step is ${step}; expected an integer`)
+}
 
 /** The JSON text of a value; `what` names it in an error. */
-const encode = ({ error }: Store, what: string, value: unknown): Effect.Effect<string, JournalError> =>
-  isJson(value)
-    ? Effect.try({
-        try: () => JSON.stringify(value),
-        catch: (cause) => error("invalid", `${what} is nested too deeply to be written as JSON`, null, cause)
-      })
-    : Effect.fail(error("invalid", `${what} is not a JSON value; encode it with its schema first`))
+const encode = ({ error }: Store, what: string, value: unknown): string => {
+  if (!isJson(value)) throw error("invalid", `${what} is not a JSON value; encode it with its schema first`)
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw error("invalid", `${what} is nested too deeply to be written as JSON`, null, cause)
+  }
+}
+
+/** What was checked, or the error that a check throws: a server checks thousands of records a second. */
+const checking = <A>(check: () => A): Effect.Effect<A, JournalError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(check())
+    } catch (error) {
+      return error instanceof JournalError ? Effect.fail(error) : Effect.die(error)
+    }
+  })
 
 export const checkEntry = Effect.fnUntraced(function* (store: Store, entry: LedgerEntry) {
   const valid = yield* decodeEntry(entry).pipe(refused(store, "ledger entry"))
-  yield* checkName(store, "phase", valid.phase)
+  yield* checking(() => checkName(store, "phase", valid.phase))
   return valid
 })
 
 export const checkReservation = Effect.fnUntraced(function* (store: Store, entry: Reservation) {
   const valid = yield* decodeReservation(entry).pipe(refused(store, "reservation"))
-  yield* checkName(store, "phase", valid.phase)
-  yield* checkName(store, "key", valid.key)
+  yield* checking(() => {
+    checkName(store, "phase", valid.phase)
+    checkName(store, "key", valid.key)
+  })
   return valid
 })
 
@@ -73,14 +85,16 @@ export interface EventText {
 }
 
 /** Events with their payloads as JSON texts; refuses what no store can keep. */
-export const checkEvents = (store: Store, events: ReadonlyArray<NewEvent>) =>
-  Effect.forEach(
-    events,
-    Effect.fnUntraced(function* ({ payload, state, step, type }): Effect.fn.Return<EventText, JournalError> {
-      yield* checkName(store, "event type", type)
-      yield* checkStep(store, step)
-      if (state !== undefined) yield* checkName(store, "event state", state)
-      const text = yield* encode(store, `the payload of ${type} at step ${step}`, payload)
+export const checkEvents = (
+  store: Store,
+  events: ReadonlyArray<NewEvent>
+): Effect.Effect<ReadonlyArray<EventText>, JournalError> =>
+  checking(() =>
+    events.map(({ payload, state, step, type }) => {
+      checkName(store, "event type", type)
+      checkStep(store, step)
+      if (state !== undefined) checkName(store, "event state", state)
+      const text = encode(store, `the payload of ${type} at step ${step}`, payload)
       return { type, step, payload: text, state: state ?? null }
     })
   )
@@ -94,19 +108,23 @@ export interface RecordText {
 }
 
 /** Records with their values as JSON texts; refuses what no store can keep. */
-export const checkRecords = Effect.fnUntraced(function* (store: Store, groups: ReadonlyArray<RecordGroup>) {
-  const records: Array<RecordText> = []
-  for (const { kind, rows, step } of groups) {
-    if (rows.length === 0) continue
-    yield* checkName(store, "record kind", kind)
-    yield* checkStep(store, step)
-    for (const { key, value } of rows) {
-      yield* checkName(store, "record key", key)
-      records.push({ kind, key, step, text: yield* encode(store, `the record ${kind} ${key}`, value) })
+export const checkRecords = (
+  store: Store,
+  groups: ReadonlyArray<RecordGroup>
+): Effect.Effect<ReadonlyArray<RecordText>, JournalError> =>
+  checking(() => {
+    const records: Array<RecordText> = []
+    for (const { kind, rows, step } of groups) {
+      if (rows.length === 0) continue
+      checkName(store, "record kind", kind)
+      checkStep(store, step)
+      for (const { key, value } of rows) {
+        checkName(store, "record key", key)
+        records.push({ kind, key, step, text: encode(store, `the record ${kind} ${key}`, value) })
+      }
     }
-  }
-  return records
-})
+    return records
+  })
 
 const refused = ({ error }: Store, what: string) =>
   Effect.mapError((issue: Schema.SchemaError) => error("invalid", `${what}: ${issue.message}`, null, issue))

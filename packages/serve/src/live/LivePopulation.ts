@@ -13,19 +13,7 @@ import {
 } from "@inspo/cohorts"
 import type { Instruction } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
-import {
-  Array as Arr,
-  Cause,
-  Clock,
-  Deferred,
-  Effect,
-  identity,
-  PubSub,
-  Queue,
-  Result,
-  type Scope,
-  Stream
-} from "effect"
+import { Array as Arr, Cause, Clock, Effect, identity, PubSub, Queue, Result, type Scope, Stream } from "effect"
 import type { Details } from "../store/Details.ts"
 import * as ArchiveLookup from "../store/internal/ArchiveLookup.ts"
 import { auxiliaryRecords, type Row, toJournal, type Written, written } from "../store/internal/Stored.ts"
@@ -87,6 +75,7 @@ export const open = Effect.fnUntraced(function* (
   const commits = yield* commitsOf(journal, decides)
   const { forget, retain } = yield* Retention.make(journal, commits.state)
   const submit: LivePopulation["submit"] = Effect.fnUntraced(function* (at, details = {}) {
+    if (Redaction.isWithoutTexts(details)) return yield* commits.submit(at, details)
     const { settings } = yield* commits.state
     const redacted = yield* Redaction.details((texts) => redactor(settings.redact, texts.map(redact)), details)
     return yield* commits.submit(at, redacted)
@@ -115,7 +104,8 @@ export const open = Effect.fnUntraced(function* (
 /** Reads the state from the journal and commits commands as long as the scope lasts: its state in memory, its events in the journal, one command after the other. */
 const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decides: Strategies.Decides) {
   let state = yield* Loading.state(journal, decides)
-  const waiting = yield* Queue.bounded<Submission>(mostWaiting)
+  // The server limits the requests that wait.
+  const waiting = yield* Queue.unbounded<Submission>()
   const states = yield* PubSub.sliding<State.State>({ capacity: 1, replay: 1 })
   yield* PubSub.publish(states, state)
   yield* Effect.addFinalizer(() => PubSub.shutdown(states))
@@ -149,18 +139,17 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(
       Queue.clear(waiting),
-      Effect.forEach(({ answer }) => Deferred.interrupt(answer), { discard: true })
+      Effect.forEach(({ answer }) => Effect.sync(() => answer(Effect.interrupt)), { discard: true })
     )
   )
   yield* Effect.forkScoped(
     Effect.forever(Effect.andThen(gathered(waiting), Effect.flatMap(Queue.takeAll(waiting), answerAll(commit))))
   )
   return {
-    submit: Effect.fnUntraced(function* (at: At, details: Details) {
-      const answer = yield* Deferred.make<Answer, Refused | JournalError>()
-      yield* Queue.offer(waiting, { at, details, answer })
-      return yield* Deferred.await(answer)
-    }),
+    submit: (at: At, details: Details) =>
+      Effect.callback<Answer, Refused | JournalError>((answer) => {
+        if (!Queue.offerUnsafe(waiting, { at, details, answer })) answer(Effect.interrupt)
+      }),
     state: Effect.sync(() => state),
     /** The state now and after each change; a slow reader gets the latest. */
     changes: Stream.fromPubSub(states)
@@ -170,11 +159,8 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
 interface Submission {
   readonly at: At
   readonly details: Details
-  readonly answer: Deferred.Deferred<Answer, Refused | JournalError>
+  readonly answer: (answer: Effect.Effect<Answer, Refused | JournalError>) => void
 }
-
-/** Commands that wait for a commit; further ones wait to be queued. */
-const mostWaiting = 4096
 
 /**
  * Waits for commands, and then as long as each turn of the event loop brings more: an idle thread commits at once, and one
@@ -207,7 +193,9 @@ const answerAll =
     commit(batch).pipe(
       Effect.matchCauseEffect({
         onFailure: (cause) => {
-          const failAll = Effect.forEach(batch, ({ answer }) => Deferred.failCause(answer, cause), { discard: true })
+          const failAll = Effect.sync(() => {
+            for (const { answer } of batch) answer(Effect.failCause(cause))
+          })
           if (!Cause.hasDies(cause)) return failAll
           if (batch.length > 1) {
             const middle = Math.ceil(batch.length / 2)
@@ -217,8 +205,7 @@ const answerAll =
         },
         onSuccess: (answers) =>
           Effect.sync(() => {
-            for (const [{ answer }, result] of Arr.zip(batch, answers))
-              Deferred.doneUnsafe(answer, Effect.fromResult(result))
+            for (const [{ answer }, result] of Arr.zip(batch, answers)) answer(Effect.fromResult(result))
           })
       }),
       Effect.uninterruptible

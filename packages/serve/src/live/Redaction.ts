@@ -48,6 +48,14 @@ export const make = (patterns: ReadonlyArray<string>): Result.Result<Redact, Ref
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** Whether nothing that users said is in the details of a command. */
+export const isWithoutTexts = ({ leases = [], rewards = [] }: Details): boolean =>
+  leases.every(({ question }) => question === undefined) &&
+  rewards.every(
+    ({ feedback, goldenAnswers, transcript }) =>
+      feedback === undefined && transcript === undefined && goldenAnswers === undefined
+  )
+
 /** Redacts all texts of a command. Other requests are served between one sample and the next. */
 export const details = Effect.fnUntraced(function* (
   redactAll: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>,

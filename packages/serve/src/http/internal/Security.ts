@@ -15,28 +15,39 @@ export interface Keys {
   readonly lease?: Redacted.Redacted
 }
 
-/** The middleware of all routes. */
-export const layer = (keys: Keys) => Layer.merge(layerAdmission, layerKeys(keys))
+/** What the routes of a server share: its keys, their rate, and the places of requests that are handled. */
+export interface Gate {
+  readonly keys: Keys
+  readonly withinRate: KeyRate
+  /** Takes a place; false if none is left. */
+  readonly enter: () => boolean
+  readonly leave: () => void
+}
 
-const layerAdmission = Layer.sync(Admission, () => {
-  let waiting = 0
-  const enter = Effect.suspend(() =>
-    waiting < Limits.requestsWaiting ? Effect.sync(() => void waiting++) : Effect.fail(tooMany)
-  )
-  const leave = Effect.sync(() => void waiting--)
-  return (answer) =>
+export const make = (keys: Keys): Effect.Effect<Gate> =>
+  Effect.map(keyRate, (withinRate) => {
+    let waiting = 0
+    const enter = () => waiting < Limits.requestsWaiting && ++waiting > 0
+    return { keys, withinRate, enter, leave: () => void waiting-- }
+  })
+
+/** The middleware of all routes. */
+export const layer = (gate: Gate) => Layer.merge(layerAdmission(gate), layerKeys(gate))
+
+const layerAdmission = ({ enter, leave }: Gate) =>
+  Layer.succeed(Admission, (answer) =>
     Effect.andThen(
       arrived,
       Effect.acquireUseRelease(
-        enter,
+        Effect.suspend(() => (enter() ? Effect.void : Effect.fail(tooMany))),
         () => answer,
-        () => leave
+        () => Effect.sync(leave)
       )
     ).pipe(
       Effect.catch(malformed),
       Effect.catchDefect((defect) => (isTooLarge(defect) ? Effect.fail(tooLarge) : Effect.die(defect)))
     )
-})
+  )
 
 /** Waits for the body of a request, so that a stalled upload takes no place. A fault of the body is reported by its reader. */
 const arrived = HttpServerRequest.HttpServerRequest.use((request) =>
@@ -120,9 +131,10 @@ const tooLarge = new TooLarge({
   detail: `The body has more than ${Limits.bodyBytes} bytes.`
 })
 
-const layerKeys = ({ admin, lease }: Keys) => {
-  const is = (given: Redacted.Redacted, key: Redacted.Redacted | undefined) =>
-    key !== undefined && Credentials.isSecret(Redacted.value(given), key)
+const is = (given: Redacted.Redacted, key: Redacted.Redacted | undefined) =>
+  key !== undefined && Credentials.isSecret(Redacted.value(given), key)
+
+const layerKeys = ({ keys: { admin, lease }, withinRate }: Gate) => {
   const admit = (given: Redacted.Redacted, scope: "admin" | "lease"): Effect.Effect<void, Unauthorized | Forbidden> => {
     if (admin === undefined || is(given, admin) || (scope === "lease" && is(given, lease))) return Effect.void
     return is(given, lease)
@@ -134,20 +146,17 @@ const layerKeys = ({ admin, lease }: Keys) => {
         )
   }
   return Layer.mergeAll(
-    Layer.effect(
-      LeaseScope,
-      Effect.map(keyRate, (withinRate) => ({
-        leaseKey: (answer, { credential }) =>
-          admit(credential, "lease").pipe(
-            Effect.andThen(
-              admin !== undefined && is(credential, lease)
-                ? HttpServerRequest.HttpServerRequest.use(({ headers }) => withinRate(headers))
-                : Effect.void
-            ),
-            Effect.andThen(answer)
-          )
-      }))
-    ),
+    Layer.succeed(LeaseScope, {
+      leaseKey: (answer, { credential }) =>
+        admit(credential, "lease").pipe(
+          Effect.andThen(
+            admin !== undefined && is(credential, lease)
+              ? HttpServerRequest.HttpServerRequest.use(({ headers }) => withinRate(headers))
+              : Effect.void
+          ),
+          Effect.andThen(answer)
+        )
+    }),
     Layer.succeed(AdminScope, {
       adminKey: (answer, { credential }) => Effect.andThen(admit(credential, "admin"), answer)
     })

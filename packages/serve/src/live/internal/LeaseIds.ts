@@ -2,7 +2,7 @@
  * The ids of leases in the API: `POPULATION~TIME/CODE/LEASE`. The code authenticates the lease with a secret of the
  * population, so that a client which knows only the key of a lease cannot report a reward for it.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Effect, Schema } from "effect"
 
@@ -10,7 +10,7 @@ export type LeaseIds = Effect.Success<ReturnType<typeof make>>
 
 /** The ids of a population, which begin with `leaseIdPrefix`. Its secret is created once and stored in its journal. */
 export const make = Effect.fnUntraced(function* (journal: Journal.Interface, leaseIdPrefix: string) {
-  const secret = yield* secretOf(journal)
+  const secret = createSecretKey(yield* secretOf(journal), "utf8")
   const codeOf = (lease: string): string =>
     createHmac("sha256", secret).update(lease).digest("base64url").slice(0, length)
   return {

@@ -10,7 +10,10 @@ interface LogLine {
 
 /** Logs events: decisions and cohorts that close at `Info`, leases, rewards and intermediate steps at `Debug`. */
 export const log = Effect.fnUntraced(function* (events: ReadonlyArray<PopulationEvent>) {
+  const isDetailed = yield* LogLevel.isEnabled("Debug")
   for (const event of events) {
+    // Most events, by far.
+    if (!isDetailed && (event._tag === "Leased" || event._tag === "Rewarded")) continue
     const { about, level, message } = line(event)
     if (yield* LogLevel.isEnabled(level)) yield* Effect.annotateLogs(Effect.logWithLevel(level)(message), about)
   }

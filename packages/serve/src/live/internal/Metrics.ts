@@ -1,4 +1,5 @@
 /** Measures populations, for Prometheus. */
+import { Invariant } from "@inspo/domain"
 import { Clock, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { Outcome } from "../../wire/Lease.ts"
@@ -20,10 +21,10 @@ export const counters = (population: string) => {
     leased: (count: number) => Metric.update(leased, count),
     /** Counts rewards by their outcomes. */
     rewarded: Effect.fnUntraced(function* (outcomes: ReadonlyArray<Outcome>) {
-      for (const [outcome, series] of rewarded) {
-        const count = outcomes.filter((one) => one === outcome).length
-        if (count > 0) yield* Metric.update(series, count)
-      }
+      const counts = new Map<Outcome, number>()
+      for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+      for (const [outcome, count] of counts)
+        yield* Metric.update(Invariant.present(rewarded.get(outcome), `the counter of ${outcome}`), count)
     })
   }
 }

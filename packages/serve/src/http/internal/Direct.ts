@@ -1,0 +1,87 @@
+/** The direct way of a request for leases, or of rewards, to its answer. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Credentials } from "@inspo/http/server"
+import { Effect, Exit, Result, Schema, Tracer } from "effect"
+import { Headers } from "effect/http"
+import { Populations, type Served } from "../../live/Populations.ts"
+import { LeaseRequests, type Leases, type RewardResults, Rewards } from "../../wire/Lease.ts"
+import type { Problem } from "../../wire/internal/Refusals.ts"
+import * as LeaseHandlers from "./LeaseHandlers.ts"
+import type { Gate, Keys } from "./Security.ts"
+
+/** Answers a request, or leaves it unread and unanswered to what comes `otherwise`. */
+export type Direct = (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void
+
+/**
+ * Answers each request that succeeds and that has all its body at once, without routes and middleware. Every other one is left to
+ * them, which judge it again: nothing was done of it. With a tracer all of them are, since the routes make the spans.
+ */
+export const make = Effect.fnUntraced(function* (gate: Gate): Effect.fn.Return<Direct, never, Populations> {
+  const populations = yield* Populations
+  const run = Effect.runForkWith(yield* Effect.context())
+  const isTraced = (yield* Tracer.Tracer) !== Tracer.nativeTracer
+  return (request, response, otherwise) => {
+    const [, name, route] = path.exec(request.url ?? "") ?? []
+    const answer = route === undefined || isTraced ? undefined : answers[route]
+    const key = answer === undefined || !isPlain(request) ? null : keyOf(gate.keys, request.headers.authorization)
+    if (name === undefined || answer === undefined || key === null) return otherwise()
+    request.once("readable", () => {
+      const effect = answer(bodyOf(request))
+      if (effect === null || !gate.enter()) return otherwise()
+      const within = key === "lease" ? gate.withinRate(Headers.fromInput(request.headers)) : Effect.void
+      run(Effect.andThen(within, Effect.flatMap(populations.get(name), effect))).addObserver((exit) => {
+        gate.leave()
+        if (Exit.isFailure(exit)) return otherwise()
+        request.resume()
+        const body = JSON.stringify(exit.value)
+        response
+          .writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+          .end(body)
+      })
+    })
+  }
+})
+
+/** A name that is encoded takes the other way. */
+const path = /^\/v1\/populations\/([A-Za-z0-9][\w.-]{0,199})\/(leases|rewards)$/u
+
+const isPlain = ({ headers, method }: IncomingMessage): boolean =>
+  method === "POST" &&
+  headers["content-type"] === "application/json" &&
+  headers["content-encoding"] === undefined &&
+  headers.expect === undefined &&
+  Number(headers["content-length"] ?? 0) > 0
+
+/** Whose key a request has; null if it has none that is accepted. */
+const keyOf = ({ admin, lease }: Keys, header: string | undefined): "admin" | "lease" | null => {
+  if (admin === undefined || Credentials.isBearer(header, admin)) return "admin"
+  return lease !== undefined && Credentials.isBearer(header, lease) ? "lease" : null
+}
+
+/** The body, which stays in the request; null if not all of it has arrived. */
+const bodyOf = (request: IncomingMessage): string | null => {
+  const body: Buffer | null = request.read()
+  if (body !== null) request.unshift(body)
+  return body?.length === Number(request.headers["content-length"]) ? body.toString("utf8") : null
+}
+
+type Answering = (body: string | null) => ((served: Served) => Effect.Effect<Leases | RewardResults, Problem>) | null
+
+const answering = <A>(
+  schema: Schema.ConstraintDecoder<A>,
+  answer: (served: Served, asked: A) => Effect.Effect<Leases | RewardResults, Problem>
+): Answering => {
+  const decode = Schema.decodeUnknownResult(schema, { onExcessProperty: "error" })
+  return (body) => {
+    const asked = Result.flatMap(
+      Result.try((): unknown => (body === null ? null : JSON.parse(body))),
+      decode
+    )
+    return Result.isFailure(asked) ? null : (served) => answer(served, asked.success)
+  }
+}
+
+const answers: Readonly<Record<string, Answering>> = {
+  leases: answering(LeaseRequests, LeaseHandlers.lease),
+  rewards: answering(Rewards, LeaseHandlers.reward)
+}
