@@ -121,6 +121,7 @@ const kernelApply = inFile("packages/evolution/src/Apply.ts")
 const kernelSchedule = inFile("packages/evolution/src/Schedule.ts")
 const difference = inFile("packages/population/src/Difference.ts")
 const shares = inFile("packages/cohorts/src/Shares.ts")
+const sampleRatio = inFile("packages/cohorts/src/SampleRatio.ts")
 const horizon = inFile("packages/cohorts/src/Horizon.ts")
 const ending = inFile("packages/cohorts/src/Next.ts")
 const folding = inFile("packages/cohorts/src/Apply.ts")
@@ -1094,6 +1095,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverSecurity("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
   direct("if (body !== null) request.unshift(body)", "", "a request that is not answered directly has no body"),
   direct("lease !== undefined && Credentials.isBearer(header, lease)", "header !== undefined", "any key has access"),
+  sampleRatio("* factor(instruction)) / mean", "* factor(instruction))", "chance raises the alarm of the sample ratio"),
+  sampleRatio("const memory = 0.9995", "const memory = 0", "the sample ratio has no memory"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
   upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),

@@ -8,7 +8,8 @@ import * as CohortEvidence from "./CohortEvidence.ts"
 import { waited } from "./Horizon.ts"
 import { schedule } from "./internal/Decisions.ts"
 import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
-import { type Cohort, knownSamples, limits, type State } from "./State.ts"
+import * as SampleRatio from "./SampleRatio.ts"
+import { type Cohort, cohort, knownSamples, limits, type State } from "./State.ts"
 import type { Settings } from "./Settings.ts"
 import { evidenceOf, ofSettings, type Strategies } from "./Strategies.ts"
 
@@ -31,6 +32,7 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
     opened: { train: 0, validation: 0 },
     closed: { units: 0, lost: 0, across: 0 },
     questions: { first: [], areRepeated: false },
+    sampleRatio: SampleRatio.none,
     waits: [],
     cohorts: [],
     learning: {
@@ -222,6 +224,7 @@ const rewarded = (cohort: Cohort, { at, rewards }: EventOf<"Rewarded">): Cohort 
 const closed = (state: State, event: EventOf<"Closed">, decides: Observes): State => {
   const { closed, learning, questions, settings } = state
   const { index, units } = event
+  const known = cohort(state, event.cohort)
   const next = learning.population.step + 1
   if (index !== next) throw new UnexpectedEvent({ event: "Closed", expected: `cohort ${next}, not ${index}` })
   const after = CohortEvidence.fold(decides(settings).valuation, learning, index, units, evidenceOf(settings, units))
@@ -233,6 +236,11 @@ const closed = (state: State, event: EventOf<"Closed">, decides: Observes): Stat
       across: closed.across + (CohortEvidence.isAcross(learning, after) ? 1 : 0)
     },
     questions: CohortEvidence.asked(questions, units),
+    // The draws of a cohort that is assigned as a whole depend on each other.
+    sampleRatio:
+      known === undefined || known.isFullBatch
+        ? state.sampleRatio
+        : SampleRatio.after(state.sampleRatio, known.shares, units),
     learning: Evolution.endUnit(schedule(state), after)
   }
 }

@@ -8,6 +8,7 @@ import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
 import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
 import * as Losses from "./internal/Losses.ts"
+import type { SampleRatio } from "./SampleRatio.ts"
 import { type Cohort, knownSamples, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
@@ -79,6 +80,8 @@ export interface Snapshot {
   readonly ahead: { readonly id: Instruction.InstructionId; readonly rewardsNeeded: number | null } | null
   /** Closed cohorts whose units were compared with those of the cohorts before. */
   readonly acrossCohorts: number
+  /** Whether instructions reach the evidence as often as their probabilities say. */
+  readonly sampleRatio: SampleRatio
   /** Whether questions were asked again in later cohorts. */
   readonly repeatsQuestions: boolean
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
@@ -131,6 +134,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
     failuresDiffer,
     ahead: ahead(state, forbidden, failuresDiffer),
     acrossCohorts: state.closed.across,
+    sampleRatio: state.sampleRatio,
     repeatsQuestions: state.questions.areRepeated,
     waitsFor: waitsFor(state)
   }

@@ -2,6 +2,7 @@
 import { HashMap, Option } from "effect"
 import type { Instruction, Question } from "@inspo/domain"
 import type { Learning } from "./Learning.ts"
+import type { SampleRatio } from "./SampleRatio.ts"
 import type { Settings } from "./Settings.ts"
 
 /** Whether rewards are evidence, or measure the incumbent. */
@@ -100,6 +101,8 @@ export interface State {
   readonly closed: { readonly units: number; readonly lost: number; readonly across: number }
   /** Some questions of the first cohorts, and whether one of them was asked again in a later one. */
   readonly questions: { readonly first: ReadonlyArray<Question.QuestionId>; readonly areRepeated: boolean }
+  /** Whether instructions reach the evidence as often as their probabilities say. */
+  readonly sampleRatio: SampleRatio
   /** How long after sealing the last reward came in the training cohorts completed last, the latest last. */
   readonly waits: ReadonlyArray<number>
   /** The cohorts that are not closed, in the order in which they were opened. */

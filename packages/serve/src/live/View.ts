@@ -6,6 +6,7 @@ import {
   Horizon,
   Learning,
   type MemberSnapshot,
+  SampleRatio,
   Settings,
   Shares,
   missingRewardsForbid,
@@ -70,6 +71,7 @@ export const population = (
     ahead: shown.ahead,
     acrossCohorts: shown.acrossCohorts,
     repeatedQuestions: shown.repeatsQuestions,
+    sampleRatioEvidence: shown.sampleRatio.evidence,
     spentUsd,
     budgetUsd: budgetUsd(settings, capUsd),
     next: [
@@ -278,7 +280,8 @@ const needs = (shown: Snapshot): ReadonlyArray<string> => {
     failuresDiffer,
     missingRewardsDiffer,
     missingRewardsForbid,
-    repeatsQuestions
+    repeatsQuestions,
+    sampleRatio
   } = shown
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   return [
@@ -297,6 +300,9 @@ const needs = (shown: Snapshot): ReadonlyArray<string> => {
       `warning: the environment failed for ${percent(failuresDiffer.more.share)} of the samples of ${failuresDiffer.more.id} and ` +
         `for ${percent(failuresDiffer.less.share)} of ${failuresDiffer.less.id}. Nothing is decided while these differ, since the samples that are left may be the easier ones: ` +
         `find out whether ${failuresDiffer.more.id} causes the failures`,
+    sampleRatio.evidence >= SampleRatio.alarm &&
+      "warning: instructions do not reach the evidence as often as their probabilities say, so their comparison is not fair: " +
+        "find out whether a client abandons, repeats or replaces the leases of some of them",
     acrossCohorts !== 0 &&
       `${acrossCohorts} cohorts with one instruction each were compared with their neighbours, which assumes that the policy hardly changes in between`,
     repeatsQuestions && "questions are asked again in later cohorts, so the risk is not guaranteed"

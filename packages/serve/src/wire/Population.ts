@@ -115,6 +115,11 @@ export const Population = Schema.Struct({
       "Whether questions were asked again in later cohorts. They are not independent draws, so the `risk` is not guaranteed then"
     )
   ),
+  sampleRatioEvidence: Schema.Finite.annotate(
+    describe(
+      "Evidence that instructions do not reach the evidence as often as their probabilities say. Chance brings it to 100 in 1 % of lifetimes; `next` warns then"
+    )
+  ),
   spentUsd: Schema.NullOr(Schema.Finite).annotate(
     describe("The cost of its evolution; null if it paid for tokens of a model with an unknown price")
   ),

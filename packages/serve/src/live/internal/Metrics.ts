@@ -63,7 +63,7 @@ export const forget = ({ name }: Pick<Measured, "name">): Effect.Effect<void> =>
 export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Measured>) {
   for (const { evolving, live, name } of populations) {
     const state = yield* live.state
-    const { cohorts, members } = View.snapshotOf(live.decides, state)
+    const { cohorts, members, sampleRatio } = View.snapshotOf(live.decides, state)
     const set = (gauge: typeof open, value: number) =>
       Metric.update(Metric.withAttributes(gauge, { population: name }), value)
     const samples = members.reduce((sum, one) => sum + one.samples, 0)
@@ -71,6 +71,7 @@ export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Me
     yield* set(open, cohorts.length)
     yield* set(alive, members.length)
     yield* set(missing, samples === 0 ? 0 : 1 - reported / samples)
+    yield* set(ratio, sampleRatio.evidence)
     yield* set(frozen, state.isFrozen ? 1 : 0)
     yield* set(degraded, (yield* evolving.degraded).length === 0 ? 0 : 1)
   }
@@ -84,6 +85,9 @@ const open = Metric.gauge("inspo_open_cohorts", { description: "Cohorts that are
 const alive = Metric.gauge("inspo_members", { description: "Living instructions" })
 const missing = Metric.gauge("inspo_missing_share", {
   description: "Share of the samples of closed cohorts without a reward"
+})
+const ratio = Metric.gauge("inspo_sample_ratio_evidence", {
+  description: "Evidence that leases are not as frequent as their probabilities: an alarm from 100 on"
 })
 const frozen = Metric.gauge("inspo_frozen", { description: "1 while nothing is decided" })
 const degraded = Metric.gauge("inspo_degraded", { description: "1 while a fault keeps a population from evolving" })
