@@ -3,7 +3,6 @@
  * capital is expected to stay as it is while they are, so that it ever becomes {@link alarm} with a probability of 1 %.
  */
 import type { Group } from "@inspo/evolution"
-import type { Share } from "./State.ts"
 
 /** Capital at stake and in reserve, together 1 at first. The reserve is for faults that begin later. */
 export interface SampleRatio {
@@ -14,6 +13,12 @@ export interface SampleRatio {
   readonly units: number
   /** By instruction: its recent units, and how many were expected. */
   readonly counts: Readonly<Record<string, Count>>
+}
+
+/** How likely a unit gets an instruction. */
+interface Share {
+  readonly id: string
+  readonly probability: number
 }
 
 interface Count {
