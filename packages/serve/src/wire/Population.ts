@@ -116,9 +116,7 @@ export const Population = Schema.Struct({
     )
   ),
   sampleRatioEvidence: Schema.Finite.annotate(
-    describe(
-      "Evidence that instructions do not reach the evidence as often as their probabilities say. Chance brings it to 100 in 1 % of lifetimes; `next` warns then"
-    )
+    describe("Evidence that shares of instructions differ from their probabilities; from 100 on `next` warns")
   ),
   spentUsd: Schema.NullOr(Schema.Finite).annotate(
     describe("The cost of its evolution; null if it paid for tokens of a model with an unknown price")
