@@ -16,7 +16,7 @@ export interface SampleRatio {
 }
 
 /** How likely a unit gets an instruction. */
-interface Share {
+export interface Chance {
   readonly id: string
   readonly probability: number
 }
@@ -34,7 +34,7 @@ export const none: SampleRatio = { stake: 0, reserve: 1, evidence: 1, units: 0, 
 /** After the units of a cohort. Those of questions that were asked more than once are no independent draws, and are left out. */
 export const after = (
   before: SampleRatio,
-  shares: ReadonlyArray<Share>,
+  shares: ReadonlyArray<Chance>,
   units: ReadonlyArray<Pick<Group, "instruction" | "question">>
 ): SampleRatio => {
   const questions = units.flatMap(({ question }) => question ?? [])
@@ -45,7 +45,7 @@ export const after = (
 
 const afterUnit = (
   { counts, evidence, stake, reserve, units }: SampleRatio,
-  shares: ReadonlyArray<Share>,
+  shares: ReadonlyArray<Chance>,
   instruction: string
 ): SampleRatio => {
   const factor = (id: string): number => {

@@ -19,6 +19,7 @@ export * as Summary from "./Summary.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { History as HistoryType, Known } from "./History.ts"
+export type { Chance } from "./SampleRatio.ts"
 export type { Settings as SettingsType } from "./Settings.ts"
 export type { State as StateType } from "./State.ts"
 export type { Decides } from "./Strategies.ts"

@@ -12,7 +12,7 @@ export const Notebook = Schema.Struct({
 })
 export interface Notebook extends Schema.Schema.Type<typeof Notebook> {}
 
-interface Noted {
+export interface Noted {
   readonly notebook?: Notebook
 }
 

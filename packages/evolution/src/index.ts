@@ -10,5 +10,6 @@ export * from "./State.ts"
 export * as Strategies from "./Strategies.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Noted } from "./Notebook.ts"
 export type { Schedule as ScheduleType } from "./Schedule.ts"
 export type { Strategies as StrategiesType } from "./Strategies.ts"

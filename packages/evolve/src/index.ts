@@ -190,5 +190,6 @@ const expectedOf = (one: unknown): string | null => {
 }
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Aim } from "./Aim.ts"
 export type { Cluster } from "./Evidence.ts"
 export type { State } from "./Search.ts"

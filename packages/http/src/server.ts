@@ -5,4 +5,4 @@ export * as Malformed from "./server/Malformed.ts"
 export * as OpenAiRefusal from "./server/OpenAiRefusal.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
-export type { Refusal } from "./server/Guard.ts"
+export type { Guarded, Refusal } from "./server/Guard.ts"

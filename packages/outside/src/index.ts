@@ -6,4 +6,4 @@ export * as OutsideAgent from "./OutsideAgent.ts"
 export * as ProgramAgent from "./ProgramAgent.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
-export type { OutsideAgent as OutsideAgentType } from "./OutsideAgent.ts"
+export type { Call, OutsideAgent as OutsideAgentType, OutsideFailed, Reply } from "./OutsideAgent.ts"

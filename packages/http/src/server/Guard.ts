@@ -66,7 +66,7 @@ export const isPlain = (request: Guarded, { maxBodyBytes = 4 * 2 ** 20, names }:
   refusal(request, { names, maxBodyBytes }) === null && !isLarge(request)
 
 /** What the guard looks at, in a request of Effect or of Node. */
-interface Guarded {
+export interface Guarded {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
