@@ -7,19 +7,19 @@ import { Effect, Schema } from "effect"
 import { type Ended, live, makeWorld, type Point } from "./support/CrashingRun.ts"
 import { algorithm as base, comparing, rescuing, sharing } from "./support/ScriptedRun.ts"
 
-const small = (settings: Algorithm): Algorithm => ({
+const small = (settings: Algorithm, evolveUntil = 3): Algorithm => ({
   ...settings,
-  schedule: { ...settings.schedule, steps: 5, pruneEvery: 2, evolveEvery: 2, evolveUntil: 3 },
+  schedule: { ...settings.schedule, steps: 5, pruneEvery: 2, evolveEvery: 2, evolveUntil },
   selection: { ...settings.selection, failures: "any" },
   checkpoint: { every: 2, keep: 1 },
   evaluation: { ...settings.evaluation, questions: 2, every: 2 }
 })
 
-/** The settings of a proposer that learns. */
-const learning = (kind: "evolving" | "lessons") => ({
-  kind: ProposerModel.learning(kind),
-  model: ProposerModel.named("openai:proposer")
-})
+/** A proposer that learns, which has something to learn from at its second proposal. */
+const learning = (kind: "evolving" | "lessons"): Algorithm => {
+  const proposer = { kind: ProposerModel.learning(kind), model: ProposerModel.named("openai:proposer") }
+  return small({ ...base, proposer: { ...base.proposer, ...proposer } }, 5)
+}
 
 /** Crashes once at every point there is, and is resumed each time. */
 const crashingEverywhere = Effect.fnUntraced(function* (settings: Algorithm) {
@@ -77,8 +77,8 @@ describe("A run that crashes once before and once after everything it does outsi
         }
       })
     ],
-    ["a proposer whose prompt evolves", small({ ...base, proposer: { ...base.proposer, ...learning("evolving") } })],
-    ["a proposer that keeps lessons", small({ ...base, proposer: { ...base.proposer, ...learning("lessons") } })],
+    ["a proposer whose prompt evolves", learning("evolving")],
+    ["a proposer that keeps lessons", learning("lessons")],
     ["further rounds and earlier successes", small(rescuing)],
     ["the next step sampled while one trains", small({ ...base, train: { ...base.train, staleness: 1 } })]
   ] as const)(

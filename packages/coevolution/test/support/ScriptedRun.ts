@@ -99,9 +99,11 @@ function learning(name: "evolving" | "lessons"): Layer.Layer<Proposer> {
     const way = Hash.string(messages.join("\n")) >>> 0
     if (asked.includes("Write one edit a line")) return `ADD: Lesson ${way}.`
     if (asked.includes("Write another way")) return `<ins_1>Look closely, way ${way}.</ins_1>`
-    const skill = way % 2 === 0 ? "Reply with the name only." : "Take your time."
+    const skills = ["Reply with the name only.", "Take your time."]
     return [1, 2, 3]
-      .map((index) => `<ins_${index}>${Presets.quick.seedInstruction} ${skill} ${way} ${index}</ins_${index}>`)
+      .map(
+        (index) => `<ins_${index}>${Presets.quick.seedInstruction} ${skills[index % 2]} ${way} ${index}</ins_${index}>`
+      )
       .join("\n")
   }
   return Layer.effect(
