@@ -51,7 +51,9 @@ export const placeOf = (target: string): string => {
   if (/\.(?:png|svg)$/u.test(target)) return target
   if (target.endsWith("/README.md")) return target.replace(/README\.md$/u, "index.md")
   if (target.endsWith(".md")) return target
-  return isFolder(target) ? `${target}/index.md` : `${target}.md`
+  // The site leaves out folders whose names begin with a dot.
+  const place = target.replaceAll("/.", "/")
+  return isFolder(target) ? `${place}/index.md` : `${place}.md`
 }
 
 /** The first heading of a page, without its marks. */
