@@ -14,6 +14,9 @@ import { SettingsView } from "./view/SettingsView.ts"
 import { StepChangeView } from "./view/StepChangeView.ts"
 import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
 
+/** The instance manipulation of RFC 3229 that client and server use: the body is a JSON Patch (RFC 6902) of the version that the client has. */
+export const manipulation = "json-patch"
+
 /** A run with new events; or runs were added or removed; or a search has new events, was added or removed; or a beat that keeps the connection open. */
 export const Change = Schema.Union([
   Schema.TaggedStruct("Run", { run: RunView }),

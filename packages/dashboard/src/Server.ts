@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { Credentials } from "@inspo/http/server"
 import { Effect, type FileSystem, Layer, type Path, type PlatformError, type Redacted } from "effect"
 import {
@@ -13,6 +12,7 @@ import {
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "./Api.ts"
 import * as Assets from "./Assets.ts"
+import * as Deltas from "./Deltas.ts"
 import * as Handlers from "./Handlers.ts"
 import type { RunCatalog } from "./RunCatalog.ts"
 import * as Runs from "./Runs.ts"
@@ -55,7 +55,7 @@ export const layer = (
       Layer.provide(Searches.layer({ search })),
       Layer.provide(Runs.layer({ poll, search }))
     ),
-    revalidated,
+    Deltas.layer,
     page(options.assets),
     compressed(/^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json|problem\+json)|image\/svg)/u),
     protectedBy(options)
@@ -89,24 +89,6 @@ const page = (root: string, index = "index.html") =>
       yield* router.add("GET", "/assets/*", found(yield* HttpStaticServer.make({ root, cacheControl })))
     })
   )
-
-/** Gives every JSON response an ETag; the response is 304 where the browser has this version. */
-const revalidated = HttpRouter.middleware(
-  (answer) =>
-    Effect.gen(function* () {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const response = yield* answer
-      const { body } = response
-      if (response.status !== 200 || body._tag !== "Uint8Array" || !body.contentType.startsWith("application/json"))
-        return response
-      const etag = `W/"${createHash("sha256").update(body.body).digest("base64url")}"`
-      const caching = { etag, "cache-control": "no-cache" }
-      return headers["if-none-match"] === etag
-        ? HttpServerResponse.empty({ status: 304, headers: caching })
-        : HttpServerResponse.setHeaders(response, caching)
-    }),
-  { global: true }
-)
 
 /** Compresses responses of these types as the browser accepts; events are sent without delay. */
 const compressed = (types: RegExp) =>
