@@ -38,14 +38,7 @@ const writing = (first: number) => {
   return () => texts[written++ % texts.length] ?? ""
 }
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Say it.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Say it.", { id: "i0" })
 
 const episode: Episode = {
   id: Trajectory.TrajectoryId.make("train/1/0/0"),

@@ -24,14 +24,7 @@ const perfectAgent =
     return `<answer> ${hasRead ? asked.answer.name : "unknown"}</answer>`
   }
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Answer the question.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Answer the question.", { id: "i0" })
 
 const episodes = (questions: ReadonlyArray<WorldQuestion.WorldQuestion>): ReadonlyArray<Episode> =>
   questions.map((question, index) => ({

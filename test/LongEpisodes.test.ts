@@ -25,14 +25,7 @@ const config: RolloutConfig = {
 
 const episode: Episode = {
   id: Trajectory.TrajectoryId.make("train/1/0/0"),
-  instruction: {
-    id: Instruction.InstructionId.make("i0"),
-    text: "Answer the question.",
-    generation: 0,
-    parent: null,
-    origin: "seed",
-    bornAt: 0
-  },
+  instruction: Instruction.make("Answer the question.", { id: "i0" }),
   question: {
     id: Question.QuestionId.make("q"),
     question: "Where was the mayor born?",

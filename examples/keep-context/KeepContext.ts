@@ -44,14 +44,7 @@ const search: Search["Service"]["search"] = (queries) =>
 const episode = {
   id: Trajectory.TrajectoryId.make("train/1/0/0"),
   seed: "0",
-  instruction: {
-    id: Instruction.InstructionId.make("i0"),
-    text: "Search, then answer.",
-    generation: 0,
-    parent: null,
-    origin: "seed",
-    bornAt: 0
-  },
+  instruction: Instruction.make("Search, then answer.", { id: "i0" }),
   question: {
     id: Question.QuestionId.make("q"),
     question: "Where was the mayor of Trell born?",

@@ -8,14 +8,7 @@ import { layer } from "../own-strategy/DropTheLast.ts"
 
 const Values = Schema.Array(Schema.Literals([0, 0.3, 0.5, 1])).check(Schema.isMaxLength(7))
 
-const instruction = (index: number): Instruction.Instruction => ({
-  id: Instruction.InstructionId.make(`i${index}`),
-  text: `instruction ${index}`,
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-})
+const instruction = (index: number) => Instruction.make(`instruction ${index}`, { id: `i${index}` })
 
 describe("a strategy of one's own", () => {
   it.effect.prop("drops one that none is worse than, and leaves the parents", [Values], ([values]) =>

@@ -43,14 +43,7 @@ const script = (prompt: string): string => {
     : "<answer> Ostrel Bay</answer>"
 }
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Say where it was.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Say where it was.", { id: "i0" })
 const episodes = Array.from({ length: 2 }, (_, index) => ({
   id: Trajectory.TrajectoryId.make(`test/${index}`),
   instruction,

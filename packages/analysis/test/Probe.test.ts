@@ -155,14 +155,7 @@ describe("possible", () => {
   })
 })
 
-const instructions = Arr.makeBy(7, (place): Instruction.Instruction => ({
-  id: Instruction.InstructionId.make(`i${place}`),
-  text: `Instruction ${place}.`,
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}))
+const instructions = Arr.makeBy(7, (place) => Instruction.make(`Instruction ${place}.`, { id: `i${place}` }))
 
 const groupOf = (instructionId: Instruction.InstructionId, question: number, reward: () => number): Group.Group => ({
   instructionId,

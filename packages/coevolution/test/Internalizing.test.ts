@@ -8,14 +8,7 @@ import { Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Schema } from "effect"
 import { algorithm, layerRollouts, prepare } from "./support/ScriptedRun.ts"
 
-const instruction = (id: string, text: string): Instruction.Instruction => ({
-  id: Instruction.InstructionId.make(id),
-  text,
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-})
+const instruction = (id: string, text: string) => Instruction.make(text, { id })
 const seed = instruction("i0", "The plain text.")
 const best = instruction("i7", "Another text. Always search before you answer.")
 

@@ -5,14 +5,7 @@ import { Population } from "@inspo/population"
 import { Schema } from "effect"
 
 const id = Evolution.instructionId
-const instruction = (index: number, text: string): Instruction.Instruction => ({
-  ...Instruction.ofContent(text),
-  id: id(index),
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-})
+const instruction = (index: number, text: string) => Instruction.make(text, { id: id(index) })
 
 const schedule = { parents: 1, prunes: () => false, evolves: () => true, resetsWindows: false, isPaused: false }
 const candidates = ["New.", "Newer."].map((text) => ({ text, rationale: "" }))

@@ -17,14 +17,7 @@ const question: Question.Question = {
   dataSource: "test"
 }
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Say it.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Say it.", { id: "i0" })
 
 const episodes = (count: number) =>
   Array.from({ length: count }, (_, index) => ({

@@ -20,14 +20,7 @@ const moves = [
   ["late", "score"]
 ] as const
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Say it.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Say it.", { id: "i0" })
 const episodes = moves.map((_, index) => ({
   id: Trajectory.TrajectoryId.make(`test/${index}`),
   instruction,

@@ -56,14 +56,7 @@ const question = (index: number): Question.Question => ({
   dataSource: "test"
 })
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Say <answer> Ostrel Bay</answer>.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Say <answer> Ostrel Bay</answer>.", { id: "i0" })
 
 const episodes = (plans: typeof Plans.Type): ReadonlyArray<Episode> =>
   plans.map((plan, index) => ({

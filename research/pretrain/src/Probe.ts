@@ -47,14 +47,7 @@ export const measure = Effect.fn("Probe.measure")(function* (
 ): Effect.fn.Return<ReadonlyArray<Row>, EngineError | RolloutError, Rollout> {
   const { collect } = yield* Rollout
   return yield* Effect.forEach(subjects, ({ name, instruction }) => {
-    const shared: Instruction.Instruction = {
-      id: Instruction.InstructionId.make(name),
-      text: instruction,
-      generation: 0,
-      parent: null,
-      origin: "seed",
-      bornAt: 0
-    }
+    const shared = Instruction.make(instruction, { id: name })
     const episodes = questions.map((question) => ({
       id: Trajectory.TrajectoryId.make(`probe/${name}/${question.id}`),
       instruction: shared,

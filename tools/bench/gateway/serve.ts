@@ -41,14 +41,7 @@ const engine = Layer.sync(Engine, () => {
   }
 })
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Answer the given question.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Answer the given question.", { id: "i0" })
 const episode = (index: number): Episode => ({
   id: Trajectory.TrajectoryId.make(`bench/${index}`),
   instruction,

@@ -82,14 +82,7 @@ const text = (vocabulary: number): Environment => {
   }
 }
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Answer the given question. Search for what is missing.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Answer the given question. Search for what is missing.", { id: "i0" })
 
 const episodes = (questions: number, text: string, answer: string): ReadonlyArray<Episode> =>
   Arr.makeBy(questions, (index): ReadonlyArray<Episode> => {

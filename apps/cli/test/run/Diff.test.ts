@@ -12,14 +12,7 @@ import { JsonFlag } from "../../src/commands/handler.ts"
 
 const id = (name: string) => Instruction.InstructionId.make(name)
 
-const instruction = (name: string, text: string): Instruction.Instruction => ({
-  id: id(name),
-  text,
-  parent: null,
-  generation: 0,
-  origin: "seed",
-  bornAt: 0
-})
+const instruction = (name: string, text: string) => Instruction.make(text, { id: name })
 
 /** A run directory with two instructions, the second of which won if the run is `finished`. */
 const writeRun = Effect.fnUntraced(function* (directory: string, config: RunConfig, second: string, finished = true) {

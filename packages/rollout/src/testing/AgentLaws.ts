@@ -189,14 +189,7 @@ const question: Question.Question = {
   dataSource: "laws"
 }
 
-const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Say it.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+const instruction = Instruction.make("Say it.", { id: "i0" })
 
 /** More calls of policy or tools than the context has tokens have no end. */
 const most = 1000

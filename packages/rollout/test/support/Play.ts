@@ -20,14 +20,7 @@ export const question: Question.Question = {
   dataSource: "test"
 }
 
-export const instruction: Instruction.Instruction = {
-  id: Instruction.InstructionId.make("i0"),
-  text: "Say it.",
-  generation: 0,
-  parent: null,
-  origin: "seed",
-  bornAt: 0
-}
+export const instruction = Instruction.make("Say it.", { id: "i0" })
 
 export const passage = (text: string, title = "T"): ScoredPassage => ({ passage: { id: text, title, text }, score: 1 })
 
