@@ -49,7 +49,5 @@ export const wish = (aim: Aim | undefined, original: Instruction.Instruction): s
       ? `\n\nEach version must have at most ${longest(aim, original)} characters, and keep what makes answers right.`
       : "\n\nEach version must make answers cheaper, such as by shorter answers and fewer steps, and keep what makes them right."
 
-const lengthOf = (instruction: Instruction.Instruction): number => {
-  const content = Instruction.contentOf(instruction)
-  return (typeof content === "string" ? content : Object.values(content).join("")).length
-}
+const lengthOf = (instruction: Instruction.Instruction): number =>
+  Constraint.lengthOf(Instruction.contentOf(instruction))

@@ -2,7 +2,7 @@
  * A comparison of prompts with a control on the same cases, as a state machine: what is due by the events so far. Pure; the same events
  * give the same decisions, so a comparison goes on from a file of them.
  */
-import { Instruction, InvalidInput, RandomStream } from "@inspo/domain"
+import { Instruction, InvalidInput, Invariant, RandomStream } from "@inspo/domain"
 import { Conclude, instructionId } from "@inspo/evolution"
 import { Array as Arr, HashSet, Schema } from "effect"
 import * as Constraint from "./Constraint.ts"
@@ -286,11 +286,12 @@ const closed = (state: State): State => {
   const { setup } = state
   const { margin, looks, randomSeed } = setup.settings
   const risk = riskOf(setup)
+  const [ownLength, ...otherLengths] = Arr.map(setup.settings.arms, Constraint.lengthOf)
   const before = state.looks.at(-1)
   const found = others(setup).map((other, at) => {
     const pairs = pairsOf(state, other)
     const same = before?.others[at]
-    const lengths = [lengthOf(setup, 0), lengthOf(setup, at + 1)] as const
+    const lengths = [ownLength, Invariant.at(otherLengths, at, "prompt")] as const
     const held = setup.constraints.map((one, nth) => {
       const now = Constraint.judge(one, pairs, lengths, risk, looks === "final")
       return { ...now, isMet: state.held[at]?.[nth]?.isMet ?? now.isMet }
@@ -310,6 +311,3 @@ const closed = (state: State): State => {
     held: found.map(({ held }) => held)
   }
 }
-
-const lengthOf = ({ settings: { arms } }: Setup, at: number): number =>
-  Object.values(typeof arms[at] === "string" ? [arms[at]] : (arms[at] ?? {})).join("").length

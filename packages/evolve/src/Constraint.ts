@@ -1,5 +1,5 @@
 /** What numbers beside the score may be at most, such as `latency.p95=2s` or `usd=+0%`, and what answers show of it. */
-import { InvalidInput } from "@inspo/domain"
+import { type Instruction, InvalidInput } from "@inspo/domain"
 import { Bootstrap, Bounded, Exact } from "@inspo/statistics"
 import type { Cluster, Outcome } from "./Evidence.ts"
 
@@ -93,6 +93,10 @@ export const judge = (
     isKnown && pairs.length >= leastCases
   )
 }
+
+/** The characters of a prompt; of named texts those of all. */
+export const lengthOf = (prompt: Instruction.Content): number =>
+  (typeof prompt === "string" ? prompt : Object.values(prompt).join("")).length
 
 /** The cases from which on the mean of a number without bounds is judged. */
 export const leastCases = 30

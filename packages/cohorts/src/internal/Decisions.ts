@@ -14,7 +14,7 @@ export const decide = (strategies: Strategies, state: State): PopulationEvent | 
   const { isFrozen, learning } = state
   if (learning.due === "Conclude") return conclude(state)
   // Most commands: nothing is computed for them.
-  if (learning.due === "Nothing" && (isFrozen || learning.evolution?.stage._tag !== "Proposed")) return null
+  if (learning.due === "Nothing" && (isFrozen || !Evolution.isIn(learning.evolution, "Proposed"))) return null
   return Evolution.decide(context(strategies, state), { ...learning, population: decisive(state) })
 }
 
