@@ -12,12 +12,10 @@ const most = 0.05 + 3 * Math.sqrt((0.05 * 0.95) / simulations)
 const answered = (prompt: Instruction.InstructionId, index: number, cost: number) =>
   ({ _tag: "Answered", prompt, case: index, sample: 0, score: 1, feedback: null, usd: 0, metrics: { cost } }) as const
 
-/** Whether a constraint was ever shown to hold, looking after every few cases. */
-const shown = (text: string, draw: (stream: RandomStream.RandomStream) => readonly [number, number], seed: number) => {
-  const stream = RandomStream.make(seed, ["constraint"])
-  const one = Constraint.parse(text)
-  const pairs = Arr.makeBy(160, (index): Evidence.Cluster => {
-    const [before, after] = draw(stream)
+/** Cases with a number of the control and one of the other prompt. */
+const drawn = (count: number, draw: () => readonly [before: number, after: number]): ReadonlyArray<Evidence.Cluster> =>
+  Arr.makeBy(count, (index) => {
+    const [before, after] = draw()
     return {
       index,
       least: 0,
@@ -26,6 +24,12 @@ const shown = (text: string, draw: (stream: RandomStream.RandomStream) => readon
       after: [answered(ids[1], index, after)]
     }
   })
+
+/** Whether a constraint was ever shown to hold, looking after every few cases. */
+const shown = (text: string, draw: (stream: RandomStream.RandomStream) => readonly [number, number], seed: number) => {
+  const stream = RandomStream.make(seed, ["constraint"])
+  const one = Constraint.parse(text)
+  const pairs = drawn(160, () => draw(stream))
   const verdicts = Arr.makeBy(
     60,
     (look) => Constraint.judge(one, pairs.slice(0, 8 * (look + 1)), [1, 1], 0.05, false).isMet
@@ -59,16 +63,7 @@ describe("constraints", () => {
     const one = Constraint.parse("cost=-10%")
     const all = Arr.makeBy(simulations, (seed) => {
       const stream = RandomStream.make(seed, ["once"])
-      const pairs = Arr.makeBy(40, (index): Evidence.Cluster => {
-        const [before, after] = [1 + stream.next(), 0.9 * (1 + stream.next())]
-        return {
-          index,
-          least: 0,
-          most: 0,
-          before: [answered(ids[0], index, before)],
-          after: [answered(ids[1], index, after)]
-        }
-      })
+      const pairs = drawn(40, () => [1 + stream.next(), 0.9 * (1 + stream.next())])
       return Constraint.judge(one, pairs, [1, 1], 0.05, true).isMet
     })
     assert.isAtMost(all.filter((isMet) => isMet === true).length / simulations, most)

@@ -54,14 +54,14 @@ describe("OpenFeature's protocol", () => {
       const ask = yield* started
       yield* ask("PUT", "/v1/populations/parts", { seed: { system: "Be brief.", tone: "Kindly." } })
       yield* ask("PUT", "/v1/populations/training", { seed: "Think.", profile: "trainer" })
-      const told = yield* ask("POST", flags, asUser("ada"))
-      const all = decodeAll(told.body).flags
+      const answered = yield* ask("POST", flags, asUser("ada"))
+      const all = decodeAll(answered.body).flags
       assert.deepStrictEqual(
         all.map(({ key }) => key),
         ["parts", "support"]
       )
       assert.deepStrictEqual(all[0]?.value, { system: "Be brief.", tone: "Kindly." })
-      const tag = told.headers.get("etag") ?? ""
+      const tag = answered.headers.get("etag") ?? ""
       assert.match(tag, /^"[^"]+"$/u)
       const again = yield* ask("POST", flags, asUser("ada"), { "if-none-match": `"old", W/${tag}` })
       assert.deepStrictEqual([again.status, again.headers.get("etag")], [304, tag])
@@ -84,9 +84,9 @@ describe("OpenFeature's protocol", () => {
         ["training", asUser("ada"), 400, "GENERAL"],
         ["none", asUser("ada"), 404, "FLAG_NOT_FOUND"]
       ] as const) {
-        const told = yield* ask("POST", `${flags}/${key}`, body)
-        assert.strictEqual(told.status, status, errorCode)
-        assert.deepInclude(told.body, { key, errorCode })
+        const answered = yield* ask("POST", `${flags}/${key}`, body)
+        assert.strictEqual(answered.status, status, errorCode)
+        assert.deepInclude(answered.body, { key, errorCode })
       }
       const { body, status } = yield* ask("POST", flags, {})
       assert.strictEqual(status, 400)
@@ -102,8 +102,8 @@ describe("OpenFeature's protocol", () => {
       assert.strictEqual((yield* ask("POST", `${flags}/support`, asUser("ada"))).status, 401)
       assert.strictEqual((yield* ask("POST", `${flags}/support`, asUser("ada"), bearer("lease"))).status, 200)
       const tooLarge = { ...bearer("lease"), "content-length": String(2 ** 30) }
-      const told = yield* ask("POST", `${flags}/support`, asUser("ada"), tooLarge)
-      assert.deepStrictEqual([told.status, told.headers.get("retry-after")], [429, "1"])
+      const answered = yield* ask("POST", `${flags}/support`, asUser("ada"), tooLarge)
+      assert.deepStrictEqual([answered.status, answered.headers.get("retry-after")], [429, "1"])
     }).pipe(Effect.scoped)
   )
 })

@@ -160,10 +160,10 @@ describe("telemetry", () => {
               ]
             ]) {
               const leased = yield* lease
-              const told = yield* ask("POST", "/v1/traces", pack(form(shape(leased))), { ...type, ...encoding })
-              assert.strictEqual(told.status, 200)
-              assert.strictEqual(told.headers.get("content-type"), type["content-type"])
-              assert.deepStrictEqual<unknown>(told.body, type === json ? {} : new Uint8Array())
+              const answered = yield* ask("POST", "/v1/traces", pack(form(shape(leased))), { ...type, ...encoding })
+              assert.strictEqual(answered.status, 200)
+              assert.strictEqual(answered.headers.get("content-type"), type["content-type"])
+              assert.deepStrictEqual<unknown>(answered.body, type === json ? {} : new Uint8Array())
               assert.isTrue(yield* isRewarded(leased))
             }
       }).pipe(Effect.scoped)
@@ -175,8 +175,8 @@ describe("telemetry", () => {
       const leased = yield* lease
       yield* ask("POST", "/v1/traces", inJson.spans([{ id: root, attributes: { "inspo.lease": leased } }]))
       for (let time = 0; time < 2; time++) {
-        const told = yield* ask("POST", "/v1/logs", inProtobuf.logs(root, result(1)), protobuf)
-        assert.deepStrictEqual<unknown>([told.status, told.body], [200, new Uint8Array()])
+        const answered = yield* ask("POST", "/v1/logs", inProtobuf.logs(root, result(1)), protobuf)
+        assert.deepStrictEqual<unknown>([answered.status, answered.body], [200, new Uint8Array()])
       }
       assert.isTrue(yield* isRewarded(leased))
       const other = yield* lease
@@ -199,7 +199,7 @@ describe("telemetry", () => {
         events: [event]
       })
       const noScore = { ...result(1).attributes, [score]: "good" }
-      const told = yield* ask(
+      const answered = yield* ask(
         "POST",
         "/v1/traces",
         inJson.spans([
@@ -212,8 +212,8 @@ describe("telemetry", () => {
           { id: "00f067aa0ba902bd", parent: "00f067aa0ba902bd" }
         ])
       )
-      assert.strictEqual(told.status, 200)
-      const { partialSuccess } = decodePartial(told.body)
+      assert.strictEqual(answered.status, 200)
+      const { partialSuccess } = decodePartial(answered.body)
       assert.strictEqual(partialSuccess.rejectedSpans, 4)
       for (const part of ["value is 7", "unknown", "no reward", "inspo.lease"])
         assert.include(partialSuccess.errorMessage, part)
@@ -234,11 +234,11 @@ describe("telemetry", () => {
         [new Uint8Array(), { ...protobuf, "content-encoding": "br" }, 415],
         ["", { "content-type": "text/plain" }, 415]
       ] as const) {
-        const told = yield* ask("POST", "/v1/traces", body, headers)
-        assert.strictEqual(told.status, status)
+        const answered = yield* ask("POST", "/v1/traces", body, headers)
+        assert.strictEqual(answered.status, status)
         const expected =
-          headers === json || status === 415 ? told.headers.get("content-type") : protobuf["content-type"]
-        assert.strictEqual(told.headers.get("content-type"), expected)
+          headers === json || status === 415 ? answered.headers.get("content-type") : protobuf["content-type"]
+        assert.strictEqual(answered.headers.get("content-type"), expected)
       }
       assert.strictEqual((yield* ask("POST", "/v1/traces", {})).status, 200)
       assert.strictEqual((yield* ask("POST", "/v1/logs", new Uint8Array(), protobuf)).status, 200)
