@@ -202,6 +202,8 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "an answer needs no decision"
   ),
   agent("Graph")('if (action.kind === "score")', "if (false)", "a score is a thought"),
+  agent("Lookahead")("way.value > best.value", "way.value < best.value", "the worst draft is taken"),
+  agent("Lookahead")("Math.max(value, end.value)", "end.value", "the last continuation decides"),
   agent("Modes")("Math.floor(member / each)", "member", "shares of forced modes are not exact"),
   agent("Modes")('text.includes("<think>")', "false", "instant answers think"),
 

@@ -122,6 +122,8 @@ export interface Conversation {
   readonly announce: (budget: number) => void
   /** The policy writes its next turn, and the action is read from it. */
   readonly turn: (grammar: Grammar) => Program<Trajectory.Action>
+  /** Several drafts of the next turn, of which one is to be taken; the others are no part of the conversation. */
+  readonly drafts: (count: number, grammar: Grammar) => Program<ReadonlyArray<Draft>>
   /** A tool replies. */
   readonly call: (tool: string, input: string) => Program<Reply>
   /** Shows the policy the result of its last turn. */
@@ -147,4 +149,11 @@ export interface Conversation {
   readonly spare: (messages: ReadonlyArray<Message>) => number
   /** A text as it would be shown, in at most `limit` tokens, by default those of an observation. */
   readonly excerpt: (text: string, limit?: number) => string
+}
+
+/** A turn that the policy could write next; `take` makes it the next turn. */
+export interface Draft {
+  readonly text: string
+  readonly action: Trajectory.Action
+  readonly take: () => void
 }

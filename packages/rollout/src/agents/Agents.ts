@@ -11,6 +11,7 @@ import * as Direct from "./Direct.ts"
 import * as Graph from "./Graph.ts"
 import * as IrCot from "./IrCot.ts"
 import * as IterResearch from "./IterResearch.ts"
+import * as Lookahead from "./Lookahead.ts"
 import * as Memory from "./Memory.ts"
 import * as Modes from "./Modes.ts"
 import * as Outside from "./Outside.ts"
@@ -44,6 +45,7 @@ export const agents = [
   Modes.agent,
   Defer.agent,
   plain(Graph.agent),
+  Lookahead.agent,
   plain(ToolLoop.agent),
   plain(SearchR1Exact.agent),
   plain(ToolCalls.agent),

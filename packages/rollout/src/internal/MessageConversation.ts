@@ -1,5 +1,4 @@
 import { type Chat, Thoughts } from "@inspo/domain"
-import type { Grammar } from "../ActionParser.ts"
 import type { ChatAnswer, ChatPolicy } from "../ChatPolicy.ts"
 import type { Agent, Conversation, Environment } from "../Agent.ts"
 import { ask, call, end, type Episode, type Playing, type Program, start } from "../Episode.ts"
@@ -10,6 +9,7 @@ import { definition, type Tool } from "../Tool.ts"
 import { type Recorded, Recorder } from "../Transcription.ts"
 import { cut } from "./Cut.ts"
 import { chatMessage, Dialogue } from "./Dialogue.ts"
+import { type Drafting, turns } from "./Drafts.ts"
 import * as NativeTurns from "./NativeTurns.ts"
 
 type Policy = Pick<ChatPolicy.Interface, "profile" | "countTokens">
@@ -47,23 +47,12 @@ const make = (
     return contextLength - dialogue.used
   }
   /** The policy's next message, to the tools of these names. */
-  function* write(names: ReadonlyArray<string>) {
+  function* write(names: ReadonlyArray<string>, name: string) {
     const { definitions, size } = native.of(names)
     const isFull = room() <= size || (recorder.isFresh && dialogue.used + size > config.maxPromptTokens)
     if (isFull) return yield* end("context-exhausted")
     dialogue.settle()
-    const key = `${episode.id}/${recorder.transcript.length}`
-    return withoutThoughts(yield* ask(key, { messages: dialogue.messages, tools: definitions }))
-  }
-
-  /** The text and the action of the policy's next turn; `names` are the tools that it may call natively. */
-  function* next(grammar: Grammar, names = grammar.native): Program<Pick<NativeTurns.NativeTurn, "action" | "text">> {
-    const answer = dialogue.next() ?? (yield* write(names ?? []))
-    if ("action" in answer) return answer
-    if (names !== undefined) return dialogue.wrote(answer, NativeTurns.make(answer, native.among(names), grammar))
-    const text = cut(answer.text, grammar)
-    dialogue.turn(answer, text)
-    return { text, action: grammar.parse(text) }
+    return withoutThoughts(yield* ask(`${episode.id}/${name}`, { messages: dialogue.messages, tools: definitions }))
   }
 
   return {
@@ -77,11 +66,6 @@ const make = (
       return Math.min(config.maxObservationTokens, room() - 1) >= envelope
     },
     announce: (budget) => recorder.announce(budget),
-    *turn(grammar) {
-      const { action, text } = yield* next(grammar)
-      recorder.write({ text, tokens: [], logprobs: [] }, action)
-      return action
-    },
     *call(tool, input) {
       const rejection = dialogue.current?.rejection ?? null
       if (rejection !== null) return rejection
@@ -103,12 +87,39 @@ const make = (
       if (room() <= countTokens(text)) return null
       return recorder.peeked(yield* aside(`${recorder.transcript.length}/peek`, dialogue.with("user", text), stop))
     },
+    ...turns(recorder, drafting(recorder, dialogue, native, write)),
     ...beginning,
     ...excerpts(dialogue, countTokens, config),
     recording: () => recorder,
     read: () => dialogue.read(recorder)
   }
 }
+
+/** The policy's next turn: of its last message, or of the next one. A grammar of native calls has no drafts. */
+const drafting = (
+  recorder: Recorder,
+  dialogue: Dialogue,
+  { among }: Pick<ReturnType<typeof nativeTools>, "among">,
+  write: (tools: ReadonlyArray<string>, name: string) => Program<ChatAnswer>
+): Drafting =>
+  function* (grammar, name) {
+    const { native } = grammar
+    const answer = dialogue.next() ?? (yield* write(native ?? [], name))
+    const record = ({ action, text }: Pick<NativeTurns.NativeTurn, "action" | "text">) =>
+      recorder.write({ text, tokens: [], logprobs: [] }, action)
+    if ("action" in answer || native !== undefined) {
+      const turn =
+        "action" in answer ? answer : dialogue.wrote(answer, NativeTurns.make(answer, among(native ?? []), grammar))
+      return { text: turn.text, action: turn.action, size: 0, take: () => record(turn) }
+    }
+    const text = cut(answer.text, grammar)
+    const action = grammar.parse(text)
+    const take = () => {
+      dialogue.turn(answer, text)
+      record({ text, action })
+    }
+    return { text, action, size: answer.input + answer.output, take }
+  }
 
 const withoutTokens: Pick<Conversation, "isCut" | "tokens"> = { tokens: [], isCut: false }
 

@@ -5,6 +5,7 @@ import type { EpisodeConfig } from "../EpisodeConfig.ts"
 import * as Observation from "../Observation.ts"
 import * as Prompt from "../Prompt.ts"
 import * as Transcription from "../Transcription.ts"
+import { type Drafting, turns } from "./Drafts.ts"
 
 /** Starts the episodes of an agent on an engine's tokens: each is played to the first step of its program. */
 export const begin = (agent: Agent, setting: Transcription.Setting & Environment) => {
@@ -69,19 +70,6 @@ const make = (
       return Math.min(config.maxObservationTokens, room() - 1) >= envelope
     },
     announce: (budget) => recorder.announce(budget),
-    *turn(grammar) {
-      const seen = transcription.seen(recorded())
-      if (isTooLong(recorder, config, seen) || seen.length >= contextLength) return yield* end("context-exhausted")
-      const asked = request(seen, `${recorder.transcript.length}`, grammar.stop, grammar.maxTokens)
-      const sampled = yield* grammar.goesOn === undefined
-        ? sample(asked)
-        : sampleInParts(asked, grammar.goesOn, tokenizer)
-      recorder.isCut = sampled.stopReason === "length"
-      const written = transcription.written(sampled)
-      const action = grammar.parse(written.text)
-      recorder.write(written, action)
-      return action
-    },
     *call(tool, input) {
       const reply = yield* call(tool, input)
       recorder.toolCalls++
@@ -92,6 +80,7 @@ const make = (
       if (observation === null) return yield* end("context-exhausted")
       recorder.show(observation)
     },
+    ...turns(recorder, drafting(recorder, { config, contextLength, tokenizer }, transcription, request, recorded)),
     ...asides,
     open,
     restart,
@@ -100,6 +89,32 @@ const make = (
     read: () => Transcription.readTokens(transcription.kept(recorded().recording()), tokenizer)
   }
 }
+
+const drafting = (
+  recorder: Transcription.Recorder,
+  { config, contextLength, tokenizer }: Transcription.Setting,
+  transcription: Transcription.Transcription,
+  request: ReturnType<typeof requests>,
+  recorded: () => Transcription.Recorder
+): Drafting =>
+  function* (grammar, name) {
+    const seen = transcription.seen(recorded())
+    if (isTooLong(recorder, config, seen) || seen.length >= contextLength) return yield* end("context-exhausted")
+    const asked = request(seen, name, grammar.stop, grammar.maxTokens)
+    const sampled = yield* grammar.goesOn === undefined
+      ? sample(asked)
+      : sampleInParts(asked, grammar.goesOn, tokenizer)
+    const isCut = sampled.stopReason === "length"
+    // Grammars may ask for it.
+    recorder.isCut = isCut
+    const written = transcription.written(sampled)
+    const action = grammar.parse(written.text)
+    const take = () => {
+      recorder.isCut = isCut
+      recorder.write(written, action)
+    }
+    return { text: written.text, action, take, size: seen.length + sampled.tokens.length }
+  }
 
 /** Only what a segment begins with is bounded as a prompt. */
 const isTooLong = (recorder: Transcription.Recorder, config: EpisodeConfig, seen: ReadonlyArray<number>): boolean =>

@@ -44,6 +44,9 @@ const chat = (texts: ReadonlyArray<string>): Conversation => {
       turns.push({ text, action, observation: null })
       return action
     },
+    *drafts() {
+      return []
+    },
     *call(_, input) {
       return Result.succeed(`T: about ${input}`)
     },

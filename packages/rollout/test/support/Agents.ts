@@ -6,6 +6,7 @@ export const KeepingAgent = AgentName.pick(["direct", "rag", "ircot", "search-o1
 
 const given: Readonly<Record<string, object>> = {
   modes: { forced: 1 },
+  lookahead: { width: 2, depth: 1 },
   defer: { attempts: 2, expert: "search" },
   outside: { program: "agent" }
 }
