@@ -161,11 +161,7 @@ const wire = inFile("packages/client/src/Wire.ts")
  */
 export const mutations: ReadonlyArray<Mutation> = [
   chatCut("text.slice(0, end)\n}", "text\n}", "a chat model's turn is not cut after its action"),
-  messageConversation(
-    "`${episode.id}/${name}`",
-    "`${episode.id}/turn`",
-    "the calls of an episode share a key"
-  ),
+  messageConversation("`${episode.id}/${name}`", "`${episode.id}/turn`", "the calls of an episode share a key"),
   observation(
     "countTokens(cutTo(length)) <= limit",
     "countTokens(cutTo(length - 1)) <= limit",
