@@ -10,6 +10,9 @@ export type Route = ReturnType<typeof routes.useRoute>
 export const searchRoutes = Routing.makeRoutes(["search", "lineage", "cases"])
 export type SearchRoute = ReturnType<typeof searchRoutes.useRoute>
 
+/** The view of a comparison of prompts. */
+export const comparisonRoutes = Routing.makeRoutes(["comparison"])
+
 /** The views of a served population. */
 export const populationRoutes = Routing.makeRoutes(["members", "lineage", "history"])
 export type PopulationRoute = ReturnType<typeof populationRoutes.useRoute>

@@ -7,6 +7,7 @@ import { CostView } from "./view/CostView.ts"
 import { LineageView } from "./view/LineageView.ts"
 import { OverviewView } from "./view/OverviewView.ts"
 import { PopulationView } from "./view/PopulationView.ts"
+import { PromptComparison } from "./view/PromptComparison.ts"
 import { RunId, RunView } from "./view/RunView.ts"
 import { SearchDetail, SearchRow } from "./view/SearchRow.ts"
 import { SeriesQuery, SeriesView } from "./view/SeriesView.ts"
@@ -117,6 +118,11 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
     HttpApiEndpoint.get("series", "/series", { query: SeriesQuery.fields, success: SeriesView, error }),
     HttpApiEndpoint.get("searches", "/searches", { success: Schema.Array(SearchRow) }),
     HttpApiEndpoint.get("search", "/searches/:search", { params: { search: RunId }, success: SearchDetail, error }),
+    HttpApiEndpoint.get("comparison", "/comparisons/:search", {
+      params: { search: RunId },
+      success: PromptComparison,
+      error
+    }),
     HttpApiEndpoint.get("changes", "/changes", { success: HttpApiSchema.StreamSse({ data: Change }) })
   )
   .prefix("/api") {}

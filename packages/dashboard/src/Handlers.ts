@@ -63,6 +63,7 @@ export const layer = HttpApiBuilder.group(
       series: ({ query }) => series(runs, query),
       searches: () => searches.list,
       search: ({ params }) => searches.read(params.search),
+      comparison: ({ params }) => searches.comparison(params.search),
       changes: () => Effect.succeed(Stream.merge(runs.changes, Stream.merge(searches.changes, beats)))
     })
   })

@@ -1,8 +1,8 @@
-import type { Viewing } from "@inspo/evolve/parts"
+import type { Stored } from "@inspo/evolve/parts"
 import { Context, type Effect } from "effect"
 import type { CatalogError } from "./RunCatalog.ts"
 
-/** Finds and reads searches for better prompts, without disturbing them. */
+/** Finds and reads searches for better prompts, and comparisons of prompts, without disturbing them. */
 export class SearchCatalog extends Context.Service<SearchCatalog, SearchCatalog.Interface>()(
   "@inspo/dashboard/SearchCatalog"
 ) {}
@@ -12,7 +12,7 @@ export declare namespace SearchCatalog {
     /** The present searches, the latest first. */
     readonly find: Effect.Effect<ReadonlyArray<SearchPlace>>
     /** Reads a search; `before` is what was read of it earlier. */
-    readonly read: (place: SearchPlace, before: Viewing.Followed | null) => Effect.Effect<Viewing.Read, CatalogError>
+    readonly read: (place: SearchPlace, before: Stored.Stored | null) => Effect.Effect<Stored.Stored, CatalogError>
   }
 }
 

@@ -13,8 +13,8 @@ import { join } from "node:path"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { RunEvent as RunEventSchema, type RunEvent, RunEvents } from "@inspo/coevolution"
-import { evolve } from "@inspo/evolve"
-import { Viewing } from "@inspo/evolve/parts"
+import { compare, evolve } from "@inspo/evolve"
+import { Stored } from "@inspo/evolve/parts"
 import { Guard } from "@inspo/http/server"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -25,6 +25,7 @@ import { CatalogError, RunCatalog, type RunSource } from "../src/RunCatalog.ts"
 import { SearchCatalog } from "../src/SearchCatalog.ts"
 import * as Server from "../src/Server.ts"
 import { none } from "../src/view/Annotation.ts"
+import * as EvidenceFigure from "../src/EvidenceFigure.ts"
 import { courseOf } from "../src/view/SearchCourse.ts"
 import { config, events } from "./support/Log.ts"
 
@@ -87,20 +88,22 @@ const catalog = Layer.succeed(RunCatalog)(
 )
 
 const searchFile = join(assets, "search.jsonl")
+const comparisonFile = join(assets, "comparison.jsonl")
 const brokenFile = join(assets, "broken.jsonl")
 
-/** The searches in two files. */
+/** The searches in two files, and a comparison. */
 const searches = Layer.succeed(SearchCatalog, {
   find: Effect.sync(() =>
     [
       ["found", searchFile],
-      ["broken-search", brokenFile]
+      ["broken-search", brokenFile],
+      ["compared", comparisonFile]
     ].flatMap(([id = "", file = ""]) =>
       existsSync(file) ? [{ id, name: id, file, version: String(statSync(file).size), at: Date.now() }] : []
     )
   ),
   read: ({ file }, before) =>
-    Effect.mapError(Viewing.read(file, before), ({ message }) => new CatalogError({ problem: message }))
+    Effect.mapError(Stored.read(file, before), ({ message }) => new CatalogError({ problem: message }))
 })
 
 const serve = (options: Partial<Server.Options> = {}) =>
@@ -167,6 +170,28 @@ describe("the server of the dashboard", () => {
     const refused = await ask("/api/runs/broken/overview")
     assert.strictEqual(refused.status, 500)
     assert.include(await refused.text(), "the event is missing")
+  })
+
+  it("lists a comparison of prompts, and shows its evidence with the bound and the cases that changed", async () => {
+    const { bound, candidates, calls } = await compare({
+      control: "P",
+      candidates: ["P. Q."],
+      cases: Array.from({ length: 60 }, (_, id) => ({ id })),
+      agent: (prompt, { id }) => Number(prompt.includes("Q") || id % 3 === 0),
+      score: (output) => output,
+      file: comparisonFile
+    })
+    const list = async () => (await json("/api/searches")).find((one: { readonly id: string }) => one.id === "compared")
+    while ((await list())?.status !== "finished") await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.deepInclude(await list(), { kind: "comparison", status: "finished" })
+    assert.deepInclude((await list()).summary, { verdict: "better", calls, tried: 2 })
+    const shown = await json("/api/comparisons/compared")
+    const [found] = shown.candidates
+    assert.deepInclude(found, { verdict: "better", improved: candidates[0]?.improved.length ?? 0, worsened: 0 })
+    assert.isAtLeast(found.course.at(-1).evidence.better, bound)
+    assert.strictEqual((await ask("/api/searches/compared")).status, 404)
+    const [curve, , , enough] = EvidenceFigure.ofComparison(shown).curves
+    assert.isAtLeast(curve?.values.at(-1) ?? 0, enough?.values.at(-1) ?? Infinity)
   })
 
   it("follows a search by its file, publishes that it changed, and shows the error of another one", async () => {

@@ -1,17 +1,8 @@
 /** What a search looks for besides a better score: a prompt that is no worse, and shorter or cheaper. */
 import { Instruction, InvalidInput } from "@inspo/domain"
-import { Schema } from "effect"
 import * as Constraint from "./Constraint.ts"
 import type * as Evidence from "./Evidence.ts"
-
-export const Aim = Schema.Struct({
-  what: Schema.Literals(["shorter", "cheaper"]),
-  /** The loss in score that does not count. */
-  margin: Schema.Finite,
-  /** The least share of the length, or of the price of a call, that is saved. */
-  saving: Schema.Finite
-})
-export interface Aim extends Schema.Schema.Type<typeof Aim> {}
+import type { Aim } from "./SearchView.ts"
 
 /** Throws `InvalidInput` on a margin or a saving with which nothing can be shown. */
 export const check = (aim: Aim): Aim => {
@@ -41,13 +32,13 @@ export const saved = (
 export const longest = (aim: Aim | undefined, original: Instruction.Instruction): number =>
   aim?.what === "shorter" ? Math.floor((1 - aim.saving) * lengthOf(original)) : Infinity
 
-/** What a proposer is asked for. */
-export const wish = (aim: Aim | undefined, original: Instruction.Instruction): string =>
+/** What each candidate must do besides. */
+export const demands = (aim: Aim | undefined, original: Instruction.Instruction): ReadonlyArray<string> =>
   aim === undefined
-    ? ""
+    ? []
     : aim.what === "shorter"
-      ? `\n\nEach version must have at most ${longest(aim, original)} characters, and keep what makes answers right.`
-      : "\n\nEach version must make answers cheaper, such as by shorter answers and fewer steps, and keep what makes them right."
+      ? [`have at most ${longest(aim, original)} characters, and keep what makes answers right`]
+      : ["make answers cheaper, such as by shorter answers and fewer steps, and keep what makes them right"]
 
 const lengthOf = (instruction: Instruction.Instruction): number =>
   Constraint.lengthOf(Instruction.contentOf(instruction))

@@ -172,9 +172,8 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
 })
 
 const subjectOf = (setup: Comparison.Setup) => ({
-  format: { name: "inspo-compare", version: 1, of: "a comparison" },
+  ...form,
   fixed: setup.settings,
-  decodeHead: Schema.decodeUnknownEffect(Head),
   begin: Comparison.begin(setup),
   apply: Comparison.apply
 })
@@ -183,6 +182,41 @@ const Head = Schema.Struct({
   ...Comparison.Settings.fields,
   cases: Schema.Array(Schema.Json),
   identity: Schema.Record(Schema.String, Schema.String)
+})
+
+const form: Log.Form<typeof Head.Type> = {
+  format: { name: "inspo-compare", version: 1, of: "a comparison" },
+  decodeHead: Schema.decodeUnknownEffect(Head)
+}
+
+/** A comparison in its file, and what it shows so far. */
+export interface Stored {
+  readonly _tag: "Comparison"
+  readonly settings: Comparison.Settings
+  readonly identity: Readonly<Record<string, string>>
+  readonly isDone: boolean
+  readonly result: CompareReport.CompareResult
+  /** What was found of a candidate, and what it cost, in words. */
+  readonly sentenceOf: (candidate: CompareResult.Compared) => string
+  readonly costs: string
+}
+
+/** Reads the file of a comparison, which another process may write meanwhile. */
+export const read = Effect.fn("Compare.read")(function* (file: string): Effect.fn.Return<Stored, Log.FileFailed> {
+  const { events, head } = yield* Log.read(file, form)
+  const { cases, identity } = head
+  let state = Comparison.begin(Comparison.make(head, cases.length, Protected.indices(cases)))
+  yield* Log.follow(file, events, 0, (event) => (state = Comparison.apply(state, event)))
+  const result = CompareReport.withReport(CompareResult.make(state, cases, 0))
+  return {
+    _tag: "Comparison",
+    settings: head,
+    identity,
+    isDone: Comparison.next(state)._tag === "Conclude",
+    result,
+    sentenceOf: (candidate) => CompareReport.sentence(result, candidate),
+    costs: CompareReport.costs(result)
+  }
 })
 
 /** The answers that a cache knows; none without a cache. A prompt that is compared with itself gets other answers. */

@@ -53,7 +53,7 @@ const markdown = (result: Facts): string => {
 }
 
 /** What was found of a candidate, in words. */
-const sentence = ({ control, margin, samples }: Facts, compared: Compared): string => {
+export const sentence = ({ control, margin, samples }: Facts, compared: Compared): string => {
   const { cases, gain, missing, needed, noise, score, verdict } = compared
   if (cases === 0) return "No case was answered under both prompts, so nothing is known."
   const size = points(margin)
@@ -147,7 +147,8 @@ const figure = ({ bound, margin }: Facts, { course }: Compared): ReadonlyArray<s
 const columns = 40
 const blocks = "▁▂▃▄▅▆▇█"
 
-const costs = ({ cached, calls, cases, isCut, looks, samples, usd }: Facts): string =>
+/** What it cost, in words. */
+export const costs = ({ cached, calls, cases, isCut, looks, samples, usd }: Facts): string =>
   `${calls} calls of the agent, ${dollars(usd)} as far as prices were reported; ` +
   (cached === 0 ? "" : `${cached} answers are those of earlier comparisons, and were not paid for again; `) +
   `${cases.asked} of ${cases.given} cases asked${samples === 1 ? "" : `, ${samples} times each`}` +

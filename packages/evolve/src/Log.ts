@@ -5,8 +5,8 @@ import * as FileJournal from "@inspo/journal/file"
 import type { ModelAnswer } from "@inspo/reflection"
 import { Effect, Schema, type Scope, Semaphore, Struct } from "effect"
 import { againKey, Event, type EventOf, keyOf, type Kind, type Obtained, type Started } from "./Event.ts"
-import { Aim } from "./Aim.ts"
 import * as Search from "./Search.ts"
+import { Aim } from "./SearchView.ts"
 import type { Setup } from "./Setup.ts"
 
 /** The file of a search cannot be read, written, or continued with these options. */
@@ -40,21 +40,30 @@ export interface Place {
   readonly cases: ReadonlyArray<unknown>
 }
 
-/** What a log is of: the form of its file, what must be equal for it to go on, and what its events add up to. */
-export interface Subject<State, Fixed> {
+/** The form of a file, and of its first event. */
+export interface Form<A> {
   readonly format: { readonly name: string; readonly version: number; readonly of: string }
+  readonly decodeHead: (payload: unknown) => Effect.Effect<A, Schema.SchemaError>
+}
+
+/** What a log is of: the form of its file, what must be equal for it to go on, and what its events add up to. */
+export interface Subject<State, Fixed> extends Form<object> {
   /** With `identity` and `cases`, what the first event says. */
   readonly fixed: Fixed
-  readonly decodeHead: (payload: unknown) => Effect.Effect<object, Schema.SchemaError>
   readonly begin: State
   readonly apply: (state: State, event: Event) => State
 }
 
+/** The form of the file of a search. */
+export const form: Form<Head> = {
+  format: { name: "inspo-evolve", version: 4, of: "a search" },
+  decodeHead: Schema.decodeUnknownEffect(Head)
+}
+
 /** The log of a search. */
 export const ofSearch = (setup: Setup) => ({
-  format,
+  ...form,
   fixed: Struct.pick(setup, ["prompt", "calls", "usd", "minimalGain", "randomSeed", "aim"]),
-  decodeHead,
   begin: Search.begin(setup),
   apply: Search.apply
 })
@@ -121,21 +130,24 @@ export const open = Effect.fnUntraced(function* <State, Fixed>(
 })
 
 /** What a file holds. An event that is being written is left out. */
-export interface Contents {
-  readonly head: Head
+export interface Contents<A = Head> {
+  readonly head: A
   readonly events: ReadonlyArray<Event>
   /** Reads the events behind so many, and nothing of those before them. Fails if another file has the name now. */
   readonly behind: (events: number) => Effect.Effect<ReadonlyArray<Event>, FileFailed>
 }
 
-/** Reads a file, also while a search writes it. Fails if it is missing, empty, damaged, or not that of a search. */
-export const read = Effect.fn("Log.read")(function* (file: string): Effect.fn.Return<Contents, FileFailed> {
+/** Reads a file, also while a process writes it. Fails if it is missing, empty, damaged, or of something else. */
+export const read = Effect.fn("Log.read")(function* <A extends object>(
+  file: string,
+  { decodeHead, format }: Form<A>
+): Effect.fn.Return<Contents<A>, FileFailed> {
   // A reader holds nothing open.
   const journal = yield* Effect.scoped(FileJournal.open({ file, mode: "read-only", format })).pipe(
     Effect.mapError(fileFailed)
   )
   const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
-  if (first === undefined) return yield* new FileFailed({ file, problem: "is empty; no search has begun" })
+  if (first === undefined) return yield* new FileFailed({ file, problem: `is empty; ${format.of} has not begun` })
   return {
     head: yield* headOf(file, format.of, decodeHead(first.payload)),
     events: yield* eventsOf(file, stored),
@@ -183,8 +195,6 @@ interface Kept {
 
 const nothing: Kept = { events: [], torn: 0, append: () => Effect.void }
 
-const format = { name: "inspo-evolve", version: 4, of: "a search" }
-
 /** Goes on with the file of the same subject, or begins one. */
 const keep = Effect.fnUntraced(function* <State, Fixed>(
   { decodeHead, fixed, format }: Subject<State, Fixed>,
@@ -228,7 +238,6 @@ const eventsOf = (file: string, stored: ReadonlyArray<StoredEvent>) =>
 
 const decodeCases = Schema.decodeSync(Schema.fromJsonString(Head.fields.cases))
 const decodeEvent = Schema.decodeUnknownEffect(Event)
-const decodeHead = Schema.decodeUnknownEffect(Head)
 
 const assertSame = (file: string, of: string, found: object, head: object): Effect.Effect<void, FileFailed> => {
   const [before, now] = [found, head].map((one) => ({ ...one, identity: undefined, ...Reflect.get(one, "identity") }))

@@ -43,7 +43,7 @@ export const make = (
   kind: Learners.LearnerName | undefined,
   retries: number,
   bill: Bill,
-  wish: string
+  demands: ReadonlyArray<string>
 ): Layer.Layer<Proposer> => {
   if (isSentences(source))
     return Layer.provide(layerRuleBased, Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(source)))
@@ -54,9 +54,10 @@ export const make = (
       maxEvidenceTokens: 8_000,
       maxOutputTokens: 16_384,
       price: null,
-      learner
+      learner,
+      demands
     }),
-    Layer.effect(LanguageModel.LanguageModel, modelOf(source, retries, bill, wish))
+    Layer.effect(LanguageModel.LanguageModel, modelOf(source, retries, bill))
   )
 }
 
@@ -170,7 +171,7 @@ const historyOf = ({ answers, prompts }: Search.State): ProposeRequest["history"
   })
 
 /** The user's function, or a model of the AI SDK, as a language model. */
-const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill, wish: string) => {
+const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => {
   const complete = typeof source === "function" ? source : completeWith(source)
   const ask = (request: string): Effect.Effect<Completion, AiError.AiError> => {
     const atMost = bill.atMost(request)
@@ -190,7 +191,7 @@ const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill, wis
   }
   return LanguageModel.make({
     generateText: ({ prompt }) =>
-      Effect.map(ask(`${textOfPrompt(prompt)}${wish}`), ({ end, text, usd = 0 }) => {
+      Effect.map(ask(textOfPrompt(prompt)), ({ end, text, usd = 0 }) => {
         bill.usd += usd
         const reason = end === undefined ? ("unknown" as const) : reasons[end]
         return [

@@ -27,7 +27,7 @@ const common = [
 ] as const satisfies ReadonlyArray<keyof SearchView>
 
 export interface EvolveResult<P extends Prompt, Case> extends Pick<SearchView, (typeof common)[number]> {
-  /** The prompt that was given, unless another one is shown to be better. It is exactly the text that was scored. */
+  /** The prompt that was given, unless another one is shown to be better, or what `aim` says. It is exactly the text that was scored. */
   readonly prompt: P
   readonly verdict: NonNullable<SearchView["verdict"]>
   /** The gain of the finalist over the original on held-out cases, with its 90 % interval; null if nothing was tested. */
@@ -88,7 +88,7 @@ const markdown = (view: SearchView, caseOf: (index: number) => unknown, repeated
       ? []
       : [
           "",
-          verdict === "better" ? "## What changed" : "## What was tested",
+          view.prompt === finalist.id ? "## What changed" : "## What was tested",
           "",
           ...changes(tried[0].content, finalist.content)
         ]),

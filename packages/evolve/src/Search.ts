@@ -415,7 +415,7 @@ const end = (state: State): EventOf<"SearchEnded"> => {
 }
 
 /** The best of the members that save enough by the cases of the search; the original without one. */
-const mostSaving = (state: State, aim: Aim.Aim): Instruction.InstructionId => {
+const mostSaving = (state: State, aim: NonNullable<Setup["aim"]>): Instruction.InstructionId => {
   const { answers, evolution, prompts, setup } = state
   const saving = Population.ids(evolution.population).filter((id) => {
     const pairs = Evidence.clusters(answers, [original, id], setup.search)

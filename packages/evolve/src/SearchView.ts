@@ -9,6 +9,16 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Gain = Schema.Struct({ mean: Schema.Finite, lower: Schema.Finite, upper: Schema.Finite })
 export interface Gain extends Schema.Schema.Type<typeof Gain> {}
 
+/** What is looked for besides a better score. */
+export const Aim = Schema.Struct({
+  what: Schema.Literals(["shorter", "cheaper"]),
+  /** The loss in score that does not count. */
+  margin: Schema.Finite,
+  /** The least share of the length, or of the price of a call, that is saved. */
+  saving: Schema.Finite
+})
+export interface Aim extends Schema.Schema.Type<typeof Aim> {}
+
 /** What the cases of the search say about a prompt. `score` and `chance` are in [0, 1]. */
 const Evidence = {
   /** The mean score of its answers, where a missing score counts as 0; null before the first. */
@@ -70,7 +80,9 @@ export const SearchView = Schema.Struct({
   verdict: Schema.NullOr(Schema.Literals(["better", "shorter", "cheaper", "no-headroom", "undecided"])),
   /** Why nothing more was asked; null while the search goes on. */
   because: Schema.NullOr(Schema.Literals(["no-headroom", "budget", "no-more-proposals"])),
-  /** The prompt to use: the one that was given, unless another one is shown to be better. */
+  /** What is looked for; absent if that is a better prompt. */
+  aim: Schema.optionalKey(Aim),
+  /** The prompt to use: the one that was given, unless another one is shown to be better, or to be what is looked for. */
   prompt: Instruction.InstructionId,
   /** The member that is probably the best. */
   leader: Instruction.InstructionId,
@@ -79,10 +91,12 @@ export const SearchView = Schema.Struct({
     Schema.Struct({
       finalist: Instruction.InstructionId,
       gain: Gain,
-      /** How the length or the price of a call changes, as a share, where it is to be less. */
-      saved: Schema.optionalKey(Gain),
+      /** How the length or the price of a call changes, as a share, and whether enough is shown to be saved; absent without an aim. */
+      saved: Schema.optionalKey(Schema.Struct({ ...Gain.fields, isShown: Schema.Boolean })),
       original: Schema.Finite,
-      cases: Count
+      cases: Count,
+      /** The gain after so many calls of the test, for figures: only the last one decides. */
+      course: Schema.Array(Schema.Struct({ calls: Count, gain: Gain }))
     })
   ),
   /**
@@ -130,15 +144,26 @@ export const titles: Readonly<Record<NonNullable<SearchView["verdict"]>, string>
   undecided: "Undecided: the prompt stays as it is"
 }
 
+/** What is shown of the prompt in use, beside the one that was given. */
+export const shownOf = ({ aim, prompt, tried }: Pick<SearchView, "aim" | "prompt" | "tried">): string =>
+  prompt === tried[0].id
+    ? "the one that was given"
+    : aim === undefined
+      ? "better than the one that was given"
+      : `${aim.what} than the one that was given, and ${noWorse(aim)}`
+
+const noWorse = ({ margin }: Aim): string => `no worse by more than ${points(margin)} points`
+
 /** What the cases show, where `others` prompts were tried besides the one that was given. */
 export const sentence = (
   {
+    aim,
     callsNeeded,
     largestPossibleGain,
     minimalGain,
     protected: { lost: failed, open } = { lost: [], open: [] },
     test
-  }: Pick<SearchView, "callsNeeded" | "largestPossibleGain" | "minimalGain" | "protected" | "test">,
+  }: Pick<SearchView, "aim" | "callsNeeded" | "largestPossibleGain" | "minimalGain" | "protected" | "test">,
   others: number
 ): string => {
   if (failed.length > 0)
@@ -150,8 +175,8 @@ export const sentence = (
       `On ${cases} held-out cases the original scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
       `${interval(gain)} points at 90 %.` +
       (open.length === 0 ? "" : ` The budget did not show that it keeps ${open.length} protected cases.`) +
-      (saved !== undefined
-        ? ` Its length, or the price of a call, changes by ${interval(saved)} %.`
+      (aim !== undefined && saved !== undefined
+        ? ` ${savings(aim, gain, saved)}`
         : gain.lower > 0
           ? ""
           : ` ${doubt(gain, cases, minimalGain)}`)
@@ -165,6 +190,23 @@ export const sentence = (
       ? ""
       : ` About ${callsNeeded ?? "more"} calls of these prompts alone, on more cases where they run out, would show or exclude ${points(minimalGain)} points.`)
   )
+}
+
+/** What a test says of a prompt that is to be shorter or cheaper. */
+const savings = (aim: Aim, gain: Gain, saved: Gain & { readonly isShown: boolean }): string => {
+  const what = aim.what === "shorter" ? "length" : "price of a call"
+  const isNoWorse = gain.lower > -aim.margin
+  const claims: ReadonlyArray<readonly [boolean, string]> = [
+    [isNoWorse, `it is ${noWorse(aim)}`],
+    [saved.isShown, `its ${what} falls by at least ${percent(aim.saving)}`]
+  ]
+  const said = (isShown: boolean) =>
+    claims.flatMap(([is, claim]) => (is === isShown ? [claim] : [])).join(", and that ")
+  return [
+    `Its ${what} changes by ${interval(saved)} %.`,
+    ...(isNoWorse || saved.isShown ? [`It is shown that ${said(true)}.`] : []),
+    ...(isNoWorse && saved.isShown ? [] : [`It is not shown that ${said(false)}.`])
+  ].join(" ")
 }
 
 /** What a test that does not show a gain says, and how many cases would show one: the interval shrinks with their root. */

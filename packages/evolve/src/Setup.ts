@@ -2,6 +2,7 @@
 import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
 import * as Aim from "./Aim.ts"
 import type { Learners } from "@inspo/reflection"
+import type * as SearchView from "./SearchView.ts"
 
 /** One text, or several named texts that an agent uses together, such as `{ system, toolDescription }`. */
 export type Prompt = string | { readonly [name: string]: string }
@@ -76,7 +77,7 @@ export interface EvolveOptions<P extends Prompt, Case, Output> {
    * `better`, by default, or a prompt that is no worse by more than `margin`, and at least `saving` `shorter`, or `cheaper` per call: 0.05
    * and 0.1 by default. That is then the verdict.
    */
-  readonly aim?: "better" | Aim.Aim["what"]
+  readonly aim?: "better" | SearchView.Aim["what"]
   readonly margin?: number
   readonly saving?: number
   /**
@@ -153,7 +154,7 @@ export interface Setup {
   /** The cases that are protected, by their index. */
   readonly guarded: ReadonlyArray<number>
   /** Absent where a better prompt is looked for. */
-  readonly aim?: Aim.Aim
+  readonly aim?: SearchView.Aim
   /** The most prompts that are compared at a time. */
   readonly size: number
   /** The cases of the original prompt before anything is proposed. */
@@ -175,7 +176,7 @@ export const make = ({
 }: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & {
   readonly cases: number
   readonly guarded?: ReadonlyArray<number>
-  readonly aim?: Aim.Aim | undefined
+  readonly aim?: SearchView.Aim | undefined
 }): Setup => {
   if (cases < leastCases)
     InvalidInput.refuse({

@@ -3,14 +3,14 @@ import { Instruction } from "@inspo/domain"
 import { Conclude } from "@inspo/evolution"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import { Difference, type Population } from "@inspo/population"
-import { Array as Arr, Effect, Result, type Schema } from "effect"
+import { Array as Arr, Effect, Result, type Schema, Struct } from "effect"
 import * as Aim from "./Aim.ts"
 import { type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Log from "./Log.ts"
 import * as Protected from "./Protected.ts"
 import * as Search from "./Search.ts"
-import type { Failing, Round, SearchView, Tried } from "./SearchView.ts"
+import type { Failing, Gain, Round, SearchView, Tried } from "./SearchView.ts"
 import * as Setup from "./Setup.ts"
 
 /** A search, the state after its events, and what each round showed. */
@@ -43,7 +43,7 @@ export const read = Effect.fn("Viewing.read")(function* (
   before: Followed | null = null
 ): Effect.fn.Return<Read, Log.FileFailed> {
   if (before === null) {
-    const contents = yield* Log.read(file)
+    const contents = yield* Log.read(file, Log.form)
     return yield* after(file, yield* begin(file, contents), contents.events)
   }
   const later = yield* Effect.result(before.behind(before.events.length))
@@ -99,6 +99,7 @@ export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
     phase,
     verdict: concluded?.verdict ?? null,
     because: ended?.because ?? null,
+    ...Struct.pick(setup, ["aim"]),
     prompt,
     leader,
     test: concluded?.test ?? null,
@@ -162,22 +163,41 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
   const { aim } = setup
   const { gain, verdict } = Conclude.heldOut(pairs, { seed: setup.randomSeed, margin: aim?.margin ?? 0 })
   const saved = aim === undefined ? null : Aim.saved(aim, pairs, [state.prompts[0], Search.promptOf(state, finalist)])
-  const isShown =
-    saved === null ? verdict === "better" : saved.isMet === true && ["better", "no-worse"].includes(verdict)
+  // As in a comparison, worse by less than the margin is no worse.
+  const isShown = aim === undefined ? verdict === "better" : saved?.isMet === true && gain.lower > -aim.margin
   const isReturned = isShown && open.length === 0
   return {
     verdict: isReturned ? (aim?.what ?? "better") : "undecided",
     prompt: isReturned ? finalist : Search.original,
     test: {
-      ...(saved === null ? {} : { saved: { mean: saved.value, lower: saved.lower, upper: saved.upper } }),
+      ...(saved === null
+        ? {}
+        : { saved: { mean: saved.value, ...Struct.pick(saved, ["lower", "upper"]), isShown: saved.isMet === true } }),
       finalist,
       gain,
       original: average(pairs.map(originalOf)),
-      cases: pairs.length
+      cases: pairs.length,
+      course: courseOf(pairs, gain)
     },
     ...guarded
   }
 }
+
+/** The gain after some of the cases, at most so many times; it ends with the gain of all. */
+const courseOf = (pairs: ReadonlyArray<Evidence.Cluster>, gain: Gain): NonNullable<SearchView["test"]>["course"] => {
+  const looks = Math.min(mostLooks, pairs.length)
+  return Array.from({ length: looks }, (_, look) => {
+    const some = pairs.slice(0, Math.ceil(((look + 1) * pairs.length) / looks))
+    const least = some.map((pair) => pair.least)
+    const [lower, upper] = Bounded.differenceInterval(least)
+    return {
+      calls: some.reduce((sum, { after, before }) => sum + after.length + before.length, 0),
+      gain: look === looks - 1 ? gain : { mean: average(least), lower, upper }
+    }
+  })
+}
+
+const mostLooks = 40
 
 /** The mean of the scores of an output; a missing one counts as `missing`, which speaks against the finalist. */
 const scoreOf = (state: Search.State, outcome: Evidence.Outcome, missing: number): number =>

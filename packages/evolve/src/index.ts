@@ -94,7 +94,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     options.proposerKind,
     limits.retries,
     bill,
-    Aim.wish(setup.aim, log.state().prompts[0])
+    Aim.demands(setup.aim, log.state().prompts[0])
   )
   const makeCall = paidOnce(log, bill, left)
   const expected = cases.flatMap((one) => expectedOf(one) ?? [])
@@ -190,6 +190,6 @@ const expectedOf = (one: unknown): string | null => {
 }
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
-export type { Aim } from "./Aim.ts"
 export type { Cluster } from "./Evidence.ts"
 export type { State } from "./Search.ts"
+export type { Aim } from "./SearchView.ts"

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -7,6 +7,7 @@ import { Effect, Schema } from "effect"
 import { compare, type CompareOptions } from "../src/index.ts"
 import * as Comparison from "../src/Comparison.ts"
 import { type Ask, type Event } from "../src/Event.ts"
+import * as Stored from "../src/Stored.ts"
 import { bad, type Case, cases, good, neutral, succeeds } from "./support/Agents.ts"
 
 const control = "Name the capital."
@@ -201,6 +202,28 @@ describe("compare", () => {
       assert.deepStrictEqual(found.candidates[0]?.gain, whole.candidates[0]?.gain)
       const refused = yield* Effect.flip(Effect.tryPromise(() => compare(options(good, { ...failing, margin: 0.1 }))))
       assert.include(String(refused.cause), "belongs to a comparison with other margin")
+    })
+  )
+
+  it.live("is read from its file while it runs, and shows what it returns when it is done", () =>
+    Effect.gen(function* () {
+      const file = join(directory, "read.jsonl")
+      const { report: _, ...result } = yield* compared(good, { file, cases: cases(60), randomSeed: 3 })
+      const payloads = yield* Effect.promise(() => readFile(file, "utf8"))
+      const lines = payloads.split("\n")
+      const half = join(directory, "half.jsonl")
+      yield* Effect.promise(() => writeFile(half, `${lines.slice(0, lines.length / 2).join("\n")}\n`))
+      const whole = yield* Stored.read(file)
+      const running = yield* Stored.read(half)
+      const again = yield* Stored.read(file, running)
+      for (const stored of [whole, again]) {
+        if (stored._tag === "Search") assert.fail("it is a comparison")
+        const { report: said, ...found } = stored.result
+        assert.deepStrictEqual(found, result)
+        assert.isTrue(stored.isDone)
+        assert.include(said(), stored.sentenceOf(result.candidates[0] ?? assert.fail("there is a candidate")))
+      }
+      assert.isFalse(running._tag === "Search" || running.isDone)
     })
   )
 

@@ -645,16 +645,18 @@ describe("a search with protected cases", () => {
 describe("a search for a shorter or cheaper prompt", () => {
   const long = `Name the capital. ${"Be thorough, and take your time. ".repeat(3)}`.trim()
   const searched = (
-    aim: "shorter" | "cheaper",
+    aim: "better" | "shorter" | "cheaper",
     fails: (prompt: string, one: Case) => boolean = () => false,
-    count = 160
+    of = 160,
+    { count = 1, ...more }: { readonly count?: number; minimalGain?: number; proposerKind?: "evolving" } = {}
   ) => {
     const requests: Array<string> = []
     return evolve({
       prompt: long,
       aim,
-      cases: cases(count),
+      cases: cases(of),
       margin: 0.1,
+      ...more,
       agent: (prompt, one, { spend }) => {
         spend(prompt.length / 1000)
         return one.id % 4 > 0 && !fails(prompt, one) ? "right" : "wrong"
@@ -662,7 +664,11 @@ describe("a search for a shorter or cheaper prompt", () => {
       score: (output) => Number(output === "right"),
       proposer: (request) => {
         requests.push(request)
-        return `<ins_1>${long} And more.</ins_1><ins_2>Name the capital city${".".repeat(requests.length)}</ins_2>`
+        const short = Array.from({ length: count }, (_, nth) => {
+          const dots = ".".repeat(count * requests.length + nth)
+          return `<ins_${nth + 2}>Name the capital city${dots}</ins_${nth + 2}>`
+        })
+        return `${count > 1 ? "" : `<ins_1>${long} And more.</ins_1>`}${short.join("")}`
       },
       budget: { calls: 500 }
     }).then((result) => ({ ...result, requests }))
@@ -673,10 +679,23 @@ describe("a search for a shorter or cheaper prompt", () => {
     assert.deepStrictEqual([verdict, prompt], [aim, finalist ?? ""], report())
     assert.isBelow(prompt.length, 0.9 * long.length)
     assert.include(report(), `A ${aim} prompt that is no worse`)
-    assert.include(
-      requests[0] ?? "",
-      aim === "shorter" ? "Each version must have at most" : "must make answers cheaper"
-    )
+    assert.include(requests[0] ?? "", aim === "shorter" ? "- have at most 104 characters" : "- make answers cheaper")
+    const what = aim === "shorter" ? "length" : "price of a call"
+    assert.include(report(), `It is shown that it is no worse by more than 10.0 points, and that its ${what} falls by`)
+    assert.include(report(), "## What changed")
+  })
+
+  it("asks for what saves in the request for proposals alone", async () => {
+    const { requests } = await searched("shorter", undefined, 160, { proposerKind: "evolving" })
+    const isProposing = (request: string) => request.includes("Each of them has to")
+    assert.isFalse(requests.every(isProposing))
+    for (const request of requests) assert.strictEqual(request.includes("at most 104 characters"), isProposing(request))
+  })
+
+  it("goes on where none can be better, unless a better one is looked for", async () => {
+    const ended = (aim: "better" | "shorter") => searched(aim, undefined, 160, { minimalGain: 0.9, count: 5 })
+    assert.strictEqual((await ended("better")).verdict, "no-headroom")
+    assert.strictEqual((await ended("shorter")).verdict, "shorter")
   })
 
   it("says of few cases that one is shorter, and not that it is cheaper", async () => {

@@ -27,6 +27,7 @@ import { isAttempt } from "./ReflectiveRecord.ts"
  * - `maxEvidenceTokens`: what failures or history may take of a prompt, as `countTokens` counts.
  * - `prompts`: templates instead of those that ship.
  * - `learner`: what changes the method of a prompt of kind `reflection` by what earlier proposals brought.
+ * - `demands`: what else each revision must do, such as "have at most 300 characters", where the prompt is about the work of others.
  */
 export interface Options extends Metering.Options {
   readonly kind: PromptTemplate.PromptKind
@@ -34,6 +35,7 @@ export interface Options extends Metering.Options {
   readonly maxEvidenceTokens: number
   readonly prompts?: Partial<Record<PromptTemplate.PromptKind, PromptTemplate.PromptTemplate>>
   readonly learner?: Learner | undefined
+  readonly demands?: ReadonlyArray<string>
 }
 
 /**
@@ -62,7 +64,8 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
         ? asked(kind, options)
         : {
             template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
-            format: Prompts.formatOfRecords
+            format: (tags: ReadonlyArray<string>, count: number) =>
+              Prompts.formatOfRecords(tags, count, options.demands)
           }
       if (areAttempts && kind !== "reflection")
         return yield* converse(ask, request, options, {

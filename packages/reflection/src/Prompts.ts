@@ -131,13 +131,18 @@ Then revise the instruction in {{count}} ways that differ in how they remove the
   }
 }
 
-/** The form of candidates that {@link ofRecords} asks for. */
-export const formatOfRecords = (tags: ReadonlyArray<string>, count: number): string =>
+/** The form of candidates that {@link ofRecords} asks for, with what else each must do. */
+export const formatOfRecords = (
+  tags: ReadonlyArray<string>,
+  count: number,
+  demands: ReadonlyArray<string> = []
+): string =>
   candidateFormat(
     tags,
     [
       "- stand alone: it takes the place of the whole original;",
-      "- hold no name, nothing of a person, and no sentence from the records;"
+      "- hold no name, nothing of a person, and no sentence from the records;",
+      ...demands.map((demand) => `- ${demand};`)
     ],
     count
   )

@@ -15,7 +15,6 @@ import { assertMet } from "../Failure.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as CompareTask from "./CompareTask.ts"
-import { figureOf } from "./EvidenceFigure.ts"
 import { junit } from "./JUnit.ts"
 
 /** Compares, and leaves its files in a directory. */
@@ -27,10 +26,10 @@ export const compare = Effect.fn("Compare.compare")(function* (input: CompareTas
   const result = yield* compared(task, input, models, reporter)
   const { directory } = task
   const { report, ...document } = { directory, ...result }
-  const { Report } = yield* Effect.promise(() => import("@inspo/dashboard"))
+  const { EvidenceFigure, Report } = yield* Effect.promise(() => import("@inspo/dashboard"))
   yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
   yield* replaceFile(`${directory}/report.md`, report())
-  yield* replaceFile(`${directory}/evidence.svg`, Report.svg(figureOf(result)))
+  yield* replaceFile(`${directory}/evidence.svg`, Report.svg(EvidenceFigure.ofComparison(result)))
   if (Option.isSome(input.markdown)) yield* replaceFile(input.markdown.value, report())
   if (Option.isSome(input.junit)) yield* replaceFile(input.junit.value, junit(result))
   yield* Reporter.print(document, () => [

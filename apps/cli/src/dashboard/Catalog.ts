@@ -1,6 +1,6 @@
 import { RunCatalog, CatalogError, type RunPlace, type RunSource, type Written } from "@inspo/dashboard/RunCatalog"
 import { SearchCatalog, type SearchPlace } from "@inspo/dashboard"
-import { Viewing } from "@inspo/evolve/parts"
+import { Stored } from "@inspo/evolve/parts"
 import { Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { loadData } from "../config/Data.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -30,7 +30,7 @@ export const layer = (
         Context.make(SearchCatalog, {
           find: Effect.map(found, (all) => all.flatMap(({ search }) => search ?? [])),
           read: ({ file }, before) =>
-            Effect.mapError(Viewing.read(file, before), ({ message }) => new CatalogError({ problem: message }))
+            Effect.mapError(Stored.read(file, before), ({ message }) => new CatalogError({ problem: message }))
         })
       )
     })

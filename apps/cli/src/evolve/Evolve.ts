@@ -10,6 +10,7 @@ import {
   evolve as search,
   type Progress as SearchProgress
 } from "@inspo/evolve"
+import { Viewing } from "@inspo/evolve/parts"
 import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { assertMet, type CommandFailure, type UsageError, usageError } from "../Failure.ts"
@@ -64,10 +65,17 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
   yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
   yield* replaceFile(`${directory}/report.md`, result.report())
+  const { view } = yield* Effect.mapError(Viewing.read(`${directory}/events.jsonl`), (cause) =>
+    Directory.failureOf(cause, directory)
+  )
+  if (view.test !== null) {
+    const { EvidenceFigure, Report } = yield* Effect.promise(() => import("@inspo/dashboard"))
+    yield* replaceFile(`${directory}/evidence.svg`, Report.svg(EvidenceFigure.ofTest(view.test, view.aim)))
+  }
   yield* Reporter.print(document, () => [
     result.report(),
     ...noteOf(ends, input.maxTokens),
-    `Files: report.md, best_prompt.txt, result.json and events.jsonl in ${directory}`
+    `Files: report.md, ${view.test === null ? "" : "evidence.svg, "}best_prompt.txt, result.json and events.jsonl in ${directory}`
   ])
   // The prompt in use is the one that was given, unless another one is shown to be better, or what it is to be: it is never worse.
   if (Option.isSome(input.requirement) && input.requirement.value === "better")

@@ -1,4 +1,4 @@
-/** Shows a search for a better prompt in a terminal. */
+/** Shows a search for a better prompt, or a comparison of prompts, in a terminal. */
 import {
   Text,
   count,
@@ -16,16 +16,25 @@ import { PlainText } from "@inspo/domain"
 import { statusOf } from "@inspo/dashboard/projection/Search"
 import * as Conclusion from "@inspo/evolve/SearchView"
 import type { SearchView, Tried } from "@inspo/evolve/SearchView"
-import { Viewing } from "@inspo/evolve/parts"
+import { Stored } from "@inspo/evolve/parts"
 import { Clock, Effect, FileSystem, Option } from "effect"
-import { commandFailure, oneLine } from "../Failure.ts"
+import { commandFailure, oneLine, usageError } from "../Failure.ts"
 import { changeLines } from "../report/DiffReport.ts"
 import { nodeLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Progress from "./Progress.ts"
 
 export const show = Effect.fn("Search.show")(function* (directory: string, file: string) {
-  const view = yield* read(file)
+  const stored = yield* read(file)
+  if (stored._tag === "Comparison") {
+    const { isDone, result } = stored
+    const { report, ...document } = { directory, isDone, ...result }
+    return yield* Reporter.print(document, () => [
+      ...(isDone ? [] : [`${directory}: not finished; the same command continues it.`]),
+      report()
+    ])
+  }
+  const { view } = stored
   const { at, now } = yield* times(file)
   const status = statusOf(view, at, now)
   const idle = at === null ? null : now - at
@@ -162,7 +171,10 @@ const most = 10
 
 /** Shows which prompt came from which, the differences, and why some left; then the proposals that broke a rule. */
 export const lineage = Effect.fn("Search.lineage")(function* (directory: string, file: string) {
-  const view = yield* read(file)
+  const stored = yield* read(file)
+  if (stored._tag === "Comparison")
+    return yield* usageError(`${directory} holds a comparison, whose prompts have no lineage. Leave out --lineage.`)
+  const { view } = stored
   const { rejected, tried } = view
   const document = { directory, prompts: tried, rejected }
   yield* Reporter.printStyled(document, (style) => [
@@ -202,17 +214,15 @@ const fate = ({ cases, enteredAfter, gain, left, parent, score }: Tried): string
     ...(left === null ? [] : [`left after round ${left.after}: ${inWords(left.reason)}`])
   ].join(", ")
 
-/** What is in the file of a search now. */
+/** What is in the file of a search or a comparison now. */
 const read = (file: string) =>
-  Effect.mapBoth(Viewing.read(file), {
-    onFailure: (cause) =>
-      commandFailure(
-        `${oneLine(cause.message)}. Name the directory of an \`inspo evolve\`, or its events.jsonl; restore a damaged file ` +
-          "from a copy.",
-        cause
-      ),
-    onSuccess: ({ view }) => view
-  })
+  Effect.mapError(Stored.read(file), (cause) =>
+    commandFailure(
+      `${oneLine(cause.message)}. Name the directory of an \`inspo evolve\` or \`inspo compare\`, or its events.jsonl; restore ` +
+        "a damaged file from a copy.",
+      cause
+    )
+  )
 
 /** When a file was last written, null if that is not known, and the present; in milliseconds since 1970. */
 const times = Effect.fnUntraced(function* (file: string) {

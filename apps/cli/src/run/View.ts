@@ -33,7 +33,7 @@ export const view = Effect.fnUntraced(function* ({ directories, lineage, out, re
   if (search !== null && directory !== undefined && (second === undefined || search !== directory)) {
     if (second !== undefined || Option.isSome(report))
       return yield* usageError(
-        `${directory} holds a search of \`inspo evolve\`, which is shown alone and without --report: a finished one has a ` +
+        `${directory} holds a search or a comparison, which is shown alone and without --report: a finished one has a ` +
           "report.md. `inspo dashboard` shows several in a browser."
       )
     const module = yield* Effect.promise(() => import("../evolve/Show.ts"))

@@ -5,7 +5,7 @@ import { useLiveRuns } from "./LiveRuns.ts"
 import { lazily } from "../part/Lazily.tsx"
 import { Empty, Loading, Problem, Progress, Status } from "../part/Parts.tsx"
 import { Shell } from "../part/Shell.tsx"
-import { href, type Route, routes, searchRoutes } from "../Route.ts"
+import { comparisonRoutes, href, type Route, routes, searchRoutes } from "../Route.ts"
 import { go } from "../Routing.ts"
 import { Overview } from "../view/Overview.tsx"
 import { RunList } from "../view/RunList.tsx"
@@ -15,6 +15,7 @@ import { SearchState } from "../view/SearchParts.tsx"
 export const Runs = () => {
   const route = routes.useRoute()
   const searchRoute = searchRoutes.useRoute()
+  const comparisonRoute = comparisonRoutes.useRoute()
   const { connected, runs, searches } = useLiveRuns()
   const [isHelpOpen, setHelpOpen] = useState(false)
   const items = [...(runs ?? []), ...searches]
@@ -33,14 +34,16 @@ export const Runs = () => {
         <Shell
           {...frame}
           kind={runs?.length === 0 ? "search" : "run"}
-          routes={searchRoutes}
-          route={searchRoute}
+          routes={search.kind === "search" ? searchRoutes : comparisonRoutes}
+          route={search.kind === "search" ? searchRoute : comparisonRoute}
           state={<SearchState search={search} />}
         >
-          {search.problem === null ? (
+          {search.problem !== null ? (
+            <Problem>{search.problem}</Problem>
+          ) : search.kind === "search" ? (
             <Search search={search} route={searchRoute} />
           ) : (
-            <Problem>{search.problem}</Problem>
+            <PromptComparison search={search} />
           )}
         </Shell>
       ) : (
@@ -106,6 +109,9 @@ const Lineage = lazily(() => import("../view/Lineage.tsx").then(({ Lineage }) =>
 const Trajectories = lazily(() => import("../view/Trajectories.tsx").then(({ Trajectories }) => Trajectories))
 const Cost = lazily(() => import("../view/Cost.tsx").then(({ Cost }) => Cost))
 const Compare = lazily(() => import("../view/Compare.tsx").then(({ Compare }) => Compare))
+const PromptComparison = lazily(() =>
+  import("../view/PromptComparison.tsx").then(({ PromptComparison }) => PromptComparison)
+)
 const Search = lazily(() => import("../view/Search.tsx").then(({ Search }) => Search))
 
 const keys: ReadonlyArray<readonly [key: string, what: string]> = [

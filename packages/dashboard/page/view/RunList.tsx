@@ -1,3 +1,4 @@
+import { Fragment } from "react"
 import type { RunView } from "../../src/view/RunView.ts"
 import type { SearchRow } from "../../src/view/SearchRow.ts"
 import { count, dollars, interval, points } from "@inspo/report"
@@ -18,23 +19,33 @@ export const RunList = ({ route, runs, searches }: RunListProps) => (
   <>
     {runs.length + searches.length === 0 && (
       <Empty isPage title="No runs yet">
-        Start one with <code>inspo run</code>, or a search for a better prompt with <code>inspo evolve</code>. It
-        appears here after its first step.
+        Start one with <code>inspo run</code>, a search for a better prompt with <code>inspo evolve</code>, or a
+        comparison with <code>inspo compare</code>. It appears here after its first step.
       </Empty>
     )}
     {runs.length > 0 && <Runs runs={runs} route={route} />}
-    {searches.length > 0 && (
-      <>
-        <h1>Searches for a better prompt</h1>
-        <Table label="Searches" className="rows" columns={searchColumns} rows={searches} />
-      </>
-    )}
+    {lists.map(([kind, title, name]) => {
+      const rows = searches.filter((one) => one.kind === kind)
+      return (
+        rows.length > 0 && (
+          <Fragment key={kind}>
+            <h1>{title}</h1>
+            <Table label={name} className="rows" columns={searchColumns} rows={rows} />
+          </Fragment>
+        )
+      )
+    })}
   </>
 )
 
+const lists = [
+  ["search", "Searches for a better prompt", "Searches"],
+  ["comparison", "Comparisons of prompts", "Comparisons"]
+] as const
+
 const searchColumns: ReadonlyArray<Column<SearchRow>> = [
   [
-    "Search",
+    "Name",
     "",
     ({ id, name, problem, status }) => (
       <>

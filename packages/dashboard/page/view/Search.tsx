@@ -2,6 +2,7 @@ import * as Conclusion from "@inspo/evolve/SearchView"
 import type { Tried } from "@inspo/evolve/SearchView"
 import { type ReactNode, useMemo, useState } from "react"
 import { Text, count, distinction, dollars, inWords, names, percent, plural, points } from "@inspo/report"
+import * as EvidenceFigure from "../../src/EvidenceFigure.ts"
 import { courseOf } from "../../src/view/SearchCourse.ts"
 import type { SearchDetail, SearchRow } from "../../src/view/SearchRow.ts"
 import { gains, probabilities } from "../../src/Courses.ts"
@@ -108,11 +109,7 @@ const Figures = ({ detail, search: { status } }: Props) => {
     <Tiles
       of={[
         ["Verdict", verdict ?? phases[phase], verdict === null ? next : because && reasons[because]],
-        [
-          "Prompt in use",
-          <InstructionName id={prompt} />,
-          prompt === tried[0].id ? "the one that was given" : "better than the one that was given"
-        ],
+        ["Prompt in use", <InstructionName id={prompt} />, Conclusion.shownOf(detail)],
         [
           test === null ? "Gain of the leader, points" : "Gain on held-out cases, points",
           gain === null ? "–" : [points(gain.mean), " ", <InstructionName key="id" id={test?.finalist ?? leader} />],
@@ -165,6 +162,10 @@ const Course = ({ detail, search }: Props) => {
       ),
     [course, picked, detail.leader]
   )
+  const tested = useMemo(
+    () => (detail.test === null ? null : EvidenceFigure.ofTest(detail.test, detail.aim)),
+    [detail.test, detail.aim]
+  )
   const members = detail.tried.filter(({ left }) => left === null)
   const removed = detail.tried.length - members.length
   return (
@@ -181,6 +182,11 @@ const Course = ({ detail, search }: Props) => {
             <CourseChart figure={gained} picked={picked} onPick={setPicked} />
           </Card>
         </div>
+      )}
+      {tested !== null && (
+        <Card>
+          <CourseChart figure={tested} />
+        </Card>
       )}
       <Card
         title={plural(members.length, "member")}

@@ -1,7 +1,7 @@
 /** Small components that the views of searches use. */
 import type * as EvolveSearchView from "@inspo/evolve/SearchView"
 import { points } from "@inspo/report"
-import type { SearchDetail, SearchRow } from "../../src/view/SearchRow.ts"
+import type { SearchRow } from "../../src/view/SearchRow.ts"
 import { ago } from "../Ago.ts"
 import { Progress, Status } from "../part/Parts.tsx"
 
@@ -17,12 +17,15 @@ export const SearchState = ({ search: { lastWritten, status, summary } }: { read
 )
 
 /** A verdict, or that there is none yet. */
-export const Verdict = ({ verdict }: { readonly verdict: SearchDetail["verdict"] }) =>
+export const Verdict = ({ verdict }: { readonly verdict: string | null }) =>
   verdict === null ? (
     <span className="muted">none yet</span>
   ) : (
-    <span className={`badge ${verdict === "better" ? "best" : ""}`}>{verdict}</span>
+    <span className={`badge ${shown.has(verdict) ? "best" : ""}`}>{verdict}</span>
   )
+
+/** What is shown in favour of a prompt. */
+const shown: ReadonlySet<string> = new Set(["better", "no-worse", "shorter", "cheaper"])
 
 /** A difference in points with its interval. */
 export const Gain = ({ gain }: Pick<EvolveSearchView.Tried, "gain">) =>

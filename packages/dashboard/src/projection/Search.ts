@@ -20,6 +20,7 @@ interface Named {
 export const unread = ({ id, name }: Named, problem: string): SearchRow => ({
   id,
   name,
+  kind: "search",
   status: "unreadable",
   problem,
   summary: null,
@@ -31,6 +32,7 @@ export const view = ({ id, name }: Named, search: Evolve.SearchView, at: number 
   return {
     id,
     name,
+    kind: "search",
     status: statusOf(search, at, now),
     problem: null,
     summary: {
@@ -53,12 +55,15 @@ export const detail = (search: Evolve.SearchView): SearchDetail => ({
     .toSorted((one, other) => one.score - other.score)
     .slice(0, mostFailing)
     .map(({ case: one, feedback, output, score }) => ({
-      case: clipped(textOf(one)),
-      output: clipped(textOf(output)),
+      case: clippedText(one),
+      output: clippedText(output),
       feedback: feedback === null ? null : clipped(feedback),
       score
     }))
 })
+
+/** A case or an output as text, not longer than a page can show. */
+export const clippedText = (value: unknown): string => clipped(textOf(value))
 
 const textOf = (value: unknown): string =>
   typeof value === "string"

@@ -2,10 +2,11 @@ import * as Evolve from "@inspo/evolve/SearchView"
 import { Schema, Struct } from "effect"
 import { RunId } from "./RunView.ts"
 
-/** A search, for lists and headers. */
+/** A search or a comparison of prompts, for lists and headers. */
 export const SearchRow = Schema.Struct({
   id: RunId,
   name: Schema.String,
+  kind: Schema.Literals(["search", "comparison"]),
   /** `quiet` is not done and was not written for a while: it was stopped, or waits for an answer. */
   status: Schema.Literals(["running", "quiet", "finished", "unreadable"]),
   /** Why it is `unreadable`; else null. */
@@ -13,7 +14,9 @@ export const SearchRow = Schema.Struct({
   /** Null if it is unreadable. */
   summary: Schema.NullOr(
     Schema.Struct({
-      ...Struct.pick(Evolve.SearchView.fields, ["phase", "verdict", "calls", "budget", "usd", "budgetUsd"]),
+      ...Struct.pick(Evolve.SearchView.fields, ["phase", "calls", "budget", "usd", "budgetUsd"]),
+      /** Null until it is done. */
+      verdict: Schema.NullOr(Schema.String),
       /** The number of prompts, the given one included, and of proposals that break a rule. */
       tried: Schema.Int,
       rejected: Schema.Int,
