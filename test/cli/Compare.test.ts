@@ -88,6 +88,12 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
       assert.match(yield* read("better.md"), /^# Better\n/u)
       assert.match(yield* read("better.xml"), /tests="1" failures="0"/u)
       assert.match(yield* read("better", "evidence.svg"), /^<svg/u)
+      assert.deepInclude(JSON.parse((yield* run(["show", "better", "--json"])).stdout), {
+        isDone: true,
+        calls: result.calls,
+        candidates: result.candidates
+      })
+      assert.strictEqual((yield* run(["show", "better"])).stdout.trim(), (yield* read("better", "report.md")).trim())
 
       const worse = yield* run(
         flags(server.url, "prompt.txt", bad, "--require", "no-worse", "--out", "worse", "--junit", "worse.xml")
