@@ -147,7 +147,8 @@ export const read = Effect.fn("Log.read")(function* <A extends object>(
     Effect.mapError(fileFailed)
   )
   const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
-  if (first === undefined) return yield* new FileFailed({ file, problem: `is empty; ${format.of} has not begun` })
+  if (first === undefined)
+    return yield* new FileFailed({ file, problem: `is empty; no ${format.of.replace(/^a /u, "")} has begun` })
   return {
     head: yield* headOf(file, format.of, decodeHead(first.payload)),
     events: yield* eventsOf(file, stored),

@@ -86,7 +86,7 @@ type Arm = Pick<Comparison["candidates"][number], "prompt" | "verdict" | "score"
   readonly [Field in "cases" | "improved" | "worsened"]: number | null
 } & {
   readonly gain: Comparison["candidates"][number]["gain"] | null
-  /** The prompt to tell it from; null for the control. */
+  /** The prompt to distinguish it from; null for the control. */
   readonly control: string | null
 }
 
