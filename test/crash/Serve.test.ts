@@ -150,6 +150,11 @@ describe.skipIf(kills === 0)("an instruction server and clients that are killed 
     await running.kill()
     running = await serve()
     assert.deepStrictEqual(await shown(running.address), before)
+    // The switch to the seed holds from its answer on.
+    await fetch(`${running.address}/v1/populations/seed`, { method: "POST" })
+    await running.kill()
+    running = await serve()
+    assert.include(await (await fetch(`${running.address}${population}`)).text(), '"state":"seed"')
     await running.kill()
     const file = join(cwd, "served", "populations", "default", "journal.sqlite")
     const found = await verify(sqlite.layer({ file, mode: "read-only" }), files("sqlite").map(acknowledged))

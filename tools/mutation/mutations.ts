@@ -122,6 +122,8 @@ const kernelSchedule = inFile("packages/evolution/src/Schedule.ts")
 const difference = inFile("packages/population/src/Difference.ts")
 const shares = inFile("packages/cohorts/src/Shares.ts")
 const sampleRatio = inFile("packages/cohorts/src/SampleRatio.ts")
+const seedOnly = inFile("packages/cohorts/src/internal/SeedOnly.ts")
+const handling = inFile("packages/cohorts/src/Handle.ts")
 const horizon = inFile("packages/cohorts/src/Horizon.ts")
 const ending = inFile("packages/cohorts/src/Next.ts")
 const folding = inFile("packages/cohorts/src/Apply.ts")
@@ -1094,6 +1096,19 @@ export const mutations: ReadonlyArray<Mutation> = [
   direct("if (body !== null) request.unshift(body)", "", "a request that is not answered directly has no body"),
   direct("lease !== undefined && Credentials.isBearer(header, lease)", "header !== undefined", "any key has access"),
   sampleRatio("* factor(instruction)) / mean", "* factor(instruction))", "chance raises the alarm of the sample ratio"),
+  seedOnly('phase: "validation"', 'phase: "train"', "leases after the switch to the seed are drawn, and evidence"),
+  seedOnly("instruction: seed,", "instruction,", "a known lease keeps its instruction after the switch to the seed"),
+  seedOnly(
+    'value: "abandoned" as const',
+    "value: 0 as const",
+    "work under the seed is evidence on another instruction"
+  ),
+  handling(
+    "usesSeed === true && !state.usesSeed",
+    "(usesSeed === true) !== state.usesSeed",
+    "freezing ends the switch to the seed"
+  ),
+  handling("isSwitched ? state.cohorts.filter", "isFrozen ? state.cohorts.filter", "a cohort measures two incumbents"),
   sampleRatio("const memory = 0.9995", "const memory = 0", "the sample ratio has no memory"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),

@@ -8,7 +8,7 @@ const otlp = inFile("packages/serve/src/http/internal/Otlp.ts")
 const upstreamPath = inFile("packages/serve/src/http/internal/UpstreamPath.ts")
 
 export const ofStandards: ReadonlyArray<Mutation> = [
-  flags("@${index}`", "@${opened.train}`", "a flag that is evaluated again is another lease"),
+  flags("${index}`, sticky", "${opened.train}`, sticky", "a flag that is evaluated again is another lease"),
   flags("known.has(etag) || ", "", "flags that a client has are sent again"),
   flags('created.settings.profile === "online")', "true)", "all flags contain populations of trainers"),
   flags("Schema.isMaxLength(180)", "Schema.isMaxLength(200)", "a targeting key has no room for its cohort"),

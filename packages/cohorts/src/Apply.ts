@@ -26,6 +26,7 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
     settings,
     limits,
     isFrozen: false,
+    usesSeed: false,
     branch: 0,
     branches: [],
     rewinds: [],
@@ -54,7 +55,7 @@ export const apply = (state: State, event: PopulationEvent, decides: Observes = 
     case "Configured":
       return { ...state, settings: event.settings }
     case "Frozen":
-      return { ...state, isFrozen: event.isFrozen }
+      return { ...state, isFrozen: event.isFrozen, usesSeed: event.usesSeed === true }
     case "CohortOpened":
       return opened(state, event)
     case "Leased":

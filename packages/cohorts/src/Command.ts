@@ -88,7 +88,7 @@ export type Command =
   | { readonly _tag: "Evolve"; readonly now: number }
   | { readonly _tag: "SkipEvolution"; readonly now: number; readonly reason: string }
   | { readonly _tag: "Configure"; readonly now: number; readonly settings: Settings }
-  | { readonly _tag: "Freeze"; readonly now: number; readonly isFrozen: boolean }
+  | { readonly _tag: "Freeze"; readonly now: number; readonly isFrozen: boolean; readonly usesSeed?: true }
   | {
       readonly _tag: "Add"
       readonly now: number

@@ -21,8 +21,11 @@ export const Created = Schema.TaggedStruct("Created", {
 /** Settings that hold from the next cohort on. */
 export const Configured = Schema.TaggedStruct("Configured", { settings: Settings })
 
-/** While a population is frozen, no member is pruned and nothing evolves. */
-export const Frozen = Schema.TaggedStruct("Frozen", { isFrozen: Schema.Boolean })
+/** While a population is frozen, no member is pruned and nothing evolves. If it `usesSeed`, all leases get the seed, and none is evidence. */
+export const Frozen = Schema.TaggedStruct("Frozen", {
+  isFrozen: Schema.Boolean,
+  usesSeed: Schema.optionalKey(Schema.Literal(true))
+})
 
 /** A member entered by hand. */
 export const MemberAdded = Schema.TaggedStruct("MemberAdded", { member: Instruction.Instruction })

@@ -9,6 +9,7 @@ import type { EventOf, PopulationEvent } from "./Event.ts"
 import { context } from "./internal/Decisions.ts"
 import * as Leasing from "./internal/Leasing.ts"
 import * as Rewarding from "./internal/Rewarding.ts"
+import * as SeedOnly from "./internal/SeedOnly.ts"
 import { next } from "./Next.ts"
 import { Settings } from "./Settings.ts"
 import { cohort, type State } from "./State.ts"
@@ -121,11 +122,14 @@ const decide = (
   command: Command
 ): Result.Result<Decided, Refused> => {
   switch (command._tag) {
-    case "Lease":
-      return Result.map(Leasing.lease(strategies, state, archive, command), (events) => ({
+    case "Lease": {
+      const asked = state.usesSeed ? SeedOnly.asked(command) : command
+      const found = Result.map(Leasing.lease(strategies, state, archive, asked), (events) => ({
         events,
-        answer: (after) => ({ _tag: "Leases", leases: Leasing.answers(after, archive, command) })
+        answer: (after: State): Answer => ({ _tag: "Leases", leases: Leasing.answers(after, archive, asked) })
       }))
+      return state.usesSeed ? Result.map(found, SeedOnly.decided(state, asked)) : found
+    }
     case "Reward":
       return Result.map(Rewarding.reward(state, archive, command), ({ events, outcomes }) => ({
         events,
@@ -139,7 +143,7 @@ const decide = (
     case "Rewind":
       return rewind(state, archive, command)
     case "Freeze":
-      return command.isFrozen === state.isFrozen ? did() : did({ _tag: "Frozen", isFrozen: command.isFrozen })
+      return freeze(state, command)
     case "Configure":
       return configure(state, command.settings)
     case "Evolve":
@@ -152,6 +156,24 @@ const decide = (
     case "Retire":
       return change(state, command)
   }
+}
+
+/** Only a resumption ends the use of the seed. Cohorts that measure the incumbent end with a switch, since it is another one then. */
+const freeze = (
+  state: State,
+  { isFrozen, usesSeed }: Extract<Command, { readonly _tag: "Freeze" }>
+): Result.Result<Decided, Refused> => {
+  const { profile } = state.settings
+  if (usesSeed === true && profile === "trainer")
+    return refuse("conflict", "profile", profile, "online", "Freeze it: a trainer names the cohorts that it uses")
+  const isSwitched = isFrozen ? usesSeed === true && !state.usesSeed : state.usesSeed
+  if (isFrozen === state.isFrozen && !isSwitched) return did()
+  const frozen: PopulationEvent = { _tag: "Frozen", isFrozen, ...(usesSeed === undefined ? {} : { usesSeed }) }
+  const measuring = isSwitched ? state.cohorts.filter(({ phase }) => phase === "validation") : []
+  return did(
+    frozen,
+    ...measuring.map(({ name }): PopulationEvent => ({ _tag: "CloseRequested", cohort: name, groups: 0 }))
+  )
 }
 
 const end = (

@@ -43,7 +43,8 @@ export const Incumbent = Schema.Struct({
     "better than the seed",
     "the seed was pruned as worse",
     "the seed left",
-    "pinned"
+    "pinned",
+    "switched"
   ])
 })
 export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}

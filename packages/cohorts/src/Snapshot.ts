@@ -6,10 +6,10 @@ import { HashMap } from "effect"
 import { total } from "./CohortEvidence.ts"
 import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
-import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
+import { type Incumbent, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
 import * as Losses from "./internal/Losses.ts"
 import type { SampleRatio } from "./SampleRatio.ts"
-import { type Cohort, knownSamples, type State } from "./State.ts"
+import { type Cohort, incumbentOf, knownSamples, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /**
@@ -84,7 +84,12 @@ export interface Snapshot {
   readonly sampleRatio: SampleRatio
   /** Whether questions were asked again in later cohorts. */
   readonly repeatsQuestions: boolean
-  readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
+  readonly waitsFor:
+    | "a cohort"
+    | "a proposal"
+    | "approval"
+    | "nothing: it is frozen"
+    | "nothing: all leases get the seed"
 }
 
 /** The snapshot of a state. Pure. */
@@ -128,7 +133,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       blocking: cohort.status === "sealed" ? blocking(cohort) : [],
       settlesAt: settlesAt(state, cohort.sealedAt)
     })),
-    incumbent: incumbentOf(learning),
+    incumbent: incumbentOf(state),
     missingRewardsForbid: forbidden,
     missingRewardsDiffer: Losses.ofMissingRewards(state),
     failuresDiffer,
@@ -238,7 +243,8 @@ const isForbidden = ({ learning }: State, better: Population.Member, worse: Popu
   return isMissing && reported(better) > reported(worse) && side(better, "low") <= side(worse, "high")
 }
 
-const waitsFor = ({ isFrozen, learning: { evolution } }: State): Snapshot["waitsFor"] => {
+const waitsFor = ({ isFrozen, learning: { evolution }, usesSeed }: State): Snapshot["waitsFor"] => {
+  if (usesSeed) return "nothing: all leases get the seed"
   if (isFrozen) return "nothing: it is frozen"
   if (isIn(evolution, "Proposing")) return "a proposal"
   return isIn(evolution, "Proposed") ? "approval" : "a cohort"

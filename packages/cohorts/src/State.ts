@@ -1,7 +1,7 @@
 /** The state of a population: a fold of its events. It contains the cohorts that are not closed, and no others. */
 import { HashMap, Option } from "effect"
 import type { Instruction, Question } from "@inspo/domain"
-import type { Learning } from "./Learning.ts"
+import { contentOfMember, type Incumbent, incumbentOf as ofEvidence, type Learning } from "./Learning.ts"
 import type { SampleRatio } from "./SampleRatio.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -92,6 +92,8 @@ export interface State {
   readonly settings: Settings
   readonly limits: Limits
   readonly isFrozen: boolean
+  /** Whether all leases get the seed, whatever was learned. It is frozen then. */
+  readonly usesSeed: boolean
   readonly branch: number
   readonly branches: ReadonlyArray<Branch>
   readonly rewinds: ReadonlyArray<Rewind>
@@ -109,6 +111,12 @@ export interface State {
   readonly cohorts: ReadonlyArray<Cohort>
   readonly learning: Learning
 }
+
+/** The instruction to use outside learning: the seed after the switch to it. */
+export const incumbentOf = ({ learning, usesSeed }: Pick<State, "learning" | "usesSeed">): Incumbent =>
+  usesSeed
+    ? { id: learning.seed, content: contentOfMember(learning, learning.seed), why: "switched" }
+    : ofEvidence(learning)
 
 /** The unclosed cohort of this name. */
 export const cohort = (state: State, name: string): Cohort | undefined => state.cohorts.find((one) => one.name === name)

@@ -5,7 +5,7 @@ import * as Routes from "./support/Routes.ts"
 const flags = "/ofrep/v1/evaluate/flags"
 const Evaluation = Schema.Struct({
   key: Schema.String,
-  reason: Schema.Literal("SPLIT"),
+  reason: Schema.Literals(["SPLIT", "STATIC"]),
   variant: Schema.String,
   value: Schema.Json,
   metadata: Schema.Struct({
@@ -47,6 +47,50 @@ describe("OpenFeature's protocol", () => {
       const later = decodeOne((yield* ask("POST", `${flags}/support`, asUser("ada"))).body)
       assert.deepStrictEqual([later.variant, later.metadata["inspo.cohort"]], [first.variant, "auto/train/2"])
     }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "gives the seed after the switch, for one flag or all of them, and the former variant after the resumption",
+    () =>
+      Effect.gen(function* () {
+        const ask = yield* Routes.make()
+        yield* ask("PUT", "/v1/populations/support", { ...support, settings: { sealAfterLeases: 100 } })
+        yield* ask("PUT", "/v1/populations/training", { seed: "Think.", profile: "trainer" })
+        const variants = Effect.map(
+          Effect.forEach(["ada", "bob", "cleo", "dan", "eve", "fay"], (user) =>
+            ask("POST", `${flags}/support`, asUser(user))
+          ),
+          (answers) => answers.map(({ body }) => decodeOne(body))
+        )
+        const before = yield* variants
+        assert.include(
+          before.map(({ variant }) => variant),
+          "i1"
+        )
+        assert.strictEqual((yield* ask("POST", "/v1/populations/support/seed")).status, 200)
+        const during = yield* variants
+        assert.deepStrictEqual(
+          new Set(during.map(({ reason, variant }) => `${reason} ${variant}`)),
+          new Set(["STATIC i0"])
+        )
+        assert.deepStrictEqual(
+          (yield* variants).map(({ metadata }) => metadata),
+          during.map(({ metadata }) => metadata)
+        )
+        assert.deepInclude((yield* ask("GET", "/v1/populations/support")).body, {
+          state: "seed",
+          next: "nothing: all leases get the seed"
+        })
+        assert.strictEqual((yield* ask("POST", "/v1/populations/training/seed")).status, 409)
+        yield* ask("POST", "/v1/populations/support/resume")
+        assert.deepStrictEqual(yield* variants, before)
+        const switched = yield* ask("POST", "/v1/populations/seed")
+        assert.strictEqual(Array.isArray(switched.body) ? switched.body.length : 0, 1)
+        assert.deepStrictEqual(
+          (yield* variants).map(({ variant }) => variant),
+          before.map(() => "i0")
+        )
+      }).pipe(Effect.scoped)
   )
 
   it.effect("gives named texts as an object, and all flags with a tag", () =>

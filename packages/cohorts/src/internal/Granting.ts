@@ -3,9 +3,8 @@ import { Array as Arr, HashMap, Result, Option, Struct } from "effect"
 import type { Archive } from "../Archive.ts"
 import { type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
 import type { EventOf, PopulationEvent, Given } from "../Event.ts"
-import { incumbentOf } from "../Learning.ts"
 import { shares } from "../Shares.ts"
-import { type Cohort, type State, armKey, leaseId, type Share, type Sticky, unitOf } from "../State.ts"
+import { type Cohort, type State, armKey, incumbentOf, leaseId, type Share, type Sticky, unitOf } from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
 import { Invariant, Question } from "@inspo/domain"
 import { isAlive } from "@inspo/evolution"
@@ -109,9 +108,7 @@ const open = ({ command, state, strategies }: Asking, name: string): EventOf<"Co
     isFullBatch,
     values: phase === "train" ? values : [],
     shares:
-      phase === "train"
-        ? shares(settings.sampler, learning, values)
-        : [{ id: incumbentOf(learning).id, probability: 1 }],
+      phase === "train" ? shares(settings.sampler, learning, values) : [{ id: incumbentOf(state).id, probability: 1 }],
     at: now
   }
 }

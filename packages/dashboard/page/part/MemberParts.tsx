@@ -14,6 +14,7 @@ export const State = ({ state }: Pick<Population.PopulationSummary, "state">) =>
 const statusOf = {
   learning: "running",
   "cannot-decide": "unreadable",
+  seed: "quiet",
   frozen: "quiet",
   degraded: "unreadable"
 } as const

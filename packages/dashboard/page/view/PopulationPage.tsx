@@ -78,7 +78,7 @@ const Figures = ({ population, why }: { readonly population: Population.Populati
   )
 }
 
-const Controls = ({ population: { name, next, state } }: { readonly population: Population.Population }) => {
+const Controls = ({ population: { name, next, profile, state } }: { readonly population: Population.Population }) => {
   const { act, busy, problem } = useAction()
   const label = useLabels()
   const params = { params: { name } }
@@ -95,7 +95,7 @@ const Controls = ({ population: { name, next, state } }: { readonly population: 
           {withLabels(label, next)}
         </p>
         <p className="row tight">
-          {state === "frozen" ? (
+          {state === "frozen" || state === "seed" ? (
             button("Resume", (client) => client.populations.resume(params))
           ) : (
             <>
@@ -103,6 +103,9 @@ const Controls = ({ population: { name, next, state } }: { readonly population: 
               {button("Freeze", (client) => client.populations.freeze(params))}
             </>
           )}
+          {profile === "online" &&
+            state !== "seed" &&
+            button("Use the seed", (client) => client.populations.useSeed(params))}
         </p>
       </div>
       {problem !== null && <Problem>{problem}</Problem>}

@@ -131,7 +131,15 @@ const linesOf = (before: PopulationLog, log: PopulationLog, event: Summary.Summa
     case "Configured":
       return [hand("Settings changed, effective from the next cohort")]
     case "Frozen":
-      return [hand(event.isFrozen ? "Frozen: no pruning, no evolution" : "Resumed")]
+      return [
+        hand(
+          event.usesSeed === true
+            ? "Switched to the seed: all leases get it"
+            : event.isFrozen
+              ? "Frozen: no pruning, no evolution"
+              : "Resumed"
+        )
+      ]
     case "MemberAdded":
       return [hand(`${label(event.member.id)} was added`)]
     case "MemberPinned":

@@ -119,10 +119,11 @@ const head = ({ isDegraded, name }: Headed, state: State.State): Omit<Population
   name,
   profile: state.settings.profile,
   state: stateOf(isDegraded, state),
-  incumbent: Learning.incumbentOf(state.learning).id
+  incumbent: State.incumbentOf(state).id
 })
 
 const stateOf = (isDegraded: boolean, state: State.State): PopulationSummary["state"] => {
+  if (state.usesSeed) return "seed"
   if (state.isFrozen) return "frozen"
   if (isDegraded) return "degraded"
   return missingRewardsForbid(state).length > 0 ? "cannot-decide" : "learning"
@@ -130,13 +131,16 @@ const stateOf = (isDegraded: boolean, state: State.State): PopulationSummary["st
 
 /** The instruction to use outside learning. Reads no leases: agents in use ask for it often. */
 export const incumbent = (state: State.State): Incumbent => {
-  const { content, id, why } = Learning.incumbentOf(state.learning)
+  const { content, id, why } = State.incumbentOf(state)
   return {
     instruction: instruction(id, content),
-    reason: why === "pinned" ? why : why === "nothing separates" || why === "the seed left" ? "seed" : "evidence",
+    reason: why === "pinned" ? why : seeds.has(why) ? "seed" : "evidence",
     why: sentence(state) + (state.settings.missingRewards === "random" ? ` It rests on a setting: ${atRandom}.` : "")
   }
 }
+
+/** Reasons for the seed. */
+const seeds: ReadonlySet<Learning.Incumbent["why"]> = new Set(["nothing separates", "the seed left", "switched"])
 
 /** An instruction in a lease. */
 export const instruction = (id: DomainInstruction.InstructionId, content: DomainInstruction.Content): Instruction =>
@@ -259,8 +263,8 @@ const estimate = (
 })
 
 /** How much better the incumbent is than the seed; null if it is the seed, or if one of them has left. */
-const toSeed = ({ learning, settings }: State.State): Difference | null =>
-  difference(settings, Learning.toSeed(learning, Learning.incumbentOf(learning).id))
+const toSeed = (state: State.State): Difference | null =>
+  difference(state.settings, Learning.toSeed(state.learning, State.incumbentOf(state).id))
 
 const difference = (
   { rewardRange: [lowest, highest] }: State.State["settings"],
@@ -336,7 +340,7 @@ const waiting = (
 }
 
 const sentence = (state: State.State): string => {
-  const { id, why } = Learning.incumbentOf(state.learning)
+  const { id, why } = State.incumbentOf(state)
   const difference = toSeed(state)
   switch (why) {
     case "nothing separates":
@@ -347,6 +351,8 @@ const sentence = (state: State.State): string => {
       return `The seed was pruned as worse, and ${id} is the best of the others.`
     case "pinned":
       return `An admin pinned ${id}.`
+    case "switched":
+      return "An admin switched all leases to the seed."
     case "better than the seed":
       return `${id} is better than the seed${bounds(difference)}.`
   }

@@ -146,8 +146,21 @@ const populations = HttpApiGroup.make("populations")
     HttpApiEndpoint.post("freeze", "/:name/freeze", { params, success: Population, error: NotFound }).annotateMerge(
       describe("Stop decisions: no instruction is pruned, none evolves, and leases are drawn as before")
     ),
+    HttpApiEndpoint.post("useSeed", "/:name/seed", {
+      params,
+      success: Population,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      describe(
+        "Switch all leases of an online population to the seed, at once and until it is resumed",
+        "The seed is also the incumbent. Nothing is decided, and no lease of this time is evidence. A lease that was given before gets the seed when it is requested again, and is abandoned."
+      )
+    ),
+    HttpApiEndpoint.post("useSeeds", "/seed", { success: Schema.Array(Population) }).annotateMerge(
+      describe("Switch all online populations to their seeds")
+    ),
     HttpApiEndpoint.post("resume", "/:name/resume", { params, success: Population, error: NotFound }).annotateMerge(
-      describe("Resume decisions")
+      describe("Resume decisions, and leases of all members")
     )
   )
   .prefix("/v1/populations")

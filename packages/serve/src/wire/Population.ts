@@ -60,9 +60,9 @@ export interface SettingsChange extends Schema.Schema.Type<typeof SettingsChange
 const summary = {
   name: PopulationName,
   profile: Led.Profile,
-  state: Schema.Literals(["learning", "cannot-decide", "frozen", "degraded"]).annotate(
+  state: Schema.Literals(["learning", "cannot-decide", "seed", "frozen", "degraded"]).annotate(
     describe(
-      "`cannot-decide` if so many rewards are missing that different instructions cannot be distinguished; `next` names them"
+      "`cannot-decide` if so many rewards are missing that different instructions cannot be distinguished; `next` names them. `seed` if all leases get the seed"
     )
   ),
   members: Count.annotate(describe("Living instructions")),

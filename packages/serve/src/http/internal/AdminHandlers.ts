@@ -44,8 +44,16 @@ export const layer = HttpApiBuilder.group(
       member: ({ params, payload }) => within(params.name, (served) => act(served, payload)),
       forget: ({ params }) => within(params.name, (served) => forget(served, params.lease)),
       evolve: ({ params }) => within(params.name, evolve),
-      freeze: ({ params }) => within(params.name, setFrozen(true)),
-      resume: ({ params }) => within(params.name, setFrozen(false))
+      freeze: ({ params }) => within(params.name, setFrozen({ isFrozen: true })),
+      useSeed: ({ params }) => within(params.name, useSeed),
+      useSeeds: () =>
+        Effect.flatMap(populations.list, (all) =>
+          Effect.forEach(
+            all.filter(({ created }) => created.settings.profile === "online"),
+            setFrozen(toSeed)
+          )
+        ),
+      resume: ({ params }) => within(params.name, setFrozen({ isFrozen: false }))
     })
   })
 )
@@ -114,12 +122,20 @@ const evolve = Effect.fnUntraced(function* (served: Served): Effect.fn.Return<Po
   return yield* view(served)
 })
 
+const toSeed = { isFrozen: true, usesSeed: true } as const
+
 const setFrozen =
-  (isFrozen: boolean) =>
+  (to: { readonly isFrozen: boolean; readonly usesSeed?: true }) =>
   (served: Served): Effect.Effect<Population, Unavailable> =>
     served.live
-      .submit((now) => ({ _tag: "Freeze", now, isFrozen }))
+      .submit((now) => ({ _tag: "Freeze", now, ...to }))
       .pipe(Effect.catch(ofFault), Effect.andThen(view(served)))
+
+const useSeed = (served: Served): Effect.Effect<Population, Problem> =>
+  Effect.andThen(
+    submit(served.live, "Done", (now) => ({ _tag: "Freeze", now, ...toSeed })),
+    view(served)
+  )
 
 /** Performs the action, and returns the instruction as it is then. */
 const act = Effect.fn("Server.member")(

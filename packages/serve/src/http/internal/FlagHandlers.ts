@@ -86,18 +86,19 @@ const evaluate = Effect.fnUntraced(function* (served: Served, targetingKey: stri
       errorCode: "GENERAL",
       errorDetails: `${served.name} has the profile trainer; expected online, whose instructions are flags`
     })
-  const { cohorts, opened } = yield* served.live.state
+  const { cohorts, opened, usesSeed } = yield* served.live.state
+  const phase = usesSeed ? "validation" : "train"
   const unit = State.unitOf({ key: targetingKey, sticky: targetingKey })
-  const training = cohorts.filter(({ phase, status }) => phase === "train" && status !== "complete")
-  const { index = opened.train + 1 } =
-    training.find(({ sticky }) => HashMap.has(sticky, unit)) ?? training.find(({ status }) => status === "open") ?? {}
+  const own = cohorts.filter((one) => one.phase === phase && one.status !== "complete")
+  const { index = opened[phase] + 1 } =
+    own.find(({ sticky }) => HashMap.has(sticky, unit)) ?? own.find(({ status }) => status === "open") ?? {}
   const { cohort, leases } = yield* LeaseHandlers.lease(served, {
-    requests: [{ key: `${targetingKey}@${index}`, sticky: targetingKey }]
+    requests: [{ key: `${targetingKey}@${usesSeed ? "seed" : ""}${index}`, sticky: targetingKey }]
   })
   const { instruction, lease, probability } = Invariant.at(leases, 0, "lease")
   return {
     key: served.name,
-    reason: "SPLIT",
+    reason: usesSeed ? "STATIC" : "SPLIT",
     variant: instruction.id,
     value: "text" in instruction ? instruction.text : instruction.texts,
     metadata: { "inspo.lease": lease, "inspo.cohort": cohort, "inspo.propensity": probability }

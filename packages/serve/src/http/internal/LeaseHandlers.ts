@@ -1,5 +1,5 @@
 /** The routes for agents and trainers: leases, rewards, the incumbent, rewinds. */
-import { type Answer, content, History, type LeaseAnswer, Learning, type State } from "@inspo/cohorts"
+import { type Answer, content, History, type LeaseAnswer, State } from "@inspo/cohorts"
 import { Invariant, Question } from "@inspo/domain"
 import { Effect, Result, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -75,7 +75,7 @@ export const lease = Effect.fnUntraced(function* (
   const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
   return {
     cohort: Invariant.at(leases, leases.length - 1, "lease").cohort,
-    incumbent: Learning.incumbentOf(state.learning).id,
+    incumbent: State.incumbentOf(state).id,
     leases: leases.map((one) => leaseOf(served.ids, state, history, one))
   }
 })

@@ -27,7 +27,8 @@ export const line = Match.type<PopulationEvent>().pipe(
   Match.tagsExhaustive({
     Created: ({ members }) => info("population created", { members: list(members) }),
     Configured: () => info("settings changed"),
-    Frozen: ({ isFrozen }) => info(isFrozen ? "frozen" : "resumed"),
+    Frozen: ({ isFrozen, usesSeed }) =>
+      info(usesSeed === true ? "switched to the seed" : isFrozen ? "frozen" : "resumed"),
     MemberAdded: ({ member }) => info("instruction added", { instruction: member.id }),
     MemberPinned: ({ id, isPinned }) => info(isPinned ? "pinned" : "unpinned", { instruction: id }),
     MemberRetired: ({ id }) => info("retired", { instruction: id }),
