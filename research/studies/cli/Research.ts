@@ -14,6 +14,7 @@ import { codeHash } from "../../../apps/cli/src/config/CodeHash.ts"
 import { loadData } from "../../../apps/cli/src/config/Data.ts"
 import { fromInput } from "../../../apps/cli/src/config/Input.ts"
 import * as Along from "./Along.ts"
+import * as Services from "./Services.ts"
 import { given } from "../../../apps/cli/src/eval/EvalArm.ts"
 import { UsageError } from "../../../apps/cli/src/Failure.ts"
 import { layerRollout } from "../../../apps/cli/src/layers.ts"
@@ -112,19 +113,23 @@ const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {
   const path = yield* Path.Path
   const reporter = yield* Reporter.make(input)
   const code = yield* codeHash()
+  const commit = yield* Services.commit
   return {
     code,
+    commit,
     program: "npx pnpm@12 research",
     print: reporter.lines,
     config: (preset: string, set: ReadonlyArray<string>) =>
       fromInput({ preset, file: Option.none(), set, seed: Option.none() }),
-    run: Effect.fnUntraced(function* (directory: string, config: RunConfig) {
+    run: Effect.fnUntraced(function* (directory: string, config: RunConfig, strategies: Services.Replaced) {
       const launchedAt = yield* Clock.currentTimeMillis
       const loaded = yield* loadData(config)
       // Of a run within a study, only its progress is shown.
       const silent = { ...reporter, lines: () => Effect.void }
-      return yield* findOrExecute({ directory, config, loaded, code, launchedAt, reporter: silent })
+      const services = Services.layer(config, loaded.passages, { directory, strategies })
+      return yield* findOrExecute({ directory, config, loaded, code, launchedAt, reporter: silent, services })
     }),
+    exported: Services.exported,
     seconds: wallSeconds,
     test: (directory: string, questions: number) => Along.test(directory, questions, reporter),
     data: Effect.fnUntraced(function* (config: RunConfig) {

@@ -3,7 +3,7 @@
  *
  *     npx pnpm@12 exec node research/studies/model/internalize.ts --seeds 1-10 --updates 240
  *
- * Each seed is a run of the preset `quick`, or with `--runs` one that is there, such as those of research/docs/real-model-study.md on a server:
+ * Each seed is a run of the preset `quick`, or with `--runs` one that is there, such as those of research/docs/real-model.md on a server:
  *
  *     npx pnpm@12 exec node research/studies/model/internalize.ts --seeds 11-20 --updates 20 --set engine.url=http://127.0.0.1:8001 \
  *       --runs runs/letter/seed-{seed}/letter-searching/letter-searching/seed-{seed}

@@ -1,5 +1,5 @@
 /**
- * The study of research/docs/real-model-study.md: every arm of a seed is a run of `research trained-letter` with a server that trains
+ * The study of research/docs/real-model.md: every arm of a seed is a run of `research trained-letter` with a server that trains
  * SmolLM2 with PyTorch. `--servers` servers have `--runs` runs each at a time. The same command continues it after a stop.
  *
  *     bash research/studies/model/serve --fetch && bash test/compatibility/install
@@ -182,7 +182,7 @@ Command.make(
     yield* collect(seeds, options)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Run the study of research/docs/real-model-study.md"),
+  Command.withDescription("Run the study of research/docs/real-model.md"),
   Command.run({ version: "0.0.0" }),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain

@@ -1,4 +1,4 @@
-import type { RunState } from "@inspo/coevolution"
+import type { RunState, Strategies } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 
 /** One way to spend the budget. `needs` are the arms of the same seed whose results its config depends on. */
@@ -11,6 +11,10 @@ export interface Arm {
   readonly needs: ReadonlyArray<string>
   /** The runs of this arm for a seed, in order; each may use the results of needed arms and of earlier stages. */
   readonly stages: ReadonlyArray<(context: StageContext) => RunConfig>
+  /** The strategies of its runs that no setting names. */
+  readonly strategies?: (config: RunConfig) => Partial<Strategies.Strategies>
+  /** Whether later stages begin with the policies of earlier ones, which are exported for them. */
+  readonly carriesPolicy?: true
 }
 
 export interface StageContext {
@@ -18,6 +22,8 @@ export interface StageContext {
   readonly config: RunConfig
   readonly results: (arm: string) => RunState.RunState
   readonly earlier: ReadonlyArray<RunState.RunState>
+  /** Where the policy of the stage before is, if the arm carries it. */
+  readonly policy?: string | null
 }
 
 /** An arm of one run that depends on no other. */
@@ -41,9 +47,36 @@ export const withBudgetOf = (
   stages: [({ config, results }) => configure(config, budget(results(other).spent.rollouts))]
 })
 
+/** An arm whose stages are changed in the same way. */
+export const changed = (arm: Arm, name: string, change: (config: RunConfig) => RunConfig): Arm => ({
+  ...arm,
+  name,
+  stages: arm.stages.map((configure) => (context) => change(configure(context)))
+})
+
 /** The budget: training and verification together. */
 export const budget = (spent: RunState.Spent[keyof RunState.Spent]): number => spent.train + spent.verification
 
 /** The text of the best instruction of a finished run. */
 export const bestText = ({ instructions, phase }: RunState.RunState): string | undefined =>
   phase._tag === "Finished" ? instructions.find(({ id }) => id === phase.best)?.text : undefined
+
+/** An arm with another learning rate and name; the arms it needs are renamed in the same way. */
+export const withRate = (arm: Arm, named: (arm: string) => string, learningRate: number): Arm => ({
+  ...arm,
+  name: named(arm.name),
+  description: `${arm.description}; learning rate ${learningRate.toExponential()}`,
+  preset: "quick",
+  needs: arm.needs.map(named),
+  stages: arm.stages.map((configure) => ({ results, ...context }) => {
+    const config = configure({ ...context, results: (other) => results(named(other)) })
+    return { ...config, train: { ...config.train, learningRate } }
+  })
+})
+
+/** The rates around that of the preset `quick`, at which arms are tuned. */
+export const rates = [1e-4, 3e-4, 1e-3] as const
+
+/** Each arm at each rate, as arms of their own. */
+export const atRates = (arms: ReadonlyArray<Arm>): ReadonlyArray<Arm> =>
+  arms.flatMap((arm) => rates.map((rate) => withRate(arm, (name) => `${name}-lr-${rate.toExponential()}`, rate)))

@@ -1,4 +1,4 @@
-import type { RunState } from "@inspo/coevolution"
+import type { RunState, Strategies } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import type { Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type Effect, Schema } from "effect"
@@ -7,8 +7,14 @@ import { type Effect, Schema } from "effect"
 export interface Host<E, R> {
   /** The config of a preset with settings of the form `KEY=VALUE`. */
   readonly config: (preset: string, set: ReadonlyArray<string>) => Effect.Effect<RunConfig, E, R>
-  /** The finished run of a config in its own directory: read, resumed or started. */
-  readonly run: (directory: string, config: RunConfig) => Effect.Effect<RunState.RunState, E, R>
+  /** The finished run of a config in its own directory: read, resumed or started; with strategies that no setting names, if any. */
+  readonly run: (
+    directory: string,
+    config: RunConfig,
+    strategies: Partial<Strategies.Strategies>
+  ) => Effect.Effect<RunState.RunState, E, R>
+  /** Where the trained policy of a finished run is: a model folder, or the table of a world. */
+  readonly exported: (directory: string, config: RunConfig) => Effect.Effect<string, E, R>
   /**
    * The EM of each kept checkpoint of a finished run on the first test questions, with the best instruction at that step.
    * Evaluated after the run, so that it cannot influence the run.
@@ -33,6 +39,8 @@ export interface Host<E, R> {
   readonly write: (file: string, text: string) => Effect.Effect<void, E, R>
   /** Prints lines for the user. */
   readonly print: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  /** The commit of the code, with `+` if files differ from it. */
+  readonly commit: string
   /** The hash of the code of the runs. */
   readonly code: string
   /** The name of the program for the user. */

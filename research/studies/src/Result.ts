@@ -2,12 +2,12 @@ import type { RunState } from "@inspo/coevolution"
 import { Markdown, count, duration } from "@inspo/report"
 import { Group, MarkdownText } from "@inspo/domain"
 import { Exact } from "@inspo/statistics"
-import { share } from "@inspo/dashboard"
+import { Report, share } from "@inspo/dashboard"
 import { type Arm, bestText, budget } from "./Arm.ts"
 import * as Curves from "./Curves.ts"
 import { interval, points } from "./Format.ts"
 import * as Paired from "./Paired.ts"
-import type { Study } from "./Study.ts"
+import type { Dial, Study } from "./Study.ts"
 import { type TakeOff, takeOffTable } from "./TakeOff.ts"
 
 /** The result of one arm for one seed: its trained policy with its best instruction on the test questions. */
@@ -16,6 +16,8 @@ export interface SeedResult {
   readonly em: number
   readonly ci95: readonly [number, number]
   readonly questions: number
+  /** The score under the first instruction of the last stage; null if it was not evaluated. */
+  readonly underFirst: number | null
   readonly toolCalls: number
   readonly steps: number
   readonly rollouts: number
@@ -50,7 +52,7 @@ export interface Comparison {
   readonly difference: Exact.Estimate
 }
 
-/** The result of a study for a claim of the paper. */
+/** The result of a study for a claim. */
 export interface Claim extends Paired.Judged {
   readonly higher: string
   readonly lower: string
@@ -62,6 +64,7 @@ export type Scale = "smoke" | "small" | "full"
 /** How a result was made. */
 export interface Provenance {
   readonly scale: Scale
+  readonly commit: string
   /** Hash of the program's code. */
   readonly code: string
   readonly command: string
@@ -75,24 +78,29 @@ export interface StudyResult extends Provenance {
   readonly questions: number
   readonly arms: ReadonlyArray<ArmResult>
   readonly comparisons: ReadonlyArray<Comparison>
-  readonly paper: ReadonlyArray<Claim>
+  readonly claims: ReadonlyArray<Claim>
 }
 
 /** The stages of an arm as one result: the evaluation of the last one, the cost of all of them. */
-export const seedResult = (seed: number, stages: ReadonlyArray<RunState.RunState>): SeedResult | null => {
+export const seedResult = (
+  seed: number,
+  stages: ReadonlyArray<RunState.RunState>,
+  source?: string
+): SeedResult | null => {
   const last = stages.at(-1)
   if (last === undefined || last.phase._tag !== "Finished") return null
   const { best } = last.phase
   const cell = last.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === best)
   if (cell === undefined) return null
-  const { ci95, mean: em, n } = share(cell.groups)
+  const { ci95, mean: em, n } = share(countedOf(cell.groups, source))
   const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
   return {
     seed,
     em,
     ci95,
     questions: n,
-    toolCalls: sum(cell.groups.map(({ toolCalls }) => sum(toolCalls) / toolCalls.length)) / n,
+    underFirst: underFirst(stages, source),
+    toolCalls: sum(cell.groups.map(({ toolCalls }) => sum(toolCalls) / toolCalls.length)) / cell.groups.length,
     steps: sum(stages.map(({ step }) => step)),
     rollouts: sum(stages.map(({ spent }) => budget(spent.rollouts))),
     tokens: sum(stages.map(({ spent }) => budget(spent.tokens))),
@@ -106,12 +114,15 @@ export const seedResult = (seed: number, stages: ReadonlyArray<RunState.RunState
 }
 
 /** The score of the trained policy under the first instruction of the last stage; null if it was not evaluated. */
-export const underFirst = (stages: ReadonlyArray<RunState.RunState>): number | null => {
+export const underFirst = (stages: ReadonlyArray<RunState.RunState>, source?: string): number | null => {
   const last = stages.at(-1)
   const first = last?.instructions[0]?.id
   const cell = last?.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === first)
-  return cell === undefined ? null : share(cell.groups).mean
+  return cell === undefined ? null : share(countedOf(cell.groups, source)).mean
 }
+
+const countedOf = (groups: ReadonlyArray<Group.Group>, source: string | undefined): ReadonlyArray<Group.Group> =>
+  source === undefined ? groups : groups.filter(({ dataSource }) => dataSource === source)
 
 const armResult = ({ description, name }: Arm, seeds: ReadonlyArray<SeedResult>): ArmResult | null => {
   const em = Exact.estimate(seeds.map(({ em }) => em))
@@ -145,13 +156,13 @@ export const studyResult = (
       const difference = Paired.paired(emOf(left), emOf(right))
       return difference === null ? [] : [{ left, right, difference }]
     }),
-    paper: claims(study, emOf)
+    claims: claimsOf(study, emOf)
   }
 }
 
-/** Tests the paper's claims on the arms that were run. */
-const claims = ({ paper = [] }: Study, emOf: (arm: string) => ReadonlyMap<number, number>): ReadonlyArray<Claim> => {
-  const ran = paper.filter((sides) => sides.every((arm) => emOf(arm).size > 0))
+/** Tests the claims on the arms that were run. */
+const claimsOf = ({ claims = [] }: Study, emOf: (arm: string) => ReadonlyMap<number, number>): ReadonlyArray<Claim> => {
+  const ran = claims.filter((sides) => sides.every((arm) => emOf(arm).size > 0))
   const judged = Paired.judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
   return ran.flatMap(([higher, lower], index) => {
     const found = judged[index] ?? null
@@ -163,7 +174,7 @@ const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
   "Each claim with the difference in this study. With a probability of 95 %, all intervals contain their true differences.",
   "",
   ...Markdown.table([
-    ["claim of the paper", "seeds", "EM points", "interval", "result"],
+    ["claim", "seeds", "EM points", "interval", "result"],
     ...claims.map(({ higher, interval: ci95, lower, mean, n, verdict }) => [
       `${higher} above ${lower}`,
       String(n),
@@ -185,9 +196,13 @@ const trainingTable = (
     return found === null ? "–" : `${found.mean.toFixed(digits)}${bounds === undefined ? "" : ` [${bounds}]`}`
   }
   return Markdown.table([
-    ["arm", ...measures.map(({ title }) => title), "seconds"],
+    ["arm", "under the first instruction, %", ...measures.map(({ title }) => title), "seconds"],
     ...arms.map(({ arm, seeds }) => [
       arm,
+      cell(
+        seeds.flatMap(({ underFirst }) => (underFirst === null ? [] : [100 * underFirst])),
+        1
+      ),
       ...measures.map(({ digits, metric }) =>
         cell(
           seeds.flatMap(({ training }) => training?.means[metric] ?? []),
@@ -219,6 +234,25 @@ export const rewardFigure = ({ arms }: Pick<StudyResult, "arms">): string =>
       courses: seeds.flatMap(({ takeOff }) => (takeOff === undefined ? [] : [takeOff.rewards]))
     }))
   )
+
+/** The differences of a study against its dial, with their 95 % intervals. */
+export const dialFigure = ({ lines, values }: Dial, { arms }: Pick<StudyResult, "arms">): string => {
+  const emOf = (name: string) =>
+    new Map(arms.find(({ arm }) => arm === name)?.seeds.map(({ em, seed }) => [seed, em]) ?? [])
+  return Report.svg({
+    title: "Difference in points",
+    steps: values,
+    curves: lines.map(({ label, pairs }, index) => {
+      const found = pairs.map(([left, right]) => Paired.paired(emOf(left), emOf(right)))
+      return {
+        label,
+        values: found.map((one) => (one === null ? null : 100 * one.mean)),
+        band: found.map((one) => (one?.ci95 ? ([100 * one.ci95[0], 100 * one.ci95[1]] as const) : null)),
+        tone: `c${index}`
+      }
+    })
+  })
+}
 
 /** Every run of a study of take-offs. */
 const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> =>
@@ -314,7 +348,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
       ])
     ]),
     "",
-    ...(result.paper.length === 0 ? [] : ["## Claims of the paper", "", ...claimTable(result.paper), ""]),
+    ...(result.claims.length === 0 ? [] : ["## Claims, tested together", "", ...claimTable(result.claims), ""]),
     `## ${measured} by kind of question`,
     "",
     ...Markdown.table([
@@ -335,7 +369,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
     "## Method",
     "",
     `- \`${result.command}\`, ${duration(result.seconds)}, without runs that already existed`,
-    `- ${result.hardware}, code ${result.code.slice(0, 12)}`,
+    `- ${result.hardware}, commit ${result.commit}, code ${result.code.slice(0, 12)}`,
     ""
   ].join("\n")
 }

@@ -2,19 +2,22 @@ import { cpus, totalmem } from "node:os"
 import type { RunState } from "@inspo/coevolution"
 import { duration, percent } from "@inspo/report"
 import type { RunConfig } from "@inspo/config"
+import { Invariant } from "@inspo/domain"
 import { Array as Arr, Clock, Effect, Option } from "effect"
-import type { Arm } from "./Arm.ts"
+import type { Arm, StageContext } from "./Arm.ts"
 import { commandLine, named, type SharedFlags } from "./CommandLine.ts"
 import * as Curves from "./Curves.ts"
 import { type Host, InvalidStudy, StudyFailure } from "./Host.ts"
 import {
   markdown,
   measureOf,
+  dialFigure,
   rewardFigure,
   type Scale,
   seedResult,
   type SeedResult,
   studyResult,
+  type StudyResult,
   underFirst
 } from "./Result.ts"
 import { parseSeeds } from "./Seeds.ts"
@@ -60,7 +63,14 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   const resultSoFar = Effect.map(Clock.currentTimeMillis, (now) =>
     studyResult(
       study,
-      { scale: input.scale, code: host.code, command, hardware: hardware(), seconds: (now - launchedAt) / 1000 },
+      {
+        scale: input.scale,
+        commit: host.commit,
+        code: host.code,
+        command,
+        hardware: hardware(),
+        seconds: (now - launchedAt) / 1000
+      },
       chosen.map((arm) => ({ arm, seeds: found.get(arm.name) ?? [] }))
     )
   )
@@ -69,21 +79,16 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
     const finished = new Map<string, RunState.RunState>()
     for (const arm of chosen.filter((arm) => study.main.includes(arm.name) || furtherSeeds.has(seed))) {
       yield* host.print([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
-      const stages: Array<RunState.RunState> = []
       const directories = arm.stages.map((_, stage) => directoryOf(out, arm, seed, stage))
-      for (const [stage, configure] of arm.stages.entries()) {
-        const stageConfig = configure({
-          config,
-          earlier: stages,
-          results: (name) => {
-            const state = finished.get(name)
-            if (state === undefined)
-              throw new RangeError(`arm ${arm.name} reads ${name}, which it does not name in needs`)
-            return state
-          }
-        })
-        stages.push(yield* host.run(directories[stage] ?? out, stageConfig))
-      }
+      const stages = yield* runArm(host, arm, directories, {
+        config,
+        results: (name) => {
+          const state = finished.get(name)
+          if (state === undefined)
+            throw new RangeError(`arm ${arm.name} reads ${name}, which it does not name in needs`)
+          return state
+        }
+      })
       const result = yield* resultOf(host, study, seed, stages, directories)
       const state = stages.at(-1)
       if (result === null || state === undefined)
@@ -95,10 +100,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
       const elapsed = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
       yield* host.print([line(study, result, elapsed)])
       // Written after every run, so that results of a long study are available early.
-      const partial = yield* resultSoFar
-      yield* host.write(`${out}/${study.name}.json`, `${JSON.stringify(partial, null, 2)}\n`)
-      yield* host.write(`${out}/${study.name}.md`, markdown(study, partial))
-      if (study.takesOff === true) yield* host.write(`${out}/reward.svg`, rewardFigure(partial))
+      yield* save(host, out, study, yield* resultSoFar)
     }
   }
   if (study.draws !== undefined) {
@@ -115,6 +117,32 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   return result
 })
 
+/** Writes a result, its page and its figures. */
+const save = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, out: string, study: Study, result: StudyResult) {
+  yield* host.write(`${out}/${study.name}.json`, `${JSON.stringify(result, null, 2)}\n`)
+  yield* host.write(`${out}/${study.name}.md`, markdown(study, result))
+  if (study.dial !== undefined) yield* host.write(`${out}/${study.name}.svg`, dialFigure(study.dial, result))
+  if (study.takesOff === true) yield* host.write(`${out}/reward.svg`, rewardFigure(result))
+})
+
+/** Runs the stages of an arm, one after the other. */
+const runArm = Effect.fnUntraced(function* <E, R>(
+  host: Host<E, R>,
+  arm: Arm,
+  directories: ReadonlyArray<string>,
+  context: Pick<StageContext, "config" | "results">
+) {
+  const stages: Array<RunState.RunState> = []
+  let policy: string | null = null
+  for (const [stage, configure] of arm.stages.entries()) {
+    const config = configure({ ...context, earlier: stages, policy })
+    const directory = Invariant.at(directories, stage, "directory")
+    stages.push(yield* host.run(directory, config, arm.strategies?.(config) ?? {}))
+    if (arm.carriesPolicy === true && stage + 1 < arm.stages.length) policy = yield* host.exported(directory, config)
+  }
+  return stages
+})
+
 /** The directory of a stage; the last one has the plain name. */
 const directoryOf = (out: string, { name, stages }: Arm, seed: number, stage: number): string =>
   `${out}/${name}/seed-${seed}${stage === stages.length - 1 ? "" : `-stage-${stage + 1}`}`
@@ -122,12 +150,12 @@ const directoryOf = (out: string, { name, stages }: Arm, seed: number, stage: nu
 /** The result of the stages of an arm, with its training and its take-off where the study reports them. */
 const resultOf = Effect.fnUntraced(function* <E, R>(
   host: Host<E, R>,
-  { measures, takesOff }: Study,
+  { measures, source, takesOff }: Study,
   seed: number,
   stages: ReadonlyArray<RunState.RunState>,
   directories: ReadonlyArray<string>
 ) {
-  const result = seedResult(seed, stages)
+  const result = seedResult(seed, stages, source)
   if (result === null || (takesOff !== true && measures === undefined)) return result
   const steps = (yield* Effect.forEach(directories, Curves.pointsOf)).flat()
   const seconds = (yield* Effect.forEach(directories, host.seconds)).reduce((total, one) => total + one, 0)

@@ -3,6 +3,15 @@ import type { Arm } from "./Arm.ts"
 import type { Drawing } from "./Curves.ts"
 import type { QuestionData } from "./Host.ts"
 
+/** Differences at each value of a dial: the first arm minus the second, paired by seed. */
+export interface Dial {
+  readonly values: ReadonlyArray<number>
+  readonly lines: ReadonlyArray<{
+    readonly label: string
+    readonly pairs: ReadonlyArray<readonly [left: string, right: string]>
+  }>
+}
+
 /** A controlled comparison: arms that differ in one thing, on the same seeds. */
 export interface Study {
   /** Its name on the command line and of its result files. */
@@ -14,12 +23,16 @@ export interface Study {
   readonly main: ReadonlyArray<string>
   /** The differences that are reported: the first arm minus the second, paired by seed. */
   readonly comparisons: ReadonlyArray<readonly [left: string, right: string]>
-  /** The claims of the paper, arm by arm, which the result tests with simultaneous intervals. */
-  readonly paper?: ReadonlyArray<readonly [higher: string, lower: string]>
+  /** Claims that one arm is above another, which the result tests with simultaneous intervals. */
+  readonly claims?: ReadonlyArray<readonly [higher: string, lower: string]>
   /** Paragraphs for the readers of the result. */
   readonly notes: ReadonlyArray<string>
   /** Figures of the training. */
   readonly draws?: ReadonlyArray<Drawing>
+  /** A figure of differences against a dial. */
+  readonly dial?: Dial
+  /** The data source of the test questions that count; all by default. */
+  readonly source?: string
   /** Whether no arm trains the policy. */
   readonly frozen?: true
   /** At most `count` questions that replace those of the config, derived from them or generated; one in five is held out. */

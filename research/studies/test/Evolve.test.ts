@@ -17,10 +17,12 @@ const hostOf = (code: string, files: Map<string, string>, written: Array<string>
   const never = () => Effect.fail(new InvalidStudy({ problem: "not for simulations" }))
   return {
     code,
+    commit: "",
     program: "inspo",
     print: () => Effect.void,
     config: never,
     run: never,
+    exported: never,
     seconds: never,
     test: never,
     data: never,

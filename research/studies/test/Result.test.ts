@@ -3,12 +3,13 @@ import { Schema } from "effect"
 import { markdown, type SeedResult, studyResult } from "../src/Result.ts"
 import { ablations } from "../src/studies/Ablation.ts"
 import { frozenStudies } from "../src/studies/Frozen.ts"
-import { tuning } from "../src/studies/Tuning.ts"
+import { table1 } from "../src/studies/Table1.ts"
 
 const provenance = {
   scale: "small",
+  commit: "c0ffee00",
   code: "c0de",
-  command: "research tuning",
+  command: "research table1",
   hardware: "none",
   seconds: 1
 } as const
@@ -18,6 +19,7 @@ const result = (seed: number, em: number): SeedResult => ({
   em,
   ci95: [em, em],
   questions: 10,
+  underFirst: em,
   toolCalls: 1,
   steps: 1,
   rollouts: 1,
@@ -28,24 +30,24 @@ const result = (seed: number, em: number): SeedResult => ({
 
 /** How many seeds each arm was run on. */
 const Runs = Schema.Array(Schema.Literals([0, 1, 3])).check(
-  Schema.isMinLength(tuning.arms.length),
-  Schema.isMaxLength(tuning.arms.length)
+  Schema.isMinLength(table1.arms.length),
+  Schema.isMaxLength(table1.arms.length)
 )
 
 describe("studyResult", () => {
   it.prop("contains exactly the arms that were run", [Runs], ([runs]) => {
-    const results = tuning.arms.map((arm, index) => ({
+    const results = table1.arms.map((arm, index) => ({
       arm,
       seeds: Array.from({ length: runs[index] ?? 0 }, (_, seed) => result(seed, 0.5))
     }))
     const ran = results.filter(({ seeds }) => seeds.length > 0).map(({ arm }) => arm.name)
-    const found = studyResult(tuning, provenance, results)
+    const found = studyResult(table1, provenance, results)
     assert.deepStrictEqual(
       found.arms.map(({ arm }) => arm),
       ran
     )
-    const page = markdown(tuning, found)
-    for (const { name } of tuning.arms)
+    const page = markdown(table1, found)
+    for (const { name } of table1.arms)
       for (const mention of [`\n| ${name} |`, `**${name}**`])
         assert.strictEqual(page.includes(mention), ran.includes(name), mention)
   })
@@ -57,7 +59,7 @@ describe("studyResult", () => {
     }
   })
 
-  it("tests the claims of the paper on exactly the arms that were run", () => {
+  it("tests the claims on exactly the arms that were run", () => {
     const em: Readonly<Record<string, number>> = { evolved: 0.8, "constant-population": 0.3, static: 0.4 }
     const results = ablations.arms.flatMap((arm) => {
       const mean = em[arm.name]
@@ -65,7 +67,7 @@ describe("studyResult", () => {
     })
     const found = studyResult(ablations, provenance, results)
     assert.deepStrictEqual(
-      found.paper.map(({ higher, lower, n, verdict }) => [higher, lower, n, verdict]),
+      found.claims.map(({ higher, lower, n, verdict }) => [higher, lower, n, verdict]),
       [["constant-population", "static", 3, "contradicted"]]
     )
     assert.include(markdown(ablations, found), "| constant-population above static | 3 | -10.0 |")

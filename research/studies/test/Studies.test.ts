@@ -1,27 +1,10 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
 import { RunState, inconsistency } from "@inspo/coevolution"
-import { ClauseBank } from "@inspo/reflection"
-import { Schema } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Arm } from "../src/Arm.ts"
 import { studies } from "../src/Studies.ts"
-import * as Banks from "../src/studies/Banks.ts"
-import { best } from "../src/studies/Rates.ts"
-import { staticVsEvolved } from "../src/studies/StaticVsEvolved.ts"
-import { table1 } from "../src/studies/Table1.ts"
-import { tuning } from "../src/studies/Tuning.ts"
-
-const Record = Schema.Struct({
-  arms: Schema.Array(
-    Schema.Struct({
-      arm: Schema.String,
-      em: Schema.Struct({ mean: Schema.Finite }),
-      seeds: Schema.Array(Schema.Struct({ seed: Schema.Int }))
-    })
-  )
-})
+import { arena, arenaTuning } from "../src/studies/Arena.ts"
 
 /** A run that has spent what a quick run spends, whatever its arm. */
 const spent: RunState.RunState = {
@@ -35,7 +18,7 @@ const spent: RunState.RunState = {
 const configs = (arm: Arm, config: RunConfig): ReadonlyArray<RunConfig> =>
   arm.stages.map((configure) => configure({ config, results: () => spent, earlier: [spent] }))
 
-describe.each(studies)("$name", ({ arms, comparisons, draws = [], main, paper = [] }) => {
+describe.each(studies)("$name", ({ arms, claims = [], comparisons, dial, draws = [], main }) => {
   const names = arms.map(({ name }) => name)
 
   it("names its arms once, and each after those it needs", () => {
@@ -45,7 +28,11 @@ describe.each(studies)("$name", ({ arms, comparisons, draws = [], main, paper = 
   })
 
   it("compares and draws arms that it has", () => {
-    const named = [...main, ...comparisons.flat(), ...paper.flat(), ...draws.flatMap((drawing) => drawing.arms)]
+    const drawn = [
+      ...draws.flatMap((drawing) => drawing.arms),
+      ...(dial?.lines ?? []).flatMap(({ pairs }) => pairs.flat())
+    ]
+    const named = [...main, ...comparisons.flat(), ...claims.flat(), ...drawn]
     for (const name of named) assert.include(names, name)
   })
 
@@ -76,10 +63,10 @@ describe("studies", () => {
 })
 
 describe("tuning", () => {
-  it("changes only the learning rate of an arm and what depends on it", () => {
-    for (const arm of tuning.arms) {
+  it("changes only the learning rate of an arm", () => {
+    for (const arm of arenaTuning.arms) {
       const [name, rate] = arm.name.split("-lr-")
-      const base = [...table1.arms, ...staticVsEvolved.arms].find((known) => known.name === name)
+      const base = arena.arms.find((known) => known.name === name)
       assert.isDefined(base, arm.name)
       const expected = configs(base, Presets.quick).map((config) => ({
         ...config,
@@ -87,67 +74,6 @@ describe("tuning", () => {
       }))
       assert.deepStrictEqual(configs(arm, Presets.quick), expected, arm.name)
     }
-  })
-})
-
-describe("arms at their best", () => {
-  const record = Schema.decodeSync(Schema.fromJsonString(Record))(
-    readFileSync(new URL("../../../research/docs/evidence/tuning.json", import.meta.url), "utf8")
-  )
-
-  it("have the learning rate with the highest mean in the record, the lower one if equal", () => {
-    const found = new Map<string, { readonly rate: number; readonly em: number }>()
-    for (const { arm, em } of record.arms) {
-      const [name = "", rate = ""] = arm.split("-lr-")
-      if (em.mean > (found.get(name)?.em ?? -1)) found.set(name, { rate: Number(rate), em: em.mean })
-    }
-    assert.deepStrictEqual(new Map(Object.entries(best)), new Map([...found].map(([name, { rate }]) => [name, rate])))
-  })
-
-  it("are the rate of the preset quick if evolved and static arms agree", () => {
-    assert.strictEqual(best["evolved"], best["static"])
-    assert.strictEqual(Presets.quick.train.learningRate, best["evolved"])
-  })
-
-  it("were compared at every rate on the same seeds", () => {
-    const tried = Map.groupBy(record.arms, ({ arm }) => arm.split("-lr-")[0])
-    for (const [, arms] of tried)
-      assert.lengthOf(new Set(arms.map(({ seeds }) => seeds.map(({ seed }) => seed).join())), 1)
-    const rates = [...tried.values()].map((arms) => arms.map(({ arm }) => arm.split("-lr-")[1]))
-    for (const others of rates) assert.deepStrictEqual(others, rates[0])
-    assert.isAtLeast(rates[0]?.length ?? 0, 3)
-  })
-})
-
-describe("the banks", () => {
-  const isUseful = ({ direction }: ClauseBank.Clause) => direction === 1
-
-  it("can be distinguished in an instruction", () => {
-    for (const bank of [
-      ClauseBank.clauses,
-      ClauseBank.parted.learned,
-      ClauseBank.parted.heldOut,
-      Banks.unseen,
-      Banks.noisy
-    ])
-      assert.deepStrictEqual(Schema.decodeSync(ClauseBank.Clauses)(bank), bank)
-  })
-
-  it("split the wordings: each is in exactly one part", () => {
-    const texts = [...ClauseBank.parted.learned, ...ClauseBank.parted.heldOut].flatMap((clause) => clause.texts)
-    assert.lengthOf(new Set(texts), texts.length)
-    assert.deepStrictEqual(new Set(texts), new Set(ClauseBank.clauses.flatMap((clause) => clause.texts)))
-  })
-
-  it("have no wording of the shipped bank if they are unseen", () => {
-    for (const text of Banks.unseen.flatMap((clause) => clause.texts)) assert.isEmpty(ClauseBank.clausesIn(text), text)
-    assert.lengthOf(Banks.unseen.filter(isUseful), ClauseBank.clauses.filter(isUseful).length)
-  })
-
-  it("have five times as many useless and harmful clauses as the shipped bank if they are noisy", () => {
-    const others = (bank: ReadonlyArray<ClauseBank.Clause>) => bank.filter((clause) => !isUseful(clause))
-    assert.lengthOf(others(Banks.noisy), 5 * others(ClauseBank.clauses).length)
-    assert.deepStrictEqual(Banks.noisy.filter(isUseful), ClauseBank.clauses.filter(isUseful))
   })
 })
 

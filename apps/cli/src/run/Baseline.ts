@@ -106,7 +106,10 @@ const shipped = fileURLToPath(new URL("../../baselines.jsonl", import.meta.url))
 
 const Result = Schema.Struct({ key: Schema.String, baseline: Baseline })
 
-interface FindOrExecuteOptions extends Pick<ExecuteOptions, "code" | "config" | "directory" | "launchedAt" | "loaded"> {
+interface FindOrExecuteOptions extends Pick<
+  ExecuteOptions,
+  "code" | "config" | "directory" | "launchedAt" | "loaded" | "services"
+> {
   readonly reporter: Reporter
 }
 

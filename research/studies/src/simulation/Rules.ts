@@ -2,7 +2,7 @@
 import { Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { Admission, EvidencePruning, Removal } from "@inspo/successive-halving"
-import * as TrueSkill from "./TrueSkill.ts"
+import * as TrueSkill from "../strategies/TrueSkill.ts"
 
 /** The rollouts of a simulation: so many steps of so many questions of so many samples. */
 export interface Budget {

@@ -36,7 +36,7 @@ export const ablations: Study = {
     ["evolved", "no-expansion"],
     ["evolved", "no-verification"]
   ],
-  paper: [
+  claims: [
     ["evolved", "no-verification"],
     ["no-verification", "constant-population"],
     ["constant-population", "static"],

@@ -96,7 +96,7 @@ const arms: ReadonlyArray<Arm> = (
   ] satisfies ReadonlyArray<Arm>
 ).map(atItsRate)
 
-/** Do instructions start the training of a policy that hardly ever earns the reward? Pre-registered in research/docs/real-model-study.md. */
+/** Do instructions start the training of a policy that hardly ever earns the reward? research/docs/real-model.md has the results. */
 export const trainedLetter: Study = {
   name: "trained-letter",
   title: "A reward that plain training hardly ever sees",

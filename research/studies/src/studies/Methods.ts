@@ -2,9 +2,8 @@ import type { RunConfig } from "@inspo/config"
 import { Advantage, Credits, Keeps, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
 import { Schema } from "effect"
-import { type Arm, single } from "../Arm.ts"
+import { type Arm, atRates, single } from "../Arm.ts"
 import type { Study } from "../Study.ts"
-import { withRate } from "./Rates.ts"
 
 /** A change of GRPO, by the name of its arm. */
 interface Variant {
@@ -107,11 +106,6 @@ const arms = (prefix: string, variants: ReadonlyArray<Variant>, setting: (config
   )
 
 const usual = (config: RunConfig): RunConfig => config
-
-const rates = [1e-4, 3e-4, 1e-3]
-
-const atRates = (all: ReadonlyArray<Arm>): ReadonlyArray<Arm> =>
-  all.flatMap((arm) => rates.map((rate) => withRate(arm, (name) => `${name}-lr-${rate.toExponential()}`, rate)))
 
 const measures = [
   { metric: "groups/mixed", title: "groups with a gradient", digits: 2 },

@@ -39,7 +39,7 @@ export const sensitivity: Study = {
   arms: [evolved, ...parents, ...temperatures, asynchronous],
   main: [],
   comparisons: [...others, ["evolved", asynchronous.name]],
-  paper: others,
+  claims: others,
   notes: [
     "`evolved` has one parent, which does best in the paper, and the temperature 0.2, which it chooses as a balance."
   ],

@@ -5,7 +5,6 @@ import { ClauseBank } from "@inspo/reflection"
 import { type Arm, bestText, budget, single, type StageContext, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, randomProposer, staticArm, without } from "./Arms.ts"
-import { atTheirBest, nameAtBest, tuned } from "./Rates.ts"
 
 /** The seed instruction with one useful clause for every behaviour. */
 export const handWritten = (seed: string): string =>
@@ -105,28 +104,20 @@ const nullStatic: Arm = withBudgetOf(
   (config, rollouts) => withNullModel(staticConfig(config, rollouts))
 )
 
-/** The arms that evolution is compared with at their own best learning rates, beside the static one. */
-export const rivals: ReadonlyArray<Arm> = [handWrittenArm, instructionFirst, lateSchedule, randomProposer]
+const rivals: ReadonlyArray<Arm> = [handWrittenArm, instructionFirst, lateSchedule, randomProposer]
 
 const controls: ReadonlyArray<Arm> = [plainSelection, permutedCredit]
-
-const atBest = [evolved, staticArm, ...rivals]
 
 /** Does co-evolution beat the static instruction at an equal budget, and not in the controls? */
 export const staticVsEvolved: Study = {
   name: "static-vs-evolved",
   title: "Static and evolved instructions",
-  arms: [...atBest, ...controls, ...tuned(atBest), staticEqualTokens, nullEvolved, nullStatic],
-  main: [...new Set(["evolved", "static"].flatMap((name) => [name, nameAtBest(name)]))],
+  arms: [evolved, staticArm, ...rivals, ...controls, staticEqualTokens, nullEvolved, nullStatic],
+  main: ["evolved", "static"],
   comparisons: [
-    ...["static", ...[...rivals, ...controls].map(({ name }) => name)].flatMap((name) => [
-      ...atTheirBest("evolved", name),
-      ["evolved", name] as const
-    ]),
+    ...["static", ...[...rivals, ...controls].map(({ name }) => name)].map((name) => ["evolved", name] as const),
     ["evolved", "static-equal-tokens"],
     ["null-evolved", "null-static"]
   ],
-  notes: [
-    "Arms named `-tuned` have the learning rate at which they did best on other seeds (`tuning`); all others the preset's."
-  ]
+  notes: []
 }

@@ -58,8 +58,8 @@ describe("research", () => {
     ],
     [
       "seeds on which an arm would not run",
-      { study: some("tuning"), seeds: some("31-34") },
-      "--further-seeds is 100-102 and --seeds 31-34, without a common seed, so"
+      { study: some("table1"), seeds: some("31-34"), furtherSeeds: some("1-3") },
+      "--further-seeds is 1-3 and --seeds 31-34, without a common seed, so"
     ],
     [
       "further seeds that are none of the seeds",

@@ -1,0 +1,259 @@
+import { type RunConfig, staticConfig } from "@inspo/config"
+import { type Arm, bestText, budget, type StageContext } from "../Arm.ts"
+import type { Study } from "../Study.ts"
+
+/** The settings of an arm that are tuned; `other` is the second value of the setting of its own. */
+export interface Setting {
+  readonly rate: number
+  readonly epochs: 1 | 2
+  readonly other: boolean
+}
+
+/** The rollouts that an arm may take. */
+export type Rollouts = (context: StageContext) => number
+
+/** A way to spend rollouts on the policy and on the instruction. */
+export interface Order {
+  readonly description: string
+  readonly stages: (rollouts: Rollouts, other: boolean) => Arm["stages"]
+}
+
+/** Only the instruction changes, for so many steps; nothing is evaluated. */
+const frozen = (config: RunConfig, steps: number, evolveUntil: number): RunConfig => ({
+  ...config,
+  schedule: { ...config.schedule, steps, evolveUntil },
+  train: { ...config.train, fromStep: null },
+  evaluation: { ...config.evaluation, questions: 0 }
+})
+
+/** The policy trains alone for a share of the rollouts; then instructions evolve under it until little time is left to compare them. */
+const policyThenInstruction = (config: RunConfig, rollouts: number, share: number): RunConfig => {
+  const steps = stepsOf(config, rollouts)
+  return {
+    ...config,
+    variants: [],
+    schedule: { ...config.schedule, steps, evolveUntil: Math.max(1, steps - config.selection.window) },
+    control: { ...config.control, policyFirst: Math.max(1, Math.round(steps * share)) }
+  }
+}
+
+const stepsOf = ({ rollout, train }: RunConfig, rollouts: number): number =>
+  Math.max(2, Math.ceil(rollouts / (train.batchSize * rollout.groupSize)))
+
+/** The instruction that the stages so far found. */
+const found = ({ config, earlier }: StageContext): string => {
+  const last = earlier.at(-1)
+  return (last && bestText(last)) ?? config.seedInstruction
+}
+
+const spentIn = ({ earlier }: StageContext): number =>
+  earlier.reduce((sum, { spent }) => sum + budget(spent.rollouts), 0)
+
+/** Instructions evolve for so many steps and are compared a little longer, while the policy is frozen. */
+const instructionStage = (config: RunConfig, evolveUntil: number): RunConfig =>
+  frozen(
+    config,
+    Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.selection.window)),
+    Math.max(1, evolveUntil)
+  )
+
+/** The orders in which policy and instruction change. */
+export const orders = {
+  evolved: {
+    description: "policy and instruction evolve together",
+    stages: (rollouts, other) => [
+      (context) => {
+        const { schedule, ...config } = context.config
+        const steps = stepsOf(context.config, rollouts(context))
+        return { ...config, schedule: { ...schedule, steps, evolveEvery: schedule.evolveEvery * (other ? 2 : 1) } }
+      }
+    ]
+  },
+  "instruction-first": {
+    description: "the instruction evolves under the frozen policy, then the policy trains with the best one",
+    stages: (rollouts, other) => [
+      ({ config }) => {
+        const evolveUntil = config.schedule.evolveUntil ?? config.schedule.steps
+        return instructionStage(config, other ? Math.round(evolveUntil / 2) : evolveUntil)
+      },
+      (context) => ({
+        ...staticConfig(context.config, rollouts(context) - spentIn(context)),
+        seedInstruction: found(context)
+      })
+    ]
+  },
+  "policy-first": {
+    description: "the policy trains with the seed, then instructions evolve under the trained policy",
+    stages: (rollouts, other) => [
+      (context) => policyThenInstruction(context.config, rollouts(context), other ? 3 / 4 : 1 / 2)
+    ]
+  },
+  alternating: {
+    description: "instructions evolve, the policy trains with the best one, instructions evolve again",
+    stages: (rollouts, other) => [
+      (context) => {
+        const steps = stepsOf(context.config, rollouts(context))
+        return instructionStage(context.config, Math.round(steps * (other ? 1 / 10 : 1 / 4)) - 5)
+      },
+      (context) => ({
+        ...policyThenInstruction(context.config, rollouts(context) - spentIn(context), 2 / 3),
+        seedInstruction: found(context)
+      })
+    ]
+  },
+  static: {
+    description: "the policy trains with the seed instruction",
+    stages: (rollouts, other) => [
+      (context) => {
+        const fixed = staticConfig(context.config, rollouts(context))
+        const { miniBatch, ...train } = fixed.train
+        const batchSize = train.batchSize / 2
+        return other
+          ? {
+              ...fixed,
+              rollout: { ...fixed.rollout, groupSize: 2 * fixed.rollout.groupSize },
+              train: { ...train, batchSize, miniBatch: { ...miniBatch, size: Math.min(miniBatch.size, batchSize) } }
+            }
+          : fixed
+      }
+    ]
+  }
+} as const satisfies Readonly<Record<string, Order>>
+
+export type Name = keyof typeof orders
+
+export const names = ["evolved", "instruction-first", "policy-first", "alternating", "static"] as const
+
+/** The setting with the largest mean EM in `together-tuning`, by the rule of research/plans/together.md; the preset's until it was run. */
+export const tuned: Readonly<Record<Name, Setting>> = {
+  evolved: { rate: 3e-4, epochs: 1, other: false },
+  "instruction-first": { rate: 3e-4, epochs: 1, other: false },
+  "policy-first": { rate: 3e-4, epochs: 1, other: false },
+  alternating: { rate: 3e-4, epochs: 1, other: false },
+  static: { rate: 3e-4, epochs: 1, other: false }
+}
+
+/** An arm of an order; `named` is its name, and the arms it needs are given by `rollouts`. */
+const armOf = (
+  order: Name,
+  named: string,
+  { epochs, other, rate }: Setting,
+  { needs, rollouts }: { readonly needs: ReadonlyArray<string>; readonly rollouts: Rollouts }
+): Arm => {
+  const { description, stages }: Order = orders[order]
+  return {
+    name: named,
+    description: `${description}; learning rate ${rate.toExponential()}, ${epochs === 1 ? "one epoch" : "two epochs"}`,
+    preset: "quick",
+    needs,
+    stages: stages(rollouts, other).map((configure) => (context) => {
+      const { train, ...config } = configure(context)
+      return { ...config, train: { ...train, learningRate: rate, miniBatch: { ...train.miniBatch, epochs } } }
+    })
+  }
+}
+
+/** The rollouts of the preset `quick`, which all arms have without verification. */
+const whole: Rollouts = ({ config: { rollout, schedule, train } }) =>
+  schedule.steps * train.batchSize * rollout.groupSize
+
+const atRollouts = (order: Name, setting: Setting = tuned[order], named = `together-${order}`): Arm =>
+  armOf(order, named, setting, { needs: [], rollouts: whole })
+
+const reference = "together-evolved"
+
+/** The same with the tokens of the reference, at the tokens for a rollout that the arm had with equal rollouts. */
+const atTokens = (order: Name): Arm =>
+  armOf(order, `together-${order}-tokens`, tuned[order], {
+    needs: [reference, `together-${order}`],
+    rollouts: ({ results }) => {
+      const own = results(`together-${order}`).spent
+      return Math.round(
+        (budget(results(reference).spent.tokens) * Math.max(1, budget(own.rollouts))) / Math.max(1, budget(own.tokens))
+      )
+    }
+  })
+
+const others = names.filter((name) => name !== "evolved")
+
+const measures = [{ metric: "kl", title: "KL to the start", digits: 4 }] as const
+
+const notes = ["The plan, committed before the runs, is research/plans/together.md."]
+
+/** Do policy and instruction gain by learning together? */
+export const together: Study = {
+  name: "together",
+  title: "Together, or one after the other?",
+  arms: [...names.map((order) => atRollouts(order)), ...others.map(atTokens)],
+  main: names.map((order) => `together-${order}`),
+  comparisons: [],
+  claims: others.flatMap((order) => ["", "-tokens"].map((by) => [reference, `together-${order}${by}`] as const)),
+  notes,
+  measures
+}
+
+/** Twelve settings of each arm. */
+const grid = names.flatMap((order) =>
+  [1e-4, 3e-4, 1e-3].flatMap((rate) =>
+    ([1, 2] as const).flatMap((epochs) =>
+      [false, true].map((other) =>
+        atRollouts(
+          order,
+          { rate, epochs, other },
+          `tune-${order}-${rate.toExponential()}-${epochs}${other ? "-other" : ""}`
+        )
+      )
+    )
+  )
+)
+
+export const togetherTuning: Study = {
+  name: "together-tuning",
+  title: "The settings of each order",
+  arms: grid,
+  main: grid.map(({ name }) => name),
+  comparisons: [],
+  notes: [...notes, "This study selects settings; it is no result."]
+}
+
+const compared = ["evolved", "instruction-first", "static"] as const
+
+const sizes = [0.1, 0.3, 2]
+
+/** The same on the bench with fewer and more rollouts; evolution takes the same share of the steps. */
+export const budgets: Study = {
+  name: "budgets",
+  title: "The budget",
+  arms: sizes.flatMap((times) =>
+    compared.map((order) => {
+      const arm = atRollouts(order, tuned[order], `budget-${times}-${order}`)
+      return {
+        ...arm,
+        stages: arm.stages.map(
+          (configure) => (context) => configure({ ...context, config: shortened(context.config, times) })
+        )
+      }
+    })
+  ),
+  main: sizes.flatMap((times) => compared.map((order) => `budget-${times}-${order}`)),
+  comparisons: sizes.flatMap((times) =>
+    ["instruction-first", "static"].map((order) => [`budget-${times}-evolved`, `budget-${times}-${order}`] as const)
+  ),
+  notes
+}
+
+/** The schedule in so many times the steps. */
+function shortened(config: RunConfig, times: number): RunConfig {
+  const scaled = (steps: number) => Math.max(1, Math.round(steps * times))
+  const { evolveEvery, evolveUntil, pruneEvery, steps } = config.schedule
+  return {
+    ...config,
+    schedule: {
+      ...config.schedule,
+      steps: Math.max(2, scaled(steps)),
+      pruneEvery: scaled(pruneEvery),
+      evolveEvery: scaled(evolveEvery),
+      evolveUntil: evolveUntil === null ? null : scaled(evolveUntil)
+    }
+  }
+}
