@@ -1,15 +1,15 @@
-import { readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Exact } from "@inspo/statistics"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { paired } from "../../research/studies/src/Paired.ts"
+import { decimals, filled, known, pages, results } from "../../tools/docs/figures.ts"
 import { root } from "../packages/support/Workspace.ts"
 
 const read = (file: string): string => readFileSync(join(root, file), "utf8")
 
 const readme = read("README.md")
-const details = read("research/docs/real-model-details.md")
 
 /** The cells of the rows of a page that begin with a text. */
 const rows = (page: string, start: string): ReadonlyArray<ReadonlyArray<string>> =>
@@ -36,10 +36,18 @@ const withInterval = (value: Exact.Estimate | null): string =>
 const mean = (values: ReadonlyMap<number, number>): string =>
   points(Exact.estimate([...values.values()])?.mean ?? Number.NaN)
 
-/** The reward of each seed under the plain and the returned instruction, in a table of the details. */
+/** The rows of a table of results, counted from 1. */
+const table = (name: string, place: number): ReadonlyArray<ReadonlyArray<string>> =>
+  results.get(name)?.tables[place - 1]?.rows ?? []
+
+/** The row of a table of results that begins with a text. */
+const rowOf = (name: string, place: number, start: string): ReadonlyArray<string> =>
+  table(name, place).find(([first = ""]) => first.replaceAll("`", "") === start) ?? []
+
+/** The reward of each seed under the plain and the returned instruction. */
 const frozen = (task: string) => {
-  const seeds = rows(details, `${task}, 1`)
-    .filter(([name = ""]) => name.length === `${task}, 11`.length)
+  const seeds = table("frozen", 1)
+    .filter(([name = ""]) => name.startsWith(`${task}, 1`))
     .map(([name = "", plain = "", returned = ""]) => ({
       seed: Number(name.split(", ")[1]),
       plain: Number(plain),
@@ -87,9 +95,8 @@ describe("the figures of the README", () => {
   })
 
   it("on the toy model are those of the study", () => {
-    const page = read("research/docs/evidence.md")
-    const [evolved = []] = rows(page, "evolved ")
-    const [fixed = []] = rows(page, "static ")
+    const evolved = rowOf("static-vs-evolved", 1, "evolved")
+    const fixed = rowOf("static-vs-evolved", 1, "static")
     assert.deepStrictEqual(
       figures("toy model, multi-hop search, trained"),
       ["10", evolved[1], fixed[1], fixed[5]].map((cell = "") => cell)
@@ -126,13 +133,64 @@ describe("the figures of the README", () => {
 })
 
 describe("the figures of the study of the letter", () => {
-  const page = read("research/docs/real-model-study.md")
-
-  it.each([1, 11])("are those of the result files, of the ten seeds from %i", (first) => {
+  it.each([
+    ["letter", 2, 1],
+    ["letter-search", 1, 11]
+  ] as const)("are those of the result files: %s", (name, place, first) => {
     for (const [arm, seeds] of letter(first)) {
       const score = Exact.estimate(seeds.map(({ em }) => em))
-      const found = rows(page, `\`${arm}\``).filter((row) => row.join(" ").includes(withInterval(score)))
-      assert.isNotEmpty(found, `${arm}: ${withInterval(score)}`)
+      assert.include(rowOf(name, place, arm).join(" "), withInterval(score), arm)
     }
+  })
+})
+
+describe("the figures of pages", () => {
+  /** A text without the spaces and rules that depend on the width of a table. */
+  const plain = (text: string): string => text.replaceAll(/-{3,}/gu, "---").replaceAll(/[ \t]+/gu, " ")
+
+  const withoutBlocks = (text: string): string => text.replaceAll(/<!-- figures: [^]*?<!-- end -->/gu, "")
+
+  it.each(pages)("have the tables of their results: %s", (page) => {
+    const text = read(page)
+    assert.strictEqual(plain(filled(page, text)), plain(text))
+  })
+
+  it("all have a file: evidence.md has no table of its own, and no number that no file has", () => {
+    const own = withoutBlocks(read("research/docs/evidence.md"))
+    assert.notMatch(own, /^\|/mu)
+    assert.deepStrictEqual(
+      decimals(own.replaceAll(/0\.4 M/gu, "")).filter((number) => !known.has(number)),
+      []
+    )
+  })
+
+  it("all have a file: what docs/paper.md found here", () => {
+    const found = rows(read("docs/paper.md"), "Table 1").concat(rows(read("docs/paper.md"), "Figure"))
+    const here = found.flatMap(([, , , cell = ""]) => decimals(cell))
+    assert.isAtLeast(here.length, 20)
+    assert.deepStrictEqual(
+      here.filter((number) => !known.has(number)),
+      []
+    )
+  })
+
+  it("all have a file: the drawings", () => {
+    for (const page of globSync("research/docs/*.md", { cwd: root }))
+      for (const [, drawing = ""] of read(page).matchAll(/\]\(figures\/([\w-]+)\.svg\)/gu))
+        assert.isTrue(results.has(drawing.replace("trained-letter-reward", "letter")), `${page}: ${drawing}`)
+  })
+
+  it("come from results with a commit, a command and a machine", () => {
+    for (const { command, commit, machine, name } of results.values()) {
+      assert.match(commit, /^[0-9a-f]{7,8}$/u, name)
+      assert.match(command, /^(?:[A-Z_]+=\S+ )*(?:npx pnpm@12|node) /u, name)
+      assert.isNotEmpty(machine, name)
+    }
+  })
+
+  it("are on a page of at most 2,500 words", () => {
+    const page = read("research/docs/evidence.md")
+    assert.isAtMost(page.split(/\s+/u).length, 2500)
+    assert.isBelow(page.indexOf("## What does not help"), page.indexOf("## What helps"))
   })
 })
