@@ -9,11 +9,9 @@ import { Effect, ManagedRuntime, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { endAll, inspoServer } from "../../test/cli/Inspo.ts"
-import { noPython } from "../../test/clients/Subject.ts"
 import * as ScriptedModel from "./support/ScriptedModel.ts"
 
 const examples = fileURLToPath(new URL("..", import.meta.url))
-const client = fileURLToPath(new URL("../../clients/python/src", import.meta.url))
 
 /** An agent's model, which asks for the order if instructed to, and a proposer, which proposes that instruction. */
 const model = ManagedRuntime.make(
@@ -48,7 +46,7 @@ afterAll(async () => {
 const start = (program: string, args: ReadonlyArray<string>): ChildProcess =>
   spawn(program, args, {
     cwd: examples,
-    env: { ...process.env, INSPO_URL: url, MODEL_URL: modelUrl, MODEL: "scripted", PYTHONPATH: client },
+    env: { ...process.env, INSPO_URL: url, MODEL_URL: modelUrl, MODEL: "scripted" },
     stdio: ["pipe", "pipe", "pipe"]
   })
 
@@ -93,11 +91,4 @@ describe("examples of the instruction server", { timeout: 120_000 }, () => {
     assert.strictEqual(counted.given, 2)
     assert.strictEqual(cohorts[0]?.reported, 2)
   })
-
-  it.skipIf(noPython !== null)(
-    `a Python loop finds the instruction that pays${noPython === null ? "" : `: ${noPython}`}`,
-    async () => {
-      assert.match(await run("python3", ["python-loop/loop.py"]), /best: Search first, then answer the question\.\n$/u)
-    }
-  )
 })

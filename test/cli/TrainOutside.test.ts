@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Report } from "../../apps/cli/src/eval/Report.ts"
 import { blocksOf } from "../docs-examples/support/Documents.ts"
 import { assertToldInOneParagraph, endAll, inspo, inspoServer, sets, start, testTimeout } from "./Inspo.ts"
 
@@ -71,6 +72,7 @@ const working = (gateway: string) => {
   return { kill, end }
 }
 
+const decodeReport = Schema.decodeSync(Schema.fromJsonString(Report))
 const decodeTrace = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ finishReason: Schema.String, toolCalls: Schema.Int, reward: Schema.Finite }))
 )
@@ -127,10 +129,31 @@ describe.skipIf(!hasPython)(`inspo run --agent ${hasPython ? "" : "(skipped with
     }
   )
 
+  it("evaluates an agent outside beside one of inspo, on the same questions", { timeout: testTimeout }, async () => {
+    const program = `python3 search_agent.py ${retriever}`
+    const args = ["eval", "whole", "--agent", program, "--against-agent", "search-r1"]
+    const planned = await inspo([...args, "--plan", "--json"], { cwd })
+    assert.strictEqual(planned.code, 0, planned.stderr)
+    assert.deepStrictEqual(
+      JSON.parse(planned.stdout).sides.map(({ would }: { readonly would: unknown }) => would),
+      [[`ask the agent ${program} (rollout.agent.program)`], []]
+    )
+    const finished = await inspo([...args, "--questions", "20", "--resamples", "100", "--json"], { cwd })
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    const report = decodeReport(finished.stdout)
+    assert.deepStrictEqual([report.agent, report.against?.agent], ["outside", "search-r1"])
+    assert.strictEqual(report.against?.comparison?.n, 20)
+    assert.isAbove(report.toolCalls ?? 0, 0.1)
+  })
+
   it("asks for consent, and says why an agent cannot be used", { timeout: testTimeout }, async () => {
     const elsewhere = { XDG_STATE_HOME: join(cwd, "state") }
     const untrusted = await inspo(["eval", "whole", "--questions", "1"], { cwd, env: elsewhere })
     assertToldInOneParagraph(untrusted, 2, "ask the agent python3 search_agent.py")
+    const misspelt = await inspo(["eval", "whole", "--agent", "serch-r1"], { cwd })
+    assertToldInOneParagraph(misspelt, 2, "Did you mean search-r1?")
+    const silent = await inspo(["eval", "whole", "--agent", "true", "--questions", "2"], { cwd })
+    assertToldInOneParagraph(silent, 1, "All 2 trajectories of whole failed, the first one because true ended with")
     agent = "./no-such-program"
     const missing = await inspo(flags("missing"), { cwd })
     assert.strictEqual(missing.code, 1)

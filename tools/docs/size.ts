@@ -41,7 +41,7 @@ const sources = files(
   "clients/python/src/**"
 ).filter((file) => /\.(?:ts|tsx|mts|py|css)$/u.test(file))
 
-const isEntryPoint = (file: string): boolean => /\/src\/(?:index|testing|main)\.ts$/u.test(file)
+const isEntryPoint = (file: string): boolean => /\/src\/(?:index|testing|main)\.ts$|__main__\.py$/u.test(file)
 
 /** The documents that people write and users read: no generated page, and nothing of research. */
 const documents = files("*.md").filter((file) => !/^(?:docs\/reference|research)\//u.test(file))

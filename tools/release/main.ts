@@ -11,6 +11,7 @@ import * as Artifacts from "./Artifacts.ts"
 import * as Registry from "./Registry.ts"
 import { refusal } from "./Refusal.ts"
 import { run } from "./run.ts"
+import * as Wheel from "./Wheel.ts"
 import * as Versions from "./Versions.ts"
 import { UsageError } from "../../apps/cli/src/Failure.ts"
 
@@ -46,6 +47,7 @@ Command.make(
     }
     const artifacts = yield* Effect.promise(() => Artifacts.make(root, folder))
     yield* Console.log(`${artifacts.length} tarballs, their checksums and a bill of materials are in ${folder}`)
+    yield* Console.log(`${yield* Effect.promise(() => Wheel.make(root, folder))} is the Python client`)
     if (registry !== undefined)
       for (const artifact of artifacts) {
         const outcome = yield* Effect.promise(() => Registry.publish(artifact, registry))

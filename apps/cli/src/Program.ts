@@ -2,9 +2,12 @@
 import { readFileSync } from "node:fs"
 import { Config, Effect, Schema } from "effect"
 
-/** The version of this package. Its manifest is beside `src` and beside `dist`. */
+/** The folder of this package: its manifest is beside `src`, `dist` or a bundle. */
+export const folder = new URL("../", import.meta.url)
+
+/** The version of this package. */
 export const { version } = Schema.decodeSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))(
-  readFileSync(new URL("../package.json", import.meta.url), "utf8")
+  readFileSync(new URL("package.json", folder), "utf8")
 )
 
 /** How the user called this program, for the commands that messages suggest: by a script of the repository, through npx, or by name. */

@@ -81,6 +81,13 @@ class Searches(unittest.TestCase):
         found = inspo.evolve("Name it.", CASES, failing, score, SENTENCES, 60)
         self.assertIn("one word", found.prompt)
 
+    def test_compare_prompts(self) -> None:
+        found = inspo.compare(["Name it.", "Name it. Answer in one word.", "Name it. Be polite."], CASES, agent, score)
+        self.assertEqual(found.verdicts[0], "better")
+        self.assertNotEqual(found.verdicts[1], "better")
+        with self.assertRaises(ValueError):
+            inspo.compare(["Name it."], CASES, agent, score)
+
     def test_a_search_that_cannot_begin_says_why(self) -> None:
         with self.assertRaisesRegex(inspo.SearchFailed, "--calls is 3"):
             inspo.evolve("Name it.", CASES, agent, score, SENTENCES, 3)

@@ -1,11 +1,8 @@
 /** The verbs that evaluate agents, score answers and list methods. */
 import { Rewards, Scope, defaultOptions } from "@inspo/reward"
-import { AgentName } from "@inspo/rollout"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler, reader, trusting } from "./handler.ts"
-
-const agent = (name: string, description: string) => flags.optionalChoice(name, AgentName.literals, description)
 
 const instruction = (name: string, description: string) => flags.optionalText(name, "TEXT", description)
 
@@ -19,7 +16,7 @@ export const evaluate = Command.make(
     policy: flags
       .choice("policy", ["before", "after"], "The policy before or after training")
       .pipe(Flag.withDefault("after")),
-    agent: agent("agent", "Agent to use instead of the one in the config"),
+    agent: flags.player("agent", "Agent to use instead of the one in the config"),
     split: flags
       .choice("split", ["test", "validation", "train", "all"], "Questions to use")
       .pipe(Flag.withDefault("test")),
@@ -35,11 +32,12 @@ export const evaluate = Command.make(
       ["before", "after"],
       "Compare with the policy before or after training"
     ),
-    againstAgent: agent("against-agent", "Compare with another agent"),
+    againstAgent: flags.player("against-agent", "Compare with another agent"),
     resamples: flags.integer("resamples", "Bootstrap resamples of every interval").pipe(Flag.withDefault(2000)),
     seed: flags.optionalInteger("seed", "Seed of answers and resamples; that of the run by default"),
     preset: flags.preset,
     set: flags.set,
+    plan: flags.toggle("plan", "Print who would answer, and what would be started and connected to; ask nothing"),
     trust: flags.trust,
     json: flags.json
   },
@@ -64,6 +62,8 @@ export const evaluate = Command.make(
       'inspo eval runs/quick-seed1 --against-instruction "Answer the question."':
         "Two instructions under one policy, paired by question",
       "inspo eval runs/mine --against runs/quick-seed1": "Two runs on the same questions",
+      'inspo eval runs/quick-seed1 --agent "python agent.py" --against-agent search-r1':
+        "An agent of your own, which asks the trained policy, beside inspo's",
       "inspo eval --split all --set data.questions=hotpotqa.jsonl --set data.corpus=corpus.jsonl":
         "The shipped policy on your questions"
     }

@@ -131,6 +131,14 @@ export const tracking = {
   ).pipe(Flag.withDefault("inspo"))
 }
 
+/** An agent that asks the policy. */
+export const player = (name: string, description: string) =>
+  optionalText(
+    name,
+    "AGENT",
+    `${description}: a name such as direct, a program such as \`python agent.py\`, an address, ./agent.ts#run, or :PORT for workers`
+  )
+
 export const outside = {
   agent: optionalText(
     "agent",

@@ -54,6 +54,7 @@ export const plan = Command.make(
     file: flags.config,
     preset: flags.preset,
     set: flags.set,
+    agent: flags.player("agent", "Agent that plays the episodes instead of rollout.agent"),
     ablate: flags.ablate,
     seed: flags.seed,
     probe: flags.optionalInteger(
@@ -90,11 +91,7 @@ export const run = Command.make(
           "learning without tools (sft) or with them (sft-tool), or co-evolution by the update of others (dapo, …: inspo methods)"
       )
       .pipe(Flag.withDefault("inspo")),
-    agent: flags.optionalText(
-      "agent",
-      "AGENT",
-      "Agent that plays the episodes instead of rollout.agent: a program such as `python agent.py`, an address, ./agent.ts#run, or :PORT for workers"
-    ),
+    agent: flags.player("agent", "Agent that plays the episodes instead of rollout.agent"),
     set: flags.set,
     ablate: flags.ablate,
     seed: flags.seed,

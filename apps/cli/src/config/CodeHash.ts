@@ -3,14 +3,19 @@ import { createRequire } from "node:module"
 import { dirname, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect, FileSystem, Schema } from "effect"
+import { folder } from "../Program.ts"
+
+/** The hash of a bundle, which has no sources. */
+declare const INSPO_BUNDLED_CODE: string | undefined
 
 /** Packages whose code cannot change the results of a run. */
 const indifferent: ReadonlySet<string> = new Set(["@inspo/evolve", "@inspo/journal", "@inspo/http"])
 
 /** SHA-256 of the sources that decide the results of a run: all packages of this project that the program uses, without their tests. */
 export const codeHash = Effect.fn("CodeHash.codeHash")(function* () {
+  if (typeof INSPO_BUNDLED_CODE === "string") return INSPO_BUNDLED_CODE
   const fs = yield* FileSystem.FileSystem
-  const own = fileURLToPath(new URL("../../package.json", import.meta.url))
+  const own = fileURLToPath(new URL("package.json", folder))
   const manifests = new Map<string, string>()
   const open = yield* dependencies(own)
   for (const { from, name } of open) {

@@ -1,7 +1,8 @@
 import { Ablations, type ConfigError, Method } from "@inspo/coevolution"
 import { Presets, type RunConfig, withAlgorithm } from "@inspo/config"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
-import { DateTime, Effect, Option, Path, Record, Result } from "effect"
+import { AgentName } from "@inspo/rollout"
+import { DateTime, Effect, Option, Path, Record, Result, Schema } from "effect"
 import { type UsageError, usageError } from "../Failure.ts"
 import { type Override, parseFile, parseSet, resolve } from "./Resolve.ts"
 import { withNamedFiles } from "./NamedFiles.ts"
@@ -15,7 +16,7 @@ export interface Input {
   readonly set: ReadonlyArray<string>
   readonly seed: Option.Option<number>
   readonly baseline?: Option.Option<boolean>
-  /** A program, an address or a function that plays the episodes. */
+  /** A name of an agent, or a program, an address or a function that plays the episodes. */
   readonly agent?: Option.Option<string>
   /** The training method, applied to the preset first. */
   readonly method?: Method.Method
@@ -32,7 +33,7 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const seed = Option.toArray(input.seed).map((randomSeed): Override => ({ randomSeed }))
   const overrides = yield* Effect.forEach(
-    [...file, ...sets, ...seed, ...withBaseline(input), ...withAgent(input)],
+    [...file, ...sets, ...seed, ...withBaseline(input), ...(yield* withAgent(input))],
     withNamedFiles
   )
   const whole = yield* laid(base, overrides)
@@ -57,8 +58,18 @@ export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: Rea
 export const withBaseline = ({ baseline = Option.none() }: Pick<Input, "baseline">): ReadonlyArray<Override> =>
   Option.toArray(baseline).map((value) => ({ evaluation: { baseline: value } }))
 
-const withAgent = ({ agent = Option.none() }: Pick<Input, "agent">): ReadonlyArray<Override> =>
-  Option.toArray(agent).map((program) => ({ rollout: { agent: { name: "outside", program } } }))
+/** The setting of `--agent`. */
+export const withAgent = Effect.fnUntraced(function* ({ agent = Option.none() }: Pick<Input, "agent">) {
+  if (Option.isNone(agent)) return []
+  const name = agent.value
+  if (isAgentName(name)) return [{ rollout: { agent: name } }]
+  const meant = /^[\w-]+$/u.test(name) ? nearest(name, AgentName.literals) : Option.none()
+  if (Option.isSome(meant))
+    return yield* usageError(`--agent is ${name}. Did you mean ${meant.value}? A program of this name is ./${name}.`)
+  return [{ rollout: { agent: { name: "outside", program: name } } }]
+})
+
+const isAgentName = Schema.is(AgentName)
 
 /** The date that prompts print: the configured one, or today if the chat template prints a date. */
 const dateOf = Effect.fnUntraced(function* ({ date, tokenizer, url }: RunConfig["engine"]) {

@@ -57,16 +57,21 @@ const memory = Effect.sync((): Check => {
 
 /** The embedded engine is an option: without its runtime, runs use the engine of a server. */
 const embedded = () => {
-  // The runtime is found from where the engine is.
-  const require = createRequire(import.meta.resolve("@inspo/engine-local/package.json"))
-  try {
-    require.resolve("onnxruntime-node")
-  } catch {
-    const detail = "onnxruntime-node is not installed: npm install onnxruntime-node"
-    return [Effect.succeed<Check>({ name: "embedded engine", ok: false, required: false, detail })]
-  }
-  const runtime = Effect.try(() => require("onnxruntime-node"))
-  return [attempt("onnxruntime", Effect.as(runtime, "loads")), engine]
+  const runtime = runtimeOf()
+  if (runtime !== null) return [attempt("onnxruntime", Effect.as(Effect.try(runtime), "loads")), engine]
+  const detail = "onnxruntime-node is not installed: npm install onnxruntime-node"
+  return [Effect.succeed<Check>({ name: "embedded engine", ok: false, required: false, detail })]
+}
+
+/** Loads the runtime; null where it is not installed. It is found from where the engine is: its package, or a bundle. */
+const runtimeOf = () => {
+  for (const place of [() => import.meta.resolve("@inspo/engine-local/package.json"), () => import.meta.url])
+    try {
+      const require = createRequire(place())
+      require.resolve("onnxruntime-node")
+      return (): unknown => require("onnxruntime-node")
+    } catch {}
+  return null
 }
 
 const engine = attempt(

@@ -4,10 +4,10 @@ import type { RunConfig } from "@inspo/config"
 import { Instruction, type Question, RandomStream, Strategy, Trajectory } from "@inspo/domain"
 import { type CheckpointRef, Engine } from "@inspo/engine"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { type AgentName, Rollout } from "@inspo/rollout"
+import { Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, FileSystem, Option, Ref, Result } from "effect"
 import { loadData, type LoadedData } from "../config/Data.ts"
-import { fromInput, orUsage } from "../config/Input.ts"
+import { fromInput, orUsage, withAgent } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
 import { commandFailure } from "../Failure.ts"
 import { layerRollout } from "../layers.ts"
@@ -22,7 +22,7 @@ export interface Wanted {
   readonly directory: Option.Option<string>
   readonly policy: "before" | "after"
   readonly instruction: Option.Option<string>
-  readonly agent: Option.Option<AgentName>
+  readonly agent: Option.Option<string>
   readonly preset: string
   readonly set: ReadonlyArray<string>
 }
@@ -44,26 +44,30 @@ export const evalArm = Effect.fn("EvalArm.evalArm")(function* (wanted: Wanted) {
   return {
     ...found,
     instruction: Option.match(wanted.instruction, { onNone: () => found.instruction, onSome: given }),
-    config: yield* Option.match(wanted.agent, {
-      onNone: () => Effect.succeed(found.config),
-      onSome: (agent) => orUsage(resolve(found.config, [{ rollout: { agent } }]))
-    })
+    config: yield* orUsage(resolve(found.config, yield* withAgent(wanted)))
   } satisfies EvalArm
 })
+
+export interface Asked {
+  readonly questions: ReadonlyArray<Question.Question>
+  readonly passages: ReadonlyArray<Question.Passage>
+  readonly seed: number
+  readonly reporter: Reporter
+}
 
 /** The answers of a side to questions over passages; question k draws from the same stream on every side. */
 export const answer = Effect.fn("EvalArm.answer")(function* (
   { checkpoint, config, instruction, runDir }: EvalArm,
-  asked: {
-    readonly questions: ReadonlyArray<Question.Question>
-    readonly passages: ReadonlyArray<Question.Passage>
-    readonly seed: number
-    readonly reporter: Reporter
-  }
+  asked: Asked
 ) {
   yield* Effect.annotateCurrentSpan({ directory: runDir ?? "", questions: asked.questions.length, seed: asked.seed })
   const fs = yield* FileSystem.FileSystem
-  const checkpoints = runDir === null ? yield* fs.makeTempDirectoryScoped() : filesOf(runDir).checkpoints
+  const isOutside = config.rollout.agent.name === "outside"
+  // The log of an agent outside is in the directory, so it stays.
+  const temporary = isOutside ? fs.makeTempDirectory({ prefix: "inspo-eval-" }) : fs.makeTempDirectoryScoped()
+  const directory = runDir ?? (yield* temporary)
+  const { checkpoints } = filesOf(directory)
+  if (isOutside) yield* asked.reporter.lines([`What the agent prints is in ${directory}/agent.log.`])
   return yield* Effect.gen(function* () {
     const engine = yield* Engine
     const rollout = yield* Rollout
@@ -88,9 +92,7 @@ export const answer = Effect.fn("EvalArm.answer")(function* (
       }
     )
     yield* asked.reporter.block([])
-    return Arr.zipWith(asked.questions, trajectories, (question, trajectory) =>
-      outcome(question, Trajectory.summary(trajectory))
-    )
+    return Arr.zipWith(asked.questions, trajectories, (question, trajectory) => outcome(question, trajectory))
   }).pipe(
     Effect.catchTag("BudgetReached", ({ cap, limit, spent }) =>
       Effect.fail(

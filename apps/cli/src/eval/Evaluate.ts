@@ -1,11 +1,12 @@
-import type { AgentName } from "@inspo/rollout"
+import type { Bootstrap } from "@inspo/statistics"
 import { Effect, Option } from "effect"
-import { type CommandFailure, commandFailure, usageError } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
+import { permissionsOf } from "../runDirectory/Permissions.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { compare } from "./Comparison.ts"
+import { answer, type Asked, type EvalArm, evalArm, type Wanted } from "./EvalArm.ts"
 import { type Answerer, encode, type Report, text } from "./Report.ts"
-import { type Results, results } from "./Results.ts"
-import { answer, type EvalArm, evalArm, type Wanted } from "./EvalArm.ts"
+import { results } from "./Results.ts"
 
 export interface EvaluateInput extends Wanted {
   readonly split: "test" | "validation" | "train" | "all"
@@ -15,7 +16,8 @@ export interface EvaluateInput extends Wanted {
   readonly against: Option.Option<string>
   readonly againstPolicy: Option.Option<"before" | "after">
   readonly againstInstruction: Option.Option<string>
-  readonly againstAgent: Option.Option<AgentName>
+  readonly againstAgent: Option.Option<string>
+  readonly plan: boolean
 }
 
 /** Evaluates an agent on questions and, if one is given, a second agent on the same questions; no run is changed. */
@@ -23,29 +25,26 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
   yield* check(input)
   const left = yield* evalArm(input)
   const right = Option.match(opponent(input), { onNone: () => null, onSome: evalArm })
-  const other = right === null ? null : yield* right
+  const found = right === null ? null : yield* right
+  const other = found === null ? null : onDataOf(left, found)
   const questions = yield* chosen(left, input)
   const seed = Option.getOrElse(input.seed, () => left.config.randomSeed)
+  if (input.plan) return yield* plan(other === null ? [left] : [left, other], questions.length)
   const reporter = yield* Reporter.make()
 
   const options = { resamples: input.resamples, seed }
   const asked = { questions, passages: left.loaded.passages, seed, reporter }
-  const outcomes = yield* answer(left, asked)
-  const found = yield* informative(results(outcomes, options), left)
-  const others = other === null ? null : yield* answer(onDataOf(left, other), asked)
+  const first = yield* answered(left, asked, options)
+  const second = other === null ? null : yield* answered(other, asked, options)
   const report: Report = {
     ...answerer(left),
     randomSeed: seed,
     resamples: input.resamples,
-    ...found,
+    ...first.found,
     against:
-      other === null || others === null
+      other === null || second === null
         ? null
-        : {
-            ...answerer(other),
-            ...(yield* informative(results(others, options), other)),
-            comparison: compare(outcomes, others, options)
-          }
+        : { ...answerer(other), ...second.found, comparison: compare(first.outcomes, second.outcomes, options) }
   }
   return yield* Reporter.print(encode(report), (columns) => text(report, columns))
 })
@@ -101,16 +100,33 @@ const chosen = Effect.fnUntraced(function* ({ loaded }: EvalArm, { questions, sp
   )
 })
 
+/** Shows who would answer, and what that would start and connect to. */
+const plan = (sides: ReadonlyArray<EvalArm>, questions: number) => {
+  const planned = sides.map((side) => ({
+    ...answerer(side),
+    would: permissionsOf(side.config, "eval").map(({ says }) => says)
+  }))
+  return Reporter.print({ questions, sides: planned }, () => [
+    `${questions} questions for each side`,
+    ...planned.flatMap(({ agent, instruction, policy, runDir, would }) => [
+      "",
+      `${runDir ?? "the shipped policy"}, ${policy} training, agent ${agent}: ${instruction}`,
+      ...would.map((one) => `  would ${one}`)
+    ])
+  ])
+}
+
 /** Fails when every trajectory failed. */
-const informative = (found: Results, { runDir }: EvalArm): Effect.Effect<Results, CommandFailure> =>
-  found.n > 0
-    ? Effect.succeed(found)
-    : Effect.fail(
-        commandFailure(
-          `All ${found.failed} trajectories of ${runDir ?? "the shipped policy"} failed: a tool or the reward returned ` +
-            "no answer. Check retrieval and reward in the config."
-        )
-      )
+const answered = Effect.fnUntraced(function* (side: EvalArm, asked: Asked, options: Bootstrap.Options) {
+  const outcomes = yield* answer(side, asked)
+  const found = results(outcomes, options)
+  if (found.n === 0)
+    return yield* commandFailure(
+      `All ${found.failed} trajectories of ${side.runDir ?? "the shipped policy"} failed, the first one because ` +
+        `${outcomes[0]?.failure ?? "a tool or the reward returned no answer"}. Check retrieval, reward and agent.`
+    )
+  return { outcomes, found }
+})
 
 const answerer = ({ config, instruction, policy, runDir, step }: EvalArm): Answerer => ({
   runDir,

@@ -12,11 +12,13 @@ export interface Outcome {
   readonly turns: number
   readonly responseTokens: number
   readonly finishReason: Trajectory.FinishReason
+  /** Why it has no answer, if it failed. */
+  readonly failure?: string
 }
 
 export const outcome = (
   { dataSource, goldenAnswers, id }: Question.Question,
-  { answer, finishReason, responseTokens, reward, toolCalls, turns }: Trajectory.TrajectorySummary
+  { answer, failure, finishReason, responseTokens, reward, toolCalls, turns }: Trajectory.Trajectory
 ): Outcome => ({
   questionId: id,
   source: dataSource,
@@ -26,7 +28,8 @@ export const outcome = (
   toolCalls,
   turns,
   responseTokens,
-  finishReason
+  finishReason,
+  ...(failure === undefined ? {} : { failure })
 })
 
 /** Outcomes by source, the sources in alphabetical order. */

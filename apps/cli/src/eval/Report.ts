@@ -72,6 +72,7 @@ const answered = (one: Answerer & Results, columns: number): ReadonlyArray<strin
         .filter((reason) => one.finishReasons[reason] > 0)
         .map((reason) => `${reason} ${one.finishReasons[reason]}`)
         .join(", ") +
+      (one.reward === one.em ? "" : `; mean reward ${Text.decimal(one.reward)}`) +
       (one.failed === 0 ? "." : ". Failed ones are left out of all means."),
     columns
   )

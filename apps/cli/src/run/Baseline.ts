@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { Effect, Schema, Struct, FileSystem } from "effect"
 import { commandFailure } from "../Failure.ts"
+import { folder } from "../Program.ts"
 import { Baseline, score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { appendFile, jsonLines, readJsonLines } from "../runDirectory/Write.ts"
@@ -102,7 +103,7 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
   return found
 })
 
-const shipped = fileURLToPath(new URL("../../baselines.jsonl", import.meta.url))
+const shipped = fileURLToPath(new URL("baselines.jsonl", folder))
 
 const Result = Schema.Struct({ key: Schema.String, baseline: Baseline })
 

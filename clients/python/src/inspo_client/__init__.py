@@ -1,9 +1,13 @@
-"""Client of inspo: its instruction server, and searches for a better prompt. It needs only the standard library."""
+"""inspo from Python: searches, comparisons, and the instruction server. It needs only the standard library."""
 
 from ._aio import AsyncInspo, AsyncLease
+from ._asking import Ask, SearchFailed
+from ._command import CommandMissing
+from ._compare import Comparison, compare, compare_async
 from ._inspo import Counts, Incumbent, Inspo, NoInstruction, Problem
 from ._lease import Lease, LeaseRequest, Message, Question, Reward
-from ._search import Ask, Result, Search, SearchFailed, evolve, evolve_async
+from ._populations import Populations, Refused
+from ._search import Result, Search, evolve, evolve_async
 from ._wire import CohortState, Rewound, Wording
 
 __all__ = [
@@ -11,6 +15,8 @@ __all__ = [
     "AsyncInspo",
     "AsyncLease",
     "CohortState",
+    "CommandMissing",
+    "Comparison",
     "Counts",
     "Incumbent",
     "Inspo",
@@ -18,14 +24,18 @@ __all__ = [
     "LeaseRequest",
     "Message",
     "NoInstruction",
+    "Populations",
     "Problem",
     "Question",
+    "Refused",
     "Result",
     "Reward",
     "Rewound",
     "Search",
     "SearchFailed",
     "Wording",
+    "compare",
+    "compare_async",
     "evolve",
     "evolve_async",
 ]

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from . import _wire
 from ._lease import Lease, LeaseRequest, Question, Reward, given, to_wire
 from ._outbox import CloseItem, Item, Outbox, RewardItem, RewindItem
+from ._populations import Populations
 from ._transport import Failure, Read, Request, Result, Transport, in_thread
 from ._wire import CohortState, Instruction, LeaseAnswer, LeasesAnswer, Rewound, Wording
 
@@ -119,6 +120,8 @@ class Inspo:
         self._servers = (urls, headers, tls)
         self._limits = (max_queued, max_queued_characters, retry_delay)
         self._start()
+        #: for those who have the administrator's key
+        self.populations = Populations(lambda: self._transport, _path, _TIMEOUT)
         _clients.add(self)
 
     def _start(self) -> None:
