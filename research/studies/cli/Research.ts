@@ -1,3 +1,4 @@
+import { blindGate } from "../src/blind/BlindGate.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import * as CompareErrors from "../src/CompareErrors.ts"
 import * as EvolveBench from "../src/Evolve.ts"
@@ -95,7 +96,9 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
         testQuestions: Option.getOrElse(input.testQuestions, () => 0)
       })
     case "answers":
-      return yield* gate(host, { ...input, seed, tasks: input.arms })
+      return yield* study.name === "gate"
+        ? gate(host, { ...input, seed, tasks: input.arms })
+        : blindGate(host, { ...input, seed, tasks: input.arms })
     case "simulation":
       return yield* benches[study.name].bench(host, {
         simulations: Option.getOrElse(input.simulations, () => study.simulations),

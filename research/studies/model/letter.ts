@@ -1,9 +1,10 @@
 /**
- * The study of research/docs/real-model.md: every arm of a seed is a run of `research trained-letter` with a server that trains
+ * The studies of a real model: every arm of a seed is a run of `research STUDY` with a server that trains
  * SmolLM2 with PyTorch. `--servers` servers have `--runs` runs each at a time. The same command continues it after a stop.
  *
  *     bash research/studies/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node research/studies/model/letter.ts --seeds 1-10
+ *     npx pnpm@12 exec node research/studies/model/letter.ts --study blind-r2 --seeds 21-30
  *
  * With `--device cuda --servers 5 --runs 12` one GPU has all arms of ten seeds at once. Writes the runs of seed N in `OUT/seed-N`,
  * its results in `RESULTS/seed-N.json`, and those of all seeds in `OUT/trained-letter.md` and `OUT/reward.svg`. An arm that has a
@@ -11,16 +12,20 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Array as Arr, Console, Effect, FileSystem, Path, Pool, Semaphore } from "effect"
+import type { Study } from "../src/Study.ts"
+import { Array as Arr, Console, Effect, FileSystem, Option, Path, Pool, Semaphore } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Torch from "../../../test/compatibility/support/Torch.ts"
 import { letter } from "../src/gate/Tasks.ts"
 import { markdown, rewardFigure, type SeedResult, studyResult, type StudyResult } from "../src/Result.ts"
 import { parseSeeds } from "../src/Seeds.ts"
-import { trainedLetter } from "../src/studies/Letter.ts"
+import { studies } from "../src/Studies.ts"
 import { ended, inspo, outputOf, research, setFlags, writeWeights } from "./Programs.ts"
 
 const [plain] = letter.instructions
+
+/** The studies that train a real model. */
+const trained = studies.filter(({ takesOff }) => takesOff === true)
 
 /** The settings of the study that its arms do not set. */
 const settings = [
@@ -36,6 +41,7 @@ const settings = [
 ]
 
 interface Options {
+  readonly study: Study
   readonly out: string
   readonly results: string
   readonly device: string
@@ -85,21 +91,22 @@ const run = Effect.fn("Letter.run")(function* (
   const out = `${options.out}/seed-${seed}/${arm}`
   const engine = setFlags([`engine.url=${url}`, `engine.tokenizer=${weights}`])
   const flags = { "--arms": arm, "--seeds": `${seed}`, "--out": out }
-  const study = ["trained-letter", "--quiet", ...Object.entries(flags).flat()]
-  yield* ended(research([...study, ...engine, ...setFlags([...settings, ...options.set])], "ignore")).pipe(
+  const { study } = options
+  const asking = [study.name, "--quiet", ...Object.entries(flags).flat()]
+  yield* ended(research([...asking, ...engine, ...setFlags([...settings, ...options.set])], "ignore")).pipe(
     Effect.tapError(() => Console.error(`${arm} of seed ${seed} failed`))
   )
-  const result: StudyResult = JSON.parse(yield* fs.readFileString(`${out}/trained-letter.json`))
-  const stages = trainedLetter.arms.find(({ name }) => name === arm)?.stages.length ?? 1
+  const result: StudyResult = JSON.parse(yield* fs.readFileString(`${out}/${study.name}.json`))
+  const stages = study.arms.find(({ name }) => name === arm)?.stages.length ?? 1
   const last = `${out}/${arm}/seed-${seed}${stages === 1 ? "" : `-stage-${stages - 1}`}`
   const asked = ["eval", last, "--split", "test", "--instruction", plain, "--json", ...engine]
-  const measured = withoutPlain.has(arm) ? yield* outputOf(inspo(asked, "pipe")) : null
+  const measured = withoutPlain.some((end) => arm.endsWith(end)) ? yield* outputOf(inspo(asked, "pipe")) : null
   yield* writing.withPermit(addResult(seed, measured === null ? result : underPlain(result, measured), options))
   yield* Console.log(`${arm} of seed ${seed} is finished`)
 })
 
 /** The arms that do not evaluate the plain instruction, since they begin with another one. */
-const withoutPlain = new Set(["letter-hand-written", "letter-instruction-first"])
+const withoutPlain = ["-hand-written", "-instruction-first"]
 
 /** A result whose score under the first instruction is that under the plain one, as `inspo eval` measured it. */
 const underPlain = (result: StudyResult, measured: string): StudyResult => {
@@ -115,8 +122,8 @@ const addResult = Effect.fnUntraced(function* (seed: number, result: StudyResult
   const fs = yield* FileSystem.FileSystem
   const before = yield* resultOf(seed, options)
   const known = [...(before?.arms ?? []), ...result.arms]
-  const arms = trainedLetter.arms.flatMap(({ name }) => known.filter(({ arm }) => arm === name))
-  const command = `node research/studies/model/letter.ts --seeds ${seed} --arms ${arms.map(({ arm }) => arm).join(",")}`
+  const arms = options.study.arms.flatMap(({ name }) => known.filter(({ arm }) => arm === name))
+  const command = `node research/studies/model/letter.ts --study ${options.study.name} --seeds ${seed} --arms ${arms.map(({ arm }) => arm).join(",")}`
   const seconds = (before?.seconds ?? 0) + result.seconds
   const all: StudyResult = { ...result, command, arms, seconds }
   yield* fs.writeFileString(`${options.results}/seed-${seed}.json`, `${JSON.stringify(all)}\n`)
@@ -124,46 +131,58 @@ const addResult = Effect.fnUntraced(function* (seed: number, result: StudyResult
 /** Writes the result of all seeds from those of each. */
 const collect = Effect.fn("Letter.collect")(function* (seeds: Arr.NonEmptyReadonlyArray<number>, options: Options) {
   const fs = yield* FileSystem.FileSystem
-  const { out } = options
+  const { out, study } = options
   const parts = (yield* Effect.forEach(seeds, (seed) => resultOf(seed, options))).filter((part) => part !== null)
   if (!Arr.isReadonlyArrayNonEmpty(parts)) return
   const [first] = parts
   const result = studyResult(
-    trainedLetter,
+    study,
     { ...first, seconds: parts.reduce((total, { seconds }) => total + seconds, 0) },
-    trainedLetter.arms.map((arm) => ({
+    study.arms.map((arm) => ({
       arm,
       seeds: parts.flatMap(({ arms }) => arms.find((one) => one.arm === arm.name)?.seeds ?? [])
     }))
   )
-  yield* fs.writeFileString(`${out}/trained-letter.json`, `${JSON.stringify(result, null, 2)}\n`)
-  yield* fs.writeFileString(`${out}/trained-letter.md`, markdown(trainedLetter, result))
+  yield* fs.writeFileString(`${out}/${study.name}.json`, `${JSON.stringify(result, null, 2)}\n`)
+  yield* fs.writeFileString(`${out}/${study.name}.md`, markdown(study, result))
   yield* fs.writeFileString(`${out}/reward.svg`, rewardFigure(result))
-  yield* Console.log(`Results: ${out}/trained-letter.md`)
+  yield* Console.log(`Results: ${out}/${study.name}.md`)
 })
 
 Command.make(
   "letter",
   {
     seeds: Flag.String("seeds").pipe(Flag.withDefault("1-10")),
-    arms: Flag.String("arms").pipe(Flag.withDefault(trainedLetter.main.join(","))),
+    study: Flag.Literals(
+      "study",
+      trained.map(({ name }) => name)
+    ).pipe(Flag.withDefault("trained-letter")),
+    arms: Flag.optional(Flag.String("arms")),
     set: Flag.String("set").pipe(Flag.atLeast(0), Flag.withDescription("A setting, such as train.learningRate=1e-4")),
     servers: Flag.Int("servers").pipe(Flag.withDefault(1)),
     runs: Flag.Int("runs").pipe(Flag.withDefault(1), Flag.withDescription("Runs of a server at a time")),
     device: Flag.String("device").pipe(Flag.withDefault("cpu")),
     dtype: Flag.Literals("dtype", ["bfloat16", "float32"]).pipe(Flag.withDefault("bfloat16")),
     model: Flag.String("model").pipe(Flag.withDefault(".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf")),
-    out: Flag.String("out").pipe(Flag.withDefault("runs/letter")),
-    results: Flag.String("results").pipe(Flag.withDefault("research/studies/model/letter"))
+    out: Flag.optional(Flag.String("out")),
+    results: Flag.optional(Flag.String("results"))
   },
-  Effect.fnUntraced(function* ({ model, out: given, seeds: text, servers, ...flags }) {
+  Effect.fnUntraced(function* ({ arms, model, out: given, results, seeds: text, servers, study: name, ...flags }) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const seeds = yield* Effect.fromResult(parseSeeds("--seeds", text))
     if (!Arr.isReadonlyArrayNonEmpty(seeds)) return yield* Effect.fail("--seeds is empty, expected at least one seed.")
-    const out = path.resolve(given)
-    for (const directory of [out, flags.results]) yield* fs.makeDirectory(directory, { recursive: true })
-    const options: Options = { ...flags, out }
+    const study = yield* Effect.fromNullishOr(trained.find((one) => one.name === name))
+    const short = name.replace("trained-", "")
+    const options: Options = {
+      ...flags,
+      study,
+      arms: Option.getOrElse(arms, () => study.main.join(",")),
+      out: path.resolve(Option.getOrElse(given, () => `runs/${short}`)),
+      results: Option.getOrElse(results, () => `research/studies/model/${short}`)
+    }
+    const { out } = options
+    for (const directory of [out, options.results]) yield* fs.makeDirectory(directory, { recursive: true })
     const unfinished = (yield* Effect.forEach(seeds, (seed) =>
       Effect.map(resultOf(seed, options), (result) => missingIn(result, options).map((arm) => ({ arm, seed })))
     )).flat()

@@ -19,7 +19,7 @@ export interface SimulationEntry {
 
 /** A study of the answers of a policy, without a run. */
 export interface GateEntry {
-  readonly name: "gate"
+  readonly name: "blind-gate" | "gate"
   readonly asks: string
   readonly by: "answers"
 }
@@ -59,6 +59,10 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
     runs(`frozen-${task}`, `does evolution help a frozen policy? The gate's ${task}`, "1-3")
   ),
   runs("trained-letter", "can instructions start a training of rare rewards?"),
+  ...Array.from({ length: 12 }, (_, index) =>
+    runs(`blind-r${index + 1}`, "the same with a reward that nobody chose for it", "21-30")
+  ),
+  { name: "blind-gate", by: "answers", asks: "which of these rewards can be reached by advice alone?" },
   { name: "pruning", by: "simulation", simulations: 2000, asks: "how often does each rule of choosing lose the best?" },
   {
     name: "evolve",

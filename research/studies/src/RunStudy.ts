@@ -266,7 +266,7 @@ const assertTests = ({ name, tests }: Study, { checkpoint, evaluation }: RunConf
 }
 
 /** The hardware of the runs. */
-const hardware = (): string => {
+export const hardware = (): string => {
   const cores = cpus()
   return `${cores.length} cores (${cores[0]?.model ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}`
 }

@@ -1,4 +1,5 @@
 import { ablations } from "./studies/Ablation.ts"
+import { blindStudies } from "./studies/Blind.ts"
 import { arena, arenaTuning } from "./studies/Arena.ts"
 import { curves } from "./studies/Curves.ts"
 import { frozenStudies } from "./studies/Frozen.ts"
@@ -27,5 +28,6 @@ export const studies: ReadonlyArray<Study> = [
   arena,
   ...methodStudies,
   ...frozenStudies,
-  trainedLetter
+  trainedLetter,
+  ...blindStudies
 ]

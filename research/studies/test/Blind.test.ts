@@ -1,4 +1,7 @@
+import { ClauseBank } from "@inspo/reflection"
+import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
+import { bank, questionsOf, tasks } from "../src/blind/BlindTasks.ts"
 import { rewards } from "../src/blind/Rewards.ts"
 
 const asked = { name: "Anna", number: 34, question: "Anna gave you 34 apples." }
@@ -54,5 +57,21 @@ describe("the rewards of the blind study", () => {
       rewards.map(({ name }) => name),
       Array.from({ length: 12 }, (_, index) => `r${index + 1}`)
     )
+  })
+})
+
+describe("the tasks of the blind study", () => {
+  it("have the bank, whose pieces can be distinguished", () => {
+    assert.lengthOf(bank, 80)
+    for (const { sentences } of tasks)
+      assert.doesNotThrow(() => Schema.decodeSync(ClauseBank.Clauses)(ClauseBank.ofSentences(sentences)))
+  })
+
+  it("ask what a reward knows: the person, the number and the question", () => {
+    for (const { goldenAnswers, question } of questionsOf(20, 1)) {
+      const [name, number = "", whole] = goldenAnswers
+      assert.isTrue(question.startsWith(`${name} gave you ${number} `))
+      assert.strictEqual(whole, question)
+    }
   })
 })

@@ -22,24 +22,6 @@ export const rivals = {
   /** Ours with the candidates of gepa, and one score of each output; it is not tuned. */
   "inspo-equal": { grid: [{ candidates: 3 }], chosen: { candidates: 3 } },
   gepa: { grid: reflective, chosen: { validation: 10, minibatch: 8 } },
-  "dspy-gepa": { grid: reflective, chosen: { validation: 10, minibatch: 8 } },
-  "dspy-miprov2": {
-    grid: [
-      { validation: 60, candidates: 6, trials: 4 },
-      { validation: 30, candidates: 6, trials: 8 },
-      { validation: 20, candidates: 6, trials: 12 }
-    ],
-    chosen: { validation: 60, candidates: 6, trials: 4 }
-  },
-  /** `breadth` prompts in each of `depth` rounds, each on `cases`. */
-  "dspy-copro": {
-    grid: [
-      { breadth: 10, depth: 3, cases: 10 },
-      { breadth: 5, depth: 3, cases: 20 },
-      { breadth: 5, depth: 2, cases: 30 }
-    ],
-    chosen: { breadth: 10, depth: 3, cases: 10 }
-  },
   ax: {
     grid: [10, 20, 30, 60].map((validation) => ({ validation })),
     chosen: { validation: 20 }

@@ -2,11 +2,10 @@ import { fileURLToPath } from "node:url"
 import type { RunConfig } from "@inspo/config"
 import { Question, RandomStream } from "@inspo/domain"
 import type { QuestionData } from "../Host.ts"
-import type { Measure } from "./Measures.ts"
 
 /** A task that a small model can do, and instructions for it. */
 export interface Task {
-  readonly name: "passages" | "format" | "arithmetic" | "letter"
+  readonly name: string
   readonly asks: string
   /** Hand-written; the first is plain, each other one adds advice. */
   readonly instructions: readonly [string, string, ...ReadonlyArray<string>]
@@ -14,8 +13,8 @@ export interface Task {
   readonly isRare?: true
   /** Sentences for evolved instructions of the task: useful, useless and harmful ones. */
   readonly sentences: ReadonlyArray<string>
-  /** The measure of an answer. */
-  readonly measure: Measure
+  /** The name of the measure of an answer, see `score.ts`. */
+  readonly measure: string
   /** The most tokens of an answer. */
   readonly tokens: number
   /** At most `count` questions of `seed`; `data` are those that the settings name. */
@@ -37,7 +36,7 @@ export const configure = ({ measure, tokens }: Task, config: RunConfig): RunConf
 })
 
 /** The command that rewards answers. */
-export const scoring = (measure: Measure): readonly [string, ...ReadonlyArray<string>] => [
+export const scoring = (measure: string): readonly [string, ...ReadonlyArray<string>] => [
   process.execPath,
   program,
   measure

@@ -79,7 +79,11 @@ const espl: Arm = {
 
 const fst: Arm = single("arena-fst", "FST (2605.12484): bursts of evolution, CISPO, KL", (config) => ({
   ...config,
-  schedule: { ...config.schedule, evolveEvery: 9, evolveUntil: config.schedule.steps - config.selection.window },
+  schedule: {
+    ...config.schedule,
+    evolveEvery: 9,
+    evolveUntil: Math.max(1, config.schedule.steps - config.selection.window)
+  },
   selection: { ...config.selection, rounds: 3 },
   train: {
     ...config.train,

@@ -2,24 +2,26 @@ import { Ablations } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf, staticConfig, withAlgorithm } from "@inspo/config"
 import { ClauseBank } from "@inspo/reflection"
 import { type Arm, single } from "../Arm.ts"
-import { configure, letter } from "../gate/Tasks.ts"
+import { configure, letter, type Task } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
 import { instructionFirstStages, plainSelectionParts } from "./StaticVsEvolved.ts"
 
-const [plain, best, ...singles] = letter.instructions
+const [, best, ...singles] = letter.instructions
 
-/** The settings of the task; instructions evolve from the plain one with the clauses of its bank. */
-const onLetter = (config: RunConfig): RunConfig => {
-  const configured = configure(letter, config)
+/** The settings of a task; instructions evolve from the plain one with the clauses of its bank. */
+export const onTask = (task: Task, config: RunConfig): RunConfig => {
+  const configured = configure(task, config)
   const algorithm = algorithmOf(configured)
   return withAlgorithm(configured, {
     ...algorithm,
     rollout: { ...algorithm.rollout, maxPromptTokens: 256 },
-    seedInstruction: plain,
+    seedInstruction: task.instructions[0],
     variants: [],
-    control: { ...config.control, clauses: ClauseBank.ofSentences(letter.sentences) }
+    control: { ...config.control, clauses: ClauseBank.ofSentences(task.sentences) }
   })
 }
+
+const onLetter = (config: RunConfig): RunConfig => onTask(letter, config)
 
 /** The learning rate at which each arm did best on the seeds of tuning; that of the settings for an arm without one. */
 const rates: Readonly<Record<string, number>> = {
@@ -45,7 +47,11 @@ const atItsRate = ({ name, stages, ...arm }: Arm): Arm => ({
 export const rolloutsOf = ({ rollout, schedule, train }: RunConfig): number =>
   schedule.steps * train.batchSize * rollout.groupSize
 
-const fixed = (config: RunConfig): RunConfig => staticConfig(onLetter(config), rolloutsOf(config))
+/** The plain instruction of a task alone. */
+export const fixedOn = (task: Task, config: RunConfig): RunConfig =>
+  staticConfig(onTask(task, config), rolloutsOf(config))
+
+const fixed = (config: RunConfig): RunConfig => fixedOn(letter, config)
 
 /** Every instruction of the bank, with equal shares to the end. */
 const unselected = (config: RunConfig): RunConfig => {
