@@ -50,8 +50,6 @@ const samplerShares = inFile("packages/sampler/src/Shares.ts")
 const stream = inFile("packages/sampler/src/QuestionStream.ts")
 const halving = inFile("packages/successive-halving/src/Halving.ts")
 const replacement = inFile("packages/successive-halving/src/Replacement.ts")
-const world = inFile("research/studies/src/simulation/World.ts")
-const simulation = inFile("research/studies/src/simulation/Loop.ts")
 const dollarBudget = inFile("packages/ledger/src/DollarBudget.ts")
 const scorers = inFile("packages/evolve/src/Scorers.ts")
 const candidateLint = inFile("packages/reflection/src/CandidateLint.ts")
@@ -398,17 +396,6 @@ export const mutations: ReadonlyArray<Mutation> = [
     "newcomers replace parents"
   ),
   halving("protectedIds.has(id))\n          .toReversed()", "protectedIds.has(id))", "best of the pruned first"),
-
-  world("stream.next() < chance ? 1 : 0", "stream.next() < chance ? 0 : 1", "failures and successes are swapped"),
-  world('["rewards", step]', '["rewards"]', "every step has the same rollouts"),
-  simulation("Math.max(...values)", "Math.min(...values)", "takes the worst instead of the best"),
-  simulation("step % rule.pruneEvery === 0", "step % rule.pruneEvery === 1", "prunes at the wrong steps"),
-  simulation(
-    "removed: !ids.includes(best)",
-    "removed: ids.includes(best)",
-    "counts the best as removed when it is kept"
-  ),
-  simulation("population.members.length === 1", "population.members.length === 2", "stops with two members left"),
 
   buffer("experience.step > now - steps", "experience.step >= now - steps", "keeps one step too many"),
   buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(cap + 1)", "keeps one experience too many"),

@@ -41,9 +41,9 @@ export const research = Command.make(
     ),
     simulations: flags.optionalInteger(
       "simulations",
-      "pruning: simulations per rule of the main comparison, 2000 by default; evolve: runs per agent, 50 by default"
+      "compare-errors: simulations, 1000 by default; evolve: runs per agent, 50 by default"
     ),
-    seed: flags.seed.pipe(Flag.withDescription("gate, pruning, evolve: the first seed; 1 by default")),
+    seed: flags.seed.pipe(Flag.withDescription("gates, compare-errors, evolve: the first seed; 1 by default")),
     out: flags.out.pipe(Flag.withDescription("Directory for everything that is written; studies may share one")),
     json: flags.json,
     quiet: flags.quiet
@@ -60,7 +60,7 @@ export const research = Command.make(
     examples: {
       "research static-vs-evolved --seeds 1-3": "All arms on three seeds",
       "research ablation --scale smoke --seeds 1": "Does every arm run?",
-      "research pruning --json": "A simulation, as one JSON document"
+      "research compare-errors --json": "A simulation, as one JSON document"
     }
   })
 )

@@ -4,7 +4,6 @@ import * as CompareErrors from "../src/CompareErrors.ts"
 import * as EvolveBench from "../src/Evolve.ts"
 import { gate } from "../src/gate/Gate.ts"
 import type { Asked, Host, Kept } from "../src/Host.ts"
-import * as PruningBench from "../src/Pruning.ts"
 import type { Scale } from "../src/Result.ts"
 import { runStudy } from "../src/RunStudy.ts"
 import type { RunConfig } from "@inspo/config"
@@ -108,7 +107,7 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
   }
 })
 
-const benches = { evolve: EvolveBench, pruning: PruningBench, "compare-errors": CompareErrors }
+const benches = { evolve: EvolveBench, "compare-errors": CompareErrors }
 
 /** How studies make their runs in this program. */
 const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {

@@ -11,7 +11,7 @@ export interface RunStudyEntry {
 
 /** A simulation with known true values, without an engine; by default of so many `simulations`. */
 export interface SimulationEntry {
-  readonly name: "pruning" | "evolve" | "compare-errors"
+  readonly name: "evolve" | "compare-errors"
   readonly asks: string
   readonly by: "simulation"
   readonly simulations: number
@@ -63,7 +63,6 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
     runs(`blind-r${index + 1}`, "the same with a reward that nobody chose for it", "21-30")
   ),
   { name: "blind-gate", by: "answers", asks: "which of these rewards can be reached by advice alone?" },
-  { name: "pruning", by: "simulation", simulations: 2000, asks: "how often does each rule of choosing lose the best?" },
   {
     name: "evolve",
     by: "simulation",

@@ -5,7 +5,7 @@
 import { Array as Arr } from "effect"
 import { mean } from "simple-statistics"
 import { RandomStream } from "@inspo/domain"
-import { draw, quantile } from "../simulation/Normal.ts"
+import { draw, quantile } from "../Normal.ts"
 
 export interface World {
   readonly name: string

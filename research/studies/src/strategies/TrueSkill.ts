@@ -4,7 +4,7 @@
  */
 import { Option } from "effect"
 import type { Population } from "@inspo/population"
-import { density, phi } from "../simulation/Normal.ts"
+import { density, phi } from "../Normal.ts"
 
 /** The skills by the windows of the members, which must contain all steps. */
 export const strategy: Omit<Population.Interface, "observe"> = {

@@ -36,10 +36,10 @@ describe("research", () => {
   it.effect.each([
     [
       "arms of a simulation",
-      { study: some("pruning"), arms: some("evolved") },
-      "--arms is not for pruning, which is a simulation: it takes --simulations, --seed."
+      { study: some("compare-errors"), arms: some("evolved") },
+      "--arms is not for compare-errors, which is a simulation: it takes --simulations, --seed."
     ],
-    ["settings of one", { study: some("pruning"), set: ["randomSeed=2"] }, "--set is not for pruning"],
+    ["settings of one", { study: some("compare-errors"), set: ["randomSeed=2"] }, "--set is not for compare-errors"],
     [
       "simulations of runs",
       { study: some("table1"), simulations: Option.some(9) },
@@ -66,7 +66,7 @@ describe("research", () => {
       { study: some("static-vs-evolved"), seeds: some("31-34"), furtherSeeds: some("1-3") },
       "Set --further-seeds 31-34"
     ],
-    ["no simulations", { study: some("pruning"), simulations: Option.some(0) }, "expected 1 or more"],
+    ["no simulations", { study: some("compare-errors"), simulations: Option.some(0) }, "expected 1 or more"],
     ["an unknown arm", { study: some("ablation"), arms: some("nix") }, "expected some of evolved, static"],
     [
       "test questions without their checkpoints",
