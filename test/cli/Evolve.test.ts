@@ -129,6 +129,36 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
     })
   )
 
+  it.live("finds a prompt for a model that replaces another one, and compares with that one alone", () =>
+    Effect.gen(function* () {
+      const exchange = wire(compatible)
+      const old = yield* LocalServer.make(({ method }) => [
+        { body: method === "GET" ? JSON.stringify({ data: [{ id: "old" }] }) : exchange.success("Yes") }
+      ])
+      const server = yield* model(exchange)
+      const args = [
+        "--from",
+        `${old.url}#old`,
+        "--margin",
+        "0.5",
+        "--out",
+        "migrated",
+        "--require",
+        "no-worse",
+        "--json"
+      ]
+      const finished = yield* run(flags(server.url, ...args))
+      assert.strictEqual(finished.code, 0, finished.stderr)
+      const { finalist, prompt: found, verdict } = JSON.parse(finished.stdout)
+      assert.deepStrictEqual([verdict, found, finalist], ["no-worse", `${prompt} ${good}`, found])
+      const posted = old.asked.filter(({ method }) => method === "POST")
+      assert.isAbove(posted.length, 5)
+      for (const { body } of posted) assert.notInclude(body, good)
+      const refused = yield* run(flags(server.url, ...args, "--aim", "shorter"))
+      assertToldInOneParagraph({ ...refused }, 2, "--from names the chat model that --model replaces")
+    })
+  )
+
   it.live("adds the sentences of a file, and asks no model for prompts", () =>
     Effect.gen(function* () {
       const server = yield* model(wire(compatible))

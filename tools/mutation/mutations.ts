@@ -223,8 +223,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   constraintFile("before + 2 * farthest", "before", "the mean of a skewed cost is called low"),
   search("value <= limit", "true", "a prompt is tested that saves nothing"),
   search("setup.aim === undefined &&", "", "a search for a shorter prompt ends where none can be better"),
+  search('aim?.what === "no-worse" ? replaced : original', "original", "a new model is compared with itself"),
   verdict("gain.lower > -aim.margin", "true", "a shorter prompt that is worse is returned"),
-  verdict("saved?.isMet === true && ", "", "a prompt is called cheaper that saves nothing"),
+  verdict(
+    '(saved?.isMet === true || aim.what === "no-worse") && ',
+    "",
+    "a prompt is called cheaper that saves nothing"
+  ),
   constraintFile("if (base === 0)", "if (base < 0)", "a prompt without a price is called cheaper"),
   constraintFile("isKnown && pairs", "pairs", "a number that no answer has is within its bound"),
   compareShell(

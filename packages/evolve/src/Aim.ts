@@ -23,7 +23,7 @@ export const saved = (
   pairs: ReadonlyArray<Evidence.Cluster>,
   [original, other]: readonly [Instruction.Instruction, Instruction.Instruction]
 ): Constraint.Found => {
-  const metric = { shorter: "length", cheaper: "usd" }[what]
+  const metric = what === "shorter" ? "length" : "usd"
   const constraint = { text: what, metric, quantile: null, bound: -saving, isRelative: true }
   return Constraint.judge(constraint, pairs, [lengthOf(original), lengthOf(other)], 0.05, true)
 }
@@ -34,7 +34,7 @@ export const longest = (aim: Aim | undefined, original: Instruction.Instruction)
 
 /** What each candidate must do besides. */
 export const demands = (aim: Aim | undefined, original: Instruction.Instruction): ReadonlyArray<string> =>
-  aim === undefined
+  aim === undefined || aim.what === "no-worse"
     ? []
     : aim.what === "shorter"
       ? [`have at most ${longest(aim, original)} characters, and keep what makes answers right`]

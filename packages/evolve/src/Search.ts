@@ -61,6 +61,12 @@ export type Due =
 /** The id of the prompt that was given. */
 export const original = Evolution.instructionId(0)
 
+/** What the finalist is compared with: the prompt that was given, or what is to be replaced. */
+export const controlOf = ({ aim }: Setup): Instruction.InstructionId => (aim?.what === "no-worse" ? replaced : original)
+
+/** Names what answers today, where a search looks for a prompt of what replaces it. */
+export const replaced = Instruction.InstructionId.make("replaced")
+
 export const begin = (setup: Setup): State => {
   const seed: Instruction.Instruction = {
     ...Instruction.ofContent(setup.prompt),
@@ -202,7 +208,7 @@ export const leaderOf = ({ evolution }: State): Instruction.InstructionId =>
 
 /** What is known of the finalist on the protected cases. */
 export const guardOf = ({ ended, guards, setup }: State): Protected.Standing =>
-  Protected.standing(guards, [original, ended?.finalist ?? original], setup.guarded, Protected.riskOfSearch)
+  Protected.standing(guards, [controlOf(setup), ended?.finalist ?? original], setup.guarded, Protected.riskOfSearch)
 
 /** The most calls of the agent that the round in progress may still make: those of a search leave the test its share. */
 export const mostCalls = ({ made, round, setup }: State): number =>
@@ -410,8 +416,12 @@ const isWithoutHeadroom = ({ answers, prompts, setup, sources }: State): boolean
   Evidence.areBelow(prompts, answers, sources, setup.minimalGain)
 
 const end = (state: State): EventOf<"SearchEnded"> => {
-  const leader = state.setup.aim === undefined ? leaderOf(state) : mostSaving(state, state.setup.aim)
-  return searchEnded(leader === original ? null : leader, searchCallsLeft(state) <= 0 ? "budget" : "no-more-proposals")
+  const { aim } = state.setup
+  const leader = aim === undefined || aim.what === "no-worse" ? leaderOf(state) : mostSaving(state, aim)
+  return searchEnded(
+    leader === controlOf(state.setup) ? null : leader,
+    searchCallsLeft(state) <= 0 ? "budget" : "no-more-proposals"
+  )
 }
 
 /** The best of the members that save enough by the cases of the search; the original without one. */
@@ -431,11 +441,12 @@ const searchEnded = (
 ): EventOf<"SearchEnded"> => ({ _tag: "SearchEnded", finalist, because })
 
 /**
- * All held-out cases under the original and the finalist, as often as the rest of the budget allows. They take turns in being the first, so
+ * All held-out cases under the control and the finalist, as often as the rest of the budget allows. They take turns in being the first, so
  * that an agent which changes meanwhile changes for both.
  */
 const testRound = (state: State, finalist: Instruction.InstructionId): EventOf<"RoundPlanned"> => {
   const { calls, test } = state.setup
+  const control = controlOf(state.setup)
   // Where US dollars seem too few for a pair, the calls themselves show whether they are.
   const pairs = Math.min(Math.floor((calls - state.made) / 2), Math.max(1, Math.floor(callsLeft(state) / 2)))
   const samples = Math.max(1, Math.floor(pairs / test.length))
@@ -445,7 +456,7 @@ const testRound = (state: State, finalist: Instruction.InstructionId): EventOf<"
     "test",
     Array.from({ length: samples }, (_, sample) => sample).flatMap((sample) =>
       cases.flatMap((index, turn) =>
-        (turn % 2 === 0 ? [original, finalist] : [finalist, original]).map((prompt) => ({
+        (turn % 2 === 0 ? [control, finalist] : [finalist, control]).map((prompt) => ({
           prompt,
           case: index,
           sample

@@ -9,9 +9,9 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Gain = Schema.Struct({ mean: Schema.Finite, lower: Schema.Finite, upper: Schema.Finite })
 export interface Gain extends Schema.Schema.Type<typeof Gain> {}
 
-/** What is looked for besides a better score. */
+/** What is looked for besides a better score; `no-worse` is a prompt for an agent that replaces another one. */
 export const Aim = Schema.Struct({
-  what: Schema.Literals(["shorter", "cheaper"]),
+  what: Schema.Literals(["shorter", "cheaper", "no-worse"]),
   /** The loss in score that does not count. */
   margin: Schema.Finite,
   /** The least share of the length, or of the price of a call, that is saved. */
@@ -72,12 +72,13 @@ export const SearchView = Schema.Struct({
   /**
    * - `better`: the finalist is better than the original on held-out cases, at a risk of 5 %.
    * - `shorter`, `cheaper`: it is no worse by more than the margin, and saves enough; each at a risk of 5 %.
+   * - `no-worse`: it is no worse by more than the margin than what it replaces, at a risk of 5 %.
    * - `no-headroom`: none of the prompts that were tried is better by the gain that was asked for, at a risk of 5 % for all together.
    * - `undecided`: neither could be shown.
    *
    * Null until the search is done.
    */
-  verdict: Schema.NullOr(Schema.Literals(["better", "shorter", "cheaper", "no-headroom", "undecided"])),
+  verdict: Schema.NullOr(Schema.Literals(["better", "shorter", "cheaper", "no-worse", "no-headroom", "undecided"])),
   /** Why nothing more was asked; null while the search goes on. */
   because: Schema.NullOr(Schema.Literals(["no-headroom", "budget", "no-more-proposals"])),
   /** What is looked for; absent if that is a better prompt. */
@@ -140,17 +141,25 @@ export const titles: Readonly<Record<NonNullable<SearchView["verdict"]>, string>
   better: "A better prompt",
   shorter: "A shorter prompt that is no worse",
   cheaper: "A cheaper prompt that is no worse",
+  "no-worse": "A prompt that is no worse than what it replaces",
   "no-headroom": "No better prompt",
   undecided: "Undecided: the prompt stays as it is"
 }
 
 /** What is shown of the prompt in use, beside the one that was given. */
-export const shownOf = ({ aim, prompt, tried }: Pick<SearchView, "aim" | "prompt" | "tried">): string =>
-  prompt === tried[0].id
-    ? "the one that was given"
-    : aim === undefined
-      ? "better than the one that was given"
-      : `${aim.what} than the one that was given, and ${noWorse(aim)}`
+export const shownOf = ({
+  aim,
+  prompt,
+  tried,
+  verdict
+}: Pick<SearchView, "aim" | "prompt" | "tried" | "verdict">): string =>
+  aim !== undefined && verdict === "no-worse"
+    ? `${noWorse(aim)} than what it replaces`
+    : prompt === tried[0].id
+      ? "the one that was given"
+      : aim === undefined
+        ? "better than the one that was given"
+        : `${aim.what} than the one that was given, and ${noWorse(aim)}`
 
 const noWorse = ({ margin }: Aim): string => `no worse by more than ${points(margin)} points`
 
@@ -172,7 +181,7 @@ export const sentence = (
     const { cases, gain, original, saved } = test
     if (cases === 0) return "The budget allowed no call to test the prompt that leads."
     return (
-      `On ${cases} held-out cases the original scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
+      `On ${cases} held-out cases ${aim?.what === "no-worse" ? "what is replaced" : "the original"} scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
       `${interval(gain)} points at 90 %.` +
       (open.length === 0 ? "" : ` The budget did not show that it keeps ${open.length} protected cases.`) +
       (aim !== undefined && saved !== undefined
@@ -198,14 +207,18 @@ const savings = (aim: Aim, gain: Gain, saved: Gain & { readonly isShown: boolean
   const isNoWorse = gain.lower > -aim.margin
   const claims: ReadonlyArray<readonly [boolean, string]> = [
     [isNoWorse, `it is ${noWorse(aim)}`],
-    [saved.isShown, `its ${what} falls by at least ${percent(aim.saving)}`]
+    ...(aim.what === "no-worse"
+      ? []
+      : ([[saved.isShown, `its ${what} falls by at least ${percent(aim.saving)}`]] as const))
   ]
-  const said = (isShown: boolean) =>
-    claims.flatMap(([is, claim]) => (is === isShown ? [claim] : [])).join(", and that ")
+  const said = (isShown: boolean, words: string) => {
+    const own = claims.flatMap(([is, claim]) => (is === isShown ? [claim] : []))
+    return own.length === 0 ? [] : [`${words} that ${own.join(", and that ")}.`]
+  }
   return [
-    `Its ${what} changes by ${interval(saved)} %.`,
-    ...(isNoWorse || saved.isShown ? [`It is shown that ${said(true)}.`] : []),
-    ...(isNoWorse && saved.isShown ? [] : [`It is not shown that ${said(false)}.`])
+    ...(saved.lower === -1 && saved.upper === 1 ? [] : [`Its ${what} changes by ${interval(saved)} %.`]),
+    ...said(true, "It is shown"),
+    ...said(false, "It is not shown")
   ].join(" ")
 }
 

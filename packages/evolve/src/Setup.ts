@@ -77,9 +77,18 @@ export interface EvolveOptions<P extends Prompt, Case, Output> {
    * `better`, by default, or a prompt that is no worse by more than `margin`, and at least `saving` `shorter`, or `cheaper` per call: 0.05
    * and 0.1 by default. That is then the verdict.
    */
-  readonly aim?: "better" | SearchView.Aim["what"]
+  readonly aim?: "better" | "shorter" | "cheaper"
   readonly margin?: number
   readonly saving?: number
+  /**
+   * What answers today and is to be replaced, such as the prompt under a model that is retired; `agent` answers with what comes next.
+   * The final test compares with it: the verdict is `no-worse` where the new prompt, or the one that was given, loses no more than `margin`.
+   */
+  readonly control?: {
+    agent(input: Case, context: CallContext): Promise<Output> | Output
+    /** The most that a call and its score can cost in US dollars. */
+    atMost?(input: Case): number
+  }
   /**
    * A file that keeps every answer: with the same file, a search that was stopped goes on and pays for no answer twice. Calls that were in
    * flight when a process was killed count against the budget. One process at a time can use it.

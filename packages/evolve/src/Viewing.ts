@@ -156,7 +156,7 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
   const { lost, open } = Search.guardOf(state)
   const guarded = setup.guarded.length === 0 ? {} : { protected: { lost, open } }
   if (lost.length > 0) return { verdict: "undecided", prompt: Search.original, test: null, ...guarded }
-  const pairs = Evidence.clusters(tests, [Search.original, finalist], setup.test, (outcome, missing) =>
+  const pairs = Evidence.clusters(tests, [Search.controlOf(setup), finalist], setup.test, (outcome, missing) =>
     scoreOf(state, outcome, missing)
   )
   const originalOf = ({ before }: Evidence.Cluster) => average(before.map((outcome) => scoreOf(state, outcome, 0)))
@@ -164,7 +164,10 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
   const { gain, verdict } = Conclude.heldOut(pairs, { seed: setup.randomSeed, margin: aim?.margin ?? 0 })
   const saved = aim === undefined ? null : Aim.saved(aim, pairs, [state.prompts[0], Search.promptOf(state, finalist)])
   // As in a comparison, worse by less than the margin is no worse.
-  const isShown = aim === undefined ? verdict === "better" : saved?.isMet === true && gain.lower > -aim.margin
+  const isShown =
+    aim === undefined
+      ? verdict === "better"
+      : (saved?.isMet === true || aim.what === "no-worse") && gain.lower > -aim.margin
   const isReturned = isShown && open.length === 0
   return {
     verdict: isReturned ? (aim?.what ?? "better") : "undecided",

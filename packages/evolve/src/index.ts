@@ -1,4 +1,4 @@
-import { Instruction } from "@inspo/domain"
+import { Instruction, InvalidInput } from "@inspo/domain"
 import type { MakeCall } from "@inspo/reflection"
 import { Effect } from "effect"
 import * as Aim from "./Aim.ts"
@@ -61,7 +61,9 @@ interface AnyOptions extends Omit<EvolveOptions<Prompt, unknown, unknown>, "case
 
 const run = Effect.fn("evolve")(function* (options: AnyOptions) {
   const { distinct: cases, repeated } = yield* Shell.casesOf(options.cases)
-  const what = options.aim ?? "better"
+  const what = options.control === undefined ? (options.aim ?? "better") : "no-worse"
+  if (options.control !== undefined && options.aim !== undefined)
+    InvalidInput.refuse({ where: "evolve", field: "aim", value: options.aim, expected: "none beside a control" })
   const setup = Setup.make({
     prompt: Shell.contentOf("evolve", "prompt", options.prompt),
     cases: cases.length,
@@ -80,7 +82,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
   )
   const target = {
     ...targetOf(options, cases, (id) => Instruction.contentOf(Search.promptOf(log.state(), id))),
-    measures: what === "cheaper"
+    measures: what === "cheaper" || what === "no-worse"
   }
   const left = () => (setup.usd === null ? null : setup.usd - log.state().usd)
   const bill: Proposing.Bill = {
@@ -163,9 +165,15 @@ const targetOf = (
   cases: ReadonlyArray<unknown>,
   promptOf: (id: Instruction.InstructionId) => Prompt
 ): Calls.Target => ({
-  agent: ({ case: index, prompt }, context) => options.agent(promptOf(prompt), cases[index], context),
+  agent: ({ case: index, prompt }, context) =>
+    prompt === Search.replaced && options.control !== undefined
+      ? options.control.agent(cases[index], context)
+      : options.agent(promptOf(prompt), cases[index], context),
   score: (output, { case: index }, context) => options.score(output, cases[index], context),
-  atMost: ({ case: index, prompt }) => options.atMost?.(promptOf(prompt), cases[index]) ?? null
+  atMost: ({ case: index, prompt }) =>
+    (prompt === Search.replaced
+      ? options.control?.atMost?.(cases[index])
+      : options.atMost?.(promptOf(prompt), cases[index])) ?? null
 })
 
 /** A case as a proposer reads it, without the answer that it expects. */

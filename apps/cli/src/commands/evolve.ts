@@ -18,6 +18,11 @@ export const evolve = Command.make(
       "Chat model that answers the cases: openai:NAME, anthropic:NAME, google:NAME or URL#NAME; with --agent, the model that it " +
         "should ask"
     ),
+    from: flags.optionalText(
+      "from",
+      "MODEL",
+      "Chat model that answers today, and that --model is to replace: finds a prompt that is no worse than the given one under it"
+    ),
     proposer: flags.optionalText("proposer", "MODEL", "Chat model that writes prompts, and judges; --model by default"),
     proposerKind: flags.optionalChoice(
       "proposer-kind",
@@ -75,6 +80,8 @@ export const evolve = Command.make(
         "A local model, scored by itself",
       'inspo evolve prompt.txt cases.csv --agent "python agent.py" --proposer openai:gpt-4.1-mini':
         "An agent of your own, which scores its outputs",
+      "inspo evolve prompt.txt cases.csv --from openai:gpt-4.1 --model openai:gpt-4.1-mini --score exact":
+        "A prompt for a new model that is no worse than yours for the old one",
       "inspo evolve promptfooconfig.yaml": "The prompt, the tests and the model of a promptfoo config"
     }
   })

@@ -78,7 +78,12 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
     `Files: report.md, ${view.test === null ? "" : "evidence.svg, "}best_prompt.txt, result.json and events.jsonl in ${directory}`
   ])
   // The prompt in use is the one that was given, unless another one is shown to be better, or what it is to be: it is never worse.
-  if (Option.isSome(input.requirement) && input.requirement.value === "better")
+  if (task.from !== null && Option.isSome(input.requirement))
+    yield* assertMet(
+      "no-worse",
+      result.verdict === "no-worse" || ((result.gain?.upper ?? 1) < -input.margin ? false : null)
+    )
+  else if (Option.isSome(input.requirement) && input.requirement.value === "better")
     yield* assertMet("better", result.verdict === "no-headroom" ? false : result.verdict === "undecided" ? null : true)
 }, Effect.scoped)
 
@@ -92,14 +97,16 @@ const outsideOf = ({ named, text }: NonNullable<Task.Task["outside"]>, workers: 
         : "the process that started this one"
 
 /** The models, after their servers were found. */
-const connected = Effect.fnUntraced(function* ({ keyOf, model, outside, priceOf, proposer }: Task.Task) {
+const connected = Effect.fnUntraced(function* ({ from, keyOf, model, outside, priceOf, proposer }: Task.Task) {
   const connect = (flag: string, name: typeof model) =>
     name === null ? Effect.succeed(null) : Model.connect(flag, name, priceOf(name), keyOf(name))
   const agent = outside === null ? yield* connect("--model", model) : null
   const writer = yield* connect("--proposer", proposer)
+  const before = yield* connect("--from", from)
+  if (before !== null) yield* before.find
   if (agent !== null) yield* agent.find
   if (writer !== null && writer.name.text !== agent?.name.text) yield* writer.find
-  return { agent, writer }
+  return { agent, writer, before }
 }, Effect.provide(FetchHttpClient.layer))
 
 /** The budget must pay at least one call. */
@@ -119,12 +126,14 @@ const assertPays = ({ jobs, prompt, setup }: Task.Task, { maxTokens }: Task.Evol
 interface Models {
   readonly agent: Model.Model | null
   readonly writer: Model.Model | null
+  /** The one that is replaced. */
+  readonly before: Model.Model | null
 }
 
 const searched = Effect.fnUntraced(function* (
   task: Task.Task,
   input: Task.EvolveInput,
-  { agent, writer }: Models,
+  { agent, before, writer }: Models,
   reporter: Reporter.Reporter
 ) {
   const outside =
@@ -134,7 +143,7 @@ const searched = Effect.fnUntraced(function* (
   const { maxTokens, workers } = input
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof Scoring.score>>>()
   const run = Effect.runPromiseWith(services)
-  const isPriced = [agent, writer].every((model) => model === null || model.price !== null)
+  const isPriced = [agent, before, writer].every((model) => model === null || model.price !== null)
   const follow = yield* Progress.following(reporter, {
     line: (progress: SearchProgress) => Progress.line(progress, isPriced),
     isDue: Progress.isDue
@@ -142,15 +151,19 @@ const searched = Effect.fnUntraced(function* (
   const byCase = new Map(task.jobs.map((job) => [job.case, job]))
   const jobOf = (one: Job["case"]): Job => Invariant.present(byCase.get(one), "job")
   const ends = { cut: 0, refused: 0 }
-  const answer = async (prompt: string, one: Job["case"], { signal, spend }: CallContext): Promise<Scoring.Output> => {
-    const { end, text } = await run(
-      Invariant.present(agent, "model").ask(messages(prompt, jobOf(one)), maxTokens, spend),
-      { signal }
-    )
-    if (end === "done") return text
-    ends[end] += 1
-    return { end, text }
-  }
+  const answerOf =
+    (by: Model.Model | null) =>
+    async (prompt: string, one: Job["case"], { signal, spend }: CallContext) => {
+      const { end, text } = await run(
+        Invariant.present(by, "model").ask(messages(prompt, jobOf(one)), maxTokens, spend),
+        {
+          signal
+        }
+      )
+      if (end === "done") return text
+      ends[end] += 1
+      return { end, text }
+    }
   const result = yield* Effect.tryPromise({
     try: (signal) =>
       search<string, Job["case"], Scoring.Output>({
@@ -158,7 +171,7 @@ const searched = Effect.fnUntraced(function* (
         cases: task.jobs.map((job) => job.case),
         agent:
           outside === null
-            ? answer
+            ? answerOf(agent)
             : (prompt, one, context) =>
                 run(Outside.ask(outside, task.model, prompt, jobOf(one), context), { signal: context.signal }),
         score: (output, one, { signal: stop, spend }) =>
@@ -188,6 +201,19 @@ const searched = Effect.fnUntraced(function* (
         file: `${task.directory}/events.jsonl`,
         minimalGain: task.setup.minimalGain,
         ...aimOf(task.setup),
+        ...(before === null
+          ? {}
+          : {
+              control: {
+                agent: (one: Job["case"], context: CallContext) => answerOf(before)(task.prompt, one, context),
+                ...(isPriced
+                  ? {
+                      atMost: (one: Job["case"]) =>
+                        atMost({ agent: before, writer }, maxTokens, task.prompt, jobOf(one))
+                    }
+                  : {})
+              }
+            }),
         randomSeed: task.setup.randomSeed,
         // The client of a model repeats its requests, and keeps `Retry-After`; so does that of an agent outside.
         retries: 0,
@@ -203,10 +229,19 @@ const searched = Effect.fnUntraced(function* (
 })
 
 const aimOf = ({ aim }: Task.Task["setup"]) =>
-  aim === undefined ? {} : { aim: aim.what, margin: aim.margin, saving: aim.saving }
+  aim === undefined
+    ? {}
+    : aim.what === "no-worse"
+      ? { margin: aim.margin }
+      : { aim: aim.what, margin: aim.margin, saving: aim.saving }
 
 /** The most that a call and its score can cost; the prices are known where there is a budget. */
-const atMost = ({ agent, writer }: Models, maxTokens: number, prompt: string, job: Job): number =>
+const atMost = (
+  { agent, writer }: Pick<Models, "agent" | "writer">,
+  maxTokens: number,
+  prompt: string,
+  job: Job
+): number =>
   (agent?.atMost(messages(prompt, job), maxTokens) ?? 0) +
   (Scoring.atMost(writer, job, charactersPerToken * maxTokens) ?? 0)
 

@@ -27,6 +27,7 @@ export interface EvolveInput extends JobInput {
   readonly prompt: string
   readonly cases: Option.Option<string>
   readonly model: Option.Option<string>
+  readonly from: Option.Option<string>
   readonly proposer: Option.Option<string>
   readonly proposerKind: Option.Option<Learners.LearnerName>
   readonly sentences: Option.Option<string>
@@ -49,6 +50,8 @@ export interface Task {
   readonly outside: { readonly text: string; readonly named: OutsideAgent.Named } | null
   /** Answers the cases, or is the one that an agent outside should ask. */
   readonly model: ModelName.ModelName | null
+  /** Answers today, and is to be replaced; null if none is. */
+  readonly from: ModelName.ModelName | null
   /** Writes prompts, unless there are sentences, and judges; null if neither is asked of a model. */
   readonly proposer: ModelName.ModelName | null
   /** How it learns; null if it does not. */
@@ -83,9 +86,13 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     return yield* usageError(
       `--proposer is missing; expected ${ModelName.forms}, which writes prompts and judges, or sentences with --sentences.`
     )
-  const models = yield* modelsOf(input, first === null ? [] : [first], "--proposer", second, isWriting)
+  if (Option.isSome(input.from) && (outside !== null || input.aim !== "better"))
+    return yield* usageError("--from names the chat model that --model replaces; expected neither --agent nor --aim.")
+  const answering = first === null ? [] : [first, ...Option.toArray(input.from)]
+  const models = yield* modelsOf(input, answering, "--proposer", second, isWriting)
   const { keyOf, priceOf, usd, writer: proposer } = models
-  const model = models.agents[0] ?? null
+  const [model = null, from = null] = models.agents
+  const what = from === null ? input.aim : "no-worse"
   const { jobs, repeated } = distinct(all)
   const setup = yield* checked(() =>
     Setup.make({
@@ -95,7 +102,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
       calls: input.calls,
       usd,
       minimalGain: 0.1,
-      aim: input.aim === "better" ? undefined : { what: input.aim, margin: input.margin, saving: input.saving },
+      aim: what === "better" ? undefined : { what, margin: input.margin, saving: input.saving },
       randomSeed: Option.getOrElse(input.seed, () => 1)
     })
   )
@@ -107,6 +114,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     isParentProposing,
     keep: jobs.some(({ asked }) => "variables" in asked) ? Template.placeholders(prompt) : [],
     model,
+    from,
     proposer,
     proposerKind: Option.getOrNull(input.proposerKind),
     sentences,
@@ -115,6 +123,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     setup,
     identity: {
       ...(model === null ? {} : { "--model": model.text }),
+      ...(from === null ? {} : { "--from": from.text }),
       ...(outside === null ? { "--max-tokens": String(input.maxTokens) } : { "--agent": outside.text }),
       ...scoreIdentity(jobs, "--proposer", proposer)
     },
@@ -174,6 +183,7 @@ export const modelsOf = Effect.fnUntraced(function* (
 
 /** The models that a search asks: its agent, and the one that writes prompts or judges, if any does. */
 export const paid = ({
+  from,
   isParentProposing,
   jobs,
   model,
@@ -182,10 +192,11 @@ export const paid = ({
   sentences
 }: Pick<
   Task,
-  "isParentProposing" | "jobs" | "model" | "outside" | "proposer" | "sentences"
+  "from" | "isParentProposing" | "jobs" | "model" | "outside" | "proposer" | "sentences"
 >): ReadonlyArray<ModelName.ModelName> =>
   [
     outside === null ? model : null,
+    from,
     (sentences === null && !isParentProposing) || jobs.some(isJudged) ? proposer : null
   ].filter((name) => name !== null)
 

@@ -7,7 +7,7 @@ import type { World } from "./World.ts"
 
 export const Outcome = Schema.Struct({
   /** Null for optimizers that return a prompt without a verdict. */
-  verdict: Schema.NullOr(Schema.Literals(["better", "shorter", "cheaper", "no-headroom", "undecided"])),
+  verdict: Schema.NullOr(Schema.Literals(["better", "shorter", "cheaper", "no-worse", "no-headroom", "undecided"])),
   prompt: Schema.String,
   /** The true gain of the returned prompt over the original. */
   gain: Schema.Finite,
