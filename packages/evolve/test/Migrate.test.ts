@@ -67,7 +67,9 @@ describe("a search for a prompt of a model that replaces another one", () => {
       proposer: [good],
       budget: { calls: 60 }
     }
-    const error = await evolve({ ...options, control: { agent: () => "" }, aim: "shorter" }).catch(String)
-    assert.include(String(error), "aim")
+    const error = await evolve({ ...options, control: { agent: () => "" }, aim: "shorter" }).catch((cause: unknown) =>
+      cause instanceof Error ? cause.message : ""
+    )
+    assert.include(error, "aim")
   })
 })

@@ -154,16 +154,14 @@ const searched = Effect.fnUntraced(function* (
   const answerOf =
     (by: Model.Model | null) =>
     async (prompt: string, one: Job["case"], { signal, spend }: CallContext) => {
-      const { end, text } = await run(
-        Invariant.present(by, "model").ask(messages(prompt, jobOf(one)), maxTokens, spend),
-        {
-          signal
-        }
-      )
+      const asking = Invariant.present(by, "model").ask(messages(prompt, jobOf(one)), maxTokens, spend)
+      const { end, text } = await run(asking, { signal })
       if (end === "done") return text
       ends[end] += 1
       return { end, text }
     }
+  const atMostOf = (by: Model.Model | null) => (prompt: string, one: Job["case"]) =>
+    atMost({ agent: by, writer }, maxTokens, prompt, jobOf(one))
   const result = yield* Effect.tryPromise({
     try: (signal) =>
       search<string, Job["case"], Scoring.Output>({
@@ -185,11 +183,8 @@ const searched = Effect.fnUntraced(function* (
               : run(propose(Invariant.present(writer, "proposer"), request, context), { signal: stop })
           }),
         ...(task.proposerKind === null ? {} : { proposerKind: task.proposerKind }),
-        budget: { calls: task.setup.calls, ...(task.setup.usd === null ? {} : { usd: task.setup.usd }) },
         // What an agent outside costs is known only from its answers.
-        ...(agent !== null && isPriced
-          ? { atMost: (prompt: string, one: Job["case"]) => atMost({ agent, writer }, maxTokens, prompt, jobOf(one)) }
-          : {}),
+        ...(agent !== null && isPriced ? { atMost: atMostOf(agent) } : {}),
         ...(writer !== null && isPriced
           ? {
               proposalAtMost: (request: string, left: number | null) =>
@@ -199,22 +194,8 @@ const searched = Effect.fnUntraced(function* (
         keep: task.keep,
         identity: task.identity,
         file: `${task.directory}/events.jsonl`,
-        minimalGain: task.setup.minimalGain,
-        ...aimOf(task.setup),
-        ...(before === null
-          ? {}
-          : {
-              control: {
-                agent: (one: Job["case"], context: CallContext) => answerOf(before)(task.prompt, one, context),
-                ...(isPriced
-                  ? {
-                      atMost: (one: Job["case"]) =>
-                        atMost({ agent: before, writer }, maxTokens, task.prompt, jobOf(one))
-                    }
-                  : {})
-              }
-            }),
-        randomSeed: task.setup.randomSeed,
+        ...settingsOf(task.setup),
+        ...controlOf(before, task.prompt, answerOf(before), isPriced ? atMostOf(before) : null),
         // The client of a model repeats its requests, and keeps `Retry-After`; so does that of an agent outside.
         retries: 0,
         ...(workers > 8 ? { concurrency: workers } : {}),
@@ -228,12 +209,29 @@ const searched = Effect.fnUntraced(function* (
   return { ends, result }
 })
 
-const aimOf = ({ aim }: Task.Task["setup"]) =>
-  aim === undefined
+/** What answers today, and is to be replaced. */
+const controlOf = (
+  before: Model.Model | null,
+  prompt: string,
+  answer: (prompt: string, one: Job["case"], context: CallContext) => Promise<Scoring.Output>,
+  atMost: ((prompt: string, one: Job["case"]) => number) | null
+) =>
+  before === null
     ? {}
-    : aim.what === "no-worse"
-      ? { margin: aim.margin }
-      : { aim: aim.what, margin: aim.margin, saving: aim.saving }
+    : {
+        control: {
+          agent: (one: Job["case"], context: CallContext) => answer(prompt, one, context),
+          ...(atMost === null ? {} : { atMost: (one: Job["case"]) => atMost(prompt, one) })
+        }
+      }
+
+const settingsOf = ({ aim, calls, minimalGain, randomSeed, usd }: Task.Task["setup"]) => ({
+  minimalGain,
+  randomSeed,
+  budget: { calls, ...(usd === null ? {} : { usd }) },
+  ...(aim === undefined ? {} : { margin: aim.margin, saving: aim.saving }),
+  ...(aim === undefined || aim.what === "no-worse" ? {} : { aim: aim.what })
+})
 
 /** The most that a call and its score can cost; the prices are known where there is a budget. */
 const atMost = (
