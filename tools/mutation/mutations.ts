@@ -195,6 +195,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a missing score shows a loss"
   ),
   conclude("found.lower > 0", "found.mean > 0", "a difference within its interval is one"),
+  conclude("lower <= upper ? { ...last", "true ? { ...last", "looks that exclude each other leave an empty interval"),
   conclude("asLarge / (permutations + 1)", "asLarge / (2 * permutations)", "the test of signs takes twice its risk"),
   promptComparison("0.05 / (arms - 1)", "0.05", "each of several candidates takes the whole risk"),
   promptComparison(

@@ -94,6 +94,22 @@ export const sequence = (pairs: ReadonlyArray<Pair>, risk = 0.05, bets?: Bounded
   }
 }
 
+/**
+ * What {@link sequence} leaves after all of these numbers of pairs, and after all pairs. Since the bounds hold together at all looks, these
+ * hold with the same probability, and are never wider. Looks that exclude each other leave the last one.
+ */
+export const narrowed = (
+  pairs: ReadonlyArray<Pair>,
+  looks: ReadonlyArray<number>,
+  risk: number,
+  bets: Bounded.Bets
+): Difference.Difference => {
+  const last = sequence(pairs, risk, bets)
+  const all = [last, ...looks.map((count) => sequence(pairs.slice(0, count), risk, bets))]
+  const [lower, upper] = [Math.max(...all.map((one) => one.lower)), Math.min(...all.map((one) => one.upper))]
+  return lower <= upper ? { ...last, lower, upper } : last
+}
+
 /** What can be said of an instruction and its control, where a difference below the margin is of no interest. */
 export const claims = ["better", "no-worse", "worse", "worse-by-margin", "no-gain"] as const
 export type Claim = (typeof claims)[number]

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RandomStream } from "@inspo/domain"
 import { Conclude } from "@inspo/evolution"
+import { Bounded } from "@inspo/statistics"
 import { Array as Arr, Schema } from "effect"
 
 const Difference = Schema.Literals([-1, -0.5, 0, 0.25, 1])
@@ -89,6 +90,47 @@ describe("bounds at any time", () => {
       }).includes(true)
     }).filter((isMissed) => isMissed).length
     assert.isAtMost(missed / 60, 0.05)
+  })
+
+  it.prop(
+    "narrow with the looks, and are those of the last one where looks exclude each other",
+    [Differences],
+    ([differences]) => {
+      const pairs = exact(differences)
+      const looks = differences.map((_, at) => at + 1)
+      const last = Conclude.sequence(pairs, 0.1, Bounded.pairedBets)
+      const found = Conclude.narrowed(pairs, looks, 0.1, Bounded.pairedBets)
+      assert.isTrue(last.lower <= found.lower && found.lower <= found.upper && found.upper <= last.upper)
+      assert.strictEqual(found.mean, last.mean)
+      // A first look at the most that can be excludes what follows.
+      const turned = [...Array<number>(60).fill(1), ...Array<number>(600).fill(-1)]
+      assert.deepStrictEqual(
+        Conclude.narrowed(exact(turned), [60], 0.1, Bounded.pairedBets),
+        Conclude.sequence(exact(turned), 0.1, Bounded.pairedBets)
+      )
+    }
+  )
+
+  it("narrowed by all looks, still hold in at least 90 % of the sequences that end as soon as they know", () => {
+    let [held, shorter] = [0, 0]
+    for (let seed = 0; seed < 200; seed++) {
+      const stream = RandomStream.make(seed, ["narrowed"])
+      const differences = Array.from({ length: 160 }, () => Number(stream.next() < 0.6) - Number(stream.next() < 0.5))
+      const looks = [20, 40, 60, 80, 100, 120, 140]
+      const count = looks.find((one) => Conclude.evidence(exact(differences.slice(0, one)), 0.05).better > 3) ?? 160
+      const pairs = exact(differences.slice(0, count))
+      const last = Conclude.sequence(pairs, 0.1, Bounded.pairedBets)
+      const found = Conclude.narrowed(
+        pairs,
+        looks.filter((one) => one < count),
+        0.1,
+        Bounded.pairedBets
+      )
+      if (found.lower <= 0.1 && 0.1 <= found.upper) held += 1
+      if (found.upper - found.lower < last.upper - last.lower - 1e-9) shorter += 1
+    }
+    assert.isAtLeast(held, 180)
+    assert.isAbove(shorter, 20)
   })
 
   it.prop("are wider where a score is missing", [Differences], ([differences]) => {

@@ -190,7 +190,7 @@ const form: Log.Form<typeof Head.Type> = {
 }
 
 /** A comparison in its file, and what it shows so far. */
-export interface Stored {
+export interface StoredComparison {
   readonly _tag: "Comparison"
   readonly settings: Comparison.Settings
   readonly identity: Readonly<Record<string, string>>
@@ -202,7 +202,9 @@ export interface Stored {
 }
 
 /** Reads the file of a comparison, which another process may write meanwhile. */
-export const read = Effect.fn("Compare.read")(function* (file: string): Effect.fn.Return<Stored, Log.FileFailed> {
+export const read = Effect.fn("Compare.read")(function* (
+  file: string
+): Effect.fn.Return<StoredComparison, Log.FileFailed> {
   const { events, head } = yield* Log.read(file, form)
   const { cases, identity } = head
   let state = Comparison.begin(Comparison.make(head, cases.length, Protected.indices(cases)))

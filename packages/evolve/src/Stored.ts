@@ -4,7 +4,7 @@ import * as Compare from "./Compare.ts"
 import type * as Log from "./Log.ts"
 import * as Viewing from "./Viewing.ts"
 
-export type Stored = (Viewing.Read & { readonly _tag: "Search" }) | Compare.Stored
+export type Stored = (Viewing.Read & { readonly _tag: "Search" }) | Compare.StoredComparison
 
 /** Reads a file, which another process may write meanwhile; `before` is what was read of it earlier, and spares work. */
 export const read = (file: string, before: Stored | null = null): Effect.Effect<Stored, Log.FileFailed> =>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { RandomStream } from "@inspo/domain"
 import { evolve } from "../src/index.ts"
-import { type Case, cases, chance, good, neutral } from "./support/Agents.ts"
+import { type Case, cases, good, neutral } from "./support/Agents.ts"
 
 const prompt = "Name the capital."
 const searches = 8
@@ -11,7 +12,7 @@ const searches = 8
  */
 const migrated = async (seed: number, carried: number, best: number, proposer: ReadonlyArray<string>) => {
   const answered = (share: number, { id }: Case, who: string) =>
-    (id % 4 > 0 ? chance(seed, id) : chance(seed, who, id)) < share ? "right" : "wrong"
+    RandomStream.make(seed, id % 4 > 0 ? [id] : [who, id]).next() < share ? "right" : "wrong"
   return evolve<string, Case, string>({
     prompt,
     cases: cases(140),

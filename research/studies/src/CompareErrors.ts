@@ -73,7 +73,8 @@ export const simulate = (pair: Pair, difference: number, seed: number): Simulate
     const evidence = Conclude.evidence(exact.slice(0, cases), margin)
     for (const claim of Conclude.claims) if (evidence[claim] >= -Math.log(risk)) shown.add(claim)
   }
-  const { lower, upper } = Conclude.sequence(exact.slice(0, cases), 2 * risk, Bounded.pairedBets)
+  const looks = Array.from({ length: cases / look }, (_, nth) => look * (nth + 1))
+  const { lower, upper } = Conclude.narrowed(exact.slice(0, cases), looks, 2 * risk, Bounded.pairedBets)
   const first = all.slice(0, once)
   const [low, high] = Bounded.differenceInterval(first)
   const isIn = (one: number, other: number) => one <= difference + 1e-9 && difference <= other + 1e-9

@@ -8,7 +8,7 @@ import { clippedText, statusOf } from "./Search.ts"
 /** The row of a comparison: with several candidates, of the one that is known to be the best. */
 export const row = (
   { id, name }: Pick<SearchRow, "id" | "name">,
-  { isDone, result, settings }: Compare.Stored,
+  { isDone, result, settings }: Compare.StoredComparison,
   at: number | null,
   now: number
 ): SearchRow => {
@@ -37,7 +37,7 @@ export const row = (
 
 const order = ["better", "no-worse", "undecided", "worse"]
 
-export const detail = ({ costs, identity, result, sentenceOf }: Compare.Stored): PromptComparison => {
+export const detail = ({ costs, identity, result, sentenceOf }: Compare.StoredComparison): PromptComparison => {
   const { bound, candidates, control, isMet, margin, requirement } = result
   return {
     bound,
