@@ -100,8 +100,7 @@ describe("a served population, from its directory", { timeout: testTimeout, tags
       [
         ["replay", shop, "--set", "population.window=3"],
         "expected one of selection.risk, missingRewards, population.parents"
-      ],
-      [["replay", shop, "--grid", "window=1,2"], "--grid is only valid for runs"]
+      ]
     ] as const)
       assertToldInOneParagraph(await inspo(args, { cwd }), 2, part)
   })

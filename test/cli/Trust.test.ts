@@ -64,7 +64,6 @@ describe("a run directory that somebody else made", { timeout: testTimeout, tags
       ["show", dir, "--lineage"],
       ["show", dir, "--report", "html"],
       ["replay", dir],
-      ["replay", dir, "--set", "selection.window=10"],
       ["export", dir, "--out", "exported"],
       ["resume", dir],
       ["resume", dir, "--at", "1", "--out", "branch"],

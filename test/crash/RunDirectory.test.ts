@@ -73,7 +73,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
     await branch("same", 1)
     const same = await outcomeOf(at("same"))
     assert.deepStrictEqual({ ...same, events: [], traces: "" }, { ...whole, events: [], traces: "" })
-    await run(replay({ directory: at("same") }))
+    await run(replay({ directory: at("same"), set: [] }))
   })
 
   it("under other settings shares the steps before the fork and descends from the same instructions", async () => {
@@ -92,7 +92,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
       roots[0]?.fates.map(({ run }) => run),
       ["whole", "other"]
     )
-    await run(replay({ directory: at("other") }))
+    await run(replay({ directory: at("other"), set: [] }))
   })
 
   it("of a finished run takes nothing over that was evaluated after the fork", async () => {
@@ -197,7 +197,7 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
     for (const refused of [
       run(Effect.flip(show(other))),
       run(Effect.flip(resume({ ...quietly, directory: other }))),
-      run(Effect.flip(replay({ directory: other })))
+      run(Effect.flip(replay({ directory: other, set: [] })))
     ])
       assert.match(
         (await refused).message,

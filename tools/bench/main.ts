@@ -21,8 +21,7 @@ const benches = {
   retrieval: "./retrieval.ts",
   rollout: "./rollout.ts",
   serve: "./serve.ts",
-  weeks: "../../packages/serve/bench/weeks.ts",
-  whatif: "../../packages/analysis/bench/whatif.ts"
+  weeks: "../../packages/serve/bench/weeks.ts"
 } as const
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

@@ -1,5 +1,5 @@
 import { type Group, type Instruction, Invariant, Question, Trajectory } from "@inspo/domain"
-import { Array as Arr, identity } from "effect"
+import { Array as Arr } from "effect"
 import {
   apply,
   type Command,
@@ -32,20 +32,19 @@ export interface HeldOut {
 /** Replaces engine, proposer and data: the event of a command. */
 export type Environment = (command: Command, state: RunState.RunState) => RunEvent
 
-/** The moves of the loop from a state on, until the end or until `over`; `amend` can change the state after a move. */
+/** The moves of the loop from a state on, until the end or until `over`. */
 export function* play(
   context: DecisionContext,
   from: RunState.RunState,
   environment: Environment,
-  over: (state: RunState.RunState) => boolean = () => false,
-  amend: (state: RunState.RunState) => RunState.RunState = identity
+  over: (state: RunState.RunState) => boolean = () => false
 ): Generator<Move> {
   let state = from
   while (RunState.isRunning(state) && !over(state)) {
     const before = state
     const command = next(context, before)
     const event = environment(command, before)
-    state = amend(apply(context, before, event))
+    state = apply(context, before, event)
     yield { before, command, event, after: state }
   }
 }

@@ -4,9 +4,6 @@ export * as Probe from "./Probe.ts"
 export * as ProbeRollouts from "./ProbeRollouts.ts"
 export * as Projection from "./Projection.ts"
 export { verdict } from "./Verdict.ts"
-export * as WhatIf from "./WhatIf.ts"
-// Declarations of callers name these types.
-export { TooFewGroups, UnusableLog } from "./WhatIf.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { Probed } from "./ProbeRollouts.ts"

@@ -76,33 +76,23 @@ export const dashboard = Command.make(
 export const replay = Command.make(
   "replay",
   {
-    directory: flags.argument("dir", "Directory of a run, finished if settings are changed, or of a served population"),
-    set: flags.set.pipe(Flag.withDescription("Replay under another setting of selection or pruning; may be repeated")),
-    grid: Flag.atLeast(
-      flags.text(
-        "grid",
-        "KEY=V1,V2,…",
-        "Replay under each of several values; given more than once, under all combinations"
-      ),
-      0
+    directory: flags.argument("dir", "Directory of a run, or of a served population"),
+    set: flags.set.pipe(
+      Flag.withDescription("Decide a served population's questions under another setting; may be repeated")
     ),
     trust: flags.trust,
     json: flags.json
   },
-  trusting(reader(async () => (await import("../run/WhatIf.ts")).play))
+  trusting(reader(async () => (await import("../run/Replay.ts")).replay))
 ).pipe(
   flags.help({
-    short: "Replay a run from its journal, also under other settings",
+    short: "Repeat every decision of a run from its journal",
     description:
-      "Replay a run from its journal alone, and report the first difference. With --set or --grid: " +
-      "what it would have decided under other settings of selection and pruning, by its logged rewards; the policy path is " +
-      "fixed",
+      "Repeat every decision of a run or of a served population from its journal alone, and report the first difference. " +
+      "With --set: what a served population would have decided under another setting, by its logged rewards",
     examples: {
       "inspo replay runs/quick-seed1": "Check every decision of that run",
-      "inspo replay runs/mine --set selection.window=10": "What would a longer memory decide?",
-      "inspo replay served --set selection.risk=0.01": "What a served population would have risked",
-      "inspo replay runs/mine --grid selection.removal=bottom-half,evidence --grid selection.ties=order,evidence":
-        "Four settings at once"
+      "inspo replay served --set selection.risk=0.01": "What a served population would have risked"
     }
   })
 )

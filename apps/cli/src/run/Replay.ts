@@ -4,17 +4,31 @@ import { EventLog, Replay, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { Clock, Effect, Layer } from "effect"
 import { loadData } from "../config/Data.ts"
-import { commandFailure } from "../Failure.ts"
+import { commandFailure, usageError } from "../Failure.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import { layerReading } from "../runDirectory/Read.ts"
+import * as Stored from "../serve/StoredPopulations.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
 export interface ReplayInput {
   readonly directory: string
+  readonly set: ReadonlyArray<string>
 }
 
-/** Replays a run from its journal alone and compares events and states with those committed. Exit code 1 at the first difference. */
-export const replay = Effect.fn("Replay.replay")(function* ({ directory }: ReplayInput) {
+/** Replays a run, or a served population, from its journal alone. Exit code 1 at the first difference. */
+export const replay = Effect.fnUntraced(function* ({ directory, set }: ReplayInput) {
+  const place = yield* Stored.findOne(directory)
+  if (place !== null) {
+    const module = yield* Effect.promise(() => import("../serve/Replay.ts"))
+    return yield* module.play(place, set)
+  }
+  if (set.length > 0)
+    return yield* usageError("--set is only valid for a served population. Start a run to measure another setting.")
+  return yield* replayRun(directory)
+})
+
+/** Compares the events and states of a run with those committed. */
+const replayRun = Effect.fn("Replay.replayRun")(function* (directory: string) {
   yield* Effect.annotateCurrentSpan({ directory })
   const began = yield* Clock.currentTimeMillis
   const config = yield* readConfig(directory)

@@ -1,21 +1,13 @@
 /** Repeats the decisions of a served population from its log alone: under its own or other settings. */
 import { Replay, type Settings } from "@inspo/cohorts"
-import { Effect, Schema } from "effect"
+import { Effect, Equal, Schema } from "effect"
 import { commandFailure, type UsageError, usageError } from "../Failure.ts"
-import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { Text } from "@inspo/report"
 import { type Place, read } from "./StoredPopulations.ts"
 import { JsonFlag } from "../commands/handler.ts"
 
-export interface ReplayInput {
-  readonly set: ReadonlyArray<string>
-  readonly grid: ReadonlyArray<string>
-}
-
-export const play = Effect.fnUntraced(function* (place: Place, { grid, set }: ReplayInput) {
-  if (grid.length > 0)
-    return yield* usageError("--grid is only valid for runs. Use --set for a served population, one setting at a time.")
+export const play = Effect.fnUntraced(function* (place: Place, set: ReadonlyArray<string>) {
   const { log } = yield* read(place)
   const events = log.map(({ event }) => event)
   return yield* set.length === 0 ? replay(place, events) : whatIf(place, events, set)
@@ -45,11 +37,25 @@ const whatIf = Effect.fn("Served.whatIf")(function* ({ directory }: Place, log: 
   const changes = yield* Effect.forEach(set, settingOf)
   const decisions = Replay.whatIf(log, (before) => changes.reduce((after, { change }) => change(after), before))
   const settings = Object.fromEntries(changes.map(({ name, text }) => [name, text]))
-  const cells = { cohorts: ({ after }: Replay.Decision) => String(after), ...shown }
-  yield* Reporter.print({ directory, settings, decisions }, (columns) =>
-    decisionLines({ decisions, settings, fixed }, columns, cells)
-  )
+  const changed = decisions.filter(({ logged, replayed }) => !Equal.equals(logged, replayed))
+  yield* Reporter.print({ directory, settings, decisions }, (columns) => [
+    ...Text.wrap(fixed, columns),
+    "",
+    ...Text.wrap(`Settings: ${set.join(" ")}`, columns),
+    ...Text.wrap(`${changed.length} of ${decisions.length} decisions differ.`, columns),
+    ...(changed.length === 0
+      ? []
+      : [
+          "",
+          ...Text.table([
+            ["cohorts", "decision", "logged", "what if"],
+            ...changed.map(({ after, kind, logged, replayed }) => [String(after), kind, ids(logged), ids(replayed)])
+          ])
+        ])
+  ])
 })
+
+const ids = (names: ReadonlyArray<string>): string => (names.length === 0 ? "none" : Text.clip(names.join(" "), 24))
 
 const fixed =
   "Leases and rewards stay those of the log, and each decision is repeated by itself, as if all earlier ones were as logged."

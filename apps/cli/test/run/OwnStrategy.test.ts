@@ -65,7 +65,7 @@ describe("a run that was decided by a strategy of its own", () => {
   it.live("is neither replayed nor branched by what its settings name", () =>
     Effect.gen(function* () {
       const directory = yield* written(DropTheLast.layer(1))
-      const replayed = yield* Effect.flip(replay({ directory }))
+      const replayed = yield* Effect.flip(replay({ directory, set: [] }))
       const forked = yield* Effect.flip(fork({ directory, at: 2, set: [], out: `${directory}-branch` }))
       for (const { message } of [replayed, forked]) assert.include(message, "was drop-the-last (parents 1)")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
