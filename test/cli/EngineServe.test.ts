@@ -4,8 +4,10 @@ import { mkdtemp, readFile, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import * as LocalEngine from "@inspo/engine-local"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Served from "../../packages/engine-completions/test/support/Served.ts"
 import { endAll, inspo, inspoServer, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
@@ -61,29 +63,28 @@ describe("engine serve", { timeout: testTimeout, tags: "runs" }, () => {
   })
 
   it("is checked by every law; what does not train is not said to hold laws about training", async () => {
-    const { child, ready } = await inspoServer(
-      ["engine", "serve", "--protocol", "completions", "--model", "model", "--port", "0", "--json"],
-      { cwd }
-    )
-    const url = String(decodeAnswer(ready)["url"])
-    for (const base of [url, `${url}/v1`]) {
-      const args = [
-        "engine",
-        "check",
-        base,
-        "--protocol",
-        "completions",
-        "--tokenizer",
-        "model",
-        "--tolerance",
-        "0.001"
-      ]
-      const checked = await inspo(args, { cwd })
-      assert.strictEqual(checked.code, 0, checked.stderr)
-      assert.match(checked.stdout, /^skipped [^\n]*: the engine does not train$/mu)
-      assert.match(checked.stdout, /^ok {6}training is refused/mu)
-    }
-    child.kill("SIGKILL")
+    const checking = Effect.gen(function* () {
+      const url = yield* Served.listening("vllm")
+      for (const base of [url, `${url}/v1`]) {
+        const args = [
+          "engine",
+          "check",
+          base,
+          "--protocol",
+          "completions",
+          "--tokenizer",
+          "model",
+          "--tolerance",
+          "0.001"
+        ]
+        const checked = yield* Effect.promise(() => inspo(args, { cwd }))
+        assert.strictEqual(checked.code, 0, checked.stderr)
+        assert.match(checked.stdout, /^skipped [^\n]*: the engine does not train$/mu)
+        assert.match(checked.stdout, /^ok {6}training is refused/mu)
+      }
+    })
+    const engine = LocalEngine.layer({ checkpoints: cwd, model: join(cwd, "model") })
+    await Effect.runPromise(checking.pipe(Effect.scoped, Effect.provide(engine)))
   })
 
   it("gives a run the results of the embedded engine, bit by bit, over HTTP", async () => {

@@ -36,8 +36,7 @@ const engine = ["engine", "serve", "--port", "0", "--model", "model", "--json"]
 
 describe("every server", { timeout: testTimeout }, () => {
   it.each([
-    ["engine (Tinker)", engine, "/api/v1/healthz", "/api/v1/asample"],
-    ["engine (completions)", [...engine, "--protocol", "completions"], "/v1/models", "/v1/completions"],
+    ["engine", engine, "/api/v1/healthz", "/api/v1/asample"],
     ["retriever", ["retriever", "serve", "corpus.jsonl", "--port", "0", "--json", "--quiet"], null, "/retrieve"],
     ["dashboard", ["dashboard", ".", "--port", "0", "--json"], "/api/runs", "/api/runs"]
   ])("%s answers to its own names and pages alone, and to no endless path or body", async (_, args, open, path) => {
@@ -54,8 +53,7 @@ describe("every server", { timeout: testTimeout }, () => {
   })
 
   it.each([
-    ["engine (Tinker)", engine, [], ["/api/v1/healthz", "/api/v1/get_server_capabilities"], "x-api-key"],
-    ["engine (completions)", [...engine, "--protocol", "completions"], [], ["/v1/models"], "bearer"],
+    ["engine", engine, [], ["/api/v1/healthz", "/api/v1/get_server_capabilities"], "x-api-key"],
     ["retriever", ["retriever", "serve", "corpus.jsonl", "--port", "0", "--json", "--quiet"], [], [], "bearer"],
     ["dashboard", ["dashboard", ".", "--port", "0", "--json"], [], ["/", "/api/runs"], "basic"],
     [

@@ -66,7 +66,6 @@ describe("a run directory that somebody else made", { timeout: testTimeout, tags
       ["replay", dir],
       ["export", dir, "--out", "exported"],
       ["resume", dir],
-      ["resume", dir, "--at", "1", "--out", "branch"],
       ["eval", dir, "--questions", "1"]
     ]) {
       const done = await inspo(args, { cwd, env: env() })
@@ -95,7 +94,7 @@ describe("a run directory that somebody else made", { timeout: testTimeout, tags
     const dir = await foreign("program", { reward: { kind: { name: "command", command } } })
     for (const args of [
       ["eval", dir, "--questions", "1"],
-      ["resume", dir, "--at", "1", "--out", "branch-of-program"]
+      ["resume", dir, "--no-baseline"]
     ]) {
       const refused = await inspo(args, { cwd, env: env() })
       assertToldInOneParagraph(refused, 2, "run the program")
@@ -144,20 +143,5 @@ describe("a run directory that somebody else made", { timeout: testTimeout, tags
     await rm(join(cwd, "mine-own", "report.md"))
     const resumed = await inspo(["resume", "mine-own", "--no-baseline", "--quiet"], { cwd, env: env() })
     assert.strictEqual(resumed.code, 0, resumed.stderr)
-    const forked = await inspo(
-      [
-        "resume",
-        "mine-own",
-        "--at",
-        "3",
-        "--out",
-        "fork",
-        "--no-baseline",
-        "--quiet",
-        ...sets("budget.rollouts=100000")
-      ],
-      { cwd, env: env() }
-    )
-    assert.strictEqual(forked.code, 0, forked.stderr)
   })
 })

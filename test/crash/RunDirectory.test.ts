@@ -10,10 +10,8 @@ import { Effect, Option, Schedule } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { remedy } from "../../apps/cli/src/Failure.ts"
 import { exportRun } from "../../apps/cli/src/run/Export.ts"
-import { fork } from "../../apps/cli/src/run/Fork.ts"
-import { forest } from "../../apps/cli/src/run/Lineage.ts"
 import { replay } from "../../apps/cli/src/run/Replay.ts"
-import { continueRun, resume } from "../../apps/cli/src/run/Resume.ts"
+import { resume } from "../../apps/cli/src/run/Resume.ts"
 import { show } from "../../apps/cli/src/run/Show.ts"
 import { layerJournal } from "../../apps/cli/src/runDirectory/JournalLayer.ts"
 import { readRun, withJournal } from "../../apps/cli/src/runDirectory/Read.ts"
@@ -37,8 +35,11 @@ const quietly = {
   trackNames: "inspo" as const
 }
 
-const branch = (name: string, step: number, ...set: ReadonlyArray<string>) =>
-  run(continueRun({ ...quietly, directory: at("whole"), at: Option.some(step), set, out: Option.some(at(name)) }))
+/** A run that ends in its middle. */
+const killed = async (name: string) => {
+  const ended = await inspo(start(name), cwd, { at: "event:PopulationRefilled" })
+  assert.isTrue(ended.killed)
+}
 
 beforeAll(async () => {
   vi.spyOn(console, "log").mockImplementation(() => {})
@@ -68,58 +69,9 @@ describe("replay", { timeout: 120_000, tags: "runs" }, () => {
   })
 })
 
-describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
-  it("under the settings of its run is that run again, also where checkpoints are gone", async () => {
-    await branch("same", 1)
-    const same = await outcomeOf(at("same"))
-    assert.deepStrictEqual({ ...same, events: [], traces: "" }, { ...whole, events: [], traces: "" })
-    await run(replay({ directory: at("same"), set: [] }))
-  })
-
-  it("under other settings shares the steps before the fork and descends from the same instructions", async () => {
-    await branch("other", 2, "randomSeed=9", "schedule.steps=3")
-    const [mine, others] = await Promise.all([run(readRun(at("whole"))), run(readRun(at("other")))])
-    const rows = (name: string) => readFile(join(at(name), "metrics.jsonl"), "utf8").then((text) => text.split("\n"))
-    const [before, after] = [await rows("whole"), await rows("other")]
-    assert.deepStrictEqual(after.slice(0, 2), before.slice(0, 2))
-    assert.notDeepEqual(after[2], before[2])
-    const roots = forest([
-      { run: "whole", events: mine.events },
-      { run: "other", events: others.events }
-    ])
-    assert.lengthOf(roots, 1)
-    assert.deepStrictEqual(
-      roots[0]?.fates.map(({ run }) => run),
-      ["whole", "other"]
-    )
-    await run(replay({ directory: at("other"), set: [] }))
-  })
-
-  it("of a finished run takes nothing over that was evaluated after the fork", async () => {
-    await run(fork({ directory: at("whole"), at: 4, set: ["schedule.steps=5"], out: at("longer") }))
-    const { config } = await run(readRun(at("longer")))
-    const keys = await run(withJournal(at("longer"), config, (journal) => journal.listKeys("trajectory")))
-    assert.isNotEmpty(keys)
-    assert.deepStrictEqual(
-      keys.filter(({ key }) => key.startsWith("evaluate/")),
-      []
-    )
-  })
-
-  it.each([
-    ["a step that is not there", 9, ["schedule.steps=20"], "expected 0 to 4"],
-    ["other data", 2, ["data.world.randomSeed=5"], "keeps the data"],
-    ["fewer steps", 2, ["schedule.steps=1"], "schedule.steps is 1"],
-    ["other training where the checkpoint is gone", 1, ["train.loss.high=0.3"], "train.*"]
-  ] as const)("is refused for %s", async (_, step, set, problem) => {
-    const error = await run(Effect.flip(fork({ directory: at("whole"), at: step, set, out: at("refused") })))
-    assert.include(error.message, problem)
-  })
-})
-
 describe("a resumed run", { timeout: 120_000, tags: "runs" }, () => {
   it("keeps what was asked for at its start, and takes other settings that decide no results", async () => {
-    await run(fork({ directory: at("whole"), at: 2, set: [], out: at("moved") }))
+    await killed("moved")
     const continueRun = (...set: ReadonlyArray<string>) =>
       resume({ ...quietly, directory: at("moved"), baseline: Option.none(), set })
     const refused = await run(Effect.flip(continueRun("train.loss.high=0.3")))
@@ -176,7 +128,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
   })
 
   it("is another engine for a run that began with the model before, which keeps its config", async () => {
-    await run(fork({ directory: at("whole"), at: 2, set: [], out: at("kept") }))
+    await killed("kept")
     const before = await readFile(join(at("kept"), "config.json"), "utf8")
     const set = [`engine.model=${join(at("deployed"), "model")}`]
     const refused = await run(Effect.flip(resume({ ...quietly, directory: at("kept"), baseline: Option.none(), set })))
@@ -207,7 +159,7 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
 })
 
 describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
-  it("is told with its place, and can be branched before it", async () => {
+  it("is told with its place", async () => {
     const damaged = at("damaged")
     await cp(at("whole"), damaged, { recursive: true })
     const place = whole.events.findIndex((event) => event._tag === "StepPlanned" && event.step === 4)
@@ -215,10 +167,7 @@ describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
     database.prepare("UPDATE events SET payload = '{}' WHERE sequence = ?").run(place)
     const problem = await run(Effect.flip(show(damaged)))
     assert.include(problem.message, `event ${place}`)
-    assert.include(remedy(problem), "inspo resume DIR --at STEP --out NEW")
-    const fromIt = (step: number, out: string) => fork({ directory: damaged, at: step, set: [], out: at(out) })
-    await run(fromIt(3, "rescued"))
-    assert.include((await run(Effect.flip(fromIt(4, "lost")))).message, `event ${place}`)
+    assert.include(remedy(problem), "Restore the journal from a backup")
   })
 })
 
@@ -229,8 +178,7 @@ describe("a journal whose end is lost", { timeout: 120_000, tags: "runs" }, () =
   }
 
   it("keeps its run from going on, names what tells of it, and goes on to the same end once that is accepted", async () => {
-    const killed = await inspo(start("cut"), cwd, { at: "event:PopulationRefilled" })
-    assert.isTrue(killed.killed)
+    await killed("cut")
     const before = await ledger("cut")
     const journal = (name: string, suffix = "") => join(at(name), `journal.sqlite${suffix}`)
     const losses: Readonly<Record<string, (name: string) => Promise<void>>> = {

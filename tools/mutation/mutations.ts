@@ -517,11 +517,6 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a step that does not train is sampled by a policy that lacks an update"
   ),
   apply(
-    "].filter(({ step }) => !event.removed.includes(step)),",
-    "].filter(({ step }) => step === event.step || !event.removed.includes(step)),",
-    "a branch continues from a checkpoint that its run had removed"
-  ),
-  apply(
     ".filter(({ trajectoryId }) => reflected.has(trajectoryId))",
     ".filter(({ trajectoryId }) => !reflected.has(trajectoryId))",
     "verifies on the reflected failures"

@@ -62,7 +62,7 @@ export const systemWords = ({ message, reason }: PlatformError.PlatformError): s
 export const remedy = (error: unknown): string => {
   if (!(error instanceof Error)) return ""
   if (Predicate.isTagged(error, "JournalError") && Predicate.hasProperty(error, "intactEvents"))
-    return " `inspo resume DIR --at STEP --out NEW` continues from a step before it."
+    return " Restore the journal from a backup, or start the run again."
   const known = Predicate.hasProperty(error, "code") ? remedies.get(error.code) : undefined
   return known === undefined
     ? remedy(error instanceof PlatformError.PlatformError ? error.reason.cause : error.cause)

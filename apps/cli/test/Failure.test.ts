@@ -28,7 +28,7 @@ describe("remedy", () => {
   })
 
   it("names the command that continues before the damage of a journal", () => {
-    assert.include(remedy(journal({ intactEvents: 12 })), "inspo resume DIR --at STEP --out NEW")
+    assert.include(remedy(journal({ intactEvents: 12 })), "Restore the journal from a backup")
   })
 
   it("says nothing where there is only a sentence", () => {

@@ -184,10 +184,9 @@ const saved = (
 ): RunState.RunState => ({
   ...state,
   checkpoints: [
-    ...state.checkpoints,
+    ...state.checkpoints.filter(({ step }) => !event.removed.includes(step)),
     { step: event.step, checkpoint: event.checkpoint }
-    // In a branch, `removed` can contain this step, if the original run had already deleted the checkpoint.
-  ].filter(({ step }) => !event.removed.includes(step)),
+  ],
   phase: assertPhase(state, event, "Checkpoint").following
 })
 

@@ -67,7 +67,6 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
         reason: `${other}; replay it in a program that provides the original one`
       })
   }
-  const inherited = first?.event._tag === "RunStarted" ? (first.event.forkedFrom?.events ?? 1) : 1
 
   let state = unstarted
   let stateHash = yield* StateHash.of(state)
@@ -87,7 +86,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
       step: "step" in event ? event.step : state.step,
       ...found
     })
-    if (sequence >= inherited) {
+    if (sequence > 0) {
       if (!isRunning(state))
         return report(sequence, difference({ path: "", recorded: event._tag, replayed: "the end of the run" }))
       const command = next(context, state)

@@ -12,18 +12,6 @@ import { Identities } from "./Strategies.ts"
 const Step = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * Where a branch forked from another run: after `step`, with the first `events` of its events. `head` is the hash of the shared
- * events. Of their checkpoints only those of the named steps still existed.
- */
-export const Fork = Schema.Struct({
-  run: Schema.String,
-  step: Step,
-  events: Schema.Natural,
-  checkpoints: Schema.Array(Step),
-  head: Schema.String
-})
-
-/**
  * The first event of a run: its algorithm, strategies, engine and data. All except `code` must be equal on resume; the
  * addresses of engine, data and search may change.
  */
@@ -35,9 +23,7 @@ export const RunStarted = Schema.TaggedStruct("RunStarted", {
   tokenizer: Schema.String,
   data: Schema.String,
   search: Searched,
-  code: Schema.String,
-  /** Only in a branch: the next events, up to the fork, are those of the run that it forked from. */
-  forkedFrom: Schema.optionalKey(Fork)
+  code: Schema.String
 })
 
 /** The initial population: the seed instruction first. `failure` is why the proposer wrote no variants. */
@@ -225,10 +211,7 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   )
 )
 
-/**
- * The policy after a step was saved, and the checkpoints of the steps `removed` were deleted. In a branch `removed` contains
- * this step if the original run had already deleted the checkpoint.
- */
+/** The policy after a step was saved, and the checkpoints of the steps `removed` were deleted. */
 export const CheckpointSaved = Schema.TaggedStruct("CheckpointSaved", {
   step: Step,
   checkpoint: CheckpointRef,

@@ -18,7 +18,7 @@ export interface Selected {
 export const selected = ({ evaluation }: Algorithm, state: RunState): Selected => {
   const last = { step: state.step, rule: "last" } as const
   if (evaluation.select === "best") {
-    const validated = Arr.last(Arr.sort(loadable(state), byMean))
+    const validated = Arr.last(Arr.sort(state.validations, byMean))
     return validated._tag === "None" ? last : { step: validated.value.step, rule: "best" }
   }
   const { best, collapse } = state.rewardTrend
@@ -46,15 +46,8 @@ const eligibleSteps = (algorithm: Algorithm, state: RunState): ReadonlyArray<num
   return state.validations.flatMap(({ step }) => (step >= from ? [step] : []))
 }
 
-const lastValidated = (state: RunState, step: number): number =>
-  loadable(state).reduce((latest, one) => (one.step <= step ? Math.max(latest, one.step) : latest), 0)
-
-/** The validations whose policy is saved or will be: a branch can lack checkpoints that the original run removed. */
-const loadable = ({ checkpoints, validations }: RunState): ReadonlyArray<Validation> => {
-  const newest = checkpoints.reduce((latest, { step }) => Math.max(latest, step), 0)
-  const saved = new Set(checkpoints.map(({ step }) => step))
-  return validations.filter(({ step }) => step > newest || saved.has(step))
-}
+const lastValidated = ({ validations }: RunState, step: number): number =>
+  validations.reduce((latest, one) => (one.step <= step ? Math.max(latest, one.step) : latest), 0)
 
 /** Worst first; a stable sort leaves the later of equals last. */
 const byMean: Order.Order<Validation> = Order.mapInput(Order.Number, ({ mean }) => mean)

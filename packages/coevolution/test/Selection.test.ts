@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Collapse, EventLog, foldStored, type Algorithm, type RunEvent, RunState, Selection } from "@inspo/coevolution"
+import { Collapse, EventLog, type Algorithm, type RunEvent, RunState, Selection } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, Layer, Schema } from "effect"
@@ -147,26 +147,6 @@ describe("Selection", () => {
         [0, 2, 3, 4, 6, 8, 9]
       )
       assert.include(kept.at(-1) ?? [], Selection.selected(settings, state).step)
-    })
-  )
-
-  it.effect("never chooses a policy whose checkpoint a branch lacks", () =>
-    Effect.gen(function* () {
-      for (const select of ["best", "before-collapse"] as const) {
-        const settings = validating({ select })
-        const { events, state } = yield* history(settings)
-        for (const gone of state.validations.map((one) => one.step).filter((step) => step < state.step)) {
-          const branch = events.map((event) =>
-            event._tag === "CheckpointSaved" && event.step === gone
-              ? { ...event, removed: [...event.removed, gone] }
-              : event
-          )
-          const folded = yield* foldStored({ algorithm: settings }, branch)
-          const saved = folded.checkpoints.map(({ step }) => step)
-          assert.notInclude(saved, gone)
-          assert.include(saved, Selection.selected(settings, folded).step)
-        }
-      }
     })
   )
 

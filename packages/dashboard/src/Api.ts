@@ -1,7 +1,6 @@
 /** The API between the page and the server: one document per view, and a stream of changes. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { AnnotationEdit, AnnotationView } from "./view/Annotation.ts"
 import { ComparisonView } from "./view/ComparisonView.ts"
 import { CostView } from "./view/CostView.ts"
 import { LineageView } from "./view/LineageView.ts"
@@ -49,31 +48,6 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()(
   }
 }
 
-/** The annotation exceeds a bound. */
-export class InvalidAnnotation extends Schema.TaggedError<InvalidAnnotation>()(
-  "InvalidAnnotation",
-  { problem: Schema.String },
-  { httpApiStatus: 400 }
-) {
-  override get message() {
-    return this.problem
-  }
-}
-
-/** The annotation was not saved: the stored one cannot be read or replaced, or has changed since it was edited. */
-export class NotSaved extends Schema.TaggedError<NotSaved>()(
-  "NotSaved",
-  { problem: Schema.String },
-  { httpApiStatus: 409 }
-) {
-  override get message() {
-    return this.problem
-  }
-}
-
-/** The overview of a run with its annotation. */
-export const AnnotatedOverview = Schema.Struct({ ...OverviewView.fields, annotation: AnnotationView })
-
 const run = { run: RunId }
 const error = [NotFound, Unreadable]
 
@@ -81,13 +55,7 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("runs", "/runs", { success: Schema.Array(RunView) }),
     HttpApiEndpoint.get("settings", "/settings", { success: SettingsView }),
-    HttpApiEndpoint.get("overview", "/runs/:run/overview", { params: run, success: AnnotatedOverview, error }),
-    HttpApiEndpoint.put("annotate", "/runs/:run/annotation", {
-      params: run,
-      payload: AnnotationEdit,
-      success: AnnotationView,
-      error: [NotFound, InvalidAnnotation, NotSaved]
-    }),
+    HttpApiEndpoint.get("overview", "/runs/:run/overview", { params: run, success: OverviewView, error }),
     HttpApiEndpoint.get("stepChange", "/runs/:run/steps/:step", {
       params: { run: RunId, step: Schema.Int },
       /** Null without answers on both sides of the step. */

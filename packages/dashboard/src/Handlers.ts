@@ -1,6 +1,6 @@
 import { Effect, Schedule, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api, type Change, InvalidAnnotation } from "./Api.ts"
+import { Api, type Change } from "./Api.ts"
 import { mostCompared } from "./Curves.ts"
 import { comparison } from "./projection/Comparison.ts"
 import { cost } from "./projection/Cost.ts"
@@ -11,7 +11,6 @@ import { stepChange } from "./projection/StepChange.ts"
 import { Runs, unreadable } from "./Runs.ts"
 import { Searches } from "./Searches.ts"
 import { Trajectories } from "./Trajectories.ts"
-import { problemOf } from "./view/Annotation.ts"
 import { smoothed } from "./Chart.ts"
 import { inOrder, splitNames } from "./Metrics.ts"
 import * as Series from "./projection/Series.ts"
@@ -30,13 +29,8 @@ export const layer = HttpApiBuilder.group(
       runs: () => runs.list,
       settings: () => runs.settings,
       overview: Effect.fnUntraced(function* ({ params }) {
-        const { annotation, record, source, view } = yield* runs.read(params.run)
-        return { ...overview(view, record, yield* source.notes), annotation }
-      }),
-      annotate: Effect.fnUntraced(function* ({ params, payload }) {
-        const problem = problemOf(payload)
-        if (problem !== null) return yield* new InvalidAnnotation({ problem })
-        return yield* runs.annotate(params.run, payload)
+        const { record, source, view } = yield* runs.read(params.run)
+        return overview(view, record, yield* source.notes)
       }),
       stepChange: ({ params }) =>
         Effect.map(runs.read(params.run), ({ record }) => ({ change: stepChange(record, params.step) })),

@@ -3,10 +3,9 @@ import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Context, type Effect, type Layer, Schema } from "effect"
-import type { AnnotationEdit, AnnotationView } from "./view/Annotation.ts"
 import type { BaselineView } from "./view/OverviewView.ts"
 
-/** Finds and opens runs without disturbing those that are being written, and keeps what users note about them beside their files. */
+/** Finds and opens runs without disturbing those that are being written. */
 export class RunCatalog extends Context.Service<RunCatalog, RunCatalog.Interface>()("@inspo/dashboard/RunCatalog") {}
 
 export declare namespace RunCatalog {
@@ -14,10 +13,6 @@ export declare namespace RunCatalog {
     /** The present runs, the latest first. */
     readonly find: Effect.Effect<ReadonlyArray<RunPlace>>
     readonly open: (place: RunPlace) => Effect.Effect<RunSource, CatalogError>
-    /** The annotation of a run; `before` is what was read of it earlier. */
-    readonly annotation: (place: RunPlace, before: AnnotationView) => Effect.Effect<AnnotationView>
-    /** Replaces the annotation of a run; fails, and keeps it, if it cannot be read or is not the one that was edited. */
-    readonly annotate: (place: RunPlace, edit: AnnotationEdit) => Effect.Effect<void, CatalogError>
   }
 }
 

@@ -4,7 +4,6 @@ import { type Group, type Instruction, PlainText, type Trajectory } from "@inspo
 import { names } from "@inspo/report"
 import { Projection } from "@inspo/analysis"
 import type { RunConfig } from "@inspo/config"
-import type { ForkView } from "./view/RunView.ts"
 import type { Purpose } from "./view/TrajectoryView.ts"
 
 /** The events of evolutions and prunings; they are few and small. */
@@ -43,8 +42,6 @@ export interface Verified {
 
 export interface RunRecord {
   readonly config: RunConfig
-  /** Where a branch left another run; null for other runs. */
-  readonly forkedFrom: ForkView | null
   /** The number of folded events, which is the sequence number of the next one. */
   readonly sequence: number
   readonly state: RunState.RunState
@@ -59,7 +56,6 @@ export interface RunRecord {
 
 export const empty = (config: RunConfig): RunRecord => ({
   config,
-  forkedFrom: null,
   sequence: 0,
   state: RunState.unstarted,
   rows: [],
@@ -76,14 +72,11 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   const lives = [...record.lives]
   const batches = [...record.batches]
   const validated = [...record.validated]
-  let { forkedFrom, sampled, state } = record
+  let { sampled, state } = record
   for (const event of events) {
     state = apply({ algorithm: record.config }, state, event)
     sampled = Projection.sampledAfter(sampled, event)
     switch (event._tag) {
-      case "RunStarted":
-        if (event.forkedFrom !== undefined) forkedFrom = { run: event.forkedFrom.run, step: event.forkedFrom.step }
-        break
       case "RolloutsCollected":
         batches.push(groups("train", event.step, event))
         break
@@ -116,7 +109,6 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   }
   return {
     config: record.config,
-    forkedFrom,
     sequence: record.sequence + events.length,
     state,
     rows,

@@ -1,6 +1,5 @@
 /** The rows of the list of runs: filtered, sorted, and grouped by seeds. Pure; the page shows them. */
 import { Order } from "effect"
-import { owners } from "./Branches.ts"
 import { mean } from "./Means.ts"
 import type { RunView } from "./view/RunView.ts"
 import type { SettingsView } from "./view/SettingsView.ts"
@@ -8,7 +7,7 @@ import type { SettingsView } from "./view/SettingsView.ts"
 /** A run with its settings that differ from those of others; its group is null until its settings are known. */
 export interface Row {
   readonly run: RunView
-  /** The run that a baseline or a branch belongs to. */
+  /** The run that a baseline belongs to. */
   readonly owner: string | null
   readonly settings: ReadonlyMap<string, string>
   /** The preset that it differs least from; null until its settings are known. */
@@ -18,9 +17,9 @@ export interface Row {
 
 export const rows = (runs: ReadonlyArray<RunView>, known: SettingsView | null): ReadonlyArray<Row> => {
   const places = new Map(known?.runs.map((id, place) => [id, place]))
-  const owned = owners(runs)
+  const byName = new Map(runs.map(({ id, name }) => [name, id] as const).toReversed())
   return runs.map((run) => {
-    const owner = owned.get(run.id) ?? null
+    const owner = ownerOf(run.name, byName)
     const place = places.get(run.id)
     if (known === null || place === undefined) return { run, owner, settings: new Map(), preset: null, group: null }
     const settings = known.settings.flatMap(({ name, values }) => {
@@ -37,7 +36,13 @@ export const rows = (runs: ReadonlyArray<RunView>, known: SettingsView | null): 
   })
 }
 
-/** The rows of the list: those that a filter matches, with or without those of baselines and branches. */
+/** The id of the run whose directory a run is in, such as that of a baseline; null without one. */
+const ownerOf = (name: string, byName: ReadonlyMap<string, string>): string | null => {
+  const end = name.lastIndexOf("/")
+  return end <= 0 ? null : (byName.get(name.slice(0, end)) ?? ownerOf(name.slice(0, end), byName))
+}
+
+/** The rows of the list: those that a filter matches, with or without those of baselines. */
 export const listed = (all: ReadonlyArray<Row>, filter: string, withNested: boolean): ReadonlyArray<Row> =>
   filtered(unfolded(all, withNested ? "all" : new Set()), filter)
 
@@ -59,7 +64,7 @@ export const differing = (all: ReadonlyArray<Row>): ReadonlyArray<string> => {
 
 /**
  * The rows that a filter matches. Each of its words is part of a name, a state, or of `setting=value`, where the name of the setting
- * can be cut at its beginning; `state` is like a setting, and `tag`, with each tag of a run as a value.
+ * can be cut at its beginning; `state` is like a setting.
  */
 export const filtered = (all: ReadonlyArray<Row>, filter: string): ReadonlyArray<Row> => {
   const words = filter.toLowerCase().split(/\s+/u).filter(Boolean)
@@ -69,14 +74,14 @@ export const filtered = (all: ReadonlyArray<Row>, filter: string): ReadonlyArray
 const matches = ({ run, settings }: Row, word: string): boolean => {
   const at = word.indexOf("=")
   if (at > 0)
-    return [...settings, ["state", run.status], ...run.annotation.tags.map((tag) => ["tag", tag] as const)].some(
+    return [...settings, ["state", run.status] as const].some(
       ([name, value]) => name.toLowerCase().endsWith(word.slice(0, at)) && value.toLowerCase() === word.slice(at + 1)
     )
   return run.name.toLowerCase().includes(word) || run.status.startsWith(word)
 }
 
 /** What rows are sorted by: a column, or a setting; a minus before it turns the order round. */
-export const columns = ["name", "state", "step", "reward", "tested", "rollouts", "last", "tags"] as const
+export const columns = ["name", "state", "step", "reward", "tested", "rollouts", "last"] as const
 export type ColumnName = (typeof columns)[number]
 
 /** Sorted rows; those without a value are last in both directions, and equal ones keep their order. */
@@ -109,8 +114,6 @@ const keyOf = ({ run, settings }: Row, by: string): string | number | null => {
       return run.rollouts
     case "last":
       return run.lastWritten
-    case "tags":
-      return run.annotation.tags.join(" ") || null
     default: {
       const value = settings.get(by)
       return value === undefined ? null : value !== "" && Number.isFinite(Number(value)) ? Number(value) : value

@@ -14,12 +14,11 @@ import {
   Semaphore,
   Stream
 } from "effect"
-import { type Change, NotFound, NotSaved, Unreadable } from "./Api.ts"
+import { type Change, NotFound, Unreadable } from "./Api.ts"
 import * as Run from "./projection/Run.ts"
 import { runSettings } from "./projection/RunSettings.ts"
 import { RunCatalog, type RunPlace, type RunSource } from "./RunCatalog.ts"
 import * as RunRecord from "./RunRecord.ts"
-import { type AnnotationEdit, type AnnotationView, none } from "./view/Annotation.ts"
 import type { RunView } from "./view/RunView.ts"
 import type { SettingsView } from "./view/SettingsView.ts"
 
@@ -36,8 +35,6 @@ export declare namespace Runs {
     readonly read: (id: string) => Effect.Effect<ReadRun, NotFound | Unreadable>
     /** The journal of a run, open until the scope closes. */
     readonly journal: (run: ReadRun) => Effect.Effect<Journal["Service"], Unreadable, Scope.Scope>
-    /** Replaces the annotation of a run, and publishes the run. */
-    readonly annotate: (id: string, edit: AnnotationEdit) => Effect.Effect<AnnotationView, NotFound | NotSaved>
     /** The changes from now on. */
     readonly changes: Stream.Stream<Change>
   }
@@ -45,7 +42,6 @@ export declare namespace Runs {
 
 export interface ReadRun {
   readonly place: RunPlace
-  readonly annotation: AnnotationView
   readonly source: RunSource
   readonly view: RunView
   readonly record: RunRecord.RunRecord
@@ -105,18 +101,7 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
         const view = yield* Ref.get(entry.view)
         if (found === null || view.problem !== null)
           return yield* new Unreadable({ problem: view.problem ?? `the run ${id} cannot be read` })
-        const annotation = yield* Ref.get(entry.annotation)
-        return { place: entry.place, annotation, source: found.source, record: found.record, view }
-      })
-
-      const annotate = Effect.fn("Runs.annotate")(function* (id: string, edit: AnnotationEdit) {
-        const entry = yield* entryOf(entries, id)
-        yield* catalog.annotate(entry.place, edit).pipe(
-          Effect.mapError(({ problem }) => new NotSaved({ problem })),
-          Semaphore.withPermit(entry.turn)
-        )
-        yield* follow(entry)
-        return yield* Ref.get(entry.annotation)
+        return { place: entry.place, source: found.source, record: found.record, view }
       })
 
       return Runs.of({
@@ -125,7 +110,6 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
         ),
         settings: settingsOf(entries),
         read,
-        annotate,
         journal: ({ source }) => Effect.mapError(RcMap.get(journals, source), unreadable),
         changes: Stream.fromPubSub(news)
       })
@@ -173,16 +157,9 @@ const following = ({
     return { source, record: RunRecord.empty(source.config), version: null }
   })
 
-  const annotationOf = Effect.fnUntraced(function* ({ annotation, place }: Entry) {
-    const read = yield* catalog.annotation(place, yield* Ref.get(annotation))
-    yield* Ref.set(annotation, read)
-    return read
-  })
-
   const refresh = Effect.fn("Runs.refresh")(function* (entry: Entry) {
     const { place } = entry
     const read = yield* open(entry)
-    const annotation = yield* annotationOf(entry)
     const written = yield* read.source.written
     const { version } = written
     const isFirst = read.record.sequence === 0
@@ -196,12 +173,11 @@ const following = ({
       catch: (cause) => new Unreadable({ problem: cause instanceof Error ? cause.message : String(cause) })
     })
     yield* Ref.set(entry.read, { source: read.source, record, version })
-    const view = Run.annotated(Run.run(place, record, written, yield* Clock.currentTimeMillis), annotation)
+    const view = Run.run(place, record, written, yield* Clock.currentTimeMillis)
     const before = yield* Ref.getAndSet(entry.view, view)
     const isNews =
       events.length > 0 ||
       before.status !== view.status ||
-      before.annotation.version !== view.annotation.version ||
       // A finished run still gets a baseline and a report.
       (view.status === "finished" && before.version !== version)
     if (isNews) yield* PubSub.publish(news, { _tag: "Run", run: view })
@@ -211,10 +187,9 @@ const following = ({
     refresh(entry).pipe(
       Effect.catch(({ message }) =>
         Effect.gen(function* () {
-          const view = Run.annotated(Run.unread(entry.place, message), yield* annotationOf(entry))
+          const view = Run.unread(entry.place, message)
           const before = yield* Ref.getAndSet(entry.view, view)
-          if (before.problem !== message || before.annotation.version !== view.annotation.version)
-            yield* PubSub.publish(news, { _tag: "Run", run: view })
+          if (before.problem !== message) yield* PubSub.publish(news, { _tag: "Run", run: view })
         })
       ),
       Semaphore.withPermit(entry.turn)
@@ -240,7 +215,6 @@ interface Entry {
   readonly place: RunPlace
   readonly turn: Semaphore.Semaphore
   readonly view: Ref.Ref<RunView>
-  readonly annotation: Ref.Ref<AnnotationView>
   /** Null before the first read. */
   readonly read: Ref.Ref<{
     readonly source: RunSource
@@ -254,7 +228,6 @@ const makeEntry = Effect.fnUntraced(function* (place: RunPlace) {
     place,
     turn: yield* Semaphore.make(1),
     view: yield* Ref.make(Run.unread(place, null)),
-    annotation: yield* Ref.make(none),
     read: yield* Ref.make<Entry["read"] extends Ref.Ref<infer A> ? A : never>(null)
   }
   return entry

@@ -24,7 +24,6 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { CatalogError, RunCatalog, type RunSource } from "../src/RunCatalog.ts"
 import { SearchCatalog } from "../src/SearchCatalog.ts"
 import * as Server from "../src/Server.ts"
-import { none } from "../src/view/Annotation.ts"
 import * as EvidenceFigure from "../src/EvidenceFigure.ts"
 import { courseOf } from "../src/view/SearchCourse.ts"
 import { config, events } from "./support/Log.ts"
@@ -59,20 +58,8 @@ const source = (journal: RunSource["journal"]): RunSource => ({
 
 const broken = new JournalError({ reason: "corrupt", file: "x", sequence: 3, detail: "the event is missing" })
 
-/** What is noted about the run `good`; the annotation of `strange` cannot be read. */
-let noted = none
-const unreadable = { ...none, version: "x", problem: "annotation.json is not valid" }
-
 const catalog = Layer.succeed(RunCatalog)(
   RunCatalog.of({
-    annotation: ({ id }) => Effect.sync(() => (id === "good" ? noted : id === "strange" ? unreadable : none)),
-    annotate: ({ id }, { version, ...edit }) =>
-      Effect.suspend(() => {
-        if (id !== "good") return Effect.fail(new CatalogError({ problem: "annotation.json is not valid" }))
-        if (version !== noted.version) return Effect.fail(new CatalogError({ problem: "changed elsewhere" }))
-        noted = { ...edit, version: String(Number(version) + 1), problem: null }
-        return Effect.void
-      }),
     find: Effect.succeed(
       ["good", "broken", "strange"].map((id) => ({ id, name: `${id} run`, directory: `/runs/${id}` }))
     ),
@@ -119,15 +106,6 @@ const server = serve()
 
 const ask = (path: string, headers: Readonly<Record<string, string>> = {}, of = server): Promise<Response> =>
   of.handler(new Request(`http://localhost:1234${path}`, { headers: { host: "localhost:1234", ...headers } }))
-
-const annotate = (id: string, edit: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-  server.handler(
-    new Request(`http://localhost:1234/api/runs/${id}/annotation`, {
-      method: "PUT",
-      body: JSON.stringify(edit),
-      headers: { host: "localhost:1234", "content-type": "application/json", ...headers }
-    })
-  )
 
 const json = async (path: string): Promise<any> => (await ask(path)).json()
 
@@ -240,47 +218,6 @@ describe("the server of the dashboard", () => {
         1,
         1e-9
       )
-  })
-
-  it("saves an annotation, publishes it, and shows one that cannot be read without hiding its run", async () => {
-    const views = async () =>
-      Object.fromEntries((await json("/api/runs")).map((run: { readonly id: string }) => [run.id, run]))
-    const changes = (await ask("/api/changes")).body?.getReader()
-    // The first beat is sent when the connection is open.
-    await changes?.read()
-    const edit = { tags: ["keep", "lr=2"], note: "Restart with more seeds.\nThen compare.", version: null }
-    const saved = await annotate("good", edit)
-    assert.deepStrictEqual(await saved.json(), { ...edit, version: "1", problem: null })
-    const decoder = new TextDecoder()
-    let received = ""
-    while (!received.includes('"keep"')) received += decoder.decode((await changes?.read())?.value)
-    await changes?.cancel()
-    assert.deepStrictEqual((await views())["good"].annotation, { tags: edit.tags, version: "1", problem: null })
-    assert.strictEqual((await json("/api/runs/good/overview")).annotation.note, edit.note)
-    const strange = (await views())["strange"]
-    assert.strictEqual(strange.annotation.problem, unreadable.problem)
-    assert.include(strange.problem, "config.json")
-  })
-
-  it("keeps an annotation that was changed elsewhere, exceeds a bound, or is sent by a page of another origin", async () => {
-    const before = noted
-    const edit = { tags: ["other"], note: "", version: before.version }
-    for (const [id, changes, status, expected, headers] of [
-      ["good", { version: "0" }, 409, "changed elsewhere"],
-      ["strange", {}, 409, "annotation.json is not valid"],
-      ["nobody", {}, 404, "run nobody"],
-      ["good", { tags: ["two words"] }, 400, 'The tag \\"two words\\" is not valid'],
-      ["good", { tags: "other" }, 400, ""],
-      ["good", {}, 403, "http://foreign.example", { origin: "http://foreign.example" }],
-      ["good", {}, 403, "foreign.example", { host: "foreign.example" }],
-      ["good", {}, 415, "", { "content-type": "text/plain" }]
-    ] as const) {
-      const refused = await annotate(id, { ...edit, ...changes }, headers)
-      assert.strictEqual(refused.status, status, expected)
-      assert.include(await refused.text(), expected)
-    }
-    assert.strictEqual(noted, before)
-    assert.strictEqual((await annotate("good", edit, { origin: "http://localhost:1234" })).status, 200)
   })
 
   it("responds with 404 to unknown paths and ids", async () => {

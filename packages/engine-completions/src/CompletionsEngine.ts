@@ -1,5 +1,4 @@
 import { Engine, EngineError, type EngineProfile, frozenPolicy, type SampleRequest, unsampled } from "@inspo/engine"
-import { profileOf as profileFrom } from "@inspo/engine/Wire"
 import { Effect, Layer, Semaphore } from "effect"
 import type { HttpClient } from "effect/http"
 import * as Questions from "./internal/Questions.ts"
@@ -24,8 +23,8 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
 ): Effect.fn.Return<Engine.Interface, EngineError, HttpClient.HttpClient> {
   const { tokenizer, url } = options
   const served = yield* Served.make(options)
-  const { concurrency, connection, dialect, facts, fail, model, scores } = served
-  const questions = Questions.make(connection, { dialect, model, sendsSeeds: facts !== undefined, tokenizer })
+  const { concurrency, connection, dialect, fail, model, scores } = served
+  const questions = Questions.make(connection, { dialect, model, tokenizer })
   const permits = yield* Semaphore.make(concurrency)
   const sampleOne = sampling(served, questions, permits)
 
@@ -74,7 +73,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
       Effect.mapError(fail("score"))
     ),
 
-    ...frozenPolicy(model, facts?.fingerprint ?? "", `: ${url} serves one policy and loads no other`)
+    ...frozenPolicy(model, "", `: ${url} serves one policy and loads no other`)
   }
 })
 
@@ -96,14 +95,17 @@ const sampling =
         )
   }
 
-const profileOf = ({ concurrency, contextLength, dialect, facts, model, scores }: Served.Served): EngineProfile => ({
-  name: `completions/${facts === undefined ? dialect.name : "inspo"}`,
+const profileOf = ({ concurrency, contextLength, dialect, model, scores }: Served.Served): EngineProfile => ({
+  name: `completions/${dialect.name}`,
   model,
-  ...profileFrom(facts, `${dialect.name}:${model}`),
+  parameters: 0,
+  stopTexts: "any",
+  deterministic: false,
+  fingerprint: `${dialect.name}:${model}`,
   contextLength,
   concurrency,
   lanes: 16,
-  topK: facts === undefined || facts.top_k === true,
+  topK: true,
   trains: false,
   klInLoss: false,
   scoresReference: scores,

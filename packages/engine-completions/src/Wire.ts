@@ -1,5 +1,5 @@
 /** What the servers take and answer, as far as it is used; fields that are not named here are ignored. */
-import { EngineFacts, list, maybe } from "@inspo/engine/Wire"
+import { list, maybe } from "@inspo/engine/Wire"
 import { Schema } from "effect"
 
 const isToken = (value: unknown): value is number => Number.isSafeInteger(value)
@@ -9,43 +9,32 @@ const isLogprob = (value: unknown): value is number | null => value === null || 
 const Tokens = list("a list of tokens", isToken)
 const Logprobs = list("a list of numbers", isLogprob)
 
-/** `GET /v1/models/{id}`. */
+/** A model of `GET /v1/models`. */
 export const Model = Schema.Struct({
   id: Schema.NonEmptyString,
-  object: maybe(Schema.String),
-  created: maybe(Schema.Int),
   owned_by: maybe(Schema.String),
-  max_model_len: maybe(Schema.Int),
-  inspo: maybe(EngineFacts)
+  max_model_len: maybe(Schema.Int)
 })
-export interface Model extends Schema.Schema.Type<typeof Model> {}
 
 /** `GET /v1/models`. */
 export const Models = Schema.Struct({ data: Schema.Array(Model) })
 export interface Models extends Schema.Schema.Type<typeof Models> {}
 
-/** `POST /v1/completions`: OpenAI's fields, and those that vLLM adds. `user` has no effect. */
+/** `POST /v1/completions`: OpenAI's fields, and those that vLLM adds. */
 export const CompletionRequest = Schema.Struct({
-  model: maybe(Schema.String),
-  prompt: Schema.Union([Schema.String, Tokens, list("a list of texts", isText), Schema.Array(Tokens)]),
-  best_of: maybe(Schema.Int),
-  echo: maybe(Schema.Boolean),
-  logit_bias: maybe(Schema.Record(Schema.String, Schema.Finite)),
-  stream: maybe(Schema.Boolean),
-  stream_options: maybe(Schema.Struct({ include_usage: maybe(Schema.Boolean) })),
-  suffix: maybe(Schema.String),
-  user: maybe(Schema.String),
-  n: maybe(Schema.Int),
-  max_tokens: maybe(Schema.Int),
-  temperature: maybe(Schema.Finite),
-  top_p: maybe(Schema.Finite),
-  top_k: maybe(Schema.Int),
-  min_p: maybe(Schema.Finite),
-  repetition_penalty: maybe(Schema.Finite),
-  presence_penalty: maybe(Schema.Finite),
-  frequency_penalty: maybe(Schema.Finite),
+  model: Schema.String,
+  prompt: Tokens,
+  n: Schema.Int,
+  max_tokens: Schema.Int,
+  temperature: Schema.Finite,
+  top_p: Schema.Finite,
+  top_k: Schema.Int,
+  min_p: Schema.Finite,
+  repetition_penalty: Schema.Finite,
+  presence_penalty: Schema.Finite,
+  frequency_penalty: Schema.Finite,
   seed: maybe(Schema.Int),
-  stop: maybe(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  stop: maybe(Schema.Array(Schema.String)),
   skip_special_tokens: maybe(Schema.Boolean),
   logprobs: maybe(Schema.Int),
   prompt_logprobs: maybe(Schema.Int),
@@ -62,36 +51,18 @@ const PromptLogprobs = Schema.Array(
 /** `logprobs.tokens` are texts, or `token_id:N` where that was asked for. */
 export const CompletionChoice = Schema.Struct({
   index: Schema.Int,
-  text: maybe(Schema.String),
   finish_reason: maybe(Schema.String),
   token_ids: maybe(Tokens),
-  prompt_token_ids: maybe(Tokens),
   logprobs: maybe(
     Schema.Struct({
       tokens: maybe(list("a list of texts", isText)),
-      token_logprobs: maybe(Logprobs),
-      top_logprobs: maybe(Schema.Unknown),
-      text_offset: maybe(list("a list of numbers", isToken))
+      token_logprobs: maybe(Logprobs)
     })
   ),
   prompt_logprobs: maybe(PromptLogprobs)
 })
 
-export const Usage = Schema.Struct({
-  prompt_tokens: Schema.Int,
-  completion_tokens: Schema.Int,
-  total_tokens: Schema.Int
-})
-
-export const CompletionResponse = Schema.Struct({
-  id: maybe(Schema.String),
-  object: maybe(Schema.String),
-  created: maybe(Schema.Int),
-  model: maybe(Schema.String),
-  choices: Schema.Array(CompletionChoice),
-  usage: maybe(Usage)
-})
-export interface CompletionResponse extends Schema.Schema.Type<typeof CompletionResponse> {}
+export const CompletionResponse = Schema.Struct({ choices: Schema.Array(CompletionChoice) })
 
 /** `POST /generate` of SGLang. */
 export const GenerateRequest = Schema.Struct({

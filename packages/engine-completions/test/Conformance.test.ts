@@ -20,14 +20,16 @@ const embedded = Layer.unwrap(
 )
 
 const engines = {
-  "our server over a bigram model": Served.engine("vllm").pipe(Layer.provide(Layer.effect(Engine, TabularEngine.make))),
+  "a server like vLLM over a bigram model": Served.engine("vllm").pipe(
+    Layer.provide(Layer.effect(Engine, TabularEngine.make))
+  ),
   "a server like SGLang over a bigram model": Served.engine("sglang").pipe(
     Layer.provide(Layer.effect(Engine, TabularEngine.make))
   ),
   "a server like llama.cpp's over a bigram model": Served.engine("llama.cpp").pipe(
     Layer.provide(Layer.effect(Engine, TabularEngine.make))
   ),
-  "our server over the embedded model, which listens": Served.overHttp("vllm").pipe(Layer.provide(embedded))
+  "a server like vLLM over the embedded model, which listens": Served.overHttp("vllm").pipe(Layer.provide(embedded))
 }
 
 describe("CompletionsEngine", () => {

@@ -17,8 +17,6 @@ export interface Shape {
   /** Put into every text that a model or a user writes. */
   readonly text?: string
   readonly randomSeed?: number
-  /** The run that it is a branch of, and the last step that both share. */
-  readonly forkedFrom?: { readonly run: string; readonly step: number }
   /** Where the questions are kept: in the run directory, unless runs share them. */
   readonly questions?: string
 }
@@ -126,10 +124,6 @@ const elaborator = (shape: Shape) => {
 
   return (event: RunEvent): RunEvent => {
     switch (event._tag) {
-      case "RunStarted":
-        return shape.forkedFrom === undefined
-          ? event
-          : { ...event, forkedFrom: { ...shape.forkedFrom, events: 1, checkpoints: [0], head: "0" } }
       case "RolloutsCollected": {
         const groups = event.groups.map((group, index) => whole(`train/${event.step}/${index}`, group, shape))
         for (const group of groups) latest.set(group.questionId, group.trajectories[0])

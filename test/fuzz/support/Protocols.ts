@@ -147,43 +147,6 @@ export const tinker: fc.Arbitrary<Ordinary> = fc.oneof(
   }
 )
 
-/** `/v1/completions` as of OpenAI and vLLM. */
-export const completions: fc.Arbitrary<Ordinary> = fc.oneof(
-  fc.constantFrom(get("/v1/models"), get("/v1/models/inspo-tiny")),
-  {
-    weight: 8,
-    arbitrary: fc
-      .record(
-        {
-          model: fc.constant("inspo-tiny"),
-          prompt: fc.oneof(
-            fc.constantFrom("Who is the mayor of Ostrel Bay?", "a"),
-            tokens,
-            fc.array(tokens, { minLength: 1, maxLength: 3 }),
-            fc.constant(["a", "b"])
-          ),
-          max_tokens: fc.integer({ min: 1, max: 8 }),
-          n: few,
-          temperature: fc.constantFrom(0, 0.7, 1),
-          top_p: fc.constantFrom(0.5, 1),
-          seed: fc.nat(),
-          stop: fc.constantFrom<string | ReadonlyArray<string>>("a", ["</answer>", "\n"]),
-          echo: fc.boolean(),
-          logprobs: fc.constant(0),
-          prompt_logprobs: fc.constant(0),
-          return_token_ids: fc.boolean(),
-          return_tokens_as_token_ids: fc.boolean(),
-          stream: fc.boolean(),
-          stream_options: fc.record({ include_usage: fc.boolean() }),
-          logit_bias: fc.constant({}),
-          user: fc.constant("u")
-        },
-        { requiredKeys: ["prompt", "max_tokens"] }
-      )
-      .map((body) => post("/v1/completions", body))
-  }
-)
-
 const query = fc.constantFrom("mayor of Ostrel", "company Denco", "river", "the", 'Ulva OR NOT "x" (', "")
 
 /** Search-R1's `/retrieve`. */
@@ -245,6 +208,5 @@ export const large = {
     sampling_params: { max_tokens: 100, temperature: 1 },
     num_samples: 256,
     base_model: "inspo-tiny"
-  }),
-  completions: post("/v1/completions", { prompt, max_tokens: 100, n: 256, temperature: 1, logprobs: 0 })
+  })
 }

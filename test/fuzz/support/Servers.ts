@@ -32,16 +32,10 @@ const engine = ["engine", "serve", "--port", "0", "--model", "model", "--json"]
 /** Every server of the command line. */
 export const kinds: ReadonlyArray<Kind> = [
   {
-    name: "engine (Tinker)",
+    name: "engine",
     args: [...engine, "--checkpoints", "tinker"],
     protocol: Protocols.tinker,
     large: Protocols.large.tinker
-  },
-  {
-    name: "engine (completions)",
-    args: [...engine, "--checkpoints", "completions", "--protocol", "completions"],
-    protocol: Protocols.completions,
-    large: Protocols.large.completions
   },
   {
     name: "retriever",

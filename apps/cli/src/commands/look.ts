@@ -9,11 +9,11 @@ export const show = Command.make(
     directories: flags
       .argument(
         "dir",
-        "Directory of a run or of an `inspo evolve`, finished or not, or of served populations; with --lineage also of its " +
-          "branches; or an instruction (DIR:ID, DIR:seed, DIR:best). Two are compared: runs, instructions, text files"
+        "Directory of a run or of an `inspo evolve`, finished or not, or of served populations; " +
+          "or an instruction (DIR:ID, DIR:seed, DIR:best). Two are compared: runs, instructions, text files"
       )
       .pipe(Argument.atLeast(1)),
-    lineage: flags.toggle("lineage", "Show which instruction came from which, over a run and its branches"),
+    lineage: flags.toggle("lineage", "Show which instruction came from which"),
     report: flags.optionalChoice(
       "report",
       ["html", "md"],
@@ -43,7 +43,7 @@ export const show = Command.make(
       "inspo show runs/mine:seed runs/mine:best": "What co-evolution changed, word by word",
       "inspo show runs/mine:i3 prompt.txt": "An instruction and a text file",
       "inspo show runs/quick-seed1 runs/quick-seed2 --json": "Two runs, as one JSON document",
-      "inspo show runs/mine runs/longer-memory --lineage": "Which instruction came from which, and where"
+      "inspo show runs/mine --lineage": "Which instruction came from which"
     }
   })
 )

@@ -33,22 +33,13 @@ export const retriever = Command.make("retriever").pipe(
   Command.withSubcommands([serveCorpus])
 )
 
-const protocol = flags
-  .choice(
-    "protocol",
-    ["tinker", "completions"],
-    "tinker samples and trains; completions, as of vLLM, SGLang and llama.cpp, only samples"
-  )
-  .pipe(Flag.withDefault("tinker"))
-
 const serveEngine = Command.make(
   "serve",
   {
-    ...flags.address(8765, "X-API-Key, or as Authorization: Bearer with completions"),
+    ...flags.address(8765, "X-API-Key"),
     name: flags
       .text("name", "NAME", "Name of the base model that clients ask for")
       .pipe(Flag.withDefault("inspo-tiny")),
-    protocol,
     model: flags.optionalText("model", "DIR", "Folder of an embedded model; by default the shipped one"),
     checkpoints: flags
       .text("checkpoints", "DIR", "Directory of the checkpoints that clients save; they remain when the server stops")
@@ -60,7 +51,7 @@ const serveEngine = Command.make(
   flags.help({
     short: "Serve the embedded engine over the Tinker protocol",
     description:
-      "Serve the embedded engine to any client of the Tinker protocol, or of completions with token ids, until Ctrl-C. Saved checkpoints remain when the " +
+      "Serve the embedded engine to any client of the Tinker protocol, until Ctrl-C. Saved checkpoints remain when the " +
       "server stops, live models do not",
     examples: {
       "inspo engine serve": "On http://127.0.0.1:8765",
@@ -74,7 +65,13 @@ const check = Command.make(
   {
     url: flags.argument("url", "Base URL of the server, before /api/v1"),
     model: flags.optionalText("model", "NAME", "Base model to check; the server's first by default"),
-    protocol,
+    protocol: flags
+      .choice(
+        "protocol",
+        ["tinker", "completions"],
+        "tinker samples and trains; completions, as of vLLM, SGLang and llama.cpp, only samples"
+      )
+      .pipe(Flag.withDefault("tinker")),
     profile: flags
       .choice(
         "profile",

@@ -118,16 +118,9 @@ export const resume = Command.make(
   "resume",
   {
     directory: flags.argument("dir", "Directory of the run to continue"),
-    at: flags.optionalInteger(
-      "at",
-      "Continue after this step instead, as a branch in --out; the run itself is not changed",
-      "STEP"
-    ),
-    out: flags.out.pipe(Flag.withDescription("New or empty directory of the branch")),
     set: flags.set.pipe(
       Flag.withDescription(
-        "Change a setting that does not affect results, such as budget.rollouts=20000 or engine.url; with --at, any setting; " +
-          "may be repeated"
+        "Change a setting that does not affect results, such as budget.rollouts=20000 or engine.url; may be repeated"
       )
     ),
     baseline: flags.baseline,
@@ -140,17 +133,14 @@ export const resume = Command.make(
     json: flags.json,
     quiet: flags.quiet
   },
-  trusting(handler(async () => (await import("../run/Resume.ts")).continueRun))
+  trusting(handler(async () => (await import("../run/Resume.ts")).resume))
 ).pipe(
   flags.help({
-    short: "Continue a run that was stopped, or a branch of one",
-    description:
-      "Continue a run that was stopped; the result is the same as without the stop. With --at, continue a branch that " +
-      "shares its first steps, under other settings",
+    short: "Continue a run that was stopped",
+    description: "Continue a run that was stopped; the result is the same as without the stop",
     examples: {
       "inspo resume runs/quick-seed1": "Continue that run",
-      "inspo resume runs/mine --at 30 --set selection.window=10 --out runs/longer-memory":
-        "The same 30 steps, then a longer memory"
+      "inspo resume runs/mine --set budget.rollouts=20000": "Continue it with a larger budget"
     }
   })
 )

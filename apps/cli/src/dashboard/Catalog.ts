@@ -8,11 +8,10 @@ import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { runNotes } from "../runDirectory/Outcome.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import * as Search from "../evolve/StoredSearch.ts"
-import * as Annotation from "../runDirectory/Annotation.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import { lastEvent, stepSeconds } from "../runDirectory/Timings.ts"
 
-/** The runs and searches in and below directories: each that holds a config, or the events of a search, is one. Only annotations are written. */
+/** The runs and searches in and below directories: each that holds a config, or the events of a search, is one. */
 export const layer = (
   directories: ReadonlyArray<string>
 ): Layer.Layer<RunCatalog | SearchCatalog, never, FileSystem.FileSystem | Path.Path> =>
@@ -23,9 +22,7 @@ export const layer = (
       return Context.mergeAll(
         Context.make(RunCatalog, {
           find: Effect.map(found, (all) => all.flatMap((one) => (one.search === null ? [one.place] : []))),
-          open: (place) => Effect.provideContext(open(place, services), services),
-          annotation: ({ directory }, before) => Effect.provideContext(Annotation.read(directory, before), services),
-          annotate: ({ directory }, edit) => Effect.provideContext(Annotation.write(directory, edit), services)
+          open: (place) => Effect.provideContext(open(place, services), services)
         }),
         Context.make(SearchCatalog, {
           find: Effect.map(found, (all) => all.flatMap(({ search }) => search ?? [])),

@@ -2,7 +2,6 @@ import { Assets, Server } from "@inspo/dashboard"
 import { Console, Effect, FileSystem, Layer } from "effect"
 import { commandFailure, usageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
-import * as Annotation from "../runDirectory/Annotation.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Stored from "../serve/StoredPopulations.ts"
 import * as Catalog from "./Catalog.ts"
@@ -50,7 +49,6 @@ export const start = Effect.fn("Dashboard.start")(function* (input: ServeInput) 
     Server.layer({ assets: Assets.folder, ...(password === undefined ? {} : { password }) }).pipe(
       Layer.provide(Catalog.layer(directories))
     ),
-    // All that a page sends is an annotation.
-    { maxBodyBytes: Annotation.mostBytes, keys: password === undefined ? [] : [password] }
+    { keys: password === undefined ? [] : [password] }
   )
 })

@@ -3,7 +3,7 @@ import type { ModelNotes } from "@inspo/engine-tinker"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Effect } from "effect"
 
-/** The kinds of records for the models that the engine of a run created and released. They are not part of a branch. */
+/** The kinds of records for the models that the engine of a run created and released. */
 export const kinds = { took: "engine-model", gaveBack: "engine-model-released" } as const
 
 /** The models of a run on its server, recorded in its journal: a resume releases what a killed session held. */

@@ -1,6 +1,5 @@
 import * as LocalEngine from "@inspo/engine-local"
 import { ModelFolder } from "@inspo/engine-local"
-import * as CompletionsServer from "@inspo/engine-completions/server"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
@@ -10,7 +9,6 @@ import * as Reporter from "../terminal/Reporter.ts"
 
 export interface ServeInput extends Address {
   readonly name: string
-  readonly protocol: "tinker" | "completions"
   readonly model: Option.Option<string>
   readonly checkpoints: string
 }
@@ -28,16 +26,14 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   )
 
   const model = path.resolve(Option.getOrElse(input.model, () => ModelFolder.shipped))
-  const engine = LocalEngine.layer({ checkpoints, model })
-  const routes =
-    input.protocol === "tinker"
-      ? Layer.provide(TinkerServer.routes, TinkerServer.layer({ model: name, catalog, apiKey, tokenizer: model }))
-      : Layer.provide(CompletionsServer.routes, CompletionsServer.layer({ model: name, apiKey }))
-  const limits = {
+  const routes = TinkerServer.routes.pipe(
+    Layer.provide(TinkerServer.layer({ model: name, catalog, apiKey, tokenizer: model })),
+    Layer.provide(LocalEngine.layer({ checkpoints, model }))
+  )
+  const url = yield* listen("engine", input, routes, {
     keys: apiKey === undefined ? [] : [apiKey],
-    ...(input.protocol === "tinker" ? { maxBodyBytes: TinkerServer.limits.bodyBytes } : {})
-  }
-  const url = yield* listen("engine", input, Layer.provide(routes, engine), limits)
+    maxBodyBytes: TinkerServer.limits.bodyBytes
+  })
   yield* Reporter.print({ url, model: name, checkpoints }, () => [`${name} at ${url}, checkpoints in ${checkpoints}`])
   return yield* Effect.never
 }, Effect.scoped)

@@ -142,8 +142,7 @@ const assertSameState = Effect.fnUntraced(function* (state: RunState.RunState, c
   if (committed !== null && StateHash.differ(committed, found))
     return yield* commandFailure(
       "This version of the program derives another state from the journal's events than the version that wrote them. Resume " +
-        "the run with that version, or find the first difference with `inspo replay` and continue before it with " +
-        "`inspo resume DIR --at STEP --out NEW`."
+        "the run with that version, or find the first difference with `inspo replay`."
     )
 })
 

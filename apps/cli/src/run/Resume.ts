@@ -1,7 +1,6 @@
 import { AlgorithmDiff } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf, deploymentOf } from "@inspo/config"
-import { Text } from "@inspo/report"
-import { Clock, Effect, FileSystem, Option, Result } from "effect"
+import { Clock, Effect, FileSystem, type Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { laid, orUsage, withBaseline } from "../config/Input.ts"
@@ -18,7 +17,6 @@ import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
 import { isCompared } from "./Baseline.ts"
 import { executeAndReport } from "./Start.ts"
-import { fork } from "./Fork.ts"
 import { show } from "./Show.ts"
 
 export interface ResumeInput extends Trackers.TrackingInput {
@@ -29,40 +27,6 @@ export interface ResumeInput extends Trackers.TrackingInput {
   readonly acceptLost: boolean
   readonly quiet: boolean
 }
-
-export interface ContinueInput extends ResumeInput {
-  /** The last step that a branch shares with the run. */
-  readonly at: Option.Option<number>
-  readonly out: Option.Option<string>
-}
-
-/** Continues a run, or a branch of it after a step, in its own directory and under any other settings. */
-export const continueRun = Effect.fn("Resume.continueRun")(function* ({ at, out, ...input }: ContinueInput) {
-  if (Option.isNone(at) && Option.isNone(out)) return yield* resume(input)
-  if (Option.isNone(at) || Option.isNone(out))
-    return yield* usageError(
-      "--at STEP and --out DIR need each other: a branch leaves a run after a step and has its own directory. " +
-        `Give ${Option.isNone(at) ? "--at, or leave out --out" : "--out, or leave out --at"} to continue ${input.directory}.`
-    )
-  const { events, records, runDir, trainedFrom } = yield* fork({
-    directory: input.directory,
-    at: at.value,
-    set: input.set,
-    out: out.value
-  })
-  const reporter = yield* Reporter.make(input)
-  yield* reporter.lines(
-    Text.wrap(
-      `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.` +
-        (trainedFrom === at.value
-          ? ""
-          : ` The last kept checkpoint is that of step ${trainedFrom}; steps ${trainedFrom + 1} to ${at.value} are trained again ` +
-            "on their recorded batches."),
-      reporter.columns
-    )
-  )
-  return yield* resume({ ...input, directory: runDir, set: [] })
-})
 
 /** Continues a run from its last committed event. A finished run only shows its result again. */
 export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) {
@@ -118,8 +82,7 @@ const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: Resu
   if (other !== undefined)
     return yield* usageError(
       `--set: ${AlgorithmDiff.describe(other)}, and it affects results; expected one of ` +
-        `${leafPaths(deploymentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
-        "it from some step on, in a branch."
+        `${leafPaths(deploymentOf(config)).join(", ")}. Start a run to measure another setting.`
     )
   return changed
 })

@@ -39,19 +39,19 @@ export const view = Effect.fnUntraced(function* ({ directories, lineage, out, re
     const module = yield* Effect.promise(() => import("../evolve/Show.ts"))
     return yield* lineage ? module.lineage(directory, search) : module.show(directory, search)
   }
-  if (lineage) {
-    const module = yield* Effect.promise(() => import("./Lineage.ts"))
-    return yield* module.lineage({ directories })
-  }
-  if (directory !== undefined && second !== undefined && third === undefined && Option.isNone(report)) {
+  if (directory !== undefined && second !== undefined && third === undefined && !lineage && Option.isNone(report)) {
     const module = yield* Effect.promise(() => import("./Diff.ts"))
     return yield* module.diff({ from: directory, to: second })
   }
   if (directory === undefined || second !== undefined)
     return yield* usageError(
-      `There are ${directories.length} directories, expected one, or two to compare. --lineage takes a run and its ` +
-        "branches, --report one run; `inspo dashboard` shows many."
+      `There are ${directories.length} directories, expected one, or two to compare without --lineage and --report. ` +
+        "`inspo dashboard` shows many."
     )
+  if (lineage) {
+    const module = yield* Effect.promise(() => import("./Lineage.ts"))
+    return yield* module.lineage(directory)
+  }
   if (Option.isSome(report)) {
     const module = yield* Effect.promise(() => import("../report/Write.ts"))
     return yield* module.report({ directory, format: report.value, out })

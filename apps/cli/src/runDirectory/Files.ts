@@ -16,7 +16,6 @@ export const filesOf = (directory: string) => ({
   errors: `${directory}/errors.log`,
   checkpoints: `${directory}/checkpoints`,
   /** Tags and a note of users, edited on the dashboard. */
-  annotation: `${directory}/annotation.json`,
   baseline: `${directory}/baseline`,
   /** Created to stop the run. */
   stop: `${directory}/stop`

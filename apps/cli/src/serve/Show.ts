@@ -4,7 +4,7 @@ import { Text, count, duration, percent, plural } from "@inspo/report"
 import { type Population, View } from "@inspo/serve"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import { Effect } from "effect"
-import { nodeLines } from "../report/LineageReport.ts"
+import { lineageLines } from "../report/LineageReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { type Place, read } from "./StoredPopulations.ts"
 
@@ -73,29 +73,17 @@ export const lineage = Effect.fn("Served.lineage")(function* (place: Place) {
   const members = membersOf(populationLog)
   const { directory, name } = place
   yield* Reporter.printStyled({ directory, name, instructions: [...members.values()] }, (style) =>
-    lineageLines(members, populationLog.history.incumbent, style)
+    lineageLines(
+      Array.from(members.values(), (member) => ({
+        id: member.id,
+        parent: member.parent,
+        title: `${member.id}${member.id === populationLog.history.incumbent ? ", the incumbent" : ""}: ${fate(member)}`,
+        text: Text.said(member.content)
+      })),
+      style
+    )
   )
 })
-
-const lineageLines = (
-  members: ReadonlyMap<string, MemberHistory>,
-  incumbent: string | null,
-  style: Reporter.Style
-): ReadonlyArray<string> =>
-  [...members.values()].flatMap((member, index) => {
-    const parent = member.parent === null ? undefined : members.get(member.parent)
-    return [
-      ...(index === 0 ? [] : [""]),
-      ...nodeLines(
-        {
-          title: `${member.id}${member.id === incumbent ? ", the incumbent" : ""}: ${fate(member)}`,
-          text: Text.said(member.content),
-          from: parent === undefined ? null : Text.said(parent.content)
-        },
-        style
-      )
-    ]
-  })
 
 const fate = ({ bornAfter, entered, left, parent }: MemberHistory): string =>
   [

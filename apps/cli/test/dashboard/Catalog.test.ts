@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, RunConfig } from "@inspo/config"
 import { RunCatalog } from "@inspo/dashboard/RunCatalog"
-import { none } from "@inspo/dashboard/view/Annotation"
 import { SearchCatalog } from "@inspo/dashboard"
 import { Journal } from "@inspo/journal"
 import { layer as journalLayer } from "@inspo/journal/sqlite"
@@ -71,51 +70,6 @@ describe("the catalog", () => {
       const named = join(directory, "b/notes.jsonl")
       assert.deepStrictEqual((yield* found([named])).searches, [["notes.jsonl", named]])
     }).pipe(Effect.scoped)
-  )
-})
-
-const Edit = Schema.Struct({
-  isStale: Schema.Boolean,
-  tags: Schema.Array(Schema.Literals(["keep", "lr=2", "größer", "#1"])).check(Schema.isUnique()),
-  note: Schema.String.check(Schema.isMaxLength(200))
-})
-
-describe("the annotation of a run", () => {
-  it.effect.prop(
-    "is what was saved last, unless the one that was edited has changed or cannot be read",
-    [Schema.Array(Edit), Schema.Literals(["{", "[]", '{"tags":["a b"],"note":""}', ""])],
-    ([edits, corrupt]) =>
-      Effect.gen(function* () {
-        const directory = yield* runDirectory
-        const file = join(directory, "annotation.json")
-        writeFileSync(join(directory, "config.json"), configText)
-        yield* Effect.gen(function* () {
-          const catalog = yield* RunCatalog
-          const [place] = yield* catalog.find
-          assert.isDefined(place)
-          let known = yield* catalog.annotation(place, none)
-          assert.deepStrictEqual(known, none)
-          for (const { isStale, note, tags } of edits) {
-            const version = isStale ? "earlier" : known.version
-            const saved = yield* Effect.result(catalog.annotate(place, { note, tags, version }))
-            assert.strictEqual(saved._tag, isStale ? "Failure" : "Success")
-            const now = yield* catalog.annotation(place, known)
-            assert.deepStrictEqual(now, isStale ? known : { note, tags, version: now.version, problem: null })
-            assert.strictEqual(now.version === known.version, isStale)
-            known = now
-          }
-          assert.deepStrictEqual(
-            readdirSync(directory).filter((name) => name.startsWith("annotation.json.")),
-            []
-          )
-          writeFileSync(file, corrupt)
-          const broken = yield* catalog.annotation(place, known)
-          assert.match(broken.problem ?? "", /^annotation\.json is not a valid annotation/u)
-          const refused = yield* Effect.flip(catalog.annotate(place, { note: "", tags: [], version: broken.version }))
-          assert.strictEqual(refused.problem, broken.problem)
-          assert.strictEqual(readFileSync(file, "utf8"), corrupt)
-        }).pipe(Effect.provide(Layer.provide(Catalog.layer([directory]), NodeServices.layer), { local: true }))
-      }).pipe(Effect.scoped)
   )
 })
 

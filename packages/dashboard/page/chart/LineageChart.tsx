@@ -8,15 +8,13 @@ import { useWidth } from "./Chart.tsx"
 
 interface LineageChartProps {
   readonly lineage: LineageView
-  /** Steps after which this run left another one, or a branch left this one. */
-  readonly forks: ReadonlyArray<Fork>
   readonly steps: number
   readonly selected: string
   readonly onSelect: (key: string) => void
 }
 
 /** Every instruction as a line from its first to its last step, branching off its parent; small rings are rejected candidates. */
-export const LineageChart = ({ forks, lineage, onSelect, selected, steps }: LineageChartProps) => {
+export const LineageChart = ({ lineage, onSelect, selected, steps }: LineageChartProps) => {
   const [host, width, scale] = useWidth()
   const rows = useMemo(() => inTreeOrder(lineage.nodes.filter(({ id }) => id !== null)), [lineage.nodes])
   const rowOf = useMemo(() => new Map(rows.map(({ id }, row) => [id, row])), [rows])
@@ -29,7 +27,7 @@ export const LineageChart = ({ forks, lineage, onSelect, selected, steps }: Line
   const frame = {
     left: 14,
     right: (hasNames ? 280 : 54) * scale,
-    top: 10 + forkHeight * scale * forks.length,
+    top: 10,
     bottom: 24 * scale,
     row: (rows.length > 40 ? 15 : 20) * scale
   }
@@ -65,7 +63,6 @@ export const LineageChart = ({ forks, lineage, onSelect, selected, steps }: Line
               onSelect={onSelect}
             />
           ))}
-          <ForkLines forks={forks} x={x} bottom={height - frame.bottom} scale={scale} middle={steps / 2} />
           {rejected.map(({ count, parent, step }) => {
             const row = rowOf.get(parent)
             return row === undefined ? null : (
@@ -80,39 +77,6 @@ export const LineageChart = ({ forks, lineage, onSelect, selected, steps }: Line
     </div>
   )
 }
-
-interface Fork {
-  readonly step: number
-  readonly text: string
-}
-
-interface ForkLinesProps {
-  readonly forks: ReadonlyArray<Fork>
-  readonly x: (step: number) => number
-  readonly bottom: number
-  readonly scale: number
-  /** The step in the middle of the chart. */
-  readonly middle: number
-}
-
-/** The steps of forks, each with its text beside the upper end of its line, on the side with more room. */
-const ForkLines = ({ bottom, forks, middle, scale, x }: ForkLinesProps) =>
-  forks.map(({ step, text }, index) => (
-    <g key={index} className="fork">
-      <line x1={x(step)} x2={x(step)} y1={forkHeight * scale * index + 2} y2={bottom} />
-      <text
-        className="tick"
-        x={x(step) + (step > middle ? -5 : 5)}
-        y={(forkHeight * index + 12) * scale}
-        textAnchor={step > middle ? "end" : "start"}
-      >
-        {`step ${step}: ${text}`}
-      </text>
-    </g>
-  ))
-
-/** Units of the chart for the text of a fork. */
-const forkHeight = 16
 
 interface LifeProps {
   readonly node: NodeView

@@ -81,7 +81,7 @@ const View = ({ route, run, runs }: ViewProps) => {
     case "population":
       return <Population run={run} />
     case "lineage":
-      return <Lineage run={run} runs={runs} route={route} />
+      return <Lineage run={run} route={route} />
     case "trajectories":
       return <Trajectories run={run} route={route} />
     case "cost":

@@ -1,8 +1,7 @@
 import { useMemo, useState } from "react"
 import { comparedWithParent, distinction, inTreeOrder, ofTraining, percent, plural } from "@inspo/report"
-import { owners } from "../../src/Branches.ts"
 import type { EvolutionView, LineageView, NodeView } from "../../src/view/LineageView.ts"
-import type { ForkView, RunView } from "../../src/view/RunView.ts"
+import type { RunView } from "../../src/view/RunView.ts"
 import { LineageChart } from "../chart/LineageChart.tsx"
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
@@ -19,21 +18,16 @@ const useLineage = makeQuery((client, run: string) => client.lineage({ params: {
 
 interface LineageProps {
   readonly run: RunView
-  readonly runs: ReadonlyArray<RunView>
   readonly route: Route
 }
 
 /** The parent of every instruction, and why each was proposed. */
-export const Lineage = ({ route, run, runs }: LineageProps) => {
+export const Lineage = ({ route, run }: LineageProps) => {
   const { data, problem } = useLineage(run.id, versionOf(run))
   const [withRejected, setWithRejected] = useState(false)
   const shown = useMemo(
     () => inTreeOrder(data?.nodes.filter(({ id }) => withRejected || id !== null) ?? []),
     [data, withRejected]
-  )
-  const owned = useMemo(() => owners(runs), [runs])
-  const branches = runs.flatMap(({ forkedFrom: fork, id, name }) =>
-    fork !== null && owned.get(id) === run.id ? [{ id, name, fork }] : []
   )
   const wanted = route.query.get("instruction") ?? data?.best ?? "i0"
   const selected = data?.nodes.find(({ key }) => key === wanted) ?? data?.nodes[0]
@@ -51,17 +45,7 @@ export const Lineage = ({ route, run, runs }: LineageProps) => {
     <Names value={data.names}>
       <h1 className="hidden">Lineage of {run.name}</h1>
       <Card title="Lineage">
-        <Forks run={run} owner={runs.find(({ id }) => id === owned.get(run.id))} branches={branches} />
-        <LineageChart
-          lineage={data}
-          forks={[
-            ...(run.forkedFrom === null ? [] : [{ step: run.forkedFrom.step, text: `left ${run.forkedFrom.run}` }]),
-            ...branches.map(({ fork, name }) => ({ step: fork.step, text: `${name} branches off` }))
-          ]}
-          steps={run.steps ?? run.step}
-          selected={selected.key}
-          onSelect={select}
-        />
+        <LineageChart lineage={data} steps={run.steps ?? run.step} selected={selected.key} onSelect={select} />
       </Card>
       <div className="split">
         <Tree
@@ -82,36 +66,6 @@ export const Lineage = ({ route, run, runs }: LineageProps) => {
     </Names>
   )
 }
-
-interface ForksProps {
-  readonly run: RunView
-  readonly owner: RunView | undefined
-  readonly branches: ReadonlyArray<Pick<RunView, "id" | "name"> & { readonly fork: ForkView }>
-}
-
-/** Where a branch left its run, and where its own branches left it. */
-const Forks = ({ branches, owner, run: { forkedFrom } }: ForksProps) => (
-  <>
-    {forkedFrom !== null && (
-      <p className="forks">
-        Branch of {owner === undefined ? forkedFrom.run : <a href={href(owner.id, "lineage")}>{owner.name}</a>} after
-        step {forkedFrom.step}
-        {owner === undefined && <span className="muted">, which is not in the list of runs</span>}
-      </p>
-    )}
-    {branches.length > 0 && (
-      <p className="forks">
-        {branches.length === 1 ? "Branch: " : "Branches: "}
-        {branches.map(({ fork, id, name }, index) => (
-          <span key={id}>
-            {index === 0 ? "" : ", "}
-            <a href={href(id, "lineage")}>{name}</a> after step {fork.step}
-          </span>
-        ))}
-      </p>
-    )}
-  </>
-)
 
 const parentOf = ({ nodes }: LineageView, { parent }: NodeView): NodeView | undefined =>
   nodes.find(({ id }) => id !== null && id === parent)

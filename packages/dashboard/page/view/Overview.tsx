@@ -10,7 +10,6 @@ import { ChartControls, ChartGrid, useChartState } from "../chart/Charts.tsx"
 import { type Drawable, useSeries } from "../chart/useSeries.ts"
 import { makeQuery } from "../source/RunClient.ts"
 import { versionOf } from "../source/LiveRuns.ts"
-import { Annotation } from "../part/Annotation.tsx"
 import { Diff } from "../part/Diff.tsx"
 import { Names } from "../part/Names.tsx"
 import {
@@ -33,7 +32,7 @@ import { showStep, StepChange, StepField } from "./StepChange.tsx"
 const useOverview = makeQuery((client, run: string) => client.overview({ params: { run } }))
 
 export const Overview = ({ route, run }: { readonly run: RunView; readonly route: Route }) => {
-  const { data, problem } = useOverview(run.id, `${versionOf(run)} ${run.annotation.version}`)
+  const { data, problem } = useOverview(run.id, versionOf(run))
   if (data === null) return <Pending problem={problem} />
   return (
     <Names value={data.names}>
@@ -42,7 +41,6 @@ export const Overview = ({ route, run }: { readonly run: RunView; readonly route
       {data.degraded.map((line) => (
         <Problem key={line}>{`Degraded: ${line}`}</Problem>
       ))}
-      <Annotation key={run.id} run={run.id} annotation={data.annotation} />
       <Figures run={run} overview={data} />
       {data.steps.length === 0 ? (
         <Empty title="No step yet">

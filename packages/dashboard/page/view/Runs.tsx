@@ -4,7 +4,6 @@ import { differing, filtered, grouped, type Row, rows, sorted, unfolded } from "
 import type { RunView } from "../../src/view/RunView.ts"
 import { ago } from "../Ago.ts"
 import { makeQuery } from "../source/RunClient.ts"
-import { filterOf } from "../part/Annotation.tsx"
 import { lazily } from "../part/Lazily.tsx"
 import { Problem, Sparkline, Status } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
@@ -96,7 +95,7 @@ interface ControlsProps extends Change {
   readonly filter: string
   readonly found: number
   readonly all: number
-  /** The baselines and branches, and whether all of them are listed. */
+  /** The baselines, and whether all of them are listed. */
   readonly nested: ReadonlyArray<Row>
   readonly withNested: boolean
   readonly isGrouped: boolean
@@ -111,7 +110,7 @@ const Controls = ({ all, change, filter, found, isGrouped, nested, settings, sho
       <input
         type="search"
         value={filter}
-        placeholder="name, state, tag=…, setting=…"
+        placeholder="name, state, setting=…"
         onChange={({ currentTarget }) => change({ filter: currentTarget.value, rows: "" })}
       />
     </label>
@@ -152,20 +151,13 @@ const Controls = ({ all, change, filter, found, isGrouped, nested, settings, sho
   </div>
 )
 
-/** `2 baselines, 1 branch`. */
-const nestedText = (nested: ReadonlyArray<Row>): string => {
-  const branches = nested.filter(({ run }) => run.forkedFrom !== null).length
-  return [
-    ...(nested.length > branches ? [plural(nested.length - branches, "baseline")] : []),
-    ...(branches > 0 ? [branches === 1 ? "1 branch" : `${count(branches)} branches`] : [])
-  ].join(", ")
-}
+const nestedText = (nested: ReadonlyArray<Row>): string => plural(nested.length, "baseline")
 
 interface RunTableProps extends Change {
   readonly rows: ReadonlyArray<Row>
-  /** The baselines and branches. */
+  /** The baselines. */
   readonly nested: ReadonlyArray<Row>
-  /** The runs whose baselines and branches are listed; null if all are. */
+  /** The runs whose baselines are listed; null if all are. */
   readonly open: ReadonlyArray<string> | null
   readonly most: number
   readonly shown: ReadonlyArray<string>
@@ -185,10 +177,6 @@ const RunTable = ({ change, isPicking, most, nested, open, picked, rows, shown, 
     ({ settings }) => <span title={setting}>{settings.get(setting) ?? "–"}</span>,
     setting
   ])
-  const tagsOf = ({ run }: Row) => <Tags tags={run.annotation.tags} change={change} />
-  const tagged: ReadonlyArray<Column<Row>> = rows.some(({ run }) => run.annotation.tags.length > 0)
-    ? [["Tags", "wide-only", tagsOf, "tags"]]
-    : []
   const first: Column<Row> = [
     name[0],
     name[1],
@@ -205,7 +193,6 @@ const RunTable = ({ change, isPicking, most, nested, open, picked, rows, shown, 
         <span>
           {name[2](row, index)}
           {open !== null && <Fold row={row} owned={owned.get(row.run.id) ?? []} open={open} change={change} />}
-          <span className="narrow-only">{tagsOf(row)}</span>
         </span>
       </span>
     ),
@@ -216,7 +203,7 @@ const RunTable = ({ change, isPicking, most, nested, open, picked, rows, shown, 
       <Table
         label="Runs"
         className="rows"
-        columns={[first, ...others.slice(0, 1), ...settings, ...others.slice(1), ...tagged]}
+        columns={[first, ...others.slice(0, 1), ...settings, ...others.slice(1)]}
         rows={rows.slice(0, most)}
         sorting={{ by: sort, onSort: (by) => change({ sort: by }) }}
       />
@@ -231,7 +218,7 @@ const RunTable = ({ change, isPicking, most, nested, open, picked, rows, shown, 
   )
 }
 
-/** Lists the baselines and branches of a run, or hides them again. */
+/** Lists the baselines of a run, or hides them again. */
 const Fold = ({
   change,
   open,
@@ -252,42 +239,17 @@ const Fold = ({
   )
 }
 
-/** The tags of a run; each filters the list. */
-const Tags = ({ change, tags }: Change & { readonly tags: ReadonlyArray<string> }) =>
-  tags.length === 0 ? null : (
-    <span className="row tight">
-      {tags.map((tag) => (
-        <button
-          key={tag}
-          type="button"
-          className="tag"
-          dir="auto"
-          title="Runs with this tag"
-          onClick={() => change({ ...filterOf(tag), rows: "" })}
-        >
-          {tag}
-        </button>
-      ))}
-    </span>
-  )
-
 const columns: readonly [Column<Row>, ...ReadonlyArray<Column<Row>>] = [
   [
     "Run",
     "",
-    ({ run: { annotation, degraded, forkedFrom, id, name, problem, status } }) => (
+    ({ run: { degraded, id, name, problem, status } }) => (
       <>
         <a href={href(id)}>{name}</a>
-        {forkedFrom !== null && (
-          <div className="muted small">
-            branch of {forkedFrom.run} after step {forkedFrom.step}
-          </div>
-        )}
         <div className="narrow-only">
           <Status status={status} degraded={degraded} />
         </div>
         {problem !== null && <span className="problem-line bad small">{problem}</span>}
-        {annotation.problem !== null && <span className="problem-line bad small">{annotation.problem}</span>}
       </>
     ),
     "name"

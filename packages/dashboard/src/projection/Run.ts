@@ -3,23 +3,14 @@ import { Array as Arr } from "effect"
 import { mean } from "../Means.ts"
 import type { RunPlace, Written } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
-import { type AnnotationView, none } from "../view/Annotation.ts"
 import { quietAfter, type RunStatus, type RunView } from "../view/RunView.ts"
 import { share } from "./Scores.ts"
 
 /** Points of the small curve. */
 const coursePoints = 60
 
-/** The run with what users noted about it, as they did last. */
-export const annotated = (view: RunView, { problem, tags, version }: AnnotationView): RunView => ({
-  ...view,
-  annotation: { tags, version, problem }
-})
-
 /** The fields of a place that the page gets. */
 type Named = Pick<RunPlace, "id" | "name">
-
-const unannotated: RunView["annotation"] = { tags: none.tags, version: none.version, problem: none.problem }
 
 /** A run of which only the name is known. */
 export const unread = ({ id, name }: Named, problem: string | null): RunView => ({
@@ -29,7 +20,6 @@ export const unread = ({ id, name }: Named, problem: string | null): RunView => 
   problem,
   sequence: 0,
   seed: null,
-  forkedFrom: null,
   step: 0,
   steps: null,
   alive: 0,
@@ -41,7 +31,6 @@ export const unread = ({ id, name }: Named, problem: string | null): RunView => 
   tested: null,
   rollouts: 0,
   tokens: 0,
-  annotation: unannotated,
   lastWritten: null,
   version: null
 })
@@ -60,7 +49,6 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
     problem: null,
     sequence: record.sequence,
     seed: config.randomSeed,
-    forkedFrom: record.forkedFrom,
     step: state.step,
     steps: config.schedule.steps,
     alive: state.population.members.length,
@@ -72,7 +60,6 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
     tested: result(record),
     rollouts: rollouts.train + rollouts.verification + rollouts.evaluation,
     tokens: tokens.train + tokens.verification + tokens.evaluation,
-    annotation: unannotated,
     lastWritten: written.at,
     version: written.version
   }

@@ -1,6 +1,5 @@
 /** A run, for lists and headers. */
-import { Schema, Struct } from "effect"
-import { AnnotationView } from "./Annotation.ts"
+import { Schema } from "effect"
 
 /**
  * The status of a run: `waiting` has no step yet, `running` was active within the last minutes, `quiet` was not and is not
@@ -16,10 +15,6 @@ export const quietAfter = 180_000
 export const RunId = Schema.NonEmptyString
 export type RunId = typeof RunId.Type
 
-/** Where a branch left another run: its name, and the last step that both share. */
-export const ForkView = Schema.Struct({ run: Schema.String, step: Schema.Int })
-export interface ForkView extends Schema.Schema.Type<typeof ForkView> {}
-
 export const RunView = Schema.Struct({
   id: RunId,
   name: Schema.String,
@@ -29,8 +24,6 @@ export const RunView = Schema.Struct({
   /** The number of events; grows with every change. */
   sequence: Schema.Int,
   seed: Schema.NullOr(Schema.Int),
-  /** Only of a branch; null for other runs. */
-  forkedFrom: Schema.NullOr(ForkView),
   step: Schema.Int,
   steps: Schema.NullOr(Schema.Int),
   /** The number of instructions in the population, and of all instructions. */
@@ -48,8 +41,6 @@ export const RunView = Schema.Struct({
   tested: Schema.NullOr(Schema.Finite),
   rollouts: Schema.Int,
   tokens: Schema.Int,
-  /** What users noted about it, without the text. */
-  annotation: AnnotationView.mapFields(Struct.omit(["note"])),
   /** The time of the last event, in milliseconds since 1970; null if it is not known. */
   lastWritten: Schema.NullOr(Schema.Finite),
   /** Changes with each write, including reports; null if it is not known. */

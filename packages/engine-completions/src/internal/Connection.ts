@@ -62,15 +62,10 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions) 
   return {
     get: <A>(path: string, read: Read<A>): Effect.Effect<A, AskError> =>
       ask(path, HttpClientRequest.get(`${base}${path}`), read),
-    post: <A>(
-      path: string,
-      body: object,
-      headers: Readonly<Record<string, string>>,
-      read: Read<A>
-    ): Effect.Effect<A, AskError> =>
+    post: <A>(path: string, body: object, read: Read<A>): Effect.Effect<A, AskError> =>
       ask(
         path,
-        HttpClientRequest.post(`${base}${path}`, { headers }).pipe(
+        HttpClientRequest.post(`${base}${path}`).pipe(
           HttpClientRequest.bodyText(JSON.stringify(body), "application/json")
         ),
         read

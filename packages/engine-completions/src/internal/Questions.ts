@@ -1,5 +1,5 @@
 import type { SampleRequest, Sequence, Tokenizer, SampledSequence } from "@inspo/engine"
-import { numericSeed, seedHeaders } from "@inspo/engine/Wire"
+import { numericSeed } from "@inspo/engine/Wire"
 import { Effect, Result } from "effect"
 import { type Connection, AskError } from "./Connection.ts"
 import type { Arrived, Dialect } from "./Dialect.ts"
@@ -9,21 +9,18 @@ export type Questions = ReturnType<typeof make>
 interface QuestionsOptions {
   readonly dialect: Dialect
   readonly model: string
-  /** Whether the server takes the text of a seed. */
-  readonly sendsSeeds: boolean
   readonly tokenizer: Tokenizer
 }
 
 /** What a server is asked for; every answer is checked. */
-export const make = (connection: Connection, { dialect, model, sendsSeeds, tokenizer }: QuestionsOptions) => ({
+export const make = (connection: Connection, { dialect, model, tokenizer }: QuestionsOptions) => ({
   /** `n` continuations of a prompt, under a seed that takes the place of the request's. */
   sample: (request: SampleRequest, n: number, seed: string) => {
     const asked = { ...request, n, seed: numericSeed(seed) }
     const { body, path } = dialect.sample(model, asked)
-    const headers = sendsSeeds ? seedHeaders(seed) : {}
     const expected = { n, most: request.maxTokens, vocabulary: tokenizer.vocabularySize }
     return connection
-      .post(path, body, headers, (answer) =>
+      .post(path, body, (answer) =>
         Result.flatMap(dialect.readSamples(answer, asked), (sequences) => checked(sequences, expected)).pipe(
           Result.mapError((reason) => `request ${seed}: ${reason}`)
         )
@@ -34,7 +31,7 @@ export const make = (connection: Connection, { dialect, model, sendsSeeds, token
   score: ({ ask, read }: NonNullable<Dialect["scoring"]>, sequence: Sequence) => {
     const { body, path } = ask(model, sequence)
     return Effect.map(
-      connection.post(path, body, {}, (answer) => read(answer, sequence)),
+      connection.post(path, body, (answer) => read(answer, sequence)),
       (scores) => scores.slice(scores.length - sequence.response.length)
     )
   }
@@ -70,7 +67,7 @@ const fill = Effect.fnUntraced(function* (
     for (const most of [likely, all]) {
       if (logprob !== null || next === undefined) break
       const { body, path } = next.ask([...prompt, ...tokens.slice(0, at)], most)
-      logprob = yield* connection.post(path, body, {}, (answer) => next.read(answer, token))
+      logprob = yield* connection.post(path, body, (answer) => next.read(answer, token))
     }
     if (logprob === null)
       return yield* new AskError({

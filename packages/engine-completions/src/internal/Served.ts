@@ -44,8 +44,6 @@ export interface OptionNames {
 export interface Served {
   readonly model: string
   readonly dialect: Dialect
-  /** Undefined where the server is none of ours. */
-  readonly facts: NonNullable<Wire.Model["inspo"]> | undefined
   readonly contextLength: number
   readonly concurrency: number
   /** Whether it gives log-probabilities of a prompt. */
@@ -88,21 +86,19 @@ export const make = Effect.fnUntraced(function* (
   return yield* Effect.gen(function* () {
     const served = yield* choose(probing, options, names)
     const { id: model } = served
-    const facts = served.inspo ?? undefined
     const named = options.dialect ?? "auto"
     const dialect = dialectOf(named === "auto" ? served.owned_by : named, tokenizer)
     const props = dialect.name === "llama.cpp" ? yield* probing.get("/props", readProps) : undefined
     const contextLength = options.contextLength ?? served.max_model_len ?? props?.default_generation_settings.n_ctx
     if (contextLength === undefined)
       return yield* unusable(`${url} does not state the context length of ${model}; set ${names.contextLength}`)
-    const questions = Questions.make(probing, { dialect, model, sendsSeeds: facts !== undefined, tokenizer })
+    const questions = Questions.make(probing, { dialect, model, tokenizer })
     const scores = yield* tryOut(probing, questions, dialect, options)
     return {
       model,
       dialect,
-      facts,
       contextLength,
-      concurrency: options.concurrency ?? facts?.concurrency ?? props?.total_slots ?? 256,
+      concurrency: options.concurrency ?? props?.total_slots ?? 256,
       scores,
       connection: connect(options.retryBudget ?? "5 minutes"),
       fail
@@ -137,7 +133,7 @@ const tryOut = Effect.fnUntraced(function* (
   if (tokenizing !== undefined) {
     const text = `${tokenizer.decode(trial)}Wörld, 12345\n\tit's 日本 🙂`
     const { body, path } = tokenizing.ask(text)
-    const theirs = yield* connection.post(path, body, {}, tokenizing.read)
+    const theirs = yield* connection.post(path, body, tokenizing.read)
     const ours = tokenizer.encode(text)
     if (!Equal.equals(theirs, ours))
       return yield* unusable(
@@ -169,6 +165,5 @@ const readProps: Connection.Read<Wire.LlamaProps> = (answer) =>
 const dialectOf = (name: string | null | undefined, tokenizer: Tokenizer): Dialect => {
   if (name === "sglang") return sglang
   if (name === "llamacpp" || name === "llama.cpp") return llamaCpp(tokenizer)
-  // Some take 0 for none at all; ours knows those of sampled tokens alone.
-  return vllm(name === "inspo" ? 0 : 1)
+  return vllm
 }

@@ -4,9 +4,9 @@ import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
 
 /**
  * `/v1/completions` as vLLM extends it. Token ids come as `token_ids`, or from servers that are older as the
- * `token_id:N` that replace tokens' texts. `logprobs` is how many likely tokens are given beside the one that was sampled.
+ * `token_id:N` that replace tokens' texts. Some servers take 0 likely tokens beside the sampled one for none at all.
  */
-export const vllm = (logprobs: 0 | 1): Dialect => ({
+export const vllm: Dialect = {
   name: "vllm",
   several: true,
   sample: (model, { maxTokens, n, prompt, seed, stop, temperature, topK, topP }) => ({
@@ -23,7 +23,7 @@ export const vllm = (logprobs: 0 | 1): Dialect => ({
       seed,
       stop,
       skip_special_tokens: false,
-      logprobs,
+      logprobs: 1,
       return_token_ids: true,
       return_tokens_as_token_ids: true
     } satisfies Wire.CompletionRequest
@@ -72,7 +72,7 @@ export const vllm = (logprobs: 0 | 1): Dialect => ({
         return logProbabilities(tokens.slice(1).map((token, at) => places[at + 1]?.[token]?.logprob ?? null))
       })
   }
-})
+}
 
 /** What is left out would be as the model's `generation_config.json` has it. */
 const neutral = { top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 }

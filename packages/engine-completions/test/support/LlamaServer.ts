@@ -1,7 +1,6 @@
 import { Engine } from "@inspo/engine"
-import { seedHeader } from "@inspo/engine/Wire"
-import { Effect, Option, Schema } from "effect"
-import { Headers, HttpRouter, HttpServerResponse } from "effect/http"
+import { Effect, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 
 /**
  * `/completion`, `/tokenize` and `/props` as llama.cpp's server has them, over an engine. Like that server it leaves out
@@ -58,7 +57,7 @@ export const routes = HttpRouter.use(
             maxTokens: n_predict,
             temperature,
             topP: top_p,
-            seed: Option.getOrElse(Headers.get(request.headers, seedHeader), () => String(seed))
+            seed: String(seed)
           }
         ])
         const { logprobs = [], stopReason = "length", tokens = [] } = result?.sequences[0] ?? {}

@@ -3,24 +3,24 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Engine } from "@inspo/engine"
 import * as CompletionsEngine from "@inspo/engine-completions"
-import * as Server from "@inspo/engine-completions/server"
 import { Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpClient, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as LlamaServer from "./LlamaServer.ts"
 import * as SglangServer from "./SglangServer.ts"
+import * as VllmServer from "./VllmServer.ts"
 
 export interface ServedOptions {
   readonly apiKey?: Redacted.Redacted
   readonly client?: Partial<CompletionsEngine.CompletionsEngineOptions>
 }
 
-/** What answers: our own server, which speaks as vLLM does, or one that speaks as SGLang or llama.cpp does. */
+/** What answers: a server that speaks as vLLM, SGLang or llama.cpp does. */
 export type Speaker = "vllm" | "sglang" | "llama.cpp"
 
 const routes = (speaker: Speaker, { apiKey }: ServedOptions) => {
   if (speaker === "sglang") return SglangServer.routes
   if (speaker === "llama.cpp") return LlamaServer.routes
-  return Server.routes.pipe(Layer.provide(Server.layer({ model: "served", apiKey })))
+  return VllmServer.routes(apiKey)
 }
 
 /** A client whose requests go straight to a server over the engine: HTTP without sockets. */
@@ -44,17 +44,21 @@ export const inMemory = (
     })
   )
 
+/** The address of a server over the engine that listens while the scope lives. */
+export const listening = Effect.fnUntraced(function* (speaker: Speaker) {
+  const server = HttpRouter.serve(routes(speaker, {}), { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+  )
+  const { address } = yield* Effect.provideContext(HttpServer.HttpServer, yield* Layer.build(server))
+  return `http://127.0.0.1:${"port" in address ? address.port : 0}`
+})
+
 /** The engine behind a server that listens, asked over a real connection. */
 export const overHttp = (speaker: Speaker) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { tokenizer } = yield* Engine
-      const server = HttpRouter.serve(routes(speaker, {}), { disableLogger: true, disableListenLog: true }).pipe(
-        Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-      )
-      const { address } = yield* Effect.provideContext(HttpServer.HttpServer, yield* Layer.build(server))
-      const port = "port" in address ? address.port : 0
-      return CompletionsEngine.layer({ url: `http://127.0.0.1:${port}`, tokenizer }).pipe(
+      return CompletionsEngine.layer({ url: yield* listening(speaker), tokenizer }).pipe(
         Layer.provide(NodeHttpClient.layerUndici)
       )
     })

@@ -1,8 +1,7 @@
 import { Engine } from "@inspo/engine"
-import { seedHeader } from "@inspo/engine/Wire"
 import { Wire } from "@inspo/engine-completions"
-import { Effect, Option, Schema } from "effect"
-import { Headers, HttpRouter, HttpServerResponse } from "effect/http"
+import { Effect, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 
 /** `/generate` as SGLang has it, over an engine, with what of `/v1/models` a client reads. */
 export const routes = HttpRouter.use(
@@ -33,7 +32,7 @@ export const routes = HttpRouter.use(
                   maxTokens: max_new_tokens,
                   temperature,
                   topP: top_p,
-                  seed: Option.getOrElse(Headers.get(request.headers, seedHeader), () => String(sampling_seed))
+                  seed: String(sampling_seed)
                 }
               ])
         const { logprobs = [], stopReason = "length", tokens = [] } = sampled?.sequences[0] ?? {}
