@@ -38,7 +38,7 @@ describe("TensorBoard itself", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const directory = yield* fs.makeTempDirectoryScoped()
-        const tracker = yield* TensorBoard.make({ directory, naming: "inspo" })
+        const tracker = yield* TensorBoard.make({ directory })
         yield* tracker.begin({ name: "mine", settings: { seed: "1" } }, [])
         const points: ReadonlyArray<Point.Point> = [
           { step: 1, samples: [value("i0", 0.5)] },

@@ -31,8 +31,7 @@ const quietly = {
   baseline: Option.some(false),
   acceptLost: false,
   set: [],
-  track: [],
-  trackNames: "inspo" as const
+  track: []
 }
 
 /** A run that ends in its middle. */

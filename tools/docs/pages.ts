@@ -196,18 +196,17 @@ const metricsPage = (): string =>
   page(
     "Metrics",
     "The metrics that trackers receive, and when; see [trackers](../trackers.md). `{instruction}` is the id of an instruction, " +
-      "`{source}` the name of a data source. With `--track-names verl` a metric has verl's name if there is one. " +
+      "`{source}` the name of a data source. " +
       "`metrics.jsonl` contains the rows of trained steps with the same names.",
     table(
-      ["metric", "meaning", "unit", "after", "verl"],
+      ["metric", "meaning", "unit", "after"],
       Point.names.map((name) => {
-        const { event, label, meaning, unit, verl } = definitionOf(name)
+        const { event, label, meaning, unit } = definitionOf(name)
         return [
           `\`${name}${label === null ? "" : `/{${label}}`}\``,
           meaning,
           unit,
-          event ?? "StepTrained, of the ledger",
-          verl === null ? "" : `\`${verl.replace("{}", `{${label ?? ""}}`)}\``
+          event ?? "StepTrained, of the ledger"
         ]
       })
     )

@@ -1,4 +1,4 @@
-/** Every metric that trackers get: its name, what it means, and what verl calls it. */
+/** Every metric that trackers get: its name, and what it means. */
 import type { RunEvent } from "@inspo/coevolution"
 
 /** What a metric has one value for each of; its id or name is the last part of the metric's name. */
@@ -10,18 +10,15 @@ export interface Definition {
   readonly meaning: string
   /** The event after which it is reported; `null` where the ledger reports it, once per step. */
   readonly event: RunEvent["_tag"] | null
-  /** What verl calls it, `{}` standing for the label; `null` where verl has no such metric. */
-  readonly verl: string | null
 }
 
 const of =
   (event: Definition["event"]) =>
-  (unit: string, meaning: string, more: Partial<Pick<Definition, "label" | "verl">> = {}): Definition => ({
+  (unit: string, meaning: string, more: Partial<Pick<Definition, "label">> = {}): Definition => ({
     label: null,
     unit,
     meaning,
     event,
-    verl: null,
     ...more
   })
 
@@ -38,30 +35,23 @@ const spent = of(null)
 
 /** The metrics by name. A labelled one is reported as `name/label`, such as `inspo/value/i3`. */
 export const catalogue = {
-  "reward/mean": rollouts("reward", "Mean training reward over the trajectories of the step", {
-    verl: "critic/score/mean"
-  }),
+  "reward/mean": rollouts("reward", "Mean training reward over the trajectories of the step"),
   "reward/std": rollouts("reward", "Standard deviation of the rewards of the step"),
   reward: rollouts("reward", "Mean training reward over the trajectories of one data source", { label: "source" }),
   "groups/mixed": rollouts("share", "Groups with different rewards: those whose advantages are not all 0"),
-  "tool_calls/mean": rollouts("calls", "Tool calls per trajectory", { verl: "tool_call_counts/mean" }),
-  // verl's num_turns/mean counts the messages of the user too.
+  "tool_calls/mean": rollouts("calls", "Tool calls per trajectory"),
   "turns/mean": rollouts("turns", "Turns of the policy per trajectory, those with an invalid action included"),
-  "prompt_length/mean": rollouts("tokens", "Length of the prompt, as a mean over groups", {
-    verl: "prompt_length/mean"
-  }),
-  "response_length/mean": rollouts("tokens", "Length of the response with its observations, per trajectory", {
-    verl: "response_length/mean"
-  }),
+  "prompt_length/mean": rollouts("tokens", "Length of the prompt, as a mean over groups"),
+  "response_length/mean": rollouts("tokens", "Length of the response with its observations, per trajectory"),
   "rollouts/failed": rollouts("rollouts", "Rollouts of the step that a tool or the reward failed"),
   "judge/asked": judged("questions", "Questions to the judge of groups or turns"),
   "judge/unread": judged("questions", "Questions without a reply that can be read"),
   "judge/noise": judged("share", "Questions that were asked twice with another verdict"),
-  lr: planned("1", "Learning rate of the step", { verl: "actor/lr" }),
-  loss: trained("1", "Loss, as a mean over the optimizer steps", { verl: "actor/loss" }),
-  kl: trained("nats", "KL divergence from the reference policy per token (k3 estimate)", { verl: "actor/kl_loss" }),
-  clipfrac: trained("share", "Action tokens whose probability ratio was clipped", { verl: "actor/pg_clipfrac" }),
-  grad_norm: trained("1", "Global norm of the gradient before it is clipped", { verl: "actor/grad_norm" }),
+  lr: planned("1", "Learning rate of the step"),
+  loss: trained("1", "Loss, as a mean over the optimizer steps"),
+  kl: trained("nats", "KL divergence from the reference policy per token (k3 estimate)"),
+  clipfrac: trained("share", "Action tokens whose probability ratio was clipped"),
+  grad_norm: trained("1", "Global norm of the gradient before it is clipped"),
   "rollouts/train": trained("rollouts", "Training rollouts since the run began"),
   "rollouts/verification": trained("rollouts", "Verification rollouts since the run began"),
   "tokens/train": trained("tokens", "Tokens of training rollouts since the run began"),
@@ -77,8 +67,7 @@ export const catalogue = {
   "inspo/accepted": refilled("candidates", "Candidates that entered the population after the step"),
   "val/reward/mean": validated("share", "Mean reward on the validation questions"),
   "val/reward": validated("share", "The same over the questions of one data source", {
-    label: "source",
-    verl: "val-core/{}/reward/mean@1"
+    label: "source"
   }),
   "test/reward/before": evaluated(
     "share",

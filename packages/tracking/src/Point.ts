@@ -17,9 +17,6 @@ export interface Point {
   readonly samples: ReadonlyArray<Sample>
 }
 
-/** How metrics are called: by the names of the catalogue, or by verl's where it has one. */
-export type Naming = "inspo" | "verl"
-
 /**
  * What an event reports to trackers, `state` being the one it led to; null for most events. A function of the journal alone.
  *
@@ -145,8 +142,8 @@ export const news = (): ((point: Point) => Point) => {
   let known = { step: Number.NaN, values: new Map<string, number>() }
   return (point) => {
     if (point.step !== known.step) known = { step: point.step, values: new Map() }
-    const samples = point.samples.filter((sample) => known.values.get(nameOf(sample, "inspo")) !== sample.value)
-    for (const sample of samples) known.values.set(nameOf(sample, "inspo"), sample.value)
+    const samples = point.samples.filter((sample) => known.values.get(nameOf(sample)) !== sample.value)
+    for (const sample of samples) known.values.set(nameOf(sample), sample.value)
     return { ...point, samples }
   }
 }
@@ -155,11 +152,8 @@ export const news = (): ((point: Point) => Point) => {
 export const names: ReadonlyArray<MetricName> = Struct.keys(catalogue)
 
 /** The whole name of a sample's metric, label included. */
-export const nameOf = ({ label, name }: Pick<Sample, "name" | "label">, naming: Naming): string => {
-  const { verl } = catalogue[name]
-  if (naming === "verl" && verl !== null) return verl.replace("{}", label ?? "")
-  return label === null ? name : `${name}/${label}`
-}
+export const nameOf = ({ label, name }: Pick<Sample, "name" | "label">): string =>
+  label === null ? name : `${name}/${label}`
 
 const decodeTurns = Schema.decodeUnknownOption(
   Schema.Struct(Struct.pick(Trajectory.TrajectorySummary.fields, ["turns"]))

@@ -1,13 +1,12 @@
 import { Clock, Effect, FileSystem, Layer, Path, type PlatformError, Ref } from "effect"
 import * as Event from "./internal/tensorBoardEvent.ts"
 import { tfRecord } from "./internal/tfRecord.ts"
-import { type Naming, nameOf, news, type Point } from "./Point.ts"
+import { nameOf, news, type Point } from "./Point.ts"
 import { type Interface, type Run, Tracker, TrackerError } from "./Tracker.ts"
 
 export interface Options {
   /** Folder of the event files, made when it is missing: what `tensorboard --logdir` is given. */
   readonly directory: string
-  readonly naming: Naming
 }
 
 /**
@@ -22,12 +21,11 @@ export interface Options {
  * import { layer } from "@inspo/tracking/TensorBoard"
  * import { Layer } from "effect"
  *
- * const tracker = layer({ directory: "runs/mine/tensorboard", naming: "inspo" }).pipe(Layer.provide(NodeServices.layer))
+ * const tracker = layer({ directory: "runs/mine/tensorboard" }).pipe(Layer.provide(NodeServices.layer))
  * ```
  */
 export const make = Effect.fnUntraced(function* ({
-  directory,
-  naming
+  directory
 }: Options): Effect.fn.Return<Interface, never, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -48,13 +46,13 @@ export const make = Effect.fnUntraced(function* ({
       ...(isFirst
         ? [
             Event.text(seconds, "settings", settingsTable(run)),
-            ...past.map((point) => messageOf(fresh(point), naming, seconds))
+            ...past.map((point) => messageOf(fresh(point), seconds))
           ]
         : [])
     ])
   })
   const log = Effect.fnUntraced(function* (point: Point) {
-    yield* append([messageOf(fresh(point), naming, (yield* Clock.currentTimeMillis) / 1000)])
+    yield* append([messageOf(fresh(point), (yield* Clock.currentTimeMillis) / 1000)])
   })
   const orRefuse = <A>(work: Effect.Effect<A, PlatformError.PlatformError>): Effect.Effect<A, TrackerError> =>
     Effect.mapError(
@@ -79,11 +77,11 @@ export const layer = (options: Options): Layer.Layer<Tracker, never, FileSystem.
 /** TensorBoard reads every file whose name holds `tfevents`. */
 const prefix = "events.out.tfevents."
 
-const messageOf = ({ samples, step }: Point, naming: Naming, seconds: number): Uint8Array =>
+const messageOf = ({ samples, step }: Point, seconds: number): Uint8Array =>
   Event.scalars(
     seconds,
     step,
-    samples.map((sample) => ({ tag: nameOf(sample, naming), value: sample.value }))
+    samples.map((sample) => ({ tag: nameOf(sample), value: sample.value }))
   )
 
 const settingsTable = ({ settings }: Run): string =>

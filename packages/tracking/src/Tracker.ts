@@ -30,5 +30,5 @@ export interface Interface {
   readonly end: (outcome: Outcome) => Effect.Effect<void, TrackerError>
 }
 
-/** One tracker: TensorBoard, MLflow, or the metrics that Prometheus and OTLP read. */
+/** One tracker: TensorBoard, or the metrics that Prometheus and OTLP read. */
 export class Tracker extends Context.Service<Tracker, Interface>()("@inspo/tracking/Tracker") {}

@@ -22,10 +22,8 @@ const group = (dataSource: string, rewards: readonly [number, ...Array<number>])
   }
 }
 
-const told = (event: RunEvent, state = RunState.unstarted, naming: Point.Naming = "inspo") =>
-  Object.fromEntries(
-    (Point.ofEvent(event, state)?.samples ?? []).map((sample) => [Point.nameOf(sample, naming), sample.value])
-  )
+const told = (event: RunEvent, state = RunState.unstarted) =>
+  Object.fromEntries((Point.ofEvent(event, state)?.samples ?? []).map((sample) => [Point.nameOf(sample), sample.value]))
 
 const collected = {
   _tag: "RolloutsCollected",
@@ -191,16 +189,9 @@ describe("ofSpending", () => {
 })
 
 describe("nameOf", () => {
-  it("takes verl's names where verl has one, and never one for two metrics", () => {
-    assert.strictEqual(told(trained, RunState.unstarted, "verl")["actor/kl_loss"], 0.2)
-    assert.strictEqual(told(collected, RunState.unstarted, "verl")["critic/score/mean"], 0.75)
-    assert.strictEqual(Point.nameOf({ name: "val/reward", label: "nq" }, "verl"), "val-core/nq/reward/mean@1")
-    assert.strictEqual(Point.nameOf({ name: "inspo/value", label: "i3" }, "verl"), "inspo/value/i3")
-    for (const naming of ["inspo", "verl"] as const) {
-      const names = Point.names.map((name) =>
-        Point.nameOf({ name, label: catalogue[name].label === null ? null : "x" }, naming)
-      )
-      assert.strictEqual(new Set(names).size, names.length)
-    }
+  it("never gives two metrics one name", () => {
+    assert.strictEqual(Point.nameOf({ name: "inspo/value", label: "i3" }), "inspo/value/i3")
+    const names = Point.names.map((name) => Point.nameOf({ name, label: catalogue[name].label === null ? null : "x" }))
+    assert.strictEqual(new Set(names).size, names.length)
   })
 })

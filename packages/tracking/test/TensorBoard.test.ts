@@ -35,7 +35,7 @@ describe("TensorBoard", () => {
           [past, first],
           [[...past, ...first], second]
         ] as const) {
-          const tracker = yield* TensorBoard.make({ directory, naming: "inspo" })
+          const tracker = yield* TensorBoard.make({ directory })
           yield* tracker.begin(run, before)
           for (const point of session) yield* tracker.log(point)
           yield* TestClock.adjust("999 millis")
@@ -48,7 +48,7 @@ describe("TensorBoard", () => {
           events.map(({ scalars, step }) => ({ step, scalars })),
           [...[...past, ...first].map(Point.news()), ...second.map(Point.news())].map(({ samples, step }) => ({
             step,
-            scalars: samples.map((sample) => [Point.nameOf(sample, "inspo").toWellFormed(), sample.value] as const)
+            scalars: samples.map((sample) => [Point.nameOf(sample).toWellFormed(), sample.value] as const)
           }))
         )
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
@@ -59,7 +59,7 @@ describe("TensorBoard", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = yield* fs.makeTempFileScoped()
-      const tracker = yield* TensorBoard.make({ directory: `${file}/inside`, naming: "inspo" })
+      const tracker = yield* TensorBoard.make({ directory: `${file}/inside` })
       const error = yield* Effect.flip(tracker.begin(run, []))
       assert.include(error.message, `${file}/inside`)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

@@ -115,21 +115,14 @@ export const address = (port: number, header: string) => ({
 })
 
 /** Which trackers receive what a run measures. */
-export const tracking = {
-  track: Flag.atLeast(
-    text(
-      "track",
-      "TRACKER",
-      "Send what the run measures to a tracker: tensorboard, mlflow[=URL] or prometheus[=PORT]; may be repeated"
-    ),
-    0
+export const track = Flag.atLeast(
+  text(
+    "track",
+    "TRACKER",
+    "Send what the run measures to a tracker: tensorboard or prometheus[=PORT]; may be repeated"
   ),
-  trackNames: choice(
-    "track-names",
-    ["inspo", "verl"],
-    "Names of metrics: those of metrics.jsonl, or verl's where it has one"
-  ).pipe(Flag.withDefault("inspo"))
-}
+  0
+)
 
 /** An agent that asks the policy. */
 export const player = (name: string, description: string) =>

@@ -98,7 +98,7 @@ export const run = Command.make(
     out: flags.out,
     baseline: flags.baseline,
     dashboard: flags.dashboard("run"),
-    ...flags.tracking,
+    track: flags.track,
     json: flags.json,
     quiet: flags.quiet
   },
@@ -128,7 +128,7 @@ export const resume = Command.make(
       "accept-lost",
       "Continue although the end of the journal is lost: the lost steps run again, and their first cost stays in the ledger"
     ),
-    ...flags.tracking,
+    track: flags.track,
     trust: flags.trust,
     json: flags.json,
     quiet: flags.quiet

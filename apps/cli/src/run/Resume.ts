@@ -31,7 +31,7 @@ export interface ResumeInput extends Trackers.TrackingInput {
 /** Continues a run from its last committed event. A finished run only shows its result again. */
 export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) {
   const launchedAt = yield* Clock.currentTimeMillis
-  const tracking = yield* Trackers.fromInput(input)
+  const trackers = yield* Trackers.fromInput(input)
   const before = yield* readConfig(input.directory)
   const config = yield* withSettings(before, input)
   yield* Trust.ensureChanged(input.directory, { before, after: config, use: "run" })
@@ -67,7 +67,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     code,
     launchedAt,
     lost,
-    tracking,
+    trackers,
     reporter,
     introduce: () => [`Continuing ${input.directory} after step ${steps} of ${config.schedule.steps}`],
     abandon: Effect.void

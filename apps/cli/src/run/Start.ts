@@ -37,7 +37,7 @@ export interface StartInput extends Input, Trackers.TrackingInput {
 export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const launchedAt = yield* Clock.currentTimeMillis
   const config = yield* fromInput(input)
-  const tracking = yield* Trackers.fromInput(input)
+  const trackers = yield* Trackers.fromInput(input)
   const loaded = yield* loadData(config)
   const notes = yield* Preflight.assertReady(yield* Preflight.look(config))
   const code = yield* codeHash()
@@ -63,7 +63,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     code,
     launchedAt,
     lost: null,
-    tracking,
+    trackers,
     reporter,
     introduce: (profile) => introduction({ directory, config, loaded, profile }, reporter.columns),
     abandon: discard
@@ -74,7 +74,7 @@ export interface ExecuteAndReportOptions extends Pick<
   ExecuteOptions,
   "code" | "config" | "directory" | "launchedAt" | "loaded" | "lost" | "mode"
 > {
-  readonly tracking: Trackers.Tracking
+  readonly trackers: ReadonlyArray<Trackers.Tracker>
   readonly reporter: Reporter.Reporter
   /** What the run will do, in lines. */
   readonly introduce: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => ReadonlyArray<string>
@@ -155,7 +155,7 @@ export const executeAndReport = Effect.fn("Start.executeAndReport")(function* (o
 
 /** Passes events to the trackers; without trackers their code is not loaded. */
 const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
-  if (options.tracking.trackers.length === 0 && !(yield* Telemetry.isWanted)) return () => Effect.void
+  if (options.trackers.length === 0 && !(yield* Telemetry.isWanted)) return () => Effect.void
   const { follow } = yield* Effect.promise(() => import("../tracking/Follow.ts"))
   return yield* follow(options)
 })

@@ -4,23 +4,21 @@ import { Ledger } from "@inspo/ledger"
 import { Attach, Credentials, Gauges, Point, Tracker } from "@inspo/tracking"
 import type { RunConfig } from "@inspo/config"
 import { Journal, type JournalError } from "@inspo/journal"
-import * as Mlflow from "@inspo/tracking/Mlflow"
 import * as TensorBoard from "@inspo/tracking/TensorBoard"
 import { Console, Effect, type FileSystem, Option, type Path, Ref, type Scope } from "effect"
-import { FetchHttpClient } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
 import { listen } from "../server/Listen.ts"
 import type { OnEvent } from "../run/Execute.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import * as Telemetry from "./Telemetry.ts"
-import type { Tracker as Asked, Tracking } from "./Trackers.ts"
+import type { Tracker as Asked } from "./Trackers.ts"
 
 export interface FollowOptions {
   readonly directory: string
   readonly config: RunConfig
   readonly past: ReadonlyArray<RunEvent>
-  readonly tracking: Tracking
+  readonly trackers: ReadonlyArray<Asked>
   readonly reporter: Reporter
   /** Notes what a tracker missed. */
   readonly note: (facts: ReadonlyArray<Degradation.Degradation>) => Effect.Effect<void>
@@ -65,14 +63,14 @@ export const settingsOf = (config: RunConfig): Readonly<Record<string, string>> 
 
 /** The history of earlier sessions grows with the run: nothing here outlives this call except the trackers. */
 const attachAll = Effect.fnUntraced(function* (options: FollowOptions, step: Effect.Effect<number>) {
-  const { config, directory, note, past, reporter, tracking } = options
+  const { config, directory, note, past, reporter, trackers } = options
   const shared = {
     run: { name: basename(resolve(directory)), settings: settingsOf(config) },
     past: Point.history({ algorithm: config }, past),
     warn: warning(reporter, note, step)
   }
   const wanted = [
-    ...tracking.trackers.map((asked) => trackerOf(asked, { directory, reporter, naming: tracking.naming })),
+    ...trackers.map((asked) => trackerOf(asked, { directory, reporter })),
     ...((yield* Telemetry.isWanted) ? [{ name: "OTLP", make: Gauges.make }] : [])
   ]
   return yield* Effect.forEach(wanted, (tracker) => Attach.attach({ ...shared, ...tracker }))
@@ -91,18 +89,10 @@ const warning = (
 
 type Opening = Pick<Attach.Options<FileSystem.FileSystem | Path.Path | Scope.Scope>, "name" | "make">
 
-const trackerOf = (
-  asked: Asked,
-  { directory, naming, reporter }: Pick<FollowOptions, "directory" | "reporter"> & Pick<Tracking, "naming">
-): Opening => {
+const trackerOf = (asked: Asked, { directory, reporter }: Pick<FollowOptions, "directory" | "reporter">): Opening => {
   switch (asked._tag) {
     case "TensorBoard":
-      return { name: "TensorBoard", make: TensorBoard.make({ directory: `${directory}/tensorboard`, naming }) }
-    case "Mlflow": {
-      const { experiment, token, url } = asked
-      const options = { url, experiment, naming, file: `${directory}/mlflow-run`, ...(token === null ? {} : { token }) }
-      return { name: "MLflow", make: Effect.provide(Mlflow.make(options), FetchHttpClient.layer) }
-    }
+      return { name: "TensorBoard", make: TensorBoard.make({ directory: `${directory}/tensorboard` }) }
     case "Prometheus":
       return { name: "Prometheus", make: Effect.andThen(serve(asked, reporter), Gauges.make) }
   }

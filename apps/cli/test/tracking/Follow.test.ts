@@ -18,10 +18,7 @@ describe("follow", () => {
         directory,
         config,
         past: [],
-        tracking: {
-          trackers: [{ _tag: "TensorBoard" }, { _tag: "Prometheus", host: "127.0.0.1", port: 0 }],
-          naming: "verl"
-        },
+        trackers: [{ _tag: "TensorBoard" }, { _tag: "Prometheus", host: "127.0.0.1", port: 0 }],
         reporter: {
           columns: 80,
           live: true,
@@ -42,7 +39,7 @@ describe("follow", () => {
         assert.include(scraped, "inspo_budget_rollouts 0\n")
         const [name = ""] = yield* fs.readDirectory(`${directory}/tensorboard`)
         const written = yield* fs.readFileString(`${directory}/tensorboard/${name}`)
-        for (const part of ["actor/loss", "actor/grad_norm", "budget/minutes", "data.world.questions"])
+        for (const part of ["loss", "grad_norm", "budget/minutes", "data.world.questions"])
           assert.include(written, part)
       })
       yield* Effect.retry(Effect.sandbox(told), { times: 100, schedule: Schedule.spaced("20 millis") })

@@ -1,29 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/config"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { settingsOf } from "../../src/tracking/Follow.ts"
 import { fromInput } from "../../src/tracking/Trackers.ts"
 
-const read = (environment: Record<string, string>, ...track: ReadonlyArray<string>) =>
-  fromInput({ track, trackNames: "verl" }).pipe(
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
-  )
+const read = (...track: ReadonlyArray<string>) => fromInput({ track })
 
 describe("fromInput", () => {
-  it.effect("reads trackers, and from the environment what they leave open", () =>
+  it.effect("reads trackers", () =>
     Effect.gen(function* () {
-      const environment = { MLFLOW_TRACKING_URI: "http://host:5000", MLFLOW_TRACKING_TOKEN: "s3cret" }
-      const { naming, trackers } = yield* read(
-        environment,
-        "tensorboard",
-        "mlflow",
-        "prometheus",
-        "prometheus=0.0.0.0:1"
-      )
-      assert.strictEqual(naming, "verl")
-      assert.deepStrictEqual(trackers, [
+      assert.deepStrictEqual(yield* read("tensorboard", "prometheus", "prometheus=0.0.0.0:1"), [
         { _tag: "TensorBoard" },
-        { _tag: "Mlflow", url: "http://host:5000", token: Redacted.make("s3cret"), experiment: "inspo" },
         { _tag: "Prometheus", host: "127.0.0.1", port: 9464 },
         { _tag: "Prometheus", host: "0.0.0.0", port: 1 }
       ])
@@ -36,11 +23,10 @@ describe("fromInput", () => {
         ["tensorbord", "Did you mean tensorboard?"],
         ["wandb", "W&B reads the files of tensorboard"],
         ["tensorboard=here", "tensorboard alone"],
-        ["mlflow", "MLFLOW_TRACKING_URI"],
-        ["mlflow=ftp://me:s3cret@host", "mlflow=http://127.0.0.1:5000"],
+        ["prometheus=http://me:s3cret@host", "prometheus=HOST:PORT"],
         ["prometheus=99999", "prometheus=PORT"]
       ] as const) {
-        const { message } = yield* Effect.flip(read({}, track))
+        const { message } = yield* Effect.flip(read(track))
         assert.include(message, told)
         assert.notInclude(message, "s3cret")
       }
