@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Schema } from "effect"
@@ -26,12 +26,17 @@ beforeAll(async () => {
   const { ready } = await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })
   retriever = /http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""
   agent = `python3 search_agent.py ${retriever}`
-}, testTimeout)
+  const whole = await inspo(flags("whole"), { cwd })
+  assert.strictEqual(whole.code, 0, whole.stderr)
+}, 2 * testTimeout)
 afterAll(async () => {
   endAll()
   await rm(cwd, { recursive: true, force: true })
 })
 
+/** How often the run is killed with its gateway: once a step. */
+const kills = Number(process.env["INSPO_KILLS"] ?? "3")
+const steps = kills + 1
 const tiny = ["--preset", "tiny", "--seed", "2"]
 const flags = (out: string, ...settings: ReadonlyArray<string>) => [
   "run",
@@ -41,7 +46,7 @@ const flags = (out: string, ...settings: ReadonlyArray<string>) => [
   "--agent",
   agent,
   ...tiny,
-  ...sets("schedule.steps=4", "evaluation.questions=20", ...settings)
+  ...sets(`schedule.steps=${steps}`, "evaluation.questions=20", ...settings)
 ]
 const traces = async (out: string) =>
   (await readFile(join(cwd, out, "traces.jsonl"), "utf8")).trim().split("\n").toSorted()
@@ -72,6 +77,42 @@ const working = (gateway: string) => {
   return { kill, end }
 }
 
+/** The program of the page, which once each ends, is killed, answers twice, writes 100 MB, writes no JSON, and hangs. */
+const faulty = `
+import json, os, sys, time
+from concurrent.futures import ThreadPoolExecutor
+from search_agent import play, writing
+
+def is_first(kind):
+    try:
+        os.close(os.open(kind + ".done", os.O_CREAT | os.O_EXCL))
+        return True
+    except FileExistsError:
+        return False
+
+def answer(line):
+    call = json.loads(line)
+    reply = json.dumps({"id": call["id"], "output": play(call)})
+    with writing:
+        kinds = ["twice", "flood", "end", "kill", "no-json", "hang"]
+        kind = next((kind for kind in kinds if is_first(kind)), "none") if call["attempt"] == 0 else "none"
+        if kind == "end":
+            os._exit(1)
+        if kind == "kill":
+            os.kill(os.getpid(), 9)
+        if kind == "flood":
+            for _ in range(100):
+                print(("x" * 999 + "\\n") * 1000, end="", flush=True)
+        if kind == "no-json":
+            reply = reply[:-1]
+        if kind == "twice":
+            print(reply, flush=True)
+        if kind != "hang":
+            print(reply, flush=True)
+
+with ThreadPoolExecutor(64) as pool:
+    list(pool.map(answer, sys.stdin))
+`
 const decodeReport = Schema.decodeSync(Schema.fromJsonString(Report))
 const decodeTrace = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ finishReason: Schema.String, toolCalls: Schema.Int, reward: Schema.Finite }))
@@ -82,8 +123,6 @@ describe.skipIf(!hasPython)(`inspo run --agent ${hasPython ? "" : "(skipped with
     "trains the program of the page, and a killed run continues to the same rollouts",
     { timeout: testTimeout },
     async () => {
-      const whole = await inspo(flags("whole"), { cwd })
-      assert.strictEqual(whole.code, 0, whole.stderr)
       const rollouts = (await traces("whole")).map((line) => decodeTrace(line))
       assert.isEmpty(rollouts.filter(({ finishReason }) => finishReason === "failed"))
       assert.isAbove(rollouts.filter(({ toolCalls }) => toolCalls > 0).length, rollouts.length / 10)
@@ -93,7 +132,7 @@ describe.skipIf(!hasPython)(`inspo run --agent ${hasPython ? "" : "(skipped with
       let shown = ""
       child.stdout.on("data", (chunk: Buffer) => {
         shown += chunk.toString()
-        if (shown.includes("step 2/4")) child.kill("SIGKILL")
+        if (shown.includes(`step 2/${steps}`)) child.kill("SIGKILL")
       })
       await once(child, "close")
       const resumed = await inspo(["resume", "killed"], { cwd })
@@ -102,20 +141,33 @@ describe.skipIf(!hasPython)(`inspo run --agent ${hasPython ? "" : "(skipped with
     }
   )
 
+  it("a program that breaks in each way gives the same rollouts", { timeout: 2 * testTimeout }, async () => {
+    await writeFile(join(cwd, "faulty.py"), faulty)
+    const whole = agent
+    agent = `python3 faulty.py ${retriever}`
+    const finished = await inspo(flags("faulty", "rollout.agent.timeout=20"), { cwd })
+    agent = whole
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    assert.deepStrictEqual(await traces("faulty"), await traces("whole"))
+    const met = (await readdir(cwd)).filter((name) => name.endsWith(".done"))
+    assert.lengthOf(met, 6)
+    assert.isBelow((await stat(join(cwd, "faulty/agent.log"))).size, 11_000_000)
+  })
+
   it(
     "workers elsewhere give the same rollouts, whatever is killed while they play",
-    { timeout: 2 * testTimeout },
+    { timeout: kills * testTimeout },
     async () => {
       const port = await freePort()
       const workers = Array.from({ length: 3 }, () => working(`http://127.0.0.1:${port}`))
       agent = `:${port}`
-      let command = flags("workers", "rollout.agent.name=outside", "rollout.agent.timeout=20")
-      for (const step of [1, 2, 3]) {
+      let command = flags("workers", "rollout.agent.timeout=20")
+      for (let step = 1; step <= kills; step++) {
         const child = start(command, cwd)
         let shown = ""
         child.stdout.on("data", (chunk: Buffer) => {
           shown += chunk.toString()
-          if (!shown.includes(`step ${step}/4`)) return
+          if (!shown.includes(`step ${step}/${steps}`)) return
           workers[step % 3]?.kill()
           child.kill("SIGKILL")
         })

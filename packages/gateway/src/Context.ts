@@ -122,7 +122,7 @@ const rendered = (
   if (!isWhole) return { parent: null, observed: tokenizer.encode(render(messages)) }
   const end = tokenizer.decode([tokenizer.endOfSequence])
   let parent: Answer | null = null
-  let observed = [...answers.encode(first, tokenizer)]
+  let observed = answers.encode(first, tokenizer)
   for (const [index, text = ""] of Arr.chunksOf(parts, 2)) {
     const found: ReadonlyArray<Answer> = known[Number(index)] ?? []
     const context: Context = { parent, observed }
@@ -135,7 +135,7 @@ const rendered = (
     if (exact === undefined) observed = observed.concat(answer.tokens, after)
     else {
       parent = exact
-      observed = [...after]
+      observed = after
     }
   }
   return { parent, observed }
@@ -156,7 +156,7 @@ const continued = (opened: Context, begun: string, { all }: Answers, tokenizer: 
 }
 
 const isEqual = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boolean =>
-  one.length === other.length && one.every((token, index) => token === other[index])
+  one === other || (one.length === other.length && one.every((token, index) => token === other[index]))
 
 /** Characters of private use, which no template removes as white space. */
 const marking = (index: number): Message => ({ role: "assistant", content: `\uE000${index}\uE001` })

@@ -11,7 +11,7 @@ import {
 } from "@inspo/engine"
 import { OpenAiRefusal } from "@inspo/http/server"
 import { ActionParser, type Transcription } from "@inspo/rollout"
-import { createHash, randomUUID } from "node:crypto"
+import { hash, randomUUID } from "node:crypto"
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import type { Answered, ChatCall, Choice } from "./ChatCall.ts"
 import { Answers, of, type Opened, tokensOf } from "./Context.ts"
@@ -70,7 +70,8 @@ export interface GatewayOptions {
  * A gateway over an engine.
  *
  * - **Verbatim.** A message that was an answer keeps the tokens that were sampled, see {@link of}.
- * - **Draws** depend on the seed of the episode, the context and how often it was asked about: not on the order of calls.
+ * - **Draws** depend on the seed of the episode, the context and how often it was asked about: not on the order of calls. A call that
+ *   was given up before it was answered does not count.
  * - **The instruction** replaces each `{{instruction}}` in the messages. Without one, and unless a message has its text, it is put
  *   before the system message.
  * - **Limits.** A call beyond a limit is refused with status 400 and the code `turns_exhausted` or `context_length_exceeded`.
@@ -105,7 +106,9 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
       const state = states.get(name)
       if (state === undefined) return yield* OpenAiRefusal.refuse(404, `there is no open episode ${name}`)
       const planned = yield* Effect.fromResult(plan(state, call))
-      const { sequences } = yield* sampleOne(null, planned.request)
+      const { sequences } = yield* sampleOne(null, planned.request).pipe(
+        Effect.onInterrupt(() => Effect.sync(() => forget(state, planned)))
+      )
       const choices = record(state, call, planned, sequences)
       return { choices, promptTokens: planned.request.prompt.length }
     }),
@@ -138,6 +141,8 @@ interface State {
 interface Planned extends Opened {
   readonly request: SampleRequest
   readonly rank: number
+  /** Names the context. */
+  readonly key: string
   readonly times: number
 }
 
@@ -166,7 +171,7 @@ const planning = ({ profile, tokenizer }: Engine.Interface, stops: StopTexts, op
       const expected = `expected at most ${Math.min(most, profile.contextLength - 1)}`
       return limited("context_length_exceeded", `the messages have ${prompt.length} tokens, ${expected}`)
     }
-    const key = createHash("sha256").update(new Uint32Array(prompt)).digest("hex").slice(0, 16)
+    const key = hash("sha256", new Uint32Array(prompt)).slice(0, 16)
     const times = state.asked.get(key) ?? 0
     state.asked.set(key, times + 1)
     const request = {
@@ -178,8 +183,14 @@ const planning = ({ profile, tokenizer }: Engine.Interface, stops: StopTexts, op
       topP: options.topP,
       seed: `${state.episode.seed}/${key}/${times}`
     }
-    return Result.succeed({ ...opened, request, times, rank: state.answers.rank })
+    return Result.succeed({ ...opened, request, key, times, rank: state.answers.rank })
   }
+}
+
+/** A call whose agent has gone: when it comes again, it is the same one. */
+const forget = (state: State, { key, times }: Planned) => {
+  state.calls--
+  if (state.asked.get(key) === times + 1) state.asked.set(key, times)
 }
 
 /** Records what was sampled for a call, and returns it as its agent gets it. */
@@ -213,10 +224,9 @@ const choiceOf = (sequence: SampledSequence, call: ChatCall, id: string, tokeniz
   const { stoppedAt, text } = Stops.textOf(sequence, call.stop, tokenizer)
   const cut = call.keepsStop && stoppedAt !== null ? tokenizer.decode(tokens) : text
   const { calls, content } = call.tools.length === 0 ? { calls: [], content: cut } : ToolCallText.read(cut)
-  const name = createHash("sha256").update(id).digest("hex").slice(0, 16)
   return {
     content,
-    calls: calls.map((one, index) => ({ id: `call_${name}_${index}`, ...one })),
+    calls: calls.map((one, index) => ({ id: `call_${hash("sha256", id).slice(0, 16)}_${index}`, ...one })),
     ended: calls.length > 0 ? "calls" : stopReason,
     stoppedAt,
     tokens,

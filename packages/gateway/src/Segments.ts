@@ -37,18 +37,20 @@ type Chain = Arr.NonEmptyReadonlyArray<Answer>
 /** The answers of each segment, in order. */
 const chainsOf = (answers: ReadonlyArray<Answer>): ReadonlyArray<Chain> => {
   const next = new Map<Answer, Answer>()
-  const contexts = new Map(answers.map((answer) => [answer, tokensOf(answer.context)]))
-  const byTokens = (one: Answer, other: Answer): number =>
-    compare(contexts.get(one) ?? [], contexts.get(other) ?? []) || one.ordinal - other.ordinal
-  const firsts = answers.toSorted(byTokens).filter((answer) => {
-    const { parent } = answer.context
-    if (parent === null || next.has(parent)) return true
-    next.set(parent, answer)
-    return false
-  })
+  for (const answer of answers) {
+    const { observed, parent } = answer.context
+    const known = parent === null ? undefined : next.get(parent)
+    const isNext =
+      known === undefined || (compare(observed, known.context.observed) || answer.ordinal - known.ordinal) < 0
+    if (parent !== null && isNext) next.set(parent, answer)
+  }
+  const continuing = new Set(next.values())
   // By what was known when they were asked for.
-  return firsts
-    .toSorted((one, other) => one.rank - other.rank)
+  const before = (one: Answer, other: Answer): number =>
+    one.rank - other.rank || compare(tokensOf(one.context), tokensOf(other.context)) || one.ordinal - other.ordinal
+  return answers
+    .filter((answer) => !continuing.has(answer))
+    .toSorted(before)
     .map((first) => {
       const chain = Arr.of(first)
       for (let at = next.get(first); at !== undefined; at = next.get(at)) chain.push(at)
@@ -62,19 +64,22 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
 }
 
 const segment = ([first, ...later]: Chain): Trajectory.Segment => {
-  const parts = [
-    { observed: [], answer: first },
-    ...later.map((answer) => ({ observed: answer.context.observed, answer }))
-  ]
-  return {
-    prompt: tokensOf(first.context),
-    response: parts.flatMap(({ answer, observed }) => [...observed, ...answer.tokens]),
-    logprobs: parts.flatMap(({ answer, observed }) => [...observed.map(() => 0), ...answer.logprobs]),
-    mask: parts.flatMap(({ answer, observed }) => [
-      ...observed.map(() => 0 as const),
-      ...answer.tokens.map(() => 1 as const)
-    ])
+  const response = [...first.tokens]
+  const logprobs = [...first.logprobs]
+  const mask: Array<0 | 1> = first.tokens.map(() => 1)
+  for (const { context, logprobs: sampled, tokens } of later) {
+    for (const token of context.observed) {
+      response.push(token)
+      logprobs.push(0)
+      mask.push(0)
+    }
+    for (const [index, token] of tokens.entries()) {
+      response.push(token)
+      logprobs.push(sampled[index] ?? 0)
+      mask.push(1)
+    }
   }
+  return { prompt: tokensOf(first.context), response, logprobs, mask }
 }
 
 /** The turns of a segment, which are the runs of its action tokens. */

@@ -3,7 +3,7 @@ import { Trajectory } from "@inspo/domain"
 import { Engine, type TemplateMessage } from "@inspo/engine"
 import { type ChatCall, Gateway, layer } from "@inspo/gateway"
 import { ScriptedEngine } from "@inspo/rollout/testing"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Fiber, Layer, Schema } from "effect"
 import * as Model from "./support/Model.ts"
 
 const limits = { maxCalls: 100, maxPromptTokens: 2_000, maxResponseTokens: 12, temperature: 1, topP: 1, tools: [] }
@@ -173,6 +173,25 @@ describe("Gateway", () => {
       )
     }).pipe(Effect.provide(layer(limits).pipe(Layer.provide(ScriptedEngine.layer(() => " so \n")))))
   )
+
+  it.effect("a call that its agent gave up, and makes again, is as if it was made once", () => {
+    const talk = [user("be brief. who?")]
+    const answered = (isCut: boolean) =>
+      Effect.gen(function* () {
+        const { call, open } = yield* Gateway
+        const { close, name } = yield* open(episode)
+        if (isCut) {
+          const cut = yield* Effect.forkChild(call(name, ask(talk)), { startImmediately: true })
+          yield* Fiber.interrupt(cut)
+        }
+        const { choices } = yield* call(name, ask(talk))
+        yield* call(name, ask([...talk, assistant(choices[0]?.content ?? ""), user("and then")]))
+        return yield* close
+      }).pipe(Effect.provide(gateway({ maxCalls: 2 })))
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* answered(true), yield* answered(false))
+    })
+  })
 
   it.effect("gives a repeated call another draw", () =>
     Effect.gen(function* () {

@@ -33,7 +33,8 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const seed = Option.toArray(input.seed).map((randomSeed): Override => ({ randomSeed }))
   const overrides = yield* Effect.forEach(
-    [...file, ...sets, ...seed, ...withBaseline(input), ...(yield* withAgent(input))],
+    // The agent first, so that its parameters can be set.
+    [...file, ...(yield* withAgent(input)), ...sets, ...seed, ...withBaseline(input)],
     withNamedFiles
   )
   const whole = yield* laid(base, overrides)
