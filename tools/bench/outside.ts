@@ -66,7 +66,7 @@ const trained = async (arm: string, agent: string, seed: number) => {
   return decodeMeasured(await readFile(file, "utf8"))
 }
 
-const pairs = []
+const pairs: Array<Readonly<Record<"inside" | "outside", typeof Measured.Type>>> = []
 for (let seed = 1; seed <= Number(seeds); seed++) {
   const world = join(directory, `world-${seed}`)
   if (!existsSync(world))
