@@ -21,6 +21,9 @@ const python = (program: string) => [here("../../../.cache/rivals/bin/python"), 
 const commands: Readonly<Record<Rival, readonly [string, ...ReadonlyArray<string>]>> = {
   "inspo-equal": [process.execPath, here("with_evolve.mjs")],
   gepa: python("with_gepa.py"),
+  "dspy-gepa": [...python("with_dspy.py"), "gepa"],
+  "dspy-miprov2": [...python("with_dspy.py"), "miprov2"],
+  "dspy-copro": [...python("with_dspy.py"), "copro"],
   ax: [process.execPath, here("with_ax.mjs")],
   promptfoo: [process.execPath, here("with_promptfoo.mjs")],
   "single-lineage": [process.execPath, here("with_lineage.mjs")]

@@ -53,8 +53,13 @@ const kinds: ReadonlyArray<Omit<World, "headroom" | "effects"> & { readonly help
   { ...plain, name: "a format when asked for", base: -2, helps: [3, 0, 0, 0] },
   { ...plain, name: "a noisy judge", helps: additive, flip: 0.15 },
   { ...plain, name: "drift", base: -0.2, helps: additive, drift: -0.8 },
-  { ...plain, name: "a deterministic agent", base: -1.8, helps: [1.6, 1.6, 1.6, 1.6], difficulty: 4, interaction: 1.5 }
+  { ...plain, name: "a deterministic agent", base: -1.8, helps: [1.6, 1.6, 1.6, 1.6], difficulty: 4, interaction: 1.5 },
+  { ...plain, name: "mostly right", base: 0.8, helps: [0.6, 0.6, 0.4, 0.4] },
+  { ...plain, name: "a single useful clause", base: -1, helps: [1.4, 0, 0, 0] }
 ]
+
+/** The kinds that no optimizer was tuned on, and that the defaults of none were chosen on. */
+export const untuned: ReadonlySet<string> = new Set(["mostly right", "a single useful clause"])
 
 /** All kinds of agents, each with headroom and without. */
 export const worlds: ReadonlyArray<World> = kinds.flatMap(({ helps, ...kind }) => [
