@@ -95,7 +95,8 @@ function* valueOf(
   return Math.min(10, Number(number))
 }
 
-interface Parameters {
+// An alias, which declarations can write out, where an interface has no name.
+type Parameters = {
   readonly [name: string]: number | null
   readonly width: number | null
   readonly depth: number | null
