@@ -9,6 +9,7 @@ const searchEvidence = inFile("packages/evolve/src/Evidence.ts")
 const promptComparison = inFile("packages/evolve/src/Comparison.ts")
 const protectedCases = inFile("packages/evolve/src/Protected.ts")
 const constraintFile = inFile("packages/evolve/src/Constraint.ts")
+const skewed = inFile("packages/statistics/src/Skewed.ts")
 const compareShell = inFile("packages/evolve/src/Compare.ts")
 const bounded = inFile("packages/statistics/src/Bounded.ts")
 const conclude = inFile("packages/evolution/src/Conclude.ts")
@@ -120,6 +121,10 @@ const kernelSchedule = inFile("packages/evolution/src/Schedule.ts")
 const difference = inFile("packages/population/src/Difference.ts")
 const shares = inFile("packages/cohorts/src/Shares.ts")
 const sampleRatio = inFile("packages/cohorts/src/SampleRatio.ts")
+const flagStratum = inFile("packages/serve/src/http/internal/FlagHandlers.ts")
+const guardrails = inFile("packages/cohorts/src/Guardrails.ts")
+const pausing = inFile("packages/cohorts/src/internal/Pausing.ts")
+const constraints = inFile("packages/evolution/src/Constraint.ts")
 const seedOnly = inFile("packages/cohorts/src/internal/SeedOnly.ts")
 const handling = inFile("packages/cohorts/src/Handle.ts")
 const horizon = inFile("packages/cohorts/src/Horizon.ts")
@@ -221,7 +226,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   protectedCases("isLosing = differences.length < least ||", "isLosing =", "a protected case is not asked at all"),
   protectedCases("Math.log(cases.length / risk)", "0", "a protected case is lost by chance"),
-  constraintFile("before + 2 * farthest", "before", "the mean of a skewed cost is called low"),
+  skewed("const more = 2 * farthest", "const more = 0 * farthest", "the mean of a skewed cost is called low"),
   search("value <= limit", "true", "a prompt is tested that saves nothing"),
   search("setup.aim === undefined &&", "", "a search for a shorter prompt ends where none can be better"),
   search('aim?.what === "no-worse" ? replaced : original', "original", "a new model is compared with itself"),
@@ -893,8 +898,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   shares("id === one ? floor :", "id === one ? held :", "the control has no floor"),
   shares("if (held <= cap) return shares", "if (held <= 1) return shares", "newcomers have no cap"),
   ending(
-    "cohort.index === learning.population.step + 1",
-    "cohort.index >= learning.population.step + 1",
+    "index === learning.population.step + 1",
+    "index >= learning.population.step + 1",
     "a later cohort is folded first"
   ),
   folding("if (!joins && given.isCarried !== true) units++", "units++", "each turn of a conversation is a unit"),
@@ -1084,6 +1089,17 @@ export const mutations: ReadonlyArray<Mutation> = [
   direct("if (body !== null) request.unshift(body)", "", "a request that is not answered directly has no body"),
   direct("lease !== undefined && Credentials.isBearer(header, lease)", "header !== undefined", "any key has access"),
   sampleRatio("* factor(instruction)) / mean", "* factor(instruction))", "chance raises the alarm of the sample ratio"),
+  pausing(
+    "id === learning.seed ? null : brokenIn",
+    "brokenIn",
+    "the seed is paused, and nothing is left to compare with"
+  ),
+  shares("step - bornAt", "0", "a ramp stays at its first share"),
+  flagStratum("...segment }]", "}]", "flags pool the strata of their contexts"),
+  pausing("leased.length < 2", "leased.length < 1", "no member is left that is leased"),
+  guardrails("risk / guardrails.length", "1", "guardrails that are kept count as broken"),
+  constraints("value > bound ? 1 : 0", "value >= bound ? 0 : 1", "a share counts what is below its bound"),
+  constraints("Math.round(Math.min", "Number(Math.min", "sums of numbers depend on their order"),
   seedOnly('phase: "validation"', 'phase: "train"', "leases after the switch to the seed are drawn, and evidence"),
   seedOnly("instruction: seed,", "instruction,", "a known lease keeps its instruction after the switch to the seed"),
   seedOnly(

@@ -442,10 +442,10 @@ const fits = ({ wording }: Pick<Wire.Instruction, "wording">, fallback: Wire.Wor
 
 /** A reward as JSON. Throws if it is invalid; JSON has no NaN. */
 const encode = (reward: Reward): string => {
-  const { abandoned, failed, tokens, usd, value } = reward
+  const { abandoned, failed, metrics, tokens, usd, value } = reward
   if ([value, failed, abandoned].filter((one) => one !== undefined).length !== 1)
     throw new TypeError("expected one of value, failed and abandoned")
-  for (const [name, number] of Object.entries({ value, tokens, usd }))
+  for (const [name, number] of Object.entries({ value, tokens, usd, ...metrics }))
     check(number === undefined || Number.isFinite(number), name, number, "a finite number")
   return JSON.stringify(reward)
 }

@@ -17,6 +17,8 @@ export interface Details {
   readonly tokens?: number
   /** US dollars. */
   readonly usd?: number
+  /** Further numbers, such as `latency` in seconds, which guardrails bound. */
+  readonly metrics?: Readonly<Record<string, number>>
   readonly policyVersion?: string
 }
 

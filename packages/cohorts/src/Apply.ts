@@ -2,12 +2,20 @@
 import { Instruction } from "@inspo/domain"
 import type { EvolutionEvent } from "@inspo/evolution"
 import * as Evolution from "@inspo/evolution"
-import { HashMap, Option, Struct } from "effect"
+import { HashMap, Option, Record, Struct } from "effect"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import * as CohortEvidence from "./CohortEvidence.ts"
 import { waited } from "./Horizon.ts"
 import { schedule } from "./internal/Decisions.ts"
-import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
+import * as Guardrails from "./Guardrails.ts"
+import {
+  contentOfMember,
+  type Entry,
+  type Incumbent,
+  type Learning,
+  type MemberStats,
+  type Tallies
+} from "./Learning.ts"
 import * as SampleRatio from "./SampleRatio.ts"
 import { type Cohort, cohort, knownSamples, limits, type State } from "./State.ts"
 import type { Settings } from "./Settings.ts"
@@ -53,7 +61,7 @@ export const apply = (state: State, event: PopulationEvent, decides: Observes = 
     case "Created":
       throw new UnexpectedEvent({ event: event._tag, expected: "it first, once" })
     case "Configured":
-      return { ...state, settings: event.settings }
+      return configured(state, event)
     case "Frozen":
       return { ...state, isFrozen: event.isFrozen, usesSeed: event.usesSeed === true }
     case "CohortOpened":
@@ -61,7 +69,7 @@ export const apply = (state: State, event: PopulationEvent, decides: Observes = 
     case "Leased":
       return withCohort(state, event, (cohort) => leased(cohort, event))
     case "Rewarded":
-      return withCohort(state, event, (cohort) => rewarded(cohort, event))
+      return withCohort(state, event, (cohort) => rewarded(cohort, event, state.settings))
     case "CloseRequested":
       return withCohort(state, event, (cohort) => ({ ...cohort, closing: event.groups }))
     case "Sealed":
@@ -178,6 +186,7 @@ const opened = (state: State, event: EventOf<"CohortOpened">): State => {
         shares,
         leases: HashMap.empty(),
         sticky: HashMap.empty(),
+        numbers: {},
         units: 0,
         samples: 0,
         reported: 0
@@ -206,9 +215,14 @@ const leased = (cohort: Cohort, { leases }: EventOf<"Leased">): Cohort => {
   return { ...cohort, leases: known, samples, sticky, units }
 }
 
-const rewarded = (cohort: Cohort, { at, rewards }: EventOf<"Rewarded">): Cohort => {
+const rewarded = (
+  cohort: Cohort,
+  { at, rewards }: EventOf<"Rewarded">,
+  { guardrails }: Pick<Settings, "guardrails">
+): Cohort => {
   let { leases, reported } = cohort
-  for (const { key, sample, value } of rewards) {
+  const numbers = { ...cohort.numbers }
+  for (const { key, metrics, sample, value } of rewards) {
     const lease = Option.getOrUndefined(HashMap.get(leases, key))
     if (lease === undefined) throw new UnexpectedEvent({ event: "Rewarded", expected: `a lease, which ${key} is not` })
     const samples = Array.from({ length: Math.max(lease.samples.length, sample + 1) }, (_, at) =>
@@ -217,9 +231,22 @@ const rewarded = (cohort: Cohort, { at, rewards }: EventOf<"Rewarded">): Cohort 
     const next = { ...lease, samples }
     if (knownSamples(next) === lease.n) reported++
     leases = HashMap.set(leases, key, next)
+    const { instruction } = lease
+    if (metrics !== undefined)
+      numbers[instruction] = Guardrails.added(numbers[instruction], Guardrails.tallied(guardrails, metrics))
   }
-  return { ...cohort, leases, reported, rewardedAt: at ?? cohort.rewardedAt }
+  return { ...cohort, leases, numbers, reported, rewardedAt: at ?? cohort.rewardedAt }
 }
+
+/** What other guardrails than the new ones showed is forgotten. */
+const configured = (state: State, { settings }: EventOf<"Configured">): State => ({
+  ...state,
+  settings,
+  learning: {
+    ...state.learning,
+    stats: Record.map(state.learning.stats, (stats) => Guardrails.kept(stats, settings.guardrails))
+  }
+})
 
 /** After what was learned by a cohort; which decisions follow is a matter of the schedule. */
 const closed = (state: State, event: EventOf<"Closed">, decides: Observes): State => {
@@ -242,13 +269,23 @@ const closed = (state: State, event: EventOf<"Closed">, decides: Observes): Stat
       known === undefined || known.isFullBatch
         ? state.sampleRatio
         : SampleRatio.after(state.sampleRatio, known.shares, units),
-    learning: Evolution.endUnit(schedule(state), after)
+    learning: Evolution.endUnit(schedule(state), withNumbers(after, event.numbers))
   }
 }
 
+const withNumbers = (learning: Learning, numbers: EventOf<"Closed">["numbers"] = {}): Learning =>
+  Object.entries(numbers).reduce((after, [id, more]) => changed(after, id, (stats) => counted(stats, more)), learning)
+
+const counted = (stats: MemberStats, more: Tallies): MemberStats => ({
+  ...stats,
+  numbers: Guardrails.added(stats.numbers, more)
+})
+
 type LearningEvent =
   | EvolutionEvent
-  | EventOf<"MemberAdded" | "MemberPinned" | "MemberRetired" | "CandidateReviewed" | "RewardedLate" | "Concluded">
+  | EventOf<
+      "MemberAdded" | "MemberPinned" | "MemberRetired" | "CandidateReviewed" | "Paused" | "RewardedLate" | "Concluded"
+    >
 
 const learned = (state: State, event: LearningEvent): Learning => {
   const { learning } = state
@@ -265,10 +302,15 @@ const learned = (state: State, event: LearningEvent): Learning => {
       return withoutStats(Evolution.leave(learning, [event.id]))
     case "CandidateReviewed":
       return { ...learning, reviews: learning.reviews.with(event.place, event.isApproved) }
+    case "Paused":
+      return paused(learning, event)
     case "RewardedLate":
       return event.rewards.reduce(
-        (after, { instruction, stratum, value }) =>
-          changed(after, instruction, (stats) => CohortEvidence.accumulateLate(stats, stratum, value)),
+        (after, { instruction, metrics, stratum, value }) =>
+          changed(after, instruction, (stats) => {
+            const late = CohortEvidence.accumulateLate(stats, stratum, value)
+            return metrics === undefined ? late : counted(late, Guardrails.tallied(state.settings.guardrails, metrics))
+          }),
         learning
       )
     case "Concluded":
@@ -313,6 +355,17 @@ const pinned = (learning: Learning, { id, isPinned }: EventOf<"MemberPinned">): 
   )
 })
 
+/** A member that is leased no more gives its place as the incumbent back to the seed. */
+const paused = (learning: Learning, { broken, id }: EventOf<"Paused">): Learning => {
+  const { incumbent, population, proven, seed } = learning
+  const isLost = incumbent.id === id && Evolution.isAlive(population, seed)
+  return {
+    ...changed(learning, id, (stats) => ({ ...stats, paused: broken })),
+    proven: proven.filter((one) => one !== id),
+    incumbent: isLost ? { id: seed, content: contentOfMember(learning, seed), why: "nothing separates" } : incumbent
+  }
+}
+
 /** A seed that is worse than others is the incumbent until one of them is chosen. */
 const unseated = ({ incumbent, seed }: Learning, leaving: EventOf<"Pruned">["pruned"]): Incumbent =>
   incumbent.id === seed && leaving.some(({ id, reason }) => id === seed && reason === "worse")
@@ -343,11 +396,7 @@ const withoutStats = (learning: Learning): Learning => {
   return { ...learning, stats: Object.fromEntries(Object.entries(learning.stats).filter(([id]) => living.has(id))) }
 }
 
-const changed = (
-  learning: Learning,
-  id: Instruction.InstructionId,
-  change: (stats: MemberStats) => MemberStats
-): Learning => {
+const changed = (learning: Learning, id: string, change: (stats: MemberStats) => MemberStats): Learning => {
   const stats = Object.hasOwn(learning.stats, id) ? learning.stats[id] : undefined
   return stats === undefined ? learning : { ...learning, stats: { ...learning.stats, [id]: change(stats) } }
 }

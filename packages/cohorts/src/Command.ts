@@ -1,7 +1,7 @@
 /** The commands to a population, and its answers. Times are milliseconds of the caller's clock. */
 import { Result, Schema } from "effect"
 import { type Instruction, Problem, type Question } from "@inspo/domain"
-import type { Learning } from "./Learning.ts"
+import type { Learning, Metrics } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 import type { Lease, LeasePhase, RewardValue } from "./State.ts"
 
@@ -28,6 +28,7 @@ export interface RewardItem {
   readonly lease: string
   readonly sample: number | null
   readonly value: RewardValue
+  readonly metrics?: Metrics
 }
 
 /**

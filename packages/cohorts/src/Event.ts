@@ -4,7 +4,7 @@ import { Instruction, Question } from "@inspo/domain"
 import { Group } from "@inspo/evolution"
 import { Population } from "@inspo/population"
 import * as Evolution from "@inspo/evolution"
-import { Incumbent, Learning } from "./Learning.ts"
+import { Broken, Incumbent, Learning, Metrics, Tallies } from "./Learning.ts"
 import { Settings } from "./Settings.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -80,10 +80,13 @@ const Leased = Schema.TaggedStruct("Leased", { cohort: Schema.String, leases: Sc
 /** A reward in [0, 1], null if there will be none, or that the instruction was never used. */
 export const SampleReward = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("abandoned")]))
 
+/** The numbers that guardrails name. */
+const metrics = Schema.optionalKey(Metrics)
+
 /** First rewards of samples in a cohort that is not complete. */
 const Rewarded = Schema.TaggedStruct("Rewarded", {
   cohort: Schema.String,
-  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: SampleReward })),
+  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: SampleReward, metrics })),
   at: Schema.optionalKey(Time)
 })
 
@@ -95,7 +98,8 @@ const RewardedLate = Schema.TaggedStruct("RewardedLate", {
       sample: Count,
       instruction: Instruction.InstructionId,
       stratum: Schema.String,
-      value: SampleReward
+      value: SampleReward,
+      metrics
     })
   )
 })
@@ -118,12 +122,16 @@ const Settled = Schema.TaggedStruct("Settled", {
   at: Time
 })
 
-/** A cohort was folded into the evidence; its leases are forgotten. */
+/** A cohort was folded into the evidence; its leases are forgotten. `numbers` are those of guardrails by instruction. */
 export const Closed = Schema.TaggedStruct("Closed", {
   cohort: Schema.String,
   index: Place,
-  units: Schema.Array(Group)
+  units: Schema.Array(Group),
+  numbers: Schema.optionalKey(Schema.Record(Schema.String, Tallies))
 })
+
+/** A member is shown to break a guardrail, and is leased no more. */
+export const Paused = Schema.TaggedStruct("Paused", { id: Instruction.InstructionId, broken: Broken })
 
 /** A validation cohort ended, with the mean reward of the incumbent, null without a reward. */
 export const ValidationClosed = Schema.TaggedStruct("ValidationClosed", {
@@ -157,6 +165,7 @@ export const PopulationEvent = Schema.Union([
   MemberPinned,
   MemberRetired,
   CandidateReviewed,
+  Paused,
   CohortOpened,
   Leased,
   Rewarded,

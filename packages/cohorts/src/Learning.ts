@@ -1,7 +1,7 @@
 /** What a population has learned: the part of its state that a rewind brings back. Plain data of a bounded size. */
 import { Option, Schema } from "effect"
 import { Instruction, Invariant } from "@inspo/domain"
-import { type Evolution, EvolutionState } from "@inspo/evolution"
+import { Constraint, type Evolution, EvolutionState } from "@inspo/evolution"
 import { Difference, Population } from "@inspo/population"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -19,12 +19,35 @@ export const Tally = Schema.Struct({
 })
 export interface Tally extends Schema.Schema.Type<typeof Tally> {}
 
-/** What serving keeps of a member besides its evidence. `tallies` are the estimates by stratum; they decide nothing. */
+/** Numbers that come with a reward, such as what its work cost. */
+export const Metrics = Schema.Record(Schema.String, Schema.Finite)
+export type Metrics = typeof Metrics.Type
+
+/** By guardrail. */
+export const Tallies = Schema.Record(Schema.String, Constraint.Tally)
+export type Tallies = typeof Tallies.Type
+
+/** A guardrail that is broken: the mean, or the share of numbers above it, at least `lower`, where it may be the `limit`. */
+export const Broken = Schema.Struct({
+  guardrail: Schema.String,
+  value: Schema.Finite,
+  lower: Schema.Finite,
+  limit: Schema.Finite,
+  samples: Count
+})
+export interface Broken extends Schema.Schema.Type<typeof Broken> {}
+
+/**
+ * What serving keeps of a member besides its evidence. `tallies` are the estimates by stratum; they decide nothing. `numbers` are those of
+ * guardrails in closed cohorts, and a `paused` member is leased no more.
+ */
 export const MemberStats = Schema.Struct({
   entry: Entry,
   isNewcomer: Schema.Boolean,
   isPinned: Schema.Boolean,
-  tallies: Schema.Record(Schema.String, Tally)
+  tallies: Schema.Record(Schema.String, Tally),
+  numbers: Schema.optionalKey(Tallies),
+  paused: Schema.optionalKey(Broken)
 })
 export interface MemberStats extends Schema.Schema.Type<typeof MemberStats> {}
 
@@ -80,6 +103,10 @@ export const statsOf = ({ stats }: Pick<Learning, "stats">, id: Instruction.Inst
   if (found === undefined) throw new Invariant.InvariantBroken(`the member ${id}`)
   return found
 }
+
+/** Whether a member is leased no more, since it broke a guardrail. */
+export const isPaused = (stats: Learning["stats"], id: string): boolean =>
+  Object.hasOwn(stats, id) && stats[id]?.paused !== undefined
 
 /** The instruction of a living member. */
 export const instructionOf = (

@@ -3,13 +3,20 @@ import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
 import { sealsAt, settlesAt } from "./Horizon.ts"
 import { decide } from "./internal/Decisions.ts"
+import * as Pausing from "./internal/Pausing.ts"
+import { isPaused } from "./Learning.ts"
 import type { Group } from "@inspo/evolution"
 import type { Cohort, Lease, State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /** The next event that is due at the time `now`, null if there is none. Pure: equal arguments return equal events. */
 export const next = (strategies: Strategies, state: State, now: number): PopulationEvent | null =>
-  decide(strategies, state) ?? ending(state, now)
+  pausing(state) ?? decide(strategies, state) ?? ending(state, now)
+
+const pausing = (state: State): PopulationEvent | null => {
+  const due = Pausing.due(state)
+  return due === null ? null : { _tag: "Paused", ...due }
+}
 
 /**
  * The units of a cohort with what was reported of them, in an order that does not depend on that of the requests. Samples whose
@@ -53,8 +60,10 @@ const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | 
   const { name, status } = cohort
   if (status === "complete") {
     if (cohort.phase === "validation") return validated(cohort)
-    return cohort.index === learning.population.step + 1
-      ? { _tag: "Closed", cohort: name, index: cohort.index, units: units(cohort) }
+    const { index, numbers } = cohort
+    const known = Object.keys(numbers).length === 0 ? {} : { numbers }
+    return index === learning.population.step + 1
+      ? { _tag: "Closed", cohort: name, index, units: units(cohort), ...known }
       : null
   }
   if (cohort.closing !== null && cohort.reported >= cohort.closing)
@@ -73,8 +82,14 @@ const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | 
 const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: number } =>
   phase !== "train" || rewardedAt === null || sealedAt === null ? {} : { waited: Math.max(0, rewardedAt - sealedAt) }
 
-const sealing = (state: State, cohort: Cohort, now: number): "fullBatch" | "units" | "time" | null => {
-  const { sealAfterLeases } = state.settings
+const sealing = (state: State, cohort: Cohort, now: number): "fullBatch" | "members" | "units" | "time" | null => {
+  const { profile, sealAfterLeases } = state.settings
+  if (
+    profile === "online" &&
+    cohort.phase === "train" &&
+    cohort.shares.some(({ id }) => isPaused(state.learning.stats, id))
+  )
+    return "members"
   if (cohort.isFullBatch && !HashMap.isEmpty(cohort.leases)) return "fullBatch"
   if (sealAfterLeases !== null && cohort.units >= sealAfterLeases) return "units"
   const end = sealsAt(state, cohort)

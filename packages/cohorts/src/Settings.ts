@@ -1,6 +1,7 @@
 /** What a population is led by: the settings that runs share, and its own. */
 import { Rules, Settings as Shared } from "@inspo/evolution"
 import { Schema, Struct } from "effect"
+import { Guardrail } from "./Guardrails.ts"
 
 const { fields: shared } = Shared
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
@@ -46,9 +47,9 @@ export const sections = {
       description:
         "Instructions that a question of a `fullBatch` cohort is asked under: as many questions as leases, less those that are asked several times; 4 by default for a trainer, else 1"
     }),
-    newcomerShare: Share.annotate({
+    newcomerShare: Schema.Union([Share, Schema.NonEmptyArray(Share)]).annotate({
       description:
-        "What all newcomers together get at most until one is above the seed, with its 95 % interval; 0.1 by default where `online`, else 1"
+        "What all newcomers together get at most until one is above the seed, with its 95 % interval; 0.1 by default where `online`, else 1. A list such as [0.01, 0.05, 0.25] is a ramp: its next share holds after each closed cohort, from the entry of the newest newcomer on"
     }),
     seedShare: Share.annotate({
       description:
@@ -93,6 +94,10 @@ export const others = {
     description:
       "How long from its first lease a sticky key keeps its instruction over closed cohorts, and is stored, in days; 30 by default, null for ever"
   }),
+  guardrails: Schema.Array(Guardrail).check(Schema.isMaxLength(16)).annotate({
+    description:
+      "What numbers that come with rewards may be at most, such as `usd=0.05`, `latency.p95=2s` or a number of `metrics`; none by default. A member that is shown to break one is paused: it gets no leases until it, or the guardrail, is removed. The seed is never paused"
+  }),
   redact: Schema.Array(Schema.String).check(Schema.isMaxLength(64)).annotate({
     description:
       "Regular expressions, of RE2, of what is masked in texts of users before they are stored; none by default"
@@ -111,6 +116,7 @@ const common = {
   schedule: { pruneEvery: 5, evolveEvery: 15, evolveUntil: null },
   retentionDays: 30,
   stickyDays: 30,
+  guardrails: [],
   redact: [],
   budget: { usd: null }
 } as const

@@ -3,12 +3,12 @@ import type { Instruction } from "@inspo/domain"
 import type { Population } from "@inspo/population"
 import { Shares } from "@inspo/sampler"
 import { isAlive } from "@inspo/evolution"
-import { type Learning, statsOf } from "./Learning.ts"
+import { isPaused, type Learning, statsOf } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 import type { Share } from "./State.ts"
 
 /**
- * The shares of a cohort, which sum to 1. All newcomers together have at most `newcomerShare` while there are other members. The seed
+ * The shares of a cohort, which sum to 1. A paused member has none. All newcomers together have at most `newcomerShare` while there are other members. The seed
  * has at least `seedShare` until another member is known to be better, and then at least a quarter of it.
  */
 export const shares = (
@@ -17,12 +17,30 @@ export const shares = (
   values: ReadonlyArray<Population.Value>
 ): ReadonlyArray<Share> => {
   const drawn = Shares.thompson(values)
-  const equal = values.map(({ id }, index) => ({ id, probability: drawn[index] ?? 0 }))
-  const newcomers = new Set(values.map(({ id }) => id).filter((id) => statsOf(learning, id).isNewcomer))
-  const capped = newcomers.size < values.length ? atMost(equal, newcomers, newcomerShare) : equal
+  const all = values.map(({ id }, index) => ({ id, probability: drawn[index] ?? 0 }))
+  const leased = all.filter(({ id }) => !isPaused(learning.stats, id))
+  const held = sum(leased)
+  const equal = leased.map(({ id, probability }) => ({
+    id,
+    probability: held > 0 ? probability / held : 1 / leased.length
+  }))
+  const newcomers = new Set(leased.map(({ id }) => id).filter((id) => statsOf(learning, id).isNewcomer))
+  const capped =
+    newcomers.size < leased.length ? atMost(equal, newcomers, stepOf(newcomerShare, learning, newcomers)) : equal
   const isKnown = learning.incumbent.why === "better than the seed"
   const floor = isKnown ? seedShare / 4 : seedShare
   return isAlive(learning.population, learning.seed) ? atLeast(capped, learning.seed, floor) : capped
+}
+
+/** The step of a ramp that is reached by the newest of some members. */
+const stepOf = (
+  ramp: Settings["sampler"]["newcomerShare"],
+  { population: { members, step } }: Learning,
+  newcomers: ReadonlySet<Instruction.InstructionId>
+): number => {
+  if (typeof ramp === "number") return ramp
+  const ages = members.flatMap(({ instruction: { bornAt, id } }) => (newcomers.has(id) ? [step - bornAt] : []))
+  return ramp[Math.min(ramp.length - 1, ...ages)] ?? ramp[0]
 }
 
 const atMost = (

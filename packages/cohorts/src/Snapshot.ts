@@ -6,8 +6,9 @@ import { HashMap } from "effect"
 import { total } from "./CohortEvidence.ts"
 import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
-import { type Incumbent, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
+import { type Broken, type Incumbent, type MemberStats, proposalId, statsOf, type Tally, toSeed } from "./Learning.ts"
 import * as Losses from "./internal/Losses.ts"
+import { brokenIn } from "./internal/Pausing.ts"
 import type { SampleRatio } from "./SampleRatio.ts"
 import { type Cohort, incumbentOf, knownSamples, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
@@ -32,6 +33,8 @@ export interface MemberSnapshot {
   readonly difference: Difference.Difference | null
   readonly isNewcomer: boolean
   readonly isPinned: boolean
+  /** The guardrail that it breaks: it is paused then, unless it is the seed. */
+  readonly broken: Broken | null
   readonly strata: MemberStats["tallies"]
 }
 
@@ -103,7 +106,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   return {
     members: members.map((member): MemberSnapshot => {
       const { id } = member.instruction
-      const { isNewcomer, isPinned, tallies } = statsOf(learning, id)
+      const { isNewcomer, isPinned, paused, tallies } = statsOf(learning, id)
       const { bounds } = member.lifetime
       const closed = total(Object.values(tallies))
       const open = reportedSoFar.get(id) ?? noTally
@@ -120,6 +123,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
         difference: toSeed(learning, id),
         isNewcomer,
         isPinned,
+        broken: paused ?? (id === learning.seed ? brokenIn(state, id) : null),
         strata: tallies
       }
     }),

@@ -1,7 +1,14 @@
 /** The state of a population: a fold of its events. It contains the cohorts that are not closed, and no others. */
 import { HashMap, Option } from "effect"
 import type { Instruction, Question } from "@inspo/domain"
-import { contentOfMember, type Incumbent, incumbentOf as ofEvidence, type Learning } from "./Learning.ts"
+import {
+  contentOfMember,
+  type Incumbent,
+  incumbentOf as ofEvidence,
+  isPaused,
+  type Learning,
+  type Tallies
+} from "./Learning.ts"
 import type { SampleRatio } from "./SampleRatio.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -61,6 +68,8 @@ export interface Cohort {
   readonly shares: ReadonlyArray<Share>
   readonly leases: HashMap.HashMap<string, Lease>
   readonly sticky: HashMap.HashMap<string, Sticky>
+  /** The numbers of guardrails by instruction. */
+  readonly numbers: Readonly<Record<string, Tallies>>
   readonly units: number
   /** Samples that its leases cover. */
   readonly samples: number
@@ -120,6 +129,16 @@ export const incumbentOf = ({ learning, usesSeed }: Pick<State, "learning" | "us
 
 /** The unclosed cohort of this name. */
 export const cohort = (state: State, name: string): Cohort | undefined => state.cohorts.find((one) => one.name === name)
+
+/** The instruction that a cohort gave to a unit of several leases; undefined without one, or if it is leased no more. */
+export const heldBy = (
+  { learning }: Pick<State, "learning">,
+  { sticky }: Pick<Cohort, "sticky">,
+  unit: string
+): Sticky | undefined => {
+  const held = Option.getOrUndefined(HashMap.get(sticky, unit))
+  return held === undefined || isPaused(learning.stats, held.instruction) ? undefined : held
+}
 
 /** The lease of this id with its unclosed cohort, if that is of the present branch. */
 export const openLease = (state: State, id: string): { readonly cohort: Cohort; readonly lease: Lease } | undefined => {

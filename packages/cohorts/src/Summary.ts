@@ -23,6 +23,7 @@ export const SummaryEvent = Schema.Union([
   Event.MemberPinned,
   Event.MemberRetired,
   Event.CandidateReviewed,
+  Event.Paused,
   Event.CohortOpened,
   Closed,
   Event.ValidationClosed,

@@ -51,6 +51,22 @@ describe("the sample ratio", () => {
     assert.isAtLeast(late.filter(Number.isFinite).length, 32)
   })
 
+  it("raises it less often at a share of a half, where a bet that knows the fault raises it in two of three cases", () => {
+    const shares = sharesOf(0.5, 0.5)
+    const own = times(100, (seed) => untilAlarm(seed, shares, { most: 1000, wrong: 0.05 }))
+    assert.isAtLeast(own.filter(Number.isFinite).length, 30)
+    const knowing = times(400, (seed) => {
+      const luck = RandomStream.make(seed, ["sample ratio"])
+      let capital = 1
+      for (let unit = 1; unit <= 1000; unit++) {
+        capital *= luck.next() < 0.55 ? 0.55 / 0.5 : 0.45 / 0.5
+        if (capital >= SampleRatio.alarm) return unit
+      }
+      return null
+    })
+    assert.isAtMost(knowing.filter(Number.isFinite).length / 400, 0.74)
+  })
+
   it("is quiet about questions that were asked twice, and unmoved by cohorts of one instruction", () => {
     const unit = (instruction: Instruction.InstructionId, question: string | null) => ({
       instruction,

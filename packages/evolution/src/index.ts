@@ -1,5 +1,6 @@
 export * from "./Apply.ts"
 export * as Conclude from "./Conclude.ts"
+export * as Constraint from "./Constraint.ts"
 export * from "./Decide.ts"
 export * from "./Event.ts"
 export * as Notebook from "./Notebook.ts"
@@ -10,6 +11,7 @@ export * from "./State.ts"
 export * as Strategies from "./Strategies.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Constraint as ConstraintType, Found } from "./Constraint.ts"
 export type { Noted } from "./Notebook.ts"
 export type { Schedule as ScheduleType } from "./Schedule.ts"
 export type { Strategies as StrategiesType } from "./Strategies.ts"

@@ -1,5 +1,6 @@
 /** What a search looks for besides a better score: a prompt that is no worse, and shorter or cheaper. */
 import { Instruction, InvalidInput } from "@inspo/domain"
+import type { Constraint as Rule } from "@inspo/evolution"
 import * as Constraint from "./Constraint.ts"
 import type * as Evidence from "./Evidence.ts"
 import type { Aim } from "./SearchView.ts"
@@ -22,7 +23,7 @@ export const saved = (
   { saving, what }: Aim,
   pairs: ReadonlyArray<Evidence.Cluster>,
   [original, other]: readonly [Instruction.Instruction, Instruction.Instruction]
-): Constraint.Found => {
+): Rule.Found => {
   const metric = what === "shorter" ? "length" : "usd"
   const constraint = { text: what, metric, quantile: null, bound: -saving, isRelative: true }
   return Constraint.judge(constraint, pairs, [lengthOf(original), lengthOf(other)], 0.05, true)

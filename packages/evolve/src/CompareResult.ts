@@ -3,7 +3,7 @@ import { type Instruction, RandomStream } from "@inspo/domain"
 import { Conclude } from "@inspo/evolution"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import * as Comparison from "./Comparison.ts"
-import type * as Constraint from "./Constraint.ts"
+import type { Constraint as Rule } from "@inspo/evolution"
 import * as Evidence from "./Evidence.ts"
 import type { Prompt } from "./Setup.ts"
 import type { Gain } from "./SearchView.ts"
@@ -37,7 +37,7 @@ export interface Compared {
   /** Protected cases that it fails more often than the control, and how many may be such; empty without protected cases. */
   readonly lost: ReadonlyArray<Changed>
   readonly open: number
-  readonly constraints: ReadonlyArray<Constraint.Found>
+  readonly constraints: ReadonlyArray<Rule.Found>
   readonly improved: ReadonlyArray<Changed>
   readonly worsened: ReadonlyArray<Changed>
   /** Calls whose answer or score is missing. */

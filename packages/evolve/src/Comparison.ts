@@ -5,6 +5,7 @@
 import { Instruction, InvalidInput, Invariant, RandomStream } from "@inspo/domain"
 import { Conclude, instructionId } from "@inspo/evolution"
 import { Array as Arr, HashSet, Schema } from "effect"
+import type { Constraint as Rule } from "@inspo/evolution"
 import * as Constraint from "./Constraint.ts"
 import { type Ask, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
@@ -43,7 +44,7 @@ export interface Setup {
   readonly settings: Settings
   /** The cases by their index, in the order in which they are asked. */
   readonly order: ReadonlyArray<number>
-  readonly constraints: ReadonlyArray<Constraint.Constraint>
+  readonly constraints: ReadonlyArray<Rule.Constraint>
   /** The cases that are protected, by their index. */
   readonly guarded: ReadonlyArray<number>
 }
@@ -104,7 +105,7 @@ export interface State extends Spent.Spent {
   /** What is shown of each prompt but the control. A claim that was shown once stays. */
   readonly shown: ReadonlyArray<ReadonlySet<Conclude.Claim>>
   /** What is known of each constraint, of each prompt but the control. What was shown once stays. */
-  readonly held: ReadonlyArray<ReadonlyArray<Constraint.Found>>
+  readonly held: ReadonlyArray<ReadonlyArray<Rule.Found>>
 }
 
 export type Due = { readonly _tag: "Ask"; readonly asks: ReadonlyArray<Ask> } | Decision | { readonly _tag: "Conclude" }

@@ -11,18 +11,19 @@ const result = (value: number, more: Readonly<Record<string, string>> = {}) => (
 })
 
 describe("Evaluations", () => {
-  it("keeps tokens, cost and the explanation of a result, of which the chosen evaluation counts", () => {
+  it("keeps tokens, cost, latency and the explanation of a result, of which the chosen evaluation counts", () => {
     const used = { "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 11, "gen_ai.usage.cost": 0.5 }
     const explained = result(1, { "gen_ai.evaluation.explanation": "It answers." })
     const span = {
       id: root,
       parent: null,
+      seconds: 2,
       name: "chat",
       attributes: { "inspo.lease": "l1", ...used },
       events: [result(0, { "gen_ai.evaluation.name": "Length" }), explained]
     }
     const { ofLogs, ofSpans } = Evaluations.make()
-    const reward = { lease: "l1", value: 1, feedback: "It answers.", tokens: 111, usd: 0.5 }
+    const reward = { lease: "l1", value: 1, feedback: "It answers.", tokens: 111, usd: 0.5, metrics: { latency: 2 } }
     assert.deepStrictEqual(ofSpans([span], "Relevance"), [Result.succeed(reward)])
     assert.lengthOf(ofSpans([span], undefined), 2)
     const under = {
@@ -42,6 +43,7 @@ describe("Evaluations", () => {
     const span = (id: number, parent: number | null) => ({
       id: `${id}`,
       parent: parent === null ? null : `${parent}`,
+      seconds: 0,
       name: "chat",
       attributes: parent === null ? { "inspo.lease": "l1" } : {},
       events: [result(1)]

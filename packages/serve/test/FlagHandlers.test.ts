@@ -17,6 +17,16 @@ const Evaluation = Schema.Struct({
 const decodeOne = Schema.decodeUnknownSync(Evaluation)
 const decodeAll = Schema.decodeUnknownSync(Schema.Struct({ flags: Schema.Array(Evaluation) }))
 
+const decodeStrata = Schema.decodeUnknownSync(
+  Schema.Struct({
+    members: Schema.Array(
+      Schema.Struct({
+        strata: Schema.Record(Schema.String, Schema.Struct({ mean: Schema.NullOr(Schema.Finite) }))
+      })
+    )
+  })
+)
+
 const asUser = (targetingKey: unknown) => ({ context: { targetingKey, plan: "free" } })
 const support = { seed: "Be brief.", variants: ["Be kind."], settings: { sealAfterLeases: 2, horizonSeconds: 3600 } }
 
@@ -93,6 +103,29 @@ describe("OpenFeature's protocol", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.effect("keeps the stratum of the context apart in the estimates", () =>
+    Effect.gen(function* () {
+      const ask = yield* started
+      const users = [
+        ["ada", "free"],
+        ["bob", "paid"]
+      ] as const
+      const rewards = yield* Effect.forEach(users, ([targetingKey, stratum]) =>
+        Effect.map(ask("POST", `${flags}/support`, { context: { targetingKey, stratum } }), ({ body }) => ({
+          lease: decodeOne(body).metadata["inspo.lease"],
+          value: stratum === "free" ? 0 : 1
+        }))
+      )
+      yield* ask("POST", "/v1/populations/support/rewards", { rewards })
+      const { members } = decodeStrata((yield* ask("GET", "/v1/populations/support")).body)
+      const means = members.flatMap(({ strata }) => Object.entries(strata).map(([name, { mean }]) => [name, mean]))
+      assert.sameDeepMembers(means, [
+        ["free", 0],
+        ["paid", 1]
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("gives named texts as an object, and all flags with a tag", () =>
     Effect.gen(function* () {
       const ask = yield* started
@@ -125,6 +158,7 @@ describe("OpenFeature's protocol", () => {
         ["support", asUser(7), 400, "INVALID_CONTEXT"],
         ["support", asUser("x".repeat(181)), 400, "INVALID_CONTEXT"],
         ["support", { context: "ada" }, 400, "INVALID_CONTEXT"],
+        ["support", { context: { targetingKey: "ada", stratum: 1 } }, 400, "INVALID_CONTEXT"],
         ["training", asUser("ada"), 400, "GENERAL"],
         ["none", asUser("ada"), 404, "FLAG_NOT_FOUND"]
       ] as const) {

@@ -60,7 +60,8 @@ const Ask = Schema.Union([
   Schema.TaggedStruct("Propose", { candidates: Schema.Literals([0, 1, 2]) }),
   Schema.TaggedStruct("Review", { place: Schema.Literals([0, 1]), isApproved: Schema.Boolean }),
   Schema.TaggedStruct("Retire", { id: Schema.Literals(["i1", "i2", "i3"]) }),
-  Schema.TaggedStruct("Freeze", { isFrozen: Schema.Boolean })
+  Schema.TaggedStruct("Freeze", { isFrozen: Schema.Boolean }),
+  Schema.TaggedStruct("Freeze", { isFrozen: Schema.Literal(true), usesSeed: Schema.Literal(true) })
 ])
 type Ask = typeof Ask.Type
 
@@ -83,15 +84,17 @@ const Op = Schema.Union([
 type Op = typeof Op.Type
 
 /** Small cohorts, quick decisions. */
-const settings = (profile: "trainer" | "online"): Settings.Settings =>
-  changed(Settings[profile](7), {
+const settings = (profile: "trainer" | "online"): Settings.Settings => ({
+  ...changed(Settings[profile](7), {
     sealAfterLeases: 3,
     sealAfterSeconds: 1,
     horizonSeconds: 1.5,
     pruneEvery: 1,
     evolveEvery: 2,
     size: 3
-  })
+  }),
+  guardrails: ["usd.p99=0.5", "usd=0.3"]
+})
 
 const texts = ["Be brief.", "Think first.", "Search twice."] as const
 
@@ -136,7 +139,11 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
     }
     case "Reward": {
       const lease = leases.at(-1 - op.lease) ?? "0/a/nothing"
-      return (now) => ({ _tag: "Reward", now, rewards: [{ lease, sample: op.sample, value: op.value }] })
+      return (now) => ({
+        _tag: "Reward",
+        now,
+        rewards: [{ lease, sample: op.sample, value: op.value, metrics: { usd: 0.3 * op.lease } }]
+      })
     }
     case "Close":
       return (now) => ({ _tag: "Close", now, cohort: op.cohort, groups: op.groups })
@@ -159,7 +166,7 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
     case "Retire":
       return (now) => ({ _tag: "Retire", now, id: Instruction.InstructionId.make(op.id) })
     case "Freeze":
-      return (now) => ({ _tag: "Freeze", now, isFrozen: op.isFrozen })
+      return (now) => ({ now, ...op })
   }
 }
 

@@ -36,8 +36,11 @@ export const differenceInterval = (differences: ReadonlyArray<number>, risk = 0.
  * Bounded.upperBound(Array.from({ length: 60 }, () => 0), 0.05) // ≈ 0.06
  * ```
  */
-export const upperBound = (values: ReadonlyArray<number>, risk: number, bets: Bets = rareBets): number => {
-  const counts = countsOf(values)
+export const upperBound = (values: ReadonlyArray<number>, risk: number, bets: Bets = rareBets): number =>
+  upperBoundOf(countsOf(values), risk, bets)
+
+/** {@link upperBound} of numbers that are given with their counts. */
+export const upperBoundOf = (counts: ReadonlyMap<number, number>, risk: number, bets: Bets = rareBets): number => {
   let [low, high] = [-1, 1]
   for (let halving = 0; halving < 30; halving++) {
     const middle = (low + high) / 2

@@ -474,7 +474,8 @@ def _encode(reward: Reward) -> tuple[str, str]:
     if [reward.value is not None, reward.failed, reward.abandoned].count(True) != 1:
         return "", "expected exactly one of value, failed and abandoned"
     try:
-        for name, number in (("value", reward.value), ("tokens", reward.tokens), ("usd", reward.usd)):
+        numbers = {"value": reward.value, "tokens": reward.tokens, "usd": reward.usd, **(reward.metrics or {})}
+        for name, number in numbers.items():
             if number is not None and not math.isfinite(number):
                 return "", f"{name} is {number}; expected a finite number"
         return json.dumps(to_wire(reward), allow_nan=False), ""

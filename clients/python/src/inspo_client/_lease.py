@@ -44,6 +44,8 @@ class Reward:
     tokens: int | None = None
     #: US dollars
     usd: float | None = None
+    #: further numbers, such as `latency` in seconds, which guardrails bound
+    metrics: Mapping[str, float] | None = None
     policy_version: str | None = None
 
 
@@ -112,6 +114,7 @@ class Lease(LeaseBase):
         golden_answers: Sequence[str] | None = None,
         tokens: int | None = None,
         usd: float | None = None,
+        metrics: Mapping[str, float] | None = None,
         policy_version: str | None = None,
     ) -> None:
         """
@@ -128,6 +131,7 @@ class Lease(LeaseBase):
                 golden_answers=golden_answers,
                 tokens=tokens,
                 usd=usd,
+                metrics=metrics,
                 policy_version=policy_version,
             )
         )

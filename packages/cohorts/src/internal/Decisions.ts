@@ -4,7 +4,7 @@ import { Comparison, Population } from "@inspo/population"
 import * as Evolution from "@inspo/evolution"
 import { Conclude, isAlive } from "@inspo/evolution"
 import type { EventOf, PopulationEvent } from "../Event.ts"
-import { contentOfMember, type Incumbent, instructionOf, statsOf } from "../Learning.ts"
+import { contentOfMember, type Incumbent, instructionOf, statsOf, isPaused } from "../Learning.ts"
 import type { State } from "../State.ts"
 import * as Losses from "./Losses.ts"
 import type { Strategies } from "../Strategies.ts"
@@ -79,7 +79,9 @@ const provenOf = (state: State): ReadonlyArray<Instruction.InstructionId> => {
   const population = decisive(state)
   const control = incumbent.why === "better than the seed" && !isAlive(population, seed) ? incumbent.id : seed
   const better = Conclude.anytime(population, control, state.settings.selection.risk)
-  return Population.ids(population).filter((id) => proven.includes(id) || better.includes(id))
+  return Population.ids(population).filter(
+    (id) => (proven.includes(id) || better.includes(id)) && !isPaused(state.learning.stats, id)
+  )
 }
 
 /** The seed until a member is better, then the best of those. Unchanged while the environment fails more often under some members. */

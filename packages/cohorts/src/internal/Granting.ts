@@ -3,8 +3,19 @@ import { Array as Arr, HashMap, Result, Option, Struct } from "effect"
 import type { Archive } from "../Archive.ts"
 import { type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
 import type { EventOf, PopulationEvent, Given } from "../Event.ts"
+import { isPaused } from "../Learning.ts"
 import { shares } from "../Shares.ts"
-import { type Cohort, type State, armKey, incumbentOf, leaseId, type Share, type Sticky, unitOf } from "../State.ts"
+import {
+  type Cohort,
+  type State,
+  armKey,
+  heldBy,
+  incumbentOf,
+  leaseId,
+  type Share,
+  type Sticky,
+  unitOf
+} from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
 import { Invariant, Question } from "@inspo/domain"
 import { isAlive } from "@inspo/evolution"
@@ -148,18 +159,18 @@ const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, o
 
 /** The cohort in which the unit of a sticky request is known: its turns are of one outcome, also once it is sealed. */
 const joinable = (
-  { cohorts }: State,
+  state: State,
   { cohort: name, isFullBatch, phase }: LeaseCommand,
   request: LeaseRequest
 ): Cohort | undefined =>
   request.sticky === null || isFullBatch
     ? undefined
-    : cohorts.find(
+    : state.cohorts.find(
         (one) =>
           one.phase === phase &&
           one.status !== "complete" &&
           (name === null ? !one.isNamed : one.name === name) &&
-          HashMap.has(one.sticky, unitOf(request))
+          heldBy(state, one, unitOf(request)) !== undefined
       )
 
 /** The lease of a sticky request in the cohort that knows its unit; none if it does not. */
@@ -180,7 +191,8 @@ const single = (
   request: LeaseRequest
 ): ReadonlyArray<Given> => {
   const known = carries(command, request) ? archive.sticky(state.branch, unitOf(request)) : []
-  const carried = known.find(({ instruction }) => isAlive(state.learning.population, instruction))
+  const { population, stats } = state.learning
+  const carried = known.find(({ instruction }) => isAlive(population, instruction) && !isPaused(stats, instruction))
   if (carried !== undefined)
     return [lease(state, cohort, request, { ...Struct.pick(carried, ["instruction", "probability"]), isCarried: true })]
   const draw = { seed: state.settings.randomSeed, path: ["lease", cohort, unitOf(request)], shares }

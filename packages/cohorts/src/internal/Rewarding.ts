@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { Archive } from "../Archive.ts"
 import { refuse, type Refused, type RewardCommand, type RewardItem, type RewardOutcome } from "../Command.ts"
 import type { EventOf, PopulationEvent } from "../Event.ts"
+import { named } from "../Guardrails.ts"
 import { type Settings, toUnit } from "../Settings.ts"
 import { ancestry, type Cohort, type Lease, openLease, type RewardValue, type State } from "../State.ts"
 
@@ -28,7 +29,15 @@ export const reward = (
     const name = JSON.stringify([item.lease, sample.success])
     const isFirst = !first.has(name)
     first.add(name)
-    const reported = { sample: sample.success, value: value.success }
+    const metrics =
+      item.metrics === undefined || value.success === "abandoned"
+        ? undefined
+        : named(state.settings.guardrails, item.metrics)
+    const reported = {
+      sample: sample.success,
+      value: value.success,
+      ...(metrics === undefined ? {} : { metrics })
+    }
     if (found === undefined) outcomes.push("unknown")
     else if (found.isSuperseded) outcomes.push("superseded")
     else if (!isFirst || found.isKnown(sample.success)) outcomes.push("duplicate")

@@ -69,6 +69,14 @@ const scripted = (): ReadonlyArray<PopulationEvent> => {
   life.do({ _tag: "Seal", now: 5, cohort: "train/1" })
   life.do({ _tag: "Close", now: 6, cohort: "train/1", groups: null })
   life.reward(7, [{ lease: second.lease, value: 0 }])
+  life.do({ _tag: "Configure", now: 8, settings: { ...settings, guardrails: ["usd.p95=1"] } })
+  const costly = life.lease(
+    8,
+    Array.from({ length: 60 }, (_, key) => `${key}`),
+    "train/2"
+  )
+  const metrics = { usd: 2 }
+  life.do({ _tag: "Reward", now: 9, rewards: costly.map(({ lease }) => ({ lease, sample: 0, value: 1, metrics })) })
   return [...life.log]
 }
 

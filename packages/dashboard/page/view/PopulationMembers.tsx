@@ -62,11 +62,16 @@ const memberColumns = ({
   [
     "Instruction",
     "",
-    ({ id, pinned, wording }) => (
+    ({ id, paused, pinned, wording }) => (
       <>
         <InstructionLink href={populationRoutes.href(name, "lineage", { instruction: id })} id={id} />{" "}
         {id === incumbent && <span className="badge best">incumbent</span>}{" "}
         {pinned && <span className="badge">pinned</span>}
+        {paused !== undefined && (
+          <span className="badge fate-pruned" title={paused}>
+            paused
+          </span>
+        )}
         <div className="said muted small" dir="auto">
           {Text.oneText(wording)}
         </div>

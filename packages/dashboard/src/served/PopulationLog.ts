@@ -107,7 +107,7 @@ const inFigures = (log: PopulationLog, { best, leaving: { certainty, reason, val
   ].join("; ")
 
 const toneOf = ({ _tag }: Summary.SummaryEvent): Line["tone"] =>
-  _tag === "Pruned" || _tag === "MemberRetired" ? "prune" : evolving.has(_tag) ? "evolve" : "plain"
+  _tag === "Pruned" || _tag === "MemberRetired" || _tag === "Paused" ? "prune" : evolving.has(_tag) ? "evolve" : "plain"
 
 const evolving: ReadonlySet<Summary.SummaryEvent["_tag"]> = new Set([
   "ParentsChosen",
@@ -152,6 +152,8 @@ const linesOf = (before: PopulationLog, log: PopulationLog, event: Summary.Summa
       return [hand(`${label(event.id)} was retired`)]
     case "CandidateReviewed":
       return [hand(`${candidate(before, event.place)} was ${event.isApproved ? "approved" : "rejected"}`)]
+    case "Paused":
+      return [rule(`${label(event.id)} was paused`, pausedBy(event))]
     case "Pruned":
       return event.pruned.map((one) =>
         rule(`${label(one.id)} was pruned`, inFigures(log, History.evidence(before.history, one, event.kept)))
@@ -192,6 +194,9 @@ const linesOf = (before: PopulationLog, log: PopulationLog, event: Summary.Summa
       return []
   }
 }
+
+const pausedBy = ({ broken: { guardrail, lower, samples, value } }: EventOf<"Paused">): string =>
+  `it breaks ${guardrail} in ${plural(samples, "sample")}: ${quantity(value)}, certainly at least ${quantity(lower)}`
 
 const candidate = (log: PopulationLog, place: number): string => {
   const id = History.candidateId(log.history, place)

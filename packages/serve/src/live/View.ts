@@ -75,7 +75,7 @@ export const population = (
     spentUsd,
     budgetUsd: budgetUsd(settings, capUsd),
     next: [
-      ...needs(shown),
+      ...needs(shown, learning.seed),
       ...(settings.missingRewards === "random" ? [atRandom] : []),
       ...(skipped === null ? [] : [`the last evolution was skipped at ${isoTime(skipped.at)}: ${skipped.reason}`])
     ].join("; "),
@@ -213,9 +213,20 @@ const members = (
             failed
           }
         ])
-      )
+      ),
+      ...(one.broken === null || one.id === learning.seed ? {} : { paused: inWords(one.broken) })
     }
   })
+}
+
+/** What a member breaks. */
+const inWords = ({ guardrail, limit, lower, samples, value }: Learning.Broken): string => {
+  const isShare = /\.p\d/u.test(guardrail)
+  const figure = (number: number) => (isShare ? `${(100 * number).toFixed(0)} %` : number.toPrecision(3))
+  return (
+    `${guardrail} is broken by ${samples} samples: ${isShare ? "the share above it" : "their mean"} is ${figure(value)}, ` +
+    `certainly at least ${figure(lower)}, where ${figure(limit)} is allowed`
+  )
 }
 
 /** A candidate that is not a member, with the decision of an admin on it. */
@@ -275,7 +286,7 @@ const difference = (
 }
 
 /** What the next decision needs, and what it rests on, in sentences without a period. */
-const needs = (shown: Snapshot): ReadonlyArray<string> => {
+const needs = (shown: Snapshot, seed: string): ReadonlyArray<string> => {
   const {
     acrossCohorts,
     ahead,
@@ -304,6 +315,9 @@ const needs = (shown: Snapshot): ReadonlyArray<string> => {
       `warning: the environment failed for ${percent(failuresDiffer.more.share)} of the samples of ${failuresDiffer.more.id} and ` +
         `for ${percent(failuresDiffer.less.share)} of ${failuresDiffer.less.id}. Nothing is decided while these differ, since the samples that are left may be the easier ones: ` +
         `find out whether ${failuresDiffer.more.id} causes the failures`,
+    ...shown.members.flatMap(({ broken, id }) =>
+      broken === null ? [] : [`${id === seed ? "warning, the seed:" : `${id} is paused:`} ${inWords(broken)}`]
+    ),
     sampleRatio.evidence >= SampleRatio.alarm &&
       "warning: instructions do not reach the evidence as often as their probabilities say, so their comparison is not fair: " +
         "find out whether a client abandons, repeats or replaces the leases of some of them",

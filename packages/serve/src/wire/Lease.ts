@@ -103,6 +103,8 @@ export const Leases = Schema.Struct({
 export interface Leases extends Schema.Schema.Type<typeof Leases> {}
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+const MetricName = Schema.String.check(Schema.isPattern(/^[A-Za-z][\w-]{0,63}$/u))
 
 /** A turn of a conversation. */
 export const Message = Schema.Struct({
@@ -148,9 +150,10 @@ export const Reward = Schema.Struct({
   transcript: Schema.optionalKey(Transcript),
   goldenAnswers: Schema.optionalKey(Schema.Array(Line).check(Schema.isMaxLength(Limits.goldenAnswers))),
   tokens: Schema.optionalKey(Count.annotate({ description: "Tokens that the sample took" })),
-  usd: Schema.optionalKey(
-    Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
-      description: "What the sample cost, in US dollars"
+  usd: Schema.optionalKey(Amount.annotate({ description: "What the sample cost, in US dollars" })),
+  metrics: Schema.optionalKey(
+    Schema.Record(MetricName, Amount).check(Schema.isMaxProperties(Limits.metrics)).annotate({
+      description: "Further numbers of the sample, such as `latency` in seconds, which `guardrails` bound"
     })
   ),
   policyVersion: Schema.optionalKey(PolicyVersion)

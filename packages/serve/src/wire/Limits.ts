@@ -28,6 +28,8 @@ export const messagesPerTranscript = 1024
 export const goldenAnswers = 64
 /** Instructions of a new population in addition to its seed. */
 export const variants = 64
+/** Numbers of one sample besides its reward. */
+export const metrics = 16
 /** Events in one answer. */
 export const eventsPerAnswer = 1000
 /** Populations of a server. */

@@ -42,7 +42,10 @@ export const Member = Schema.Struct({
     description: "By how much it is better than the seed; null for the seed, and where one of them is not a member"
   }),
   estimate: Estimate,
-  strata: Schema.Record(Stratum, Estimate)
+  strata: Schema.Record(Stratum, Estimate),
+  paused: Schema.optionalKey(Schema.String).annotate({
+    description: "The guardrail that it breaks, with the figures, so that it gets no leases"
+  })
 }).annotate({ identifier: "Member" })
 export interface Member extends Schema.Schema.Type<typeof Member> {}
 

@@ -30,6 +30,7 @@ interface Facts {
   readonly lease?: string
   readonly tokens?: number
   readonly usd?: number
+  readonly metrics?: { readonly latency: number }
 }
 
 /** Remembers the leases of the latest spans, since the log records of evaluations come in other requests than their spans. */
@@ -75,7 +76,7 @@ const nearest = (span: Span, byId: ReadonlyMap<string, Span>, known: ReadonlyMap
 /** Ancestors that are looked at; the parents of a malformed trace may be in a circle. */
 const deepest = 64
 
-const factsOf = ({ attributes, events }: Span): Facts => {
+const factsOf = ({ attributes, events, seconds }: Span): Facts => {
   const lease = [attributes, ...events.map((event) => event.attributes)]
     .map((some) => some[names.lease])
     .find((value) => typeof value === "string")
@@ -83,6 +84,8 @@ const factsOf = ({ attributes, events }: Span): Facts => {
   const [usd] = numbersOf(attributes, [names.cost])
   return {
     ...(lease === undefined ? {} : { lease }),
+    // The span with the lease is that of its work.
+    ...(lease === undefined || seconds <= 0 ? {} : { metrics: { latency: seconds } }),
     ...(tokens.length === 0 ? {} : { tokens: Math.round(tokens.reduce((sum, one) => sum + one)) }),
     ...(usd === undefined ? {} : { usd })
   }

@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto"
 import { State } from "@inspo/cohorts"
 import { Invariant } from "@inspo/domain"
-import { Effect, HashMap, Predicate, Schema } from "effect"
+import { Effect, Predicate, Schema } from "effect"
 import { type Headers, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Populations, type Served } from "../../live/Populations.ts"
 import { Api } from "../../wire/Api.ts"
 import type { Problem } from "../../wire/internal/Refusals.ts"
-import { Key } from "../../wire/Name.ts"
+import { Key, Stratum } from "../../wire/Name.ts"
 import * as LeaseHandlers from "./LeaseHandlers.ts"
 import { on } from "./Serving.ts"
 
@@ -18,19 +18,18 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const populations = yield* Populations
     const within = on(populations)
-    const evaluated = (flag: string, targetingKey: string) =>
-      within(flag, (served) => evaluate(served, targetingKey)).pipe(Effect.mapError(failureOf))
+    const evaluated = (flag: string, user: User) =>
+      within(flag, (served) => evaluate(served, user)).pipe(Effect.mapError(failureOf))
 
     const one = Effect.fnUntraced(function* (flag: string, request: HttpServerRequest.HttpServerRequest) {
-      return HttpServerResponse.jsonUnsafe(yield* evaluated(flag, yield* targetingKeyOf(request)))
+      return HttpServerResponse.jsonUnsafe(yield* evaluated(flag, yield* userOf(request)))
     })
     const all = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const targetingKey = yield* targetingKeyOf(request)
+      const user = yield* userOf(request)
       const online = (yield* populations.list).filter(({ created }) => created.settings.profile === "online")
       const flags = yield* Effect.forEach(
         online,
-        ({ name }) =>
-          evaluated(name, targetingKey).pipe(Effect.catch((failure) => Effect.succeed(shown(failure, name)))),
+        ({ name }) => evaluated(name, user).pipe(Effect.catch((failure) => Effect.succeed(shown(failure, name)))),
         { concurrency: 8 }
       )
       return tagged({ flags }, request.headers)
@@ -54,9 +53,15 @@ class Failed extends Schema.TaggedError<Failed>()("Failed", {
   retryAfter: Schema.optionalKey(Schema.Int)
 }) {}
 
-const targetingKeyOf = Effect.fnUntraced(function* ({
+/** Who a flag is evaluated for, and the stratum of the work, if the context has one. */
+interface User {
+  readonly targetingKey: string
+  readonly stratum?: string
+}
+
+const userOf = Effect.fnUntraced(function* ({
   json
-}: HttpServerRequest.HttpServerRequest): Effect.fn.Return<string, Failed> {
+}: HttpServerRequest.HttpServerRequest): Effect.fn.Return<User, Failed> {
   const invalid = (errorCode: Failed["errorCode"], errorDetails: string) =>
     new Failed({ status: 400, errorCode, errorDetails })
   const body: unknown = yield* Effect.mapError(json, () => invalid("PARSE_ERROR", "The body is not JSON."))
@@ -68,32 +73,38 @@ const targetingKeyOf = Effect.fnUntraced(function* ({
     return yield* invalid("TARGETING_KEY_MISSING", "Name the user or the conversation in context.targetingKey.")
   if (!isTargetingKey(targetingKey))
     return yield* invalid("INVALID_CONTEXT", `context.targetingKey: expected well-formed text of at most ${longest}`)
-  return targetingKey
+  const stratum = Predicate.hasProperty(context, "stratum") ? context.stratum : undefined
+  if (stratum === undefined) return { targetingKey }
+  if (!isStratum(stratum))
+    return yield* invalid("INVALID_CONTEXT", "context.stratum: expected well-formed text of at most 200 characters")
+  return { targetingKey, stratum }
 })
 
 /** Room for the number of a cohort in the key of a lease. */
 const longest = "180 characters"
+const isStratum = Schema.is(Stratum)
 const isTargetingKey = Schema.is(Key.check(Schema.isMaxLength(180)))
 
 /**
  * Evaluations of a targeting key are one lease, however often a provider asks, until its cohort has been closed. Then they are another
  * lease with the same instruction, as long as it is alive.
  */
-const evaluate = Effect.fnUntraced(function* (served: Served, targetingKey: string) {
+const evaluate = Effect.fnUntraced(function* (served: Served, { targetingKey, ...segment }: User) {
   if (served.created.settings.profile !== "online")
     return yield* new Failed({
       status: 400,
       errorCode: "GENERAL",
       errorDetails: `${served.name} has the profile trainer; expected online, whose instructions are flags`
     })
-  const { cohorts, opened, usesSeed } = yield* served.live.state
+  const state = yield* served.live.state
+  const { cohorts, opened, usesSeed } = state
   const phase = usesSeed ? "validation" : "train"
   const unit = State.unitOf({ key: targetingKey, sticky: targetingKey })
   const own = cohorts.filter((one) => one.phase === phase && one.status !== "complete")
   const { index = opened[phase] + 1 } =
-    own.find(({ sticky }) => HashMap.has(sticky, unit)) ?? own.find(({ status }) => status === "open") ?? {}
+    own.find((one) => State.heldBy(state, one, unit) !== undefined) ?? own.find(({ status }) => status === "open") ?? {}
   const { cohort, leases } = yield* LeaseHandlers.lease(served, {
-    requests: [{ key: `${targetingKey}@${usesSeed ? "seed" : ""}${index}`, sticky: targetingKey }]
+    requests: [{ key: `${targetingKey}@${usesSeed ? "seed" : ""}${index}`, sticky: targetingKey, ...segment }]
   })
   const { instruction, lease, probability } = Invariant.at(leases, 0, "lease")
   return {

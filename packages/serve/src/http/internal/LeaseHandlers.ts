@@ -166,14 +166,19 @@ const rewarded = Effect.fnUntraced(function* (
       (now) => ({
         _tag: "Reward",
         now,
-        rewards: some.map(({ abandoned, lease, sample = null, value = null }) => ({
+        rewards: some.map(({ abandoned, lease, metrics, sample = null, tokens, usd, value = null }) => ({
           // No lease has an empty id, so a foreign id is `unknown`.
           lease: ids.decode(lease) ?? "",
           sample,
-          value: abandoned === true ? "abandoned" : value
+          value: abandoned === true ? "abandoned" : value,
+          metrics: {
+            ...metrics,
+            ...(tokens === undefined ? {} : { tokens }),
+            ...(usd === undefined ? {} : { usd })
+          }
         }))
       }),
-      { rewards: some.map((one) => Struct.omit(one, ["lease", "sample", "value"])) }
+      { rewards: some.map((one) => Struct.omit(one, ["lease", "sample", "value", "metrics"])) }
     )
   const all = yield* Effect.result(timed(report(rewards)))
   if (Result.isSuccess(all)) return outcomes(all.success)

@@ -18,6 +18,7 @@ export interface Span extends Named {
   readonly id: string
   /** Null for the first span of a trace. */
   readonly parent: string | null
+  readonly seconds: number
   readonly events: ReadonlyArray<Named>
 }
 
@@ -64,13 +65,16 @@ export const unpacked = (
 export const spansOf = (bytes: Uint8Array, format: Format): Effect.Effect<ReadonlyArray<Span>, Unreadable> =>
   readable(format, () => {
     const spans = format === "json" ? decodeSpans(text(bytes)) : records(bytes).map(spanOf)
-    return spans.map(({ attributes, events, name, parentSpanId, spanId, traceId }) => ({
-      name,
-      id: idOf(traceId, spanId),
-      parent: parentSpanId === "" ? null : idOf(traceId, parentSpanId),
-      attributes: attributesOf(attributes),
-      events: events.map((event) => ({ name: event.name, attributes: attributesOf(event.attributes) }))
-    }))
+    return spans.map(
+      ({ attributes, endTimeUnixNano, events, name, parentSpanId, spanId, startTimeUnixNano, traceId }) => ({
+        name,
+        id: idOf(traceId, spanId),
+        parent: parentSpanId === "" ? null : idOf(traceId, parentSpanId),
+        seconds: (endTimeUnixNano - startTimeUnixNano) / 1e9,
+        attributes: attributesOf(attributes),
+        events: events.map((event) => ({ name: event.name, attributes: attributesOf(event.attributes) }))
+      })
+    )
   })
 
 export const logsOf = (bytes: Uint8Array, format: Format): Effect.Effect<ReadonlyArray<LogRecord>, Unreadable> =>
@@ -143,8 +147,10 @@ const listOf = <S extends Schema.Constraint>(schema: S) =>
 const Text = Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("")))
 const attributes = listOf(Attribute)
 const ids = { traceId: Text, spanId: Text, attributes }
+const Time = Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
+const times = { startTimeUnixNano: Time, endTimeUnixNano: Time }
 const Event = Schema.Struct({ name: Text, attributes })
-const SpanMessage = Schema.Struct({ ...ids, name: Text, parentSpanId: Text, events: listOf(Event) })
+const SpanMessage = Schema.Struct({ ...ids, ...times, name: Text, parentSpanId: Text, events: listOf(Event) })
 const LogMessage = Schema.Struct({ ...ids, eventName: Text })
 
 const Spans = Schema.Struct({
@@ -171,6 +177,8 @@ const spanOf = (span: Protobuf.Message): typeof SpanMessage.Type => ({
   spanId: hex(span, 2),
   parentSpanId: hex(span, 4),
   name: Protobuf.text(span, 5),
+  startTimeUnixNano: Protobuf.fixed(span, 7) ?? 0,
+  endTimeUnixNano: Protobuf.fixed(span, 8) ?? 0,
   attributes: Protobuf.messages(span, 9).map(attributeOf),
   events: Protobuf.messages(span, 11).map((event) => ({
     name: Protobuf.text(event, 2),

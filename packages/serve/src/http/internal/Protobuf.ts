@@ -37,6 +37,12 @@ export const number = (message: Message, field: number): number | undefined => {
   return typeof value === "number" ? value : undefined
 }
 
+/** An integer of 64 bits; undefined if it was not sent. */
+export const fixed = (message: Message, field: number): number | undefined => {
+  const value = number(message, field)
+  return value === undefined ? undefined : Number(new BigUint64Array(Float64Array.of(value).buffer)[0])
+}
+
 const readValue = (reader: BinaryReader, field: number, wireType: WireType): number | Uint8Array => {
   switch (wireType) {
     case WireType.LengthDelimited:

@@ -34,6 +34,8 @@ export const line = Match.type<PopulationEvent>().pipe(
     MemberRetired: ({ id }) => info("retired", { instruction: id }),
     CandidateReviewed: ({ isApproved, place }) =>
       info(isApproved ? "candidate approved" : "candidate rejected", { place }),
+    Paused: ({ broken: { guardrail, lower, value }, id }) =>
+      info("paused", { instruction: id, guardrail, value, lower }),
     CohortOpened: ({ cohort, shares }) =>
       debug("cohort opened", {
         cohort,

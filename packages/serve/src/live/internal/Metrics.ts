@@ -70,6 +70,7 @@ export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Me
     const reported = members.reduce((sum, one) => sum + one.reported, 0)
     yield* set(open, cohorts.length)
     yield* set(alive, members.length)
+    yield* set(paused, members.filter(({ broken }) => broken !== null).length)
     yield* set(missing, samples === 0 ? 0 : 1 - reported / samples)
     yield* set(ratio, sampleRatio.evidence)
     yield* set(frozen, state.isFrozen ? 1 : 0)
@@ -83,6 +84,7 @@ const prefix = "inspo_"
 
 const open = Metric.gauge("inspo_open_cohorts", { description: "Cohorts that are not closed" })
 const alive = Metric.gauge("inspo_members", { description: "Living instructions" })
+const paused = Metric.gauge("inspo_broken_guardrails", { description: "Instructions that break a guardrail" })
 const missing = Metric.gauge("inspo_missing_share", {
   description: "Share of the samples of closed cohorts without a reward"
 })

@@ -123,10 +123,15 @@ const namedBy = (state: State.State, branches: ReadonlyArray<number>, command: C
   switch (command._tag) {
     case "Lease": {
       const { cohort, requests } = command
-      const keyOf = (branch: number, key: string) =>
-        cohort === null ? unnamedKey(branch, key) : State.leaseId(branch, cohort, key)
+      const keysOf = (branch: number, key: string) => [
+        ...(cohort === null ? [] : [State.leaseId(branch, cohort, key)]),
+        // After the switch to the seed the population names all cohorts.
+        ...(cohort === null || state.settings.profile === "online" ? [unnamedKey(branch, key)] : [])
+      ]
       return [
-        ...branches.flatMap((branch) => requests.map(({ key }): Named => [kinds.lease, keyOf(branch, key)])),
+        ...branches.flatMap((branch) =>
+          requests.flatMap(({ key }) => keysOf(branch, key).map((own): Named => [kinds.lease, own]))
+        ),
         ...(cohort === null ? requests.flatMap((request) => stickiesOf(state, request)) : cohorts(cohort))
       ]
     }

@@ -2,7 +2,16 @@
  * The format of a population in its journal. Leases and rewards are records, which may be deleted once their cohort is closed
  * and old; everything else is the log, which alone is enough for every later decision.
  */
-import { Archive, type Command, type EventOf, Given, PopulationEvent, State, SampleReward } from "@inspo/cohorts"
+import {
+  Archive,
+  type Command,
+  type EventOf,
+  Given,
+  Learning,
+  PopulationEvent,
+  State,
+  SampleReward
+} from "@inspo/cohorts"
 import { Instruction, Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
 import { Array as Arr, HashMap, Schema } from "effect"
@@ -29,6 +38,7 @@ export const StoredReward = Schema.Struct({
   sample: Count,
   value: SampleReward,
   isLate: Schema.Boolean,
+  metrics: Schema.optionalKey(Learning.Metrics),
   at: Schema.optionalKey(Schema.Finite)
 })
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
@@ -159,10 +169,10 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
       }
       case "Rewarded": {
         const { since } = openOf(event.cohort)
-        for (const { key, sample, value } of event.rewards) {
+        for (const { key, ...own } of event.rewards) {
           const lease = State.leaseId(branch, event.cohort, key)
           const at = event.at === undefined ? {} : { at: event.at }
-          reward(Math.max(now, since), { lease, sample, value, isLate: false, ...at })
+          reward(Math.max(now, since), { lease, ...own, isLate: false, ...at })
         }
         continue
       }
