@@ -16,16 +16,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
-import { print, processorSeconds, quantile, slope } from "./Measure.ts"
-import * as Client from "./serve/Client.ts"
-import { alone, type Latencies, load, published, requests, type Report, take } from "./serve/Load.ts"
-import type { Reading } from "./serve/Meter.ts"
+import { print, quantile, slope } from "./Measure.ts"
+import * as Cost from "./serve/Cost.ts"
+import { type Latencies, load, published, type Report } from "./serve/Load.ts"
 import * as Process from "./serve/Process.ts"
 
 const [length = "20", perSecond = "1000", only = ""] = process.argv.slice(2)
 const [seconds, warmUp] = [Number(length), 5]
-const counted = { count: 20_000, atOnce: 8 } as const
-const before = { count: 6000, atOnce: 8 } as const
+const counted = { count: 20_000, warmUp: 6000 }
 
 const folder = mkdtempSync(join(tmpdir(), "inspo-bench-serve-"))
 
@@ -38,55 +36,18 @@ const summary = (latencies: ReadonlyArray<number>) => {
 const resident = (pid: number): number =>
   1024 * Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
-const rounded = (value: number): number => Math.round(1000 * value) / 1000
-
-/** The cost of one request: processor milliseconds of all threads and of the main thread, and allocated kilobytes. */
-const costs = ({ allocated, main, pauses, processor }: Reading, count: number) => ({
-  processor: rounded(processor / count),
-  main: rounded(main / count),
-  collecting: rounded(Object.values(pauses).reduce((sum, one) => sum + one.sum, 0) / count),
-  kilobytes: rounded(allocated / count / 1000)
-})
-
-const own = async (work: () => Promise<void>, count: number): Promise<number> => {
-  const before = process.cpuUsage()
-  await work()
-  return rounded((1000 * processorSeconds(before)) / count)
-}
-
-const trafficOf = (server: Process.Process) => {
-  const client = Client.make(server.address, 256)
-  return { client, asking: requests({ client, population: "default", between: 1000 }), one: alone(client, "default") }
-}
-
-const costOfRequest = async (server: Process.Process, { asking, one }: ReturnType<typeof trafficOf>) => {
-  await take(asking, one, before)
-  await Process.read(server)
-  const generator = await own(() => take(asking, one, counted), counted.count)
-  return { ...costs(await Process.read(server), counted.count), generator }
-}
-
-const bareRequest = async () => {
-  const server = await Process.startBare(folder)
-  const traffic = trafficOf(server)
-  const { processor } = await costOfRequest(server, traffic)
-  traffic.client.close()
-  await Process.stop(server)
-  return processor
-}
-
-const bare = await bareRequest()
+const bare = (await Cost.ofServer(() => Process.startBare(folder), counted)).processor
 /** How much slower this machine is than the one of the limits. */
 const slowness = perSecond === "scaled" ? bare / 0.07 : 1
 const rate = perSecond === "scaled" ? Math.round(1000 / slowness) : Number(perSecond)
 /** Milliseconds, and bytes of memory that a lease may add after the warm-up. */
-const limits = { p99: rounded(10 * slowness), resident: 64 }
+const limits = { p99: Cost.rounded(10 * slowness), resident: 64 }
 
 const measure = async (database: string, options: ReadonlyArray<string>) => {
   const server = await Process.start(folder, options)
-  const traffic = trafficOf(server)
+  const traffic = Cost.trafficOf(server)
   const { asking, client, one } = traffic
-  const perRequest = await costOfRequest(server, traffic)
+  const perRequest = await Cost.ofRequest(server, traffic, counted)
 
   const under = async (report: Report) => {
     const samples: Array<readonly [leases: number, bytes: number]> = []
@@ -98,7 +59,7 @@ const measure = async (database: string, options: ReadonlyArray<string>) => {
     const { delay, main, pauses } = await Process.read(server)
     // Between two full collections the heap grows whatever is kept.
     const isCollected = (pauses["MarkSweepCompact"]?.count ?? 0) > 1
-    return { ...judge(samples, latencies), isCollected, busy: rounded(main / seconds / 1000), delay, pauses }
+    return { ...judge(samples, latencies), isCollected, busy: Cost.rounded(main / seconds / 1000), delay, pauses }
   }
   const asClient = seconds === 0 ? null : await under(published(client, "default"))
   const apart = seconds === 0 ? null : await under(one)
@@ -161,10 +122,10 @@ const under = (
   line("  leases", latencies.leases),
   line("  rewards", latencies.rewards),
   line("  asked late by", latencies.late),
-  `  the server's thread worked ${Math.round(100 * busy)} % of the time, and was late by p50 ${rounded(delay.p50)} ms, p99 ${rounded(delay.p99)} ms, at most ${rounded(delay.most)} ms`,
+  `  the server's thread worked ${Math.round(100 * busy)} % of the time, and was late by p50 ${Cost.rounded(delay.p50)} ms, p99 ${Cost.rounded(delay.p99)} ms, at most ${Cost.rounded(delay.most)} ms`,
   ...Object.entries(pauses).map(
     ([kind, { count, most, sum }]) =>
-      `    ${kind}: ${count} times, ${rounded(sum)} ms in all, at most ${rounded(most)} ms`
+      `    ${kind}: ${count} times, ${Cost.rounded(sum)} ms in all, at most ${Cost.rounded(most)} ms`
   ),
   `  ${failures.length} failures${failures.length === 0 ? "" : ` (${failures[0]})`}, ${residentMegabytes} MB resident, ` +
     `${bytesPerLease} bytes more per lease${isCollected ? "" : "; too short: fewer than two full collections of garbage"}`

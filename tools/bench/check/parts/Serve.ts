@@ -3,13 +3,21 @@ import * as Server from "@inspo/serve/http/Server"
 import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import { Array as Arr, Effect, FileSystem, Layer, References, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import * as Cost from "../../serve/Cost.ts"
+import * as Process from "../../serve/Process.ts"
+import { Level } from "../Comparison.ts"
 import { measure } from "../Workload.ts"
+
+const counts = { count: 8000, warmUp: 4000 }
 
 const samples = 5
 /** Groups of a request, as of a worker that takes its share. */
 const chunk = 16
 
-/** Cohorts of the instruction server: leases, then a reward for each of five samples, through its routes into SQLite. */
+/**
+ * Cohorts of the instruction server: leases, then a reward for each of five samples, through its routes into SQLite. Then single requests
+ * over sockets, whose processor time is compared with that of a server of Node alone in the same run.
+ */
 export const figures = Effect.gen(function* () {
   const { growth, level } = yield* measure({
     part: "serve",
@@ -21,7 +29,19 @@ export const figures = Effect.gen(function* () {
     rounds: 3,
     make: (groups) => Effect.map(makePost, (post) => cohorts(post, groups))
   })
-  return [level, growth]
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const bare = yield* Effect.promise(() => Cost.ofServer(() => Process.startBare(folder), counts))
+  const options = ["--out", `${folder}/served`]
+  const own = yield* Effect.promise(() => Cost.ofServer(() => Process.start(folder, options), counts))
+  const ofRequest = (name: string, unit: string, value: number) =>
+    Level.make({ part: "serve", name, unit, value, better: "less", tolerance: 0.25 })
+  return [
+    level,
+    growth,
+    ofRequest("a request", "processor times of a request of Node alone", own.processor / bare.processor),
+    ofRequest("garbage of a request", "kB", own.kilobytes)
+  ]
 }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 
 const population = {
