@@ -135,6 +135,20 @@ describe("guardrails", () => {
     server.do({ _tag: "Configure", now: 3, settings: settings(["usd=5"]) })
     server.do({ _tag: "Seal", now: 3, cohort: server.state.cohorts.at(-1)?.name ?? "" })
     assert.isAbove(new Set(server.serve(3, 100)).size, 1)
+    const ofSeed = new Costly(["usd=0.05"], (instruction) => (instruction === "i0" ? 0.5 : 0.03))
+    ofSeed.serve(1, 400)
+    assert.isEmpty(ofSeed.paused)
+    const trainer = { ...changed(Settings.trainer(1), { pruneEvery: 0, evolveEvery: 0 }), guardrails: ["usd=0.05"] }
+    const last = new Server(trainer, ["seed", "variant"])
+    last.do({ _tag: "Retire", now: 1, id: last.state.learning.seed })
+    const leases = last.lease(
+      2,
+      Arr.makeBy(60, (key) => `${key}`),
+      "train/1"
+    )
+    const rewards = leases.map(({ lease }) => ({ lease, sample: null, value: 1, metrics: { usd: 1 } }))
+    last.do({ _tag: "Reward", now: 3, rewards })
+    assert.isFalse(last.log.some(({ _tag }) => _tag === "Paused"))
   })
 
   it("count numbers alike in any order and any parts, and after a restart", () => {

@@ -74,6 +74,11 @@ describe("the switch to the seed", () => {
           }
           assert.deepEqual(server.state.learning, learning)
           assert.strictEqual(State.incumbentOf(server.state).id, "i0")
+          server.do({ _tag: "Tick", now: 3 * 86_400_000 })
+          const evidence = server.log.flatMap((event) =>
+            event._tag === "Closed" ? event.units.flatMap(({ rewards }) => rewards) : []
+          )
+          assert.isTrue(evidence.every((reward) => reward === 1))
         }
       ),
       { numRuns: 200 }
