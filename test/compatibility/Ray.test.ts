@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll, inspo, inspoServer, sets, start, testTimeout } from "../cli/Inspo.ts"
+import { blocksOf } from "../docs-examples/support/Documents.ts"
+import * as Foreign from "./support/Foreign.ts"
+
+const program = fileURLToPath(new URL("agents-outside/ray_workers.py", import.meta.url))
+const gateway = 8233
+
+describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, () => {
+  let cwd = ""
+  let retriever = ""
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "inspo-ray-"))
+    await cp(program, join(cwd, "ray_workers.py"))
+    const agent = blocksOf("docs/how-to/train-your-agent.md").find(({ code }) => code.startsWith("# search_agent.py"))
+    await writeFile(join(cwd, "search_agent.py"), agent?.code ?? "")
+    await inspo(["data", "world", "--preset", "tiny", "--seed", "2", "--out", "world"], { cwd })
+    const { ready } = await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })
+    retriever = /http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""
+  }, testTimeout)
+  afterAll(async () => {
+    endAll()
+    await rm(cwd, { recursive: true, force: true })
+  })
+
+  const flags = (out: string, agent: string) => {
+    const settings = sets("schedule.steps=4", "evaluation.questions=20", "rollout.agent.timeout=30")
+    return ["run", "--agent", agent, "--preset", "tiny", "--seed", "2", "--no-baseline", ...settings, "--out", out]
+  }
+  const traces = async (out: string) =>
+    (await readFile(join(cwd, out, "traces.jsonl"), "utf8")).trim().split("\n").toSorted()
+
+  it("tasks give the rollouts of one program, also where a worker and the gateway are killed", async () => {
+    const whole = await inspo(flags("whole", `python3 search_agent.py ${retriever}`), { cwd })
+    assert.strictEqual(whole.code, 0, whole.stderr)
+    const tasks = spawn(Foreign.python, ["ray_workers.py", retriever, `http://127.0.0.1:${gateway}`], {
+      cwd,
+      stdio: "ignore"
+    })
+    try {
+      const child = start(flags("tasks", `:${gateway}`), cwd)
+      let shown = ""
+      child.stdout.on("data", (chunk: Buffer) => {
+        shown += chunk.toString()
+        if (shown.includes("step 2/4")) child.kill("SIGKILL")
+      })
+      await once(child, "close")
+      const resumed = await inspo(["resume", "tasks"], { cwd })
+      assert.strictEqual(resumed.code, 0, resumed.stderr)
+    } finally {
+      tasks.kill()
+    }
+    assert.deepStrictEqual(await traces("tasks"), await traces("whole"))
+    assert.isTrue((await stat(join(cwd, "lost.mark"))).isFile())
+  })
+})
