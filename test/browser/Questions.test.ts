@@ -92,33 +92,6 @@ suite("a researcher's questions", () => {
     }
   )
 
-  it.each(looks)("why a run went down at step 30, at $width pixels, $theme", async ({ theme, width }) => {
-    const one = await asked(width, theme)
-    const { page } = one.watched
-    await one.click(openRun)
-    const chart = page.locator(".figure-2 .plot-area").first()
-    await chart.waitFor()
-    const steps = 40
-    await one.click(async () => {
-      const box = await chart.boundingBox()
-      if (box === null) return assert.fail("the chart is not there")
-      // The axis begins at step 1.
-      await chart.click({ position: { x: (box.width * (30 - 1)) / (steps - 1), y: box.height / 2 } })
-    })
-    const card = page.locator(".step-change")
-    await card.getByText(new RegExp(`changed by ${signed} points \\[${signed}, ${signed}\\], from`, "u")).waitFor()
-    const text = (await card.textContent()) ?? ""
-    assert.include(text, "Change at step 30")
-    assert.match(text, /in steps 25 to 29 to \d+\.\d % in steps 30 to 34/u)
-    assert.include(text, "after step 30:")
-    await assertInOrder(page, "the change")
-    await one.click((page) => page.getByRole("link", { name: "Trajectories of these steps" }).click())
-    await page.locator(".line").first().waitFor()
-    const found = (await page.locator(".list-card h2").textContent()) ?? ""
-    assert.strictEqual(found.split(" ")[0], String(10 * 8 * 4))
-    await answered(one)
-  })
-
   it.each(looks)(
     "which clause came when, and what it was worth, at $width pixels, $theme",
     async ({ theme, width }) => {

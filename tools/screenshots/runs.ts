@@ -53,12 +53,6 @@ const subjects = (
     { name: "runs", address: server, ready: "table" },
     { name: "groups", address: `${server}/#/?group=seeds`, ready: ".chart .plot" },
     { name: "overview", address: `${run}/overview`, ready: landmark.overview },
-    {
-      name: "step",
-      address: `${run}/overview?step=9`,
-      ready: ".step-change table",
-      isWhole: true
-    },
     { name: "population", address: `${run}/population`, ready: landmark.population },
     {
       name: "lineage",

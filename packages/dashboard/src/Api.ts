@@ -11,7 +11,6 @@ import { RunId, RunView } from "./view/RunView.ts"
 import { SearchDetail, SearchRow } from "./view/SearchRow.ts"
 import { SeriesQuery, SeriesView } from "./view/SeriesView.ts"
 import { SettingsView } from "./view/SettingsView.ts"
-import { StepChangeView } from "./view/StepChangeView.ts"
 import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
 
 /** The instance manipulation of RFC 3229 that client and server use: the body is a JSON Patch (RFC 6902) of the version that the client has. */
@@ -56,12 +55,6 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
     HttpApiEndpoint.get("runs", "/runs", { success: Schema.Array(RunView) }),
     HttpApiEndpoint.get("settings", "/settings", { success: SettingsView }),
     HttpApiEndpoint.get("overview", "/runs/:run/overview", { params: run, success: OverviewView, error }),
-    HttpApiEndpoint.get("stepChange", "/runs/:run/steps/:step", {
-      params: { run: RunId, step: Schema.Int },
-      /** Null without answers on both sides of the step. */
-      success: Schema.Struct({ change: Schema.NullOr(StepChangeView) }),
-      error
-    }),
     HttpApiEndpoint.get("population", "/runs/:run/population", { params: run, success: PopulationView, error }),
     HttpApiEndpoint.get("lineage", "/runs/:run/lineage", { params: run, success: LineageView, error }),
     HttpApiEndpoint.get("cost", "/runs/:run/cost", { params: run, success: CostView, error }),

@@ -7,7 +7,6 @@ import { cost } from "./projection/Cost.ts"
 import { lineage } from "./projection/Lineage.ts"
 import { overview } from "./projection/Overview.ts"
 import { population } from "./projection/Population.ts"
-import { stepChange } from "./projection/StepChange.ts"
 import { Runs, unreadable } from "./Runs.ts"
 import { Searches } from "./Searches.ts"
 import { Trajectories } from "./Trajectories.ts"
@@ -32,8 +31,6 @@ export const layer = HttpApiBuilder.group(
         const { record, source, view } = yield* runs.read(params.run)
         return overview(view, record, yield* source.notes)
       }),
-      stepChange: ({ params }) =>
-        Effect.map(runs.read(params.run), ({ record }) => ({ change: stepChange(record, params.step) })),
       population: ({ params }) => Effect.map(runs.read(params.run), ({ record }) => population(record)),
       lineage: ({ params }) => Effect.map(runs.read(params.run), ({ record }) => lineage(record)),
       cost: Effect.fnUntraced(function* ({ params }) {

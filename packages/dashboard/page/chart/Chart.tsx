@@ -23,8 +23,6 @@ export interface ChartProps {
   readonly zoom?: Stretch | null
   /** Called with the stretch that the user selects, or null to show everything. */
   readonly onZoom?: ((zoom: Stretch | null) => void) | undefined
-  /** Called with the position on the horizontal axis that the user clicks on. */
-  readonly onStep?: ((position: number) => void) | undefined
   /** The instruction whose curve is emphasized, and what is called with the one under the pointer. */
   readonly picked?: string | null
   readonly onPick?: ((instruction: string | null) => void) | undefined
@@ -35,16 +33,7 @@ export interface ChartProps {
 /** The position under the pointer: all charts of a page show their values there. */
 const pointed = makeStore<number | null>(null)
 
-export const Chart = ({
-  figure,
-  height = 190,
-  menu,
-  onPick,
-  onStep,
-  onZoom,
-  picked = null,
-  zoom = null
-}: ChartProps) => {
+export const Chart = ({ figure, height = 190, menu, onPick, onZoom, picked = null, zoom = null }: ChartProps) => {
   const { curves, isStacked = false, steps } = figure
   const [host, width, scale] = useWidth()
   const [drag, setDrag] = useState<Drag | null>(null)
@@ -58,7 +47,7 @@ export const Chart = ({
     [figure, plot, picked]
   )
   const at = nearest(steps, pointed.use(), plot.domain)
-  const pointer = usePointer({ drag, figure, onStep, onZoom, plot, setDrag })
+  const pointer = usePointer({ drag, onZoom, plot, setDrag })
   const { bottom, left, right, top } = plot
   const area = { x: left, y: top, width: Math.max(0, right - left), height: bottom - top }
   return (
@@ -145,24 +134,17 @@ const panned = ({ from, plot, to }: Drag): Stretch => {
 /** Pixels that the pointer may move in a click. */
 const mostInClick = 4
 
-/** Milliseconds in which a second click makes a double click. */
-const doubleClick = 300
-
-/** Selects or moves a stretch by dragging, shows everything on a double click, and picks a step on a single one. */
+/** Selects or moves a stretch by dragging, and shows everything on a double click. */
 const usePointer = ({
   drag,
-  figure: { steps },
-  onStep,
   onZoom,
   plot,
   setDrag
-}: Pick<ChartProps, "figure" | "onStep" | "onZoom"> & {
+}: Pick<ChartProps, "onZoom"> & {
   readonly drag: Drag | null
   readonly setDrag: (drag: Drag | null) => void
   readonly plot: Plot
 }) => {
-  const timer = useRef(0)
-  const hasMoved = useRef(false)
   const placeOf = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) =>
     Math.min(plot.right, Math.max(plot.left, clientX - currentTarget.getBoundingClientRect().left))
   return {
@@ -179,22 +161,12 @@ const usePointer = ({
     },
     onPointerUp: () => {
       setDrag(null)
-      hasMoved.current = drag !== null && Math.abs(drag.to - drag.from) >= mostInClick
-      if (drag === null || !hasMoved.current) return
+      if (drag === null || Math.abs(drag.to - drag.from) < mostInClick) return
       const [one, other] = [positionOf(drag.plot, drag.from), positionOf(drag.plot, drag.to)]
       onZoom?.(drag.isPan ? panned(drag) : [Math.min(one, other), Math.max(one, other)])
     },
     onPointerCancel: () => setDrag(null),
     onPointerLeave: () => pointed.set(null),
-    onClick: ({ clientX, currentTarget, detail }: React.MouseEvent<SVGSVGElement>) => {
-      // What a step shows can scroll the page, so a second click, which shows everything, has to be able to come first.
-      window.clearTimeout(timer.current)
-      const place = clientX - currentTarget.getBoundingClientRect().left
-      const at = nearest(steps, positionOf(plot, place), plot.domain)
-      const step = at === null ? undefined : steps[at]
-      if (step !== undefined && detail === 1 && !hasMoved.current)
-        timer.current = window.setTimeout(() => onStep?.(step), doubleClick)
-    },
     onDoubleClick: () => onZoom?.(null)
   }
 }

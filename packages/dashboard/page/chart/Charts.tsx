@@ -43,11 +43,10 @@ interface ChartControlsProps {
   readonly data: Drawable
   readonly shown: Shown
   /** Further controls. */
-  readonly children?: React.ReactNode
 }
 
 /** What all charts of a view share: the horizontal axis with its zoom, smoothing, the vertical axis, and which charts there are. */
-export const ChartControls = ({ children, data, shown }: ChartControlsProps) => {
+export const ChartControls = ({ data, shown }: ChartControlsProps) => {
   const { change, charts, state } = shown
   const all = charts.flat()
   const toggle = (name: string) =>
@@ -73,7 +72,6 @@ export const ChartControls = ({ children, data, shown }: ChartControlsProps) => 
       <Check checked={state.isLog} onChange={(checked) => change({ isLog: checked })}>
         Logarithmic
       </Check>
-      {children}
       <ZoomButtons extent={extentOf(data.series)} zoom={state.zoom} onZoom={(zoom) => change({ zoom })} />
       <Popover label="Charts …" title="Choose charts">
         <MetricPicker metrics={data.metrics} chosen={all} onToggle={toggle} legend="A chart for each of" />
@@ -129,7 +127,6 @@ export interface ChartGridProps extends Pick<Drawn, "marks" | "naming"> {
   readonly titleOf?: (metrics: ReadonlyArray<string>) => string | undefined
   readonly className?: string
   readonly height?: number
-  readonly onStep?: ChartProps["onStep"]
 }
 
 export const ChartGrid = ({ className = "", fixed, shown: { change, charts, ...shown }, ...props }: ChartGridProps) => (
@@ -150,7 +147,7 @@ export const ChartGrid = ({ className = "", fixed, shown: { change, charts, ...s
   </div>
 )
 
-interface MetricChartProps extends Pick<ChartGridProps, "data" | "height" | "marks" | "naming" | "onStep" | "titleOf"> {
+interface MetricChartProps extends Pick<ChartGridProps, "data" | "height" | "marks" | "naming" | "titleOf"> {
   readonly metrics: ReadonlyArray<string>
   readonly shown: Pick<Shown, "state" | "change">
   readonly onMetrics: ((metrics: ReadonlyArray<string>) => void) | undefined
@@ -163,7 +160,6 @@ const MetricChart = ({
   metrics,
   naming,
   onMetrics,
-  onStep,
   shown: { change, state },
   titleOf
 }: MetricChartProps) => {
@@ -191,7 +187,6 @@ const MetricChart = ({
         zoom={zoom}
         onZoom={(next) => change({ zoom: next === null ? null : [next[0] * unit, next[1] * unit] })}
         {...(height === undefined ? {} : { height })}
-        onStep={onStep}
         menu={
           <ChartMenu figure={within(figure, zoom)}>
             {onMetrics !== undefined && (

@@ -26,8 +26,6 @@ import {
 } from "../part/Parts.tsx"
 import { type Column, Table } from "../part/Table.tsx"
 import { href, type Route } from "../Route.ts"
-import { wholeOf } from "../Routing.ts"
-import { showStep, StepChange, StepField } from "./StepChange.tsx"
 
 const useOverview = makeQuery((client, run: string) => client.overview({ params: { run } }))
 
@@ -130,26 +128,17 @@ const Curves = ({ overview, route, run }: CurvesProps) => {
     titleOf: (metrics: ReadonlyArray<string>) =>
       metrics.length > 1 && metrics.join() === sources.join() ? `Training ${trained.measure} by source` : undefined
   }
-  const step = wholeOf(route, "step")
   return (
     <>
       {problem !== null && <Problem>{problem}</Problem>}
-      <ChartControls data={data} shown={shown}>
-        <StepField route={route} steps={run.step} />
-      </ChartControls>
+      <ChartControls data={data} shown={shown} />
       <MarkLegend>
         <span className="muted">
           {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
           {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
         </span>
       </MarkLegend>
-      <ChartGrid
-        {...charts}
-        className="figure-2"
-        height={220}
-        {...(data.x === "step" ? { onStep: (step: number) => showStep(route, String(step)) } : {})}
-      />
-      {step !== undefined && <StepChange run={run} route={route} step={step} />}
+      <ChartGrid {...charts} className="figure-2" height={220} />
       <Expander summary="Policy update">
         <ChartGrid {...charts} fixed={updates} />
       </Expander>
