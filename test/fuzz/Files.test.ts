@@ -192,7 +192,7 @@ const prepare = async (directory: string): Promise<void> => {
   await written.write(written.events)
   await written.close()
   rmSync(join(runs, "questions.jsonl"))
-  writeFileSync(join(runs, "outcome.json"), JSON.stringify({ baseline: null, unknownWords: null, degraded: [] }))
+  writeFileSync(join(runs, "outcome.json"), JSON.stringify({ baseline: null, degraded: [] }))
   await run(writeTinyModel(model))
   writeFileSync(join(model, "model.gguf"), header(fields("gpt-2")))
   const questions = Array.from({ length: 30 }, (_, index) => ({

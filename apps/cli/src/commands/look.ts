@@ -10,7 +10,7 @@ export const show = Command.make(
       .argument(
         "dir",
         "Directory of a run or of an `inspo evolve`, finished or not, or of served populations; " +
-          "or an instruction (DIR:ID, DIR:seed, DIR:best). Two are compared: runs, instructions, text files"
+          "or an instruction (DIR:ID, DIR:seed, DIR:best). Of two the instructions are compared word by word: those named, text files, or the best ones of runs"
       )
       .pipe(Argument.atLeast(1)),
     lineage: flags.toggle("lineage", "Show which instruction came from which"),
@@ -30,9 +30,9 @@ export const show = Command.make(
   trusting(reader(async () => (await import("../run/View.ts")).view))
 ).pipe(
   flags.help({
-    short: "Show a run, compare two, draw lineage, write a report",
+    short: "Show a run, compare instructions, draw lineage, write a report",
     description:
-      "Show what happened in a run and what it cost, or how far it is; compare two runs, or two instructions word by " +
+      "Show what happened in a run and what it cost, or how far it is; compare two instructions word by " +
       "word; show the lineage of instructions; or write a report",
     examples: {
       "inspo show runs/quick-seed1": "What happened, or how far it is",
@@ -42,7 +42,7 @@ export const show = Command.make(
       "inspo show runs/quick-seed1 --report md --out -": "Markdown on standard output",
       "inspo show runs/mine:seed runs/mine:best": "What co-evolution changed, word by word",
       "inspo show runs/mine:i3 prompt.txt": "An instruction and a text file",
-      "inspo show runs/quick-seed1 runs/quick-seed2 --json": "Two runs, as one JSON document",
+      "inspo show runs/quick-seed1 runs/quick-seed2": "The best instructions of two runs",
       "inspo show runs/mine --lineage": "Which instruction came from which"
     }
   })
@@ -77,9 +77,6 @@ export const replay = Command.make(
   "replay",
   {
     directory: flags.argument("dir", "Directory of a run, or of a served population"),
-    set: flags.set.pipe(
-      Flag.withDescription("Decide a served population's questions under another setting; may be repeated")
-    ),
     trust: flags.trust,
     json: flags.json
   },
@@ -88,11 +85,9 @@ export const replay = Command.make(
   flags.help({
     short: "Repeat every decision of a run from its journal",
     description:
-      "Repeat every decision of a run or of a served population from its journal alone, and report the first difference. " +
-      "With --set: what a served population would have decided under another setting, by its logged rewards",
+      "Repeat every decision of a run or of a served population from its journal alone, and report the first difference",
     examples: {
-      "inspo replay runs/quick-seed1": "Check every decision of that run",
-      "inspo replay served --set selection.risk=0.01": "What a served population would have risked"
+      "inspo replay runs/quick-seed1": "Check every decision of that run"
     }
   })
 )

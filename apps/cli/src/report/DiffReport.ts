@@ -1,8 +1,7 @@
 import { stripVTControlCharacters, styleText } from "node:util"
 import { PlainText } from "@inspo/domain"
-import { type Piece, Text, abridged, percent, wordDiff } from "@inspo/report"
+import { type Piece, abridged, wordDiff } from "@inspo/report"
 import type { Style } from "../terminal/Reporter.ts"
-import type { Cell } from "./Summary.ts"
 
 export interface Named {
   readonly name: string
@@ -14,24 +13,6 @@ export interface TextDifference {
   readonly from: Named
   readonly to: Named
   readonly pieces: ReadonlyArray<Piece>
-}
-
-/** Where two runs differ; a value is undefined where a run has no such setting. */
-export interface RunDifference {
-  readonly from: string
-  readonly to: string
-  readonly settings: ReadonlyArray<{ readonly key: string; readonly from: unknown; readonly to: unknown }>
-  /** The best instructions; null while one of the runs is not finished. */
-  readonly best: TextDifference | null
-  /** What the rewards of both are called. */
-  readonly measure: string
-  /** Held-out results that both runs have. */
-  readonly results: ReadonlyArray<{
-    readonly policy: Cell["policy"]
-    readonly instruction: Cell["instruction"]
-    readonly from: Pick<Cell, "em" | "ci95" | "n">
-    readonly to: Pick<Cell, "em" | "ci95" | "n">
-  }>
 }
 
 export const compareTexts = (from: Named, to: Named): TextDifference => ({
@@ -65,36 +46,6 @@ export const changeLines = (pieces: ReadonlyArray<Piece>, style: Style, indent: 
     style.columns,
     indent
   )
-}
-
-export const runLines = (difference: RunDifference, style: Style): ReadonlyArray<string> => {
-  const { best, from, results, settings, to } = difference
-  return [
-    PlainText.escape(`${from} → ${to}`),
-    "",
-    settings.length === 0 ? "The settings are equal." : "Settings",
-    ...settings.flatMap((setting) =>
-      fill([PlainText.escape(`${setting.key}: ${shown(setting.from)} → ${shown(setting.to)}`)], style.columns, "  ")
-    ),
-    "",
-    ...(best === null
-      ? ["A run that is not finished has no best instruction yet."]
-      : ["Best instruction", ...textLines(best, style)]),
-    ...(results.length === 0
-      ? []
-      : [
-          "",
-          ...Text.table([
-            [`held-out ${difference.measure}`, "from", "to", "95 % intervals"],
-            ...results.map((row) => [
-              `${row.policy} training, ${row.instruction}`,
-              percent(row.from.em),
-              percent(row.to.em),
-              `${Text.interval(row.from.ci95)} ${Text.interval(row.to.ci95)}`
-            ])
-          ])
-        ])
-  ]
 }
 
 const words = (piece: Piece, before: Piece | undefined, canColor: boolean): ReadonlyArray<string> => {
@@ -132,5 +83,3 @@ const fill = (all: ReadonlyArray<string>, columns: number, indent: string): Read
   }
   return lines
 }
-
-const shown = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value))

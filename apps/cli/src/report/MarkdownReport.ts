@@ -11,7 +11,7 @@ export const markdownReport = Effect.fn("MarkdownReport.markdownReport")(functio
   program: string
 ) {
   const path = yield* Path.Path
-  const { config, events, outcome, state, summary } = yield* readResult(directory)
+  const { config, events, state, summary } = yield* readResult(directory)
   if (summary === null)
     return yield* commandFailure(
       `The run in ${directory} is not finished: it is after step ${state.step} of ${config.schedule.steps}. ` +
@@ -21,7 +21,7 @@ export const markdownReport = Effect.fn("MarkdownReport.markdownReport")(functio
   const record = RunRecord.observe(RunRecord.empty(config), events)
   const view = overview(Run.run({ id: name, name }, record, Run.unwritten, 0), record, yield* runNotes(directory))
   return RunReport.markdown(
-    { summary, config, instructions: state.instructions, unknownWords: outcome.unknownWords, program },
+    { summary, config, instructions: state.instructions, program },
     {
       head: MarkdownReport.head({ name, date: yield* dayOf(directory), record, view }),
       changed: MarkdownReport.changed(record, view),

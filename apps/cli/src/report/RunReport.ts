@@ -13,19 +13,17 @@ import {
 } from "@inspo/report"
 import { MarkdownText as DomainMarkdownText, Strategy } from "@inspo/domain"
 import { measure } from "@inspo/reward"
-import type { RunConfig } from "@inspo/config"
+import { type RunConfig, isEmbedded } from "@inspo/config"
 import { identity } from "effect"
 import { stringify } from "yaml"
 import { change } from "./Change.ts"
 import { type Cell, cell, type Summary } from "./Summary.ts"
-import { explain, type UnknownWords } from "./UnknownWords.ts"
 
 /** The content of the final report. `program` is how the program is called. */
 export interface RunReport {
   readonly summary: Summary
   readonly config: RunConfig
   readonly instructions: RunState.RunState["instructions"]
-  readonly unknownWords: UnknownWords | null
   readonly program: string
 }
 
@@ -223,12 +221,8 @@ const resultRows = ({ config, summary }: RunReport): ReadonlyArray<ReadonlyArray
     : [["static baseline, seed", percent(summary.baseline.em), Text.interval(summary.baseline.ci95), ""]])
 ]
 
-const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<string> => {
+const notes = ({ config, summary }: RunReport): ReadonlyArray<string> => {
   const { baseline } = summary
-  const words =
-    unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1)
-      ? explain(unknownWords, measure(config.reward))
-      : null
   return [
     ...training(summary),
     baseline !== null &&
@@ -239,7 +233,13 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
             : "read from a results file of the same checkpoint, data, config and code."
         }`,
     summary.failed !== undefined && failures(summary.failed),
-    words
+    isEmbedded(config) &&
+      config.engine.model === null &&
+      config.data.questions !== null &&
+      summary.evaluation.every(({ em }) => em < 0.1) &&
+      `Why ${measure(config.reward)} is near 0: the vocabulary of the embedded model is that of its fictional world, and it was ` +
+        "trained on that world only. The run shows that retrieval, rewards, credit and evolution work on this data; for " +
+        "results, choose a model of its language."
   ].filter((note) => note !== false && note !== null)
 }
 

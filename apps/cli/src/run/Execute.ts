@@ -7,11 +7,8 @@ import { Cause, Clock, DateTime, Effect, FileSystem, Layer, type Path, Ref, Sche
 import { commandFailure, usageError } from "../Failure.ts"
 import type { LoadedData } from "../config/Data.ts"
 import { layerServices } from "../layers.ts"
-import { measure, type UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
-import * as MissingTail from "../runDirectory/MissingTail.ts"
-import { noted } from "../runDirectory/Spent.ts"
 import { appendTiming, timing } from "../runDirectory/Timings.ts"
 import { traces } from "../runDirectory/Traces.ts"
 import { appender, appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
@@ -24,8 +21,6 @@ export interface ExecuteOptions {
   readonly code: string
   /** When the process began, in milliseconds since 1970. */
   readonly launchedAt: number
-  /** What the journal has lost and is to be done again; null where it is complete. */
-  readonly lost: MissingTail.MissingTail | null
   /** What the run is made with; what its settings name when absent. */
   readonly services?: ReturnType<typeof layerServices>
   /** Called once the engine is ready, with the events of earlier sessions; what it returns is called with every new event. */
@@ -43,7 +38,6 @@ export type OnEvent = (event: RunEvent, state: RunState.RunState) => Effect.Effe
 export interface ExecuteResult {
   readonly state: RunState.RunState
   readonly events: ReadonlyArray<RunEvent>
-  readonly unknownWords: UnknownWords | null
 }
 
 /**
@@ -92,11 +86,7 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
     yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
     const questions = [...loaded.data.train, ...loaded.data.validation, ...loaded.data.test]
     yield* replaceFile(files.traces, jsonLines(yield* traces(journal, questions)))
-    const unknownWords =
-      config.data.questions === null || engine.profile.chat === true
-        ? null
-        : measure(engine.tokenizer, loaded.data.test)
-    return { state, events: all, unknownWords } satisfies ExecuteResult
+    return { state, events: all } satisfies ExecuteResult
   }).pipe(
     Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : keep(files.errors, cause))),
     Effect.scoped,
@@ -110,19 +100,11 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
 })
 
 /** Brings the files of earlier sessions up to date, and passes their events to `follow`; they are not kept after this. */
-const begin = Effect.fnUntraced(function* (
-  { config, directory, follow, launchedAt, lost }: ExecuteOptions,
-  profile: EngineProfile
-) {
-  const stored = yield* Journal
-  const entries = yield* EventLog.readEntries(stored)
+const begin = Effect.fnUntraced(function* ({ config, directory, follow }: ExecuteOptions, profile: EngineProfile) {
+  const journal = yield* Journal
+  const entries = yield* EventLog.readEntries(journal)
   const past = entries.map(({ event }) => event)
   yield* assertSameState(yield* foldStored({ algorithm: config }, past), entries.at(-1)?.state ?? null)
-  if (lost !== null) {
-    yield* Effect.forEach(lost.unbooked, stored.charge, { discard: true })
-    yield* MissingTail.setAside(directory, lost, launchedAt)
-  }
-  const journal = yield* noted(stored, directory, past.length)
   const { metrics } = filesOf(directory)
   yield* replaceFile(metrics, jsonLines(Projection.metrics({ algorithm: config }, past)))
   const appendMetrics = yield* appender(metrics)

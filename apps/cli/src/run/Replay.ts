@@ -4,7 +4,7 @@ import { EventLog, Replay, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { Clock, Effect, Layer } from "effect"
 import { loadData } from "../config/Data.ts"
-import { commandFailure, usageError } from "../Failure.ts"
+import { commandFailure } from "../Failure.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import { layerReading } from "../runDirectory/Read.ts"
 import * as Stored from "../serve/StoredPopulations.ts"
@@ -12,18 +12,15 @@ import * as Reporter from "../terminal/Reporter.ts"
 
 export interface ReplayInput {
   readonly directory: string
-  readonly set: ReadonlyArray<string>
 }
 
 /** Replays a run, or a served population, from its journal alone. Exit code 1 at the first difference. */
-export const replay = Effect.fnUntraced(function* ({ directory, set }: ReplayInput) {
+export const replay = Effect.fnUntraced(function* ({ directory }: ReplayInput) {
   const place = yield* Stored.findOne(directory)
   if (place !== null) {
     const module = yield* Effect.promise(() => import("../serve/Replay.ts"))
-    return yield* module.play(place, set)
+    return yield* module.replay(place)
   }
-  if (set.length > 0)
-    return yield* usageError("--set is only valid for a served population. Start a run to measure another setting.")
   return yield* replayRun(directory)
 })
 

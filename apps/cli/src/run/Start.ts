@@ -62,7 +62,6 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     loaded,
     code,
     launchedAt,
-    lost: null,
     trackers,
     reporter,
     introduce: (profile) => introduction({ directory, config, loaded, profile }, reporter.columns),
@@ -72,7 +71,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
 
 export interface ExecuteAndReportOptions extends Pick<
   ExecuteOptions,
-  "code" | "config" | "directory" | "launchedAt" | "loaded" | "lost" | "mode"
+  "code" | "config" | "directory" | "launchedAt" | "loaded" | "mode"
 > {
   readonly trackers: ReadonlyArray<Trackers.Tracker>
   readonly reporter: Reporter.Reporter
@@ -110,7 +109,6 @@ export const executeAndReport = Effect.fn("Start.executeAndReport")(function* (o
     const before = yield* readOutcome(directory)
     const outcome = {
       ...nothing,
-      unknownWords: result.unknownWords,
       baseline:
         isCompared(config) && before.baseline === null
           ? yield* baseline({ ...options, ...result, note })
@@ -130,7 +128,6 @@ export const executeAndReport = Effect.fn("Start.executeAndReport")(function* (o
       summary,
       config,
       instructions: result.state.instructions,
-      unknownWords: outcome.unknownWords,
       program
     }
     const files = filesOf(directory)

@@ -3,7 +3,6 @@ import type { RunNotes } from "@inspo/dashboard/RunCatalog"
 import { Effect, Schema } from "effect"
 import { oneLine } from "../Failure.ts"
 import { Baseline, summarize } from "../report/Summary.ts"
-import { UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "./Files.ts"
 import { readRun } from "./Read.ts"
 import * as Regular from "./Regular.ts"
@@ -13,13 +12,12 @@ import { replaceFile } from "./Write.ts"
 /** What the final report holds beyond the journal. */
 export const Outcome = Schema.Struct({
   baseline: Schema.NullOr(Baseline),
-  unknownWords: Schema.NullOr(UnknownWords),
   /** What failed beside the run without ending it: trackers, the baseline. */
   degraded: Schema.Array(Degradation.Degradation).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
-export const nothing: Outcome = { baseline: null, unknownWords: null, degraded: [] }
+export const nothing: Outcome = { baseline: null, degraded: [] }
 
 const OutcomeJson = Schema.fromJsonString(Outcome)
 

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { PlainText } from "@inspo/domain"
 import { Schema } from "effect"
-import { compareTexts, runLines, textLines } from "../../src/report/DiffReport.ts"
+import { compareTexts, textLines } from "../../src/report/DiffReport.ts"
 
 const Words = Schema.Array(Schema.Literals(["search", "twice,", "be", "brief.", "(a)", "once"]))
 const text = (words: ReadonlyArray<string>) => words.join(" ")
@@ -52,26 +52,5 @@ describe("textLines", () => {
       textLines(compare("Search once. Be brief.", "Search twice. Be brief."), { columns: 80, canColor: false }),
       ["a → b", "  Search [-once-]{+twice+}. Be brief."]
     )
-  })
-})
-
-describe("runLines", () => {
-  it("shows settings, instructions and results within 80 columns", () => {
-    const cell = { em: 0.5, ci95: [0.25, 0.75], n: 4 } as const
-    const lines = runLines(
-      {
-        from: "runs/a",
-        to: "runs/b",
-        settings: [{ key: "seedInstruction", from: "long ".repeat(60), to: undefined }],
-        best: compare("one", "two"),
-        measure: "EM",
-        results: [{ policy: "after", instruction: "best", from: cell, to: { ...cell, em: 1 } }]
-      },
-      { columns: 80, canColor: false }
-    )
-    for (const line of lines) assert.isAtMost(line.length, 80)
-    const whole = lines.join("\n")
-    for (const part of ["seedInstruction:", "→ nothing", "[-one-]{+two+}", "after training, best  50.0 %  100.0 %"])
-      assert.include(whole, part)
   })
 })

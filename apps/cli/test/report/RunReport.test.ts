@@ -5,7 +5,6 @@ import { Schema } from "effect"
 import { change } from "../../src/report/Change.ts"
 import * as RunReport from "../../src/report/RunReport.ts"
 import { encodeJson, score, Summary } from "../../src/report/Summary.ts"
-import { explain } from "../../src/report/UnknownWords.ts"
 import { group, instruction, text } from "../terminal/Fixtures.ts"
 
 const cell = (policy: "before" | "after", which: "seed" | "best", em: number) => ({
@@ -55,7 +54,6 @@ const report: RunReport.RunReport = {
   summary,
   config: Presets.quick,
   instructions: [{ ...instruction(0), text: summary.seedInstruction.text }, instruction(7)],
-  unknownWords: { words: 100, unknown: 90, tokens: 1000, spelled: 900 },
   program: "npx pnpm@12 inspo"
 }
 
@@ -118,7 +116,13 @@ describe("text", () => {
   it("says why EM is near 0 where it is, and only there", () => {
     assert.notInclude(page, "Why EM is near 0")
     const nothing = { ...summary, evaluation: [cell("before", "seed", 0), cell("after", "seed", 0.05)] }
-    assert.include(RunReport.text({ ...report, summary: nothing }, 80).join("\n"), "Why EM is near 0")
+    const textOf = (questions: string | null) =>
+      RunReport.text(
+        { ...report, config: { ...Presets.quick, data: { ...Presets.quick.data, questions } }, summary: nothing },
+        80
+      ).join("\n")
+    assert.include(textOf("nq.parquet"), "Why EM is near 0")
+    assert.notInclude(textOf(null), "Why EM is near 0")
   })
 
   it("fits whatever the instructions", () => {
@@ -192,11 +196,5 @@ describe("change", () => {
       change(from, to).added,
       b.filter((sentence) => !a.includes(sentence))
     )
-  })
-})
-
-describe("explain", () => {
-  it("is silent when the vocabulary fits", () => {
-    assert.isNull(explain({ words: 100, unknown: 1, tokens: 120, spelled: 5 }, "EM"))
   })
 })

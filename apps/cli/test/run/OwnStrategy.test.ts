@@ -64,7 +64,7 @@ describe("a run that was decided by a strategy of its own", () => {
   it.live("is not replayed by what its settings name", () =>
     Effect.gen(function* () {
       const directory = yield* written(DropTheLast.layer(1))
-      const replayed = yield* Effect.flip(replay({ directory, set: [] }))
+      const replayed = yield* Effect.flip(replay({ directory }))
       assert.include(replayed.message, "was drop-the-last (parents 1)")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
