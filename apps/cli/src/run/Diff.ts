@@ -15,7 +15,7 @@ export interface DiffInput {
   readonly to: string
 }
 
-/** Shows how two instructions differ, word by word; a run stands for its best one. */
+/** Shows how two instructions differ, word by word; of a run the best one. */
 export const diff = Effect.fn("Diff.diff")(function* (input: DiffInput) {
   const difference = compareTexts(yield* read(input.from), yield* read(input.to))
   return yield* Reporter.printStyled({ kind: "instructions", ...difference }, (style) => textLines(difference, style))
