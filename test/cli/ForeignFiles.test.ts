@@ -52,6 +52,7 @@ describe.skipIf(process.platform === "win32")(
       ["show", "outcome.json", "a directory"],
       ["replay", "journal.sqlite", "a device"],
       ["export", "config.json", "a device"],
+      ["resume", "spent.json", "a named pipe"],
       ["resume", "timings.jsonl", "a named pipe"]
     ] as const)("%s names %s that is %s, and does not wait", async (command, name, kind) => {
       const directory = await damaged(name, kind)

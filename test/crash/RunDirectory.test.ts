@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ModelFolder } from "@inspo/engine-local"
+import { Ledger } from "@inspo/ledger"
 import { Journal } from "@inspo/journal"
 import { Effect, Option, Schedule } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
@@ -13,7 +14,7 @@ import { replay } from "../../apps/cli/src/run/Replay.ts"
 import { resume } from "../../apps/cli/src/run/Resume.ts"
 import { show } from "../../apps/cli/src/run/Show.ts"
 import { layerJournal } from "../../apps/cli/src/runDirectory/JournalLayer.ts"
-import { readRun } from "../../apps/cli/src/runDirectory/Read.ts"
+import { readRun, withJournal } from "../../apps/cli/src/runDirectory/Read.ts"
 import { JsonFlag } from "../../apps/cli/src/commands/handler.ts"
 import { start, undisturbedRun } from "./support/Chain.ts"
 import { outcomeOf, type Outcome } from "./support/Outcome.ts"
@@ -28,6 +29,7 @@ const run = <A, E>(effect: Effect.Effect<A, E, NodeServices.NodeServices>): Prom
 const quietly = {
   quiet: true,
   baseline: Option.some(false),
+  acceptLost: false,
   set: [],
   track: []
 }
@@ -165,6 +167,55 @@ describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
     const problem = await run(Effect.flip(show(damaged)))
     assert.include(problem.message, `event ${place}`)
     assert.include(remedy(problem), "Restore the journal from a backup")
+  })
+})
+
+describe("a journal whose end is lost", { timeout: 120_000, tags: "runs" }, () => {
+  const ledger = async (name: string) => {
+    const { config } = await run(readRun(at(name)))
+    return Ledger.summarize(await run(withJournal(at(name), config, (journal) => journal.ledger))).total
+  }
+
+  it("keeps its run from going on, names what tells of it, and goes on to the same end once that is accepted", async () => {
+    await killed("cut")
+    const before = await ledger("cut")
+    const journal = (name: string, suffix = "") => join(at(name), `journal.sqlite${suffix}`)
+    const losses: Readonly<Record<string, (name: string) => Promise<void>>> = {
+      "a deleted log": (name) => rm(journal(name, "-wal")),
+      "a flipped bit": async (name) => {
+        const log = await readFile(journal(name, "-wal"))
+        const place = Math.floor(log.length / 2)
+        log[place] = (log[place] ?? 0) ^ 1
+        await writeFile(journal(name, "-wal"), log)
+        await rm(journal(name, "-shm"))
+      },
+      "a deleted journal": async (name) => {
+        for (const suffix of ["", "-wal", "-shm"]) await rm(journal(name, suffix))
+      },
+      "an empty journal": async (name) => {
+        await writeFile(journal(name), "")
+        for (const suffix of ["-wal", "-shm"]) await rm(journal(name, suffix))
+      },
+      "no journal, and nothing that it noted": async (name) => {
+        for (const suffix of ["", "-wal", "-shm"]) await rm(journal(name, suffix))
+        await rm(join(at(name), "spent.json"))
+      }
+    }
+    for (const [name, lose] of Object.entries(losses)) {
+      await cp(at("cut"), at(name), { recursive: true })
+      await lose(name)
+      const refused = await run(Effect.flip(resume({ ...quietly, directory: at(name) })))
+      assert.match(refused.message, /ends after step [01],.*timings\.jsonl of step 2.*--accept-lost/u, name)
+      assert.include(await readdir(at(name)), "timings.jsonl")
+    }
+    await run(resume({ ...quietly, directory: at("a deleted log"), acceptLost: true }))
+    const after = await outcomeOf(at("a deleted log"))
+    assert.deepStrictEqual(after, whole)
+    const [undisturbed, paid] = [await ledger("whole"), await ledger("a deleted log")]
+    assert.isAtLeast(paid.rollouts, before.rollouts)
+    assert.isAbove(paid.rollouts, undisturbed.rollouts)
+    // Nothing is lost any more.
+    await run(resume({ ...quietly, directory: at("a deleted log") }))
   })
 })
 

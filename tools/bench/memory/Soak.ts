@@ -53,6 +53,7 @@ export const soak = Effect.fnUntraced(function* (steps: number, engine: EngineNa
       loaded,
       code: "soak",
       launchedAt: 0,
+      lost: null,
       ...(engine === "scripted" ? { services: scripted(config, loaded) } : {}),
       follow: () => Effect.succeed(onEvent)
     }).pipe(Effect.raceFirst(Deferred.await(over)))

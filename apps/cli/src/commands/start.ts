@@ -124,6 +124,10 @@ export const resume = Command.make(
       )
     ),
     baseline: flags.baseline,
+    acceptLost: flags.toggle(
+      "accept-lost",
+      "Continue although the end of the journal is lost: the lost steps run again, and their first cost stays in the ledger"
+    ),
     track: flags.track,
     trust: flags.trust,
     json: flags.json,

@@ -11,7 +11,8 @@ import { filesOf } from "../runDirectory/Files.ts"
 import { appendFile, jsonLines, readJsonLines } from "../runDirectory/Write.ts"
 import { writeConfig } from "../runDirectory/ConfigFile.ts"
 import { TrustFlag } from "../commands/handler.ts"
-import { readRun } from "../runDirectory/Read.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
+import { readLedger, readRun } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import { execute, type ExecuteOptions } from "./Execute.ts"
@@ -118,6 +119,7 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
   const fs = yield* FileSystem.FileSystem
   const { config, directory, reporter } = options
   const files = filesOf(directory)
+  const noted = yield* MissingTail.listen(directory)
   const known = (yield* fs.exists(files.config)) ? yield* readKnown(directory, config) : null
   if (known !== null) {
     const [other] = AlgorithmDiff.of(algorithmOf(known.config), algorithmOf(config))
@@ -126,6 +128,9 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
         `${directory} holds a run with other settings: ${AlgorithmDiff.describe(other)}. Choose another --out, or remove that ` +
           "directory."
       )
+    const ledger = known.begun ? yield* readLedger(directory, known.config) : []
+    const lost = yield* MissingTail.find(directory, noted, known.events, ledger)
+    if (lost !== null) return yield* MissingTail.refusal(directory, lost)
     const state = yield* foldStored({ algorithm: config }, known.events)
     if (state.phase._tag === "Finished") return state
   }
@@ -135,6 +140,7 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
   const { state } = yield* execute({
     ...options,
     mode: known?.begun === true ? "open" : "create",
+    lost: null,
     follow: (_, past) => watch(reporter, config, past)
   })
   return state satisfies RunState.RunState

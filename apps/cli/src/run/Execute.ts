@@ -9,6 +9,8 @@ import type { LoadedData } from "../config/Data.ts"
 import { layerServices } from "../layers.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
+import { noted } from "../runDirectory/Spent.ts"
 import { appendTiming, timing } from "../runDirectory/Timings.ts"
 import { traces } from "../runDirectory/Traces.ts"
 import { appender, appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
@@ -21,6 +23,8 @@ export interface ExecuteOptions {
   readonly code: string
   /** When the process began, in milliseconds since 1970. */
   readonly launchedAt: number
+  /** What the journal has lost and is to be done again; null where it is complete. */
+  readonly lost: MissingTail.MissingTail | null
   /** What the run is made with; what its settings name when absent. */
   readonly services?: ReturnType<typeof layerServices>
   /** Called once the engine is ready, with the events of earlier sessions; what it returns is called with every new event. */
@@ -100,11 +104,19 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
 })
 
 /** Brings the files of earlier sessions up to date, and passes their events to `follow`; they are not kept after this. */
-const begin = Effect.fnUntraced(function* ({ config, directory, follow }: ExecuteOptions, profile: EngineProfile) {
-  const journal = yield* Journal
-  const entries = yield* EventLog.readEntries(journal)
+const begin = Effect.fnUntraced(function* (
+  { config, directory, follow, launchedAt, lost }: ExecuteOptions,
+  profile: EngineProfile
+) {
+  const stored = yield* Journal
+  const entries = yield* EventLog.readEntries(stored)
   const past = entries.map(({ event }) => event)
   yield* assertSameState(yield* foldStored({ algorithm: config }, past), entries.at(-1)?.state ?? null)
+  if (lost !== null) {
+    yield* Effect.forEach(lost.unbooked, stored.charge, { discard: true })
+    yield* MissingTail.setAside(directory, lost, launchedAt)
+  }
+  const journal = yield* noted(stored, directory, past.length)
   const { metrics } = filesOf(directory)
   yield* replaceFile(metrics, jsonLines(Projection.metrics({ algorithm: config }, past)))
   const appendMetrics = yield* appender(metrics)

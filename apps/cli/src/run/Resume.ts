@@ -9,8 +9,9 @@ import { commandFailure, usageError } from "../Failure.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { readConfig, writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
-import { readEvents } from "../runDirectory/Read.ts"
+import { readEvents, readLedger } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
@@ -22,6 +23,8 @@ export interface ResumeInput extends Trackers.TrackingInput {
   readonly directory: string
   readonly baseline: Option.Option<boolean>
   readonly set: ReadonlyArray<string>
+  /** Whether to repeat the work that the journal has lost. */
+  readonly acceptLost: boolean
   readonly quiet: boolean
 }
 
@@ -32,14 +35,19 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const before = yield* readConfig(input.directory)
   const config = yield* withSettings(before, input)
   yield* Trust.ensureChanged(input.directory, { before, after: config, use: "run" })
+  const noted = yield* MissingTail.listen(input.directory)
   const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
-  const isFinished = events.some(({ _tag }) => _tag === "RunFinished")
-  if (isFinished && (yield* isReported(input.directory, config))) return yield* show(input.directory)
+  const ledger = hasJournal ? yield* readLedger(input.directory, config) : []
+  const lost = yield* MissingTail.find(input.directory, noted, events, ledger)
+  if (lost !== null && !input.acceptLost) return yield* MissingTail.refusal(input.directory, lost)
+  if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input.directory)
   const begun = events.find((event) => event._tag === "RunStarted")
   const loaded = yield* loadData(config)
   const notes = yield* Preflight.assertReady(yield* Preflight.look(config))
   const code = yield* codeHash()
   const reporter = yield* Reporter.make(input)
+  if (lost !== null)
+    yield* reporter.lines([`Note: the end of the journal is lost; what follows step ${lost.step} is done again.`])
   if (begun !== undefined && begun.code !== code)
     yield* reporter.lines([
       "Note: the program changed since this run began, so the rest may differ from an uninterrupted run."
@@ -58,6 +66,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     loaded,
     code,
     launchedAt,
+    lost,
     trackers,
     reporter,
     introduce: () => [`Continuing ${input.directory} after step ${steps} of ${config.schedule.steps}`],

@@ -62,6 +62,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     loaded,
     code,
     launchedAt,
+    lost: null,
     trackers,
     reporter,
     introduce: (profile) => introduction({ directory, config, loaded, profile }, reporter.columns),
@@ -71,7 +72,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
 
 export interface ExecuteAndReportOptions extends Pick<
   ExecuteOptions,
-  "code" | "config" | "directory" | "launchedAt" | "loaded" | "mode"
+  "code" | "config" | "directory" | "launchedAt" | "loaded" | "lost" | "mode"
 > {
   readonly trackers: ReadonlyArray<Trackers.Tracker>
   readonly reporter: Reporter.Reporter

@@ -11,6 +11,7 @@ export const filesOf = (directory: string) => ({
   report: `${directory}/report.md`,
   htmlReport: `${directory}/report.html`,
   /** What was committed and spent by the last commit, to check the journal by. */
+  spent: `${directory}/spent.json`,
   /** What ended a session that failed, with stacks and causes. */
   errors: `${directory}/errors.log`,
   checkpoints: `${directory}/checkpoints`,

@@ -43,6 +43,27 @@ export const timing = (
   }
 }
 
+/** The event of a line after which the lines before it no longer count beyond its step: that work is lost and repeated. */
+const lostAccepted = "LostAccepted"
+
+/** The line from which a run repeats the work after a step. */
+export const accepted = (launchedAt: number, step: number): Timing => ({
+  session: launchedAt,
+  seconds: 0,
+  event: lostAccepted,
+  step,
+  rollouts: 0,
+  rss: 0
+})
+
+/** The last step in the lines since lost work was accepted. */
+export const lastStep = Effect.fnUntraced(function* (directory: string) {
+  const lines = yield* read(directory)
+  return lines
+    .slice(lines.findLastIndex(({ event }) => event === lostAccepted) + 1)
+    .reduce((last, { step }) => Math.max(last, step), 0)
+})
+
 /** Total seconds of all sessions of a run, to the tenth. */
 export const wallSeconds = Effect.fnUntraced(function* (directory: string) {
   const longest = new Map<number, number>()
@@ -60,6 +81,8 @@ export const stepSeconds = Effect.fnUntraced(
       if (line.session !== session) [session, before, within] = [line.session, before + within, 0]
       within = Math.max(within, line.seconds)
       if (line.event === "StepTrained") found.set(line.step, before + line.seconds)
+      // The steps after this one are repeated.
+      if (line.event === lostAccepted) for (const step of found.keys()) if (step > line.step) found.delete(step)
     }
     return found
   },

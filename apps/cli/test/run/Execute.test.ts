@@ -39,7 +39,7 @@ const sessionIn = Effect.fnUntraced(function* (
       Effect.sync(() => onPast(past)),
       onEvent
     )
-  return yield* execute({ directory, mode, config, loaded, code: "code", launchedAt: 0, follow })
+  return yield* execute({ directory, mode, config, loaded, code: "code", launchedAt: 0, lost: null, follow })
 })
 
 const projections = Effect.fnUntraced(function* (directory: string) {

@@ -2,14 +2,14 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { filesOf } from "../../src/runDirectory/Files.ts"
-import { appendTiming, stepSeconds, timing, wallSeconds } from "../../src/runDirectory/Timings.ts"
+import { accepted, appendTiming, stepSeconds, timing, wallSeconds } from "../../src/runDirectory/Timings.ts"
 
 const rollouts = { train: 0, verification: 0, evaluation: 0 }
 const line = (event: string, launchedAt: number, seconds: number, step: number) =>
   timing(event, { launchedAt, seconds, step, rollouts })
 
 describe("the seconds up to a step", () => {
-  it.effect("add up over sessions, and count a step when it was made last", () =>
+  it.effect("add up over sessions, and count lost steps when they are repeated", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
@@ -19,6 +19,7 @@ describe("the seconds up to a step", () => {
         line("StepTrained", 1000, 5, 1),
         line("StepTrained", 1000, 9, 2),
         line("StepPlanned", 1000, 10, 3),
+        accepted(2000, 1),
         line("StepTrained", 2000, 4, 2),
         line("Reported", 2000, 6, 2),
         line("StepTrained", 3000, 1, 3)
