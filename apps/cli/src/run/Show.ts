@@ -1,8 +1,9 @@
 import { Text, labels, names, count, duration } from "@inspo/report"
 import { Ledger } from "@inspo/ledger"
-import { Effect, Schema, Struct } from "effect"
+import { Console, Effect, Schema, Struct } from "effect"
 import * as RunReport from "../report/RunReport.ts"
 import { degraded, Summary } from "../report/Summary.ts"
+import * as MissingTail from "../runDirectory/MissingTail.ts"
 import { readResult } from "../runDirectory/Outcome.ts"
 import { readLedger } from "../runDirectory/Read.ts"
 import { verdict } from "@inspo/analysis"
@@ -12,8 +13,11 @@ import { programName } from "../Program.ts"
 
 /** Shows what happened in a run and what it cost: the report of a finished one, else how far it is. */
 export const show = Effect.fn("Show.show")(function* (directory: string) {
+  const noted = yield* MissingTail.listen(directory)
   const { begun, config, events, outcome, state, summary } = yield* readResult(directory)
   const totals = begun ? yield* readLedger(directory, config) : []
+  const lost = yield* MissingTail.find(directory, noted, events, totals)
+  if (lost !== null) yield* Console.error(`Note: ${MissingTail.refusal(directory, lost).problem}`)
   const ledger = Ledger.summarize(totals)
   const failed = degraded(state, outcome.degraded)
   const document =
