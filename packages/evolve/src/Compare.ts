@@ -193,6 +193,10 @@ const form: Log.Form<typeof Head.Type> = {
 export interface StoredComparison {
   readonly _tag: "Comparison"
   readonly settings: Comparison.Settings
+  readonly state: Comparison.State
+  readonly cases: ReadonlyArray<Schema.Json>
+  /** What was answered, by call. */
+  readonly outputs: ReadonlyMap<string, Schema.Json>
   readonly identity: Readonly<Record<string, string>>
   readonly isDone: boolean
   readonly result: CompareReport.CompareResult
@@ -213,6 +217,9 @@ export const read = Effect.fn("Compare.read")(function* (
   return {
     _tag: "Comparison",
     settings: head,
+    state,
+    cases,
+    outputs: new Map(events.flatMap((event) => (event._tag === "Obtained" ? [[keyOf(event), event.output]] : []))),
     identity,
     isDone: Comparison.next(state)._tag === "Conclude",
     result,

@@ -2,6 +2,7 @@
 export * as Cases from "./Cases.ts"
 export * as Compare from "./Compare.ts"
 export * as Comparison from "./Comparison.ts"
+export * as Judged from "./Judged.ts"
 export * as Scorers from "./Scorers.ts"
 export * as Setup from "./Setup.ts"
 export * as Stored from "./Stored.ts"

@@ -3,6 +3,7 @@ export * as Bounded from "./Bounded.ts"
 export * as Exact from "./Exact.ts"
 export * as Interval from "./Interval.ts"
 export * as Moments from "./Moments.ts"
+export * as PredictionPowered from "./PredictionPowered.ts"
 export * as Skewed from "./Skewed.ts"
 export * as Spread from "./Spread.ts"
 

@@ -1,4 +1,4 @@
-/** The verb that compares prompts or models on the same cases. */
+/** The verbs that compare prompts or models on the same cases, and ask how far their judge can be trusted. */
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler } from "./handler.ts"
@@ -86,5 +86,24 @@ export const compare = Command.make(
       "inspo compare prompt.txt --cases cases.csv --model openai:gpt-4.1 --model openai:gpt-4.1-mini --score exact":
         "Whether another model does as well"
     }
+  })
+)
+
+export const judge = Command.make(
+  "judge",
+  {
+    directory: flags.argument("dir", "Directory of a comparison"),
+    count: flags.integer("cases", "Cases to label, drawn at random; 40 by default").pipe(Flag.withDefault(40)),
+    seed: flags.seed,
+    json: flags.json
+  },
+  handler(async () => (await import("../judge/Judge.ts")).judge)
+).pipe(
+  flags.help({
+    short: "Say how far a judge can be trusted, and correct a verdict by labels",
+    description:
+      "Write answers of a comparison into DIR/to-label.csv; once they have labels, say how far the scores agree with them, how much " +
+      "higher they are where answers are long or short, and how the prompts differ, which the labels correct without bias.",
+    examples: { "inspo judge runs/compare-prompt": "Answers to label, then what the labels show" }
   })
 )

@@ -1,0 +1,95 @@
+/** How far the scores of a comparison agree with labels of some answers, and what it shows when those correct it. Pure. */
+import { RandomStream } from "@inspo/domain"
+import type { Conclude } from "@inspo/evolution"
+import { Bounded, Moments, PredictionPowered } from "@inspo/statistics"
+import { control, others, type State } from "./Comparison.ts"
+import { type Answered, keyOf } from "./Event.ts"
+import type { Gain } from "./SearchView.ts"
+
+/** The key of an answer, by which it has a label. */
+export { keyOf }
+
+/** What labels in [0, 1] show of a judge, and of the prompts but the control. */
+export interface Judged {
+  readonly labels: number
+  /** The share of answers that label and judge put on the same side of 1/2. */
+  readonly agreement: Gain
+  /** How much higher the judge scores: all, and the longer and the shorter half of the answers. */
+  readonly bias: Gain
+  readonly biasOfLong: Gain
+  readonly biasOfShort: Gain
+  readonly candidates: ReadonlyArray<{
+    /** Cases with labels under both prompts, and those without. */
+    readonly labelled: number
+    readonly others: number
+    /** The mean difference by the judge, and as the labels correct it. */
+    readonly judged: number
+    readonly corrected: PredictionPowered.Corrected
+    readonly verdict: Conclude.Shown["verdict"]
+  }>
+}
+
+/** The answers to so many random cases under all prompts, in an order that hides which prompt is whose. */
+export const toLabel = (state: State, count: number, seed: number): ReadonlyArray<Answered> => {
+  const stream = RandomStream.make(seed, ["labels"])
+  const whole = byCase(answersOf(state)).filter(({ length }) => length === state.setup.settings.arms.length)
+  return stream
+    .shuffle(whole)
+    .slice(0, count)
+    .flatMap((own) => stream.shuffle(own))
+}
+
+/** What labels show. They must be of cases drawn at random, such as those of {@link toLabel} or the first of them. */
+export const judged = (
+  state: State,
+  labels: ReadonlyMap<string, number>,
+  lengthOf: (answer: Answered) => number
+): Judged => {
+  const { margin } = state.setup.settings
+  const answers = answersOf(state).map((one) => ({ ...one, length: lengthOf(one), exact: labels.get(keyOf(one)) }))
+  const known = answers.flatMap(({ exact, ...one }) => (exact === undefined ? [] : [{ ...one, exact }]))
+  const lengths = known.map(({ length }) => length).toSorted((one, other) => one - other)
+  const middle = lengths[Math.floor(lengths.length / 2)] ?? 0
+  const meanOf = (some: typeof known, valueOf: (one: (typeof known)[number]) => number): Gain =>
+    intervalOf(byCase(some).map((own) => Moments.mean(own.map(valueOf))))
+  const biasOf = (some: typeof known) => meanOf(some, ({ exact, score }) => score - exact)
+  return {
+    labels: known.length,
+    agreement: meanOf(known, ({ exact, score }) => Number(exact >= 1 / 2 === score >= 1 / 2)),
+    bias: biasOf(known),
+    biasOfLong: biasOf(known.filter(({ length }) => length >= middle)),
+    biasOfShort: biasOf(known.filter(({ length }) => length < middle)),
+    candidates: others(state.setup).map((other, _, all) => {
+      const pairs = byCase(answers).flatMap((own) => {
+        const [before, after] = [control, other].map((id) => own.find(({ prompt }) => prompt === id))
+        if (before === undefined || after === undefined) return []
+        const isLabelled = before.exact !== undefined && after.exact !== undefined
+        return [{ isLabelled, exact: (after.exact ?? 0) - (before.exact ?? 0), judged: after.score - before.score }]
+      })
+      const labelled = pairs.filter((pair) => pair.isLabelled)
+      const rest = pairs.flatMap((pair) => (pair.isLabelled ? [] : [pair.judged]))
+      const corrected = PredictionPowered.mean(labelled, rest, 0.05 / all.length)
+      const { lower, upper } = corrected
+      return {
+        labelled: labelled.length,
+        others: rest.length,
+        judged: Moments.mean(pairs.map((pair) => pair.judged)),
+        corrected,
+        verdict: lower > 0 ? "better" : lower > -margin ? "no-worse" : upper < 0 ? "worse" : "undecided"
+      }
+    })
+  }
+}
+
+/** Of several answers to a case, the first one has a label. */
+const answersOf = ({ answers }: State): ReadonlyArray<Answered> =>
+  [...answers.outcomes].flatMap((one) => (one._tag === "Answered" && one.sample === 0 ? [one] : []))
+
+const byCase = <A extends { readonly case: number }>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => [
+  ...Map.groupBy(all, (one) => one.case).values()
+]
+
+const intervalOf = (values: ReadonlyArray<number>): Gain => {
+  const [lower, upper] = values.length === 0 ? [-1, 1] : Bounded.differenceInterval(values)
+  return { mean: Moments.mean(values), lower, upper }
+}
