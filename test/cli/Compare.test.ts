@@ -58,6 +58,7 @@ const flags = (url: string, ...more: ReadonlyArray<string>): ReadonlyArray<strin
 
 const run = (args: ReadonlyArray<string>) => Effect.promise(() => inspo(args, { cwd }))
 const read = (...path: ReadonlyArray<string>) => Effect.promise(() => readFile(join(cwd, ...path), "utf8"))
+const write = (path: string, text: string) => Effect.promise(() => writeFile(join(cwd, path), text))
 const asked = ({ asked: all }: LocalServer.LocalServer) => all.filter(({ method }) => method === "POST").length
 
 describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
@@ -232,6 +233,30 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
       const again = yield* run(args)
       assert.strictEqual(again.stdout, finished.stdout)
       assert.isAtMost(asked(server), calls)
+    })
+  )
+
+  it.live("has a judge that labels of some answers show to be wrong, and corrects what it says", () =>
+    Effect.gen(function* () {
+      const server = yield* model()
+      yield* run(flags(server.url, "prompt.txt", "good.txt", "--looks", "final", "--json", "--out", "judged"))
+      const judge = (...args: ReadonlyArray<string>) => run(["judge", "judged", "--json", ...args])
+      const first = yield* judge("--cases", "30")
+      assert.deepInclude(JSON.parse(first.stdout), { answers: 60 })
+      const [head = "", ...rows] = (yield* read("judged", "to-label.csv")).split("\n")
+      // People find every second answer of the judge's right ones wrong.
+      const label = (row: string, at: number) => row.replace(/""$/u, row.includes('"Yes"') && at % 2 === 0 ? "1" : "0")
+      yield* write("judged/to-label.csv", [head, ...rows.map(label)].join("\n"))
+      const { agreement, bias, candidates, labels } = JSON.parse((yield* judge()).stdout)
+      assert.strictEqual(labels, 60)
+      assert.isBelow(agreement.mean, 0.9)
+      assert.isAbove(bias.lower, 0)
+      assert.isBelow(candidates[0].corrected.mean, candidates[0].judged)
+      assert.include((yield* run(["judge", "judged"])).stdout, "60 labels")
+
+      yield* write("judged/to-label.csv", [head, rows[0]?.replace(/""$/u, "2") ?? ""].join("\n"))
+      assertToldInOneParagraph(yield* run(["judge", "judged"]), 2, "expected a score from 0 to 1")
+      assertToldInOneParagraph(yield* run(["judge", "."]), 2, "holds no comparison")
     })
   )
 

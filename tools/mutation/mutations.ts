@@ -1114,6 +1114,17 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   handling("isSwitched ? state.cohorts.filter", "isFrozen ? state.cohorts.filter", "a cohort measures two incumbents"),
   sampleRatio("const memory = 0.9995", "const memory = 0", "the sample ratio has no memory"),
+  inFile("packages/statistics/src/PredictionPowered.ts")(
+    "weightOf(halves[1 - half] ?? []",
+    "weightOf(halves[half] ?? []",
+    "labels decide the weight that they are corrected by"
+  ),
+  inFile("packages/statistics/src/PredictionPowered.ts")(
+    "(weights[at % 2] ?? 0) * (judged - predicted)",
+    "(judged - predicted)",
+    "a judge that says nothing counts in full"
+  ),
+  inFile("packages/evolve/src/Judged.ts")("stream.shuffle(whole)", "whole", "the first cases are labelled"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
   upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),
