@@ -442,12 +442,13 @@ const fits = ({ wording }: Pick<Wire.Instruction, "wording">, fallback: Wire.Wor
 
 /** A reward as JSON. Throws if it is invalid; JSON has no NaN. */
 const encode = (reward: Reward): string => {
-  const { abandoned, failed, metrics, tokens, usd, value } = reward
+  const { abandoned, failed, value } = reward
   if ([value, failed, abandoned].filter((one) => one !== undefined).length !== 1)
     throw new TypeError("expected one of value, failed and abandoned")
-  for (const [name, number] of Object.entries({ value, tokens, usd, ...metrics }))
-    check(number === undefined || Number.isFinite(number), name, number, "a finite number")
-  return JSON.stringify(reward)
+  return JSON.stringify(reward, (name, number: unknown) => {
+    check(typeof number !== "number" || Number.isFinite(number), name, number, "a finite number")
+    return number
+  })
 }
 
 /** Writes each kind of problem of a population once a minute. */
