@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { cp, readFile, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { afterAll, assert, beforeAll, it, vi } from "vitest"
 import {
   assertClean,
   assertInert,
@@ -220,7 +220,14 @@ suite("a finished run", () => {
       const loaded = `performance.getEntriesByType("resource").filter(({ name }) => name.includes("/assets/Lineage-")).length`
       assert.strictEqual(await page.evaluate(loaded), 0)
       await page.route(code, (route) => route.abort())
-      await page.keyboard.press("3")
+      // The page hears keys soon after its first view is shown.
+      await vi.waitFor(
+        async () => {
+          await page.keyboard.press("3")
+          assert.include(page.url(), "lineage")
+        },
+        { timeout: 10_000 }
+      )
       await page.getByText("This view could not be loaded").waitFor()
       assert.deepStrictEqual(await violations(page), [], theme)
       await page.unroute(code)

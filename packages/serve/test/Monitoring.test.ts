@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Standby from "../src/store/Standby.ts"
 import * as Routes from "./support/Routes.ts"
 
 const namesIn = (text: string): ReadonlySet<string> =>
@@ -17,7 +18,9 @@ describe("monitoring", () => {
       yield* ask("POST", "/v1/populations/support/rewards", { rewards: [{ lease, value: 1 }] })
       const metrics = (yield* ask("GET", "/metrics")).body
       const text = metrics instanceof Uint8Array ? new TextDecoder().decode(metrics) : ""
-      const known = new Set(Array.from(text.matchAll(/^# TYPE (inspo_\w+)/gmu), ([, name = ""]) => name))
+      // Only servers with a standby have it.
+      const listed = Array.from(text.matchAll(/^# TYPE (inspo_\w+)/gmu), ([, name = ""]) => name)
+      const known = new Set([Standby.isActive.id, ...listed])
       assert.deepStrictEqual([...deployed("grafana.json")].toSorted(), [...known].toSorted())
       assert.includeMembers([...known], [...deployed("alerts.yml")])
     }).pipe(Effect.scoped)

@@ -91,19 +91,6 @@ describe("diff", () => {
     )
   )
 
-  it.effect("compares runs by settings and best instruction, finished or not", () =>
-    provided(
-      Effect.scoped(
-        Effect.gen(function* () {
-          const at = yield* sandbox
-          const settings = [{ key: "selection.temperature", from: 0.2, to: 1 }]
-          assert.deepInclude(yield* compared(`${at}/a`, `${at}/b`), { kind: "runs", settings, results: [] })
-          assert.deepInclude(yield* compared(`${at}/a`, `${at}/c`), { kind: "runs", settings, best: null })
-        })
-      )
-    )
-  )
-
   it.effect("says what it cannot compare", () =>
     provided(
       Effect.scoped(
@@ -112,6 +99,7 @@ describe("diff", () => {
           for (const [from, told] of [
             ["a:i7", "expected seed, best or one of i0, i1"],
             ["c:best", "is not finished"],
+            ["c", "is not finished"],
             ["nowhere", "neither the directory of a run"]
           ] as const)
             assert.include((yield* Effect.flip(compared(`${at}/${from}`, `${at}/text`))).message, told)
