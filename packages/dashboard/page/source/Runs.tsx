@@ -1,4 +1,5 @@
 import type { RunView } from "../../src/view/RunView.ts"
+import type { SearchRow } from "../../src/view/SearchRow.ts"
 import { useEffect, useState, useRef } from "react"
 import { ago } from "../Ago.ts"
 import { useLiveRuns } from "./LiveRuns.ts"
@@ -14,8 +15,6 @@ import { SearchState } from "../view/SearchParts.tsx"
 /** The runs and searches of a server, and the views of one of them. */
 export const Runs = () => {
   const route = routes.useRoute()
-  const searchRoute = searchRoutes.useRoute()
-  const comparisonRoute = comparisonRoutes.useRoute()
   const { connected, runs, searches } = useLiveRuns()
   const [isHelpOpen, setHelpOpen] = useState(false)
   const items = [...(runs ?? []), ...searches]
@@ -31,21 +30,7 @@ export const Runs = () => {
   return (
     <>
       {search !== undefined ? (
-        <Shell
-          {...frame}
-          kind={runs?.length === 0 ? "search" : "run"}
-          routes={search.kind === "search" ? searchRoutes : comparisonRoutes}
-          route={search.kind === "search" ? searchRoute : comparisonRoute}
-          state={<SearchState search={search} />}
-        >
-          {search.problem !== null ? (
-            <Problem>{search.problem}</Problem>
-          ) : search.kind === "search" ? (
-            <Search search={search} route={searchRoute} />
-          ) : (
-            <PromptComparison search={search} />
-          )}
-        </Shell>
+        <Stored frame={{ ...frame, kind: runs?.length === 0 ? "search" : "run" }} search={search} />
       ) : (
         <Shell {...frame} kind="run" routes={routes} route={route} state={run !== undefined && <RunState run={run} />}>
           {runs === null ? (
@@ -65,6 +50,28 @@ export const Runs = () => {
       )}
       {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
     </>
+  )
+}
+
+interface StoredProps {
+  readonly search: SearchRow
+  readonly frame: Pick<Parameters<typeof Shell>[0], "connected" | "items" | "kind" | "onHelp">
+}
+
+/** A search or a comparison from its file. */
+const Stored = ({ frame, search }: StoredProps) => {
+  const searchRoute = searchRoutes.useRoute()
+  const comparisonRoute = comparisonRoutes.useRoute()
+  const parts = { ...frame, state: <SearchState search={search} /> }
+  const problem = search.problem !== null && <Problem>{search.problem}</Problem>
+  return search.kind === "search" ? (
+    <Shell {...parts} routes={searchRoutes} route={searchRoute}>
+      {problem || <Search search={search} route={searchRoute} />}
+    </Shell>
+  ) : (
+    <Shell {...parts} routes={comparisonRoutes} route={comparisonRoute}>
+      {problem || <PromptComparison search={search} />}
+    </Shell>
   )
 }
 
