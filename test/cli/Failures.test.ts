@@ -42,7 +42,7 @@ describe("a run that fails", { timeout: testTimeout, tags: "runs" }, () => {
 
     const resumed = await inspo(["resume", "run", "--no-baseline", "--quiet"], { cwd })
     assert.strictEqual(resumed.code, 0, resumed.stderr)
-    await writeFile(join(cwd, "run/outcome.json"), '{"baseline":null}')
+    await writeFile(join(cwd, "run/outcome.json"), '{"baseline":0}')
     assertToldInOneParagraph(await inspo(["show", "run"], { cwd }), 1, "run/outcome.json is not a valid outcome")
   })
 })
