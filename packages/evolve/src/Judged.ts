@@ -2,6 +2,7 @@
 import { RandomStream } from "@inspo/domain"
 import type { Conclude } from "@inspo/evolution"
 import { Bounded, Moments, PredictionPowered } from "@inspo/statistics"
+import { Array as Arr } from "effect"
 import { control, others, type State } from "./Comparison.ts"
 import { type Answered, keyOf } from "./Event.ts"
 import type { Gain } from "./SearchView.ts"
@@ -85,9 +86,8 @@ export const judged = (
 const answersOf = ({ answers }: State): ReadonlyArray<Answered> =>
   [...answers.outcomes].flatMap((one) => (one._tag === "Answered" && one.sample === 0 ? [one] : []))
 
-const byCase = <A extends { readonly case: number }>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => [
-  ...Map.groupBy(all, (one) => one.case).values()
-]
+const byCase = <A extends { readonly case: number }>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  Object.values(Arr.groupBy(all, (one) => `${one.case}`))
 
 const intervalOf = (values: ReadonlyArray<number>): Gain => {
   const [lower, upper] = values.length === 0 ? [-1, 1] : Bounded.differenceInterval(values)
