@@ -7,3 +7,6 @@ export * as Scorers from "./Scorers.ts"
 export * as Setup from "./Setup.ts"
 export * as Stored from "./Stored.ts"
 export * as Viewing from "./Viewing.ts"
+
+// Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Answered, Ask } from "./Event.ts"
