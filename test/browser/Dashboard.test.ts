@@ -211,7 +211,8 @@ suite("a finished run", () => {
     await page.close()
   })
 
-  it("loads the code of a view when it is opened, and again after a failure, by keys", async () => {
+  // A loaded machine has kept Chromium from reporting the refused request.
+  it("loads the code of a view when it is opened, and again after a failure, by keys", { retry: 2 }, async () => {
     for (const theme of ["light", "dark"] as const) {
       const watched = await open(held.browser, `${server.url}/#/first/overview`, { theme })
       const { page } = watched
