@@ -158,7 +158,7 @@ describe("a run directory of another version", { timeout: 120_000, tags: "runs" 
 })
 
 describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
-  it("is told with its place", async () => {
+  it("is named with its place", async () => {
     const damaged = at("damaged")
     await cp(at("whole"), damaged, { recursive: true })
     const place = whole.events.findIndex((event) => event._tag === "StepPlanned" && event.step === 4)

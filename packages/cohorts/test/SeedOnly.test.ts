@@ -90,11 +90,11 @@ describe("the switch to the seed", () => {
     const first = ask(server, 0, conversations).leases
     assert.isAbove(new Set(first.map(({ instruction }) => instruction)).size, 1)
     switchTo(server, 1, true)
-    const told = server.reward(
+    const outcomes = server.reward(
       2,
       first.slice(0, 10).map(({ lease }) => ({ lease, value: 1 }))
     )
-    assert.deepEqual(new Set(told), new Set(["accepted"]))
+    assert.deepEqual(new Set(outcomes), new Set(["accepted"]))
     ask(
       server,
       3,

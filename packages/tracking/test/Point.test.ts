@@ -22,7 +22,7 @@ const group = (dataSource: string, rewards: readonly [number, ...Array<number>])
   }
 }
 
-const told = (event: RunEvent, state = RunState.unstarted) =>
+const samplesOf = (event: RunEvent, state = RunState.unstarted) =>
   Object.fromEntries((Point.ofEvent(event, state)?.samples ?? []).map((sample) => [Point.nameOf(sample), sample.value]))
 
 const collected = {
@@ -42,7 +42,7 @@ const trained: RunEvent = {
 
 describe("ofEvent", () => {
   it("tells of rollouts by hand-made numbers", () => {
-    assert.deepStrictEqual(told(collected), {
+    assert.deepStrictEqual(samplesOf(collected), {
       "reward/mean": 0.75,
       "reward/std": Math.sqrt(3) / 4,
       "reward/a": 1,
@@ -53,12 +53,12 @@ describe("ofEvent", () => {
       "response_length/mean": 10.5,
       "rollouts/failed": 1
     })
-    assert.deepStrictEqual(told({ _tag: "RolloutsCollected", step: 3, groups: [] }), { "rollouts/failed": 0 })
+    assert.deepStrictEqual(samplesOf({ _tag: "RolloutsCollected", step: 3, groups: [] }), { "rollouts/failed": 0 })
   })
 
   it("tells of plan, update, pruning and evolution", () => {
     assert.deepStrictEqual(
-      told({
+      samplesOf({
         _tag: "StepPlanned",
         step: 1,
         questions: [],
@@ -86,7 +86,7 @@ describe("ofEvent", () => {
         tokens: { train: 80, verification: 40, evaluation: 0 }
       }
     }
-    assert.deepStrictEqual(told(trained, state), {
+    assert.deepStrictEqual(samplesOf(trained, state), {
       loss: 2,
       kl: 0.2,
       clipfrac: 0.5,
@@ -97,22 +97,27 @@ describe("ofEvent", () => {
       "tokens/verification": 40,
       "inspo/population": 0
     })
-    assert.notProperty(told({ _tag: "StepTrained", step: 1, metrics: [] }), "loss")
+    assert.notProperty(samplesOf({ _tag: "StepTrained", step: 1, metrics: [] }), "loss")
     assert.deepStrictEqual(
-      told({ _tag: "Pruned", step: 5, pruned: [{ id: id("i1"), value: 0, reason: "bottom-half" }], kept: [id("i0")] }),
+      samplesOf({
+        _tag: "Pruned",
+        step: 5,
+        pruned: [{ id: id("i1"), value: 0, reason: "bottom-half" }],
+        kept: [id("i0")]
+      }),
       { "inspo/pruned": 1 }
     )
     assert.deepStrictEqual(
-      told({ _tag: "PopulationRefilled", step: 5, parents: [], replaced: [], accepted: [], shortfall: 2 }),
+      samplesOf({ _tag: "PopulationRefilled", step: 5, parents: [], replaced: [], accepted: [], shortfall: 2 }),
       { "inspo/accepted": 0 }
     )
-    assert.deepStrictEqual(told({ _tag: "Validated", step: 5, instruction: id("i0"), groups: collected.groups }), {
+    assert.deepStrictEqual(samplesOf({ _tag: "Validated", step: 5, instruction: id("i0"), groups: collected.groups }), {
       "val/reward/mean": 0.75,
       "val/reward/a": 1,
       "val/reward/b": 0.5
     })
     const evaluated = { _tag: "Evaluated", policy: "after", instruction: id("i0"), groups: collected.groups } as const
-    assert.deepStrictEqual(told(evaluated, { ...RunState.unstarted, evaluations: [evaluated] }), {
+    assert.deepStrictEqual(samplesOf(evaluated, { ...RunState.unstarted, evaluations: [evaluated] }), {
       "test/reward/after/i0": 0.75
     })
     assert.isNull(Point.ofEvent({ _tag: "RunFinished", best: id("i0"), unproven: null }, RunState.unstarted))
@@ -136,14 +141,14 @@ describe("news", () => {
         step,
         samples: [...new Map(samples)].map(([label, value]) => ({ name: "inspo/value" as const, label, value }))
       }))
-    const latest = (told: ReadonlyArray<Point.Point>) =>
+    const latest = (reported: ReadonlyArray<Point.Point>) =>
       new Map(
-        told.flatMap(({ samples, step }) => samples.map(({ label, value }) => [`${step} ${label}`, value] as const))
+        reported.flatMap(({ samples, step }) => samples.map(({ label, value }) => [`${step} ${label}`, value] as const))
       )
-    const told = points.map(Point.news())
-    assert.deepStrictEqual(latest(told), latest(points))
+    const reported = points.map(Point.news())
+    assert.deepStrictEqual(latest(reported), latest(points))
     for (const [label, values] of Map.groupBy(
-      told.flatMap(({ samples, step }) => samples.map((sample) => ({ ...sample, step }))),
+      reported.flatMap(({ samples, step }) => samples.map((sample) => ({ ...sample, step }))),
       ({ label, step }) => `${step} ${label}`
     ))
       assert.isTrue(
@@ -162,8 +167,8 @@ describe("ofTrajectories", () => {
     [Schema.NonEmptyArray(Turns)],
     ([turns]) => {
       const records = turns.map((one) => ({ turns: one, reward: 1, transcript: [] }))
-      const [told] = turnsOf(records)
-      assert.closeTo(told ?? Number.NaN, turns.reduce((sum, one) => sum + one, 0) / turns.length, 1e-9)
+      const [reported] = turnsOf(records)
+      assert.closeTo(reported ?? Number.NaN, turns.reduce((sum, one) => sum + one, 0) / turns.length, 1e-9)
       assert.deepStrictEqual(turnsOf(records.toReversed()), turnsOf(records))
     }
   )

@@ -52,11 +52,11 @@ describe("lineageLines", () => {
     const [from, to] = [a.join(" "), b.join(" ")]
     const lines = lineageLines(descent([from, to], [0]), style)
     for (const line of lines) assert.isAtMost(line.length, style.columns, line)
-    const told = lines.slice(lines.findIndex((line) => line.includes("i1: at step 1")) + 1).join("\n")
-    if (from === to) assert.include(told, "The same text.")
-    else assert.match(told, /\{\+|\[-/u)
+    const below = lines.slice(lines.findIndex((line) => line.includes("i1: at step 1")) + 1).join("\n")
+    if (from === to) assert.include(below, "The same text.")
+    else assert.match(below, /\{\+|\[-/u)
     const added = new Set(b.filter((word) => !a.includes(word)))
-    for (const word of added) assert.include(told, word)
+    for (const word of added) assert.include(below, word)
   })
 
   it("leaves out what parent and child share", () => {
