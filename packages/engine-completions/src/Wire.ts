@@ -20,19 +20,24 @@ export const Model = Schema.Struct({
 export const Models = Schema.Struct({ data: Schema.Array(Model) })
 export interface Models extends Schema.Schema.Type<typeof Models> {}
 
-/** `POST /v1/completions`: OpenAI's fields, and those that vLLM adds. */
-export const CompletionRequest = Schema.Struct({
-  model: Schema.String,
-  prompt: Tokens,
-  n: Schema.Int,
-  max_tokens: Schema.Int,
+/** How tokens are drawn, as vLLM and SGLang call it. */
+const drawing = {
   temperature: Schema.Finite,
   top_p: Schema.Finite,
   top_k: Schema.Int,
   min_p: Schema.Finite,
   repetition_penalty: Schema.Finite,
   presence_penalty: Schema.Finite,
-  frequency_penalty: Schema.Finite,
+  frequency_penalty: Schema.Finite
+}
+
+/** `POST /v1/completions`: OpenAI's fields, and those that vLLM adds. */
+export const CompletionRequest = Schema.Struct({
+  model: Schema.String,
+  prompt: Tokens,
+  n: Schema.Int,
+  max_tokens: Schema.Int,
+  ...drawing,
   seed: maybe(Schema.Int),
   stop: maybe(Schema.Array(Schema.String)),
   skip_special_tokens: maybe(Schema.Boolean),
@@ -69,13 +74,7 @@ export const GenerateRequest = Schema.Struct({
   input_ids: Tokens,
   sampling_params: Schema.Struct({
     max_new_tokens: Schema.Int,
-    temperature: Schema.Finite,
-    top_p: Schema.Finite,
-    top_k: Schema.Int,
-    min_p: Schema.Finite,
-    repetition_penalty: Schema.Finite,
-    presence_penalty: Schema.Finite,
-    frequency_penalty: Schema.Finite,
+    ...drawing,
     stop: Schema.Array(Schema.String),
     no_stop_trim: Schema.Boolean,
     skip_special_tokens: Schema.Boolean,

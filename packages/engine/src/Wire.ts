@@ -41,7 +41,7 @@ export const profileOf = (facts: EngineFacts | undefined, unknown: string) =>
   }) satisfies Partial<EngineProfile>
 
 /** The header that carries the text of a seed, percent-encoded, beside the number in the body. */
-export const seedHeader = "x-inspo-seed"
+const seedHeader = "x-inspo-seed"
 
 export const seedHeaders = (seed: string): Readonly<Record<string, string>> => ({
   [seedHeader]: encodeURIComponent(seed)

@@ -3,7 +3,7 @@ import { MarkdownText } from "@inspo/domain"
 import type { Conclude } from "@inspo/evolution"
 import type { Changed, Compared, Facts, Noise, Verdict } from "./CompareResult.ts"
 import type { Prompt } from "./Setup.ts"
-import { dollars, interval, lost, percent, points } from "./SearchView.ts"
+import { dollars, interval, lost, percent, points, short } from "./SearchView.ts"
 
 /** The result of a comparison. */
 export interface CompareResult extends Facts {
@@ -181,9 +181,4 @@ const share = (value: number | null): string => (value === null ? "–" : percen
 const name = (prompt: Prompt): string => {
   const text = (typeof prompt === "string" ? prompt : Object.values(prompt).join(" · ")).replace(/\s+/gu, " ").trim()
   return MarkdownText.inline(text.length <= 60 ? text : `…${text.slice(-59)}`)
-}
-
-const short = (value: unknown): string => {
-  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))).replace(/\s+/gu, " ")
-  return text.length <= 160 ? text : `${text.slice(0, 159)}…`
 }

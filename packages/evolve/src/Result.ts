@@ -3,7 +3,18 @@ import { type Instruction, Invariant, MarkdownText } from "@inspo/domain"
 import { diffWordsWithSpace } from "diff"
 import { Struct } from "effect"
 import type { Prompt } from "./Setup.ts"
-import { dollars, type Gain, interval, lost, percent, points, type SearchView, sentence, titles } from "./SearchView.ts"
+import {
+  dollars,
+  type Gain,
+  interval,
+  lost,
+  percent,
+  points,
+  type SearchView,
+  sentence,
+  short,
+  titles
+} from "./SearchView.ts"
 
 /** A prompt that was tried. `gain` is over the original, by the cases of the search. */
 export interface Tried<P extends Prompt> {
@@ -181,11 +192,6 @@ const textOf = (prompt: Prompt): string => (typeof prompt === "string" ? prompt 
 const excerpt = (prompt: Prompt): string => {
   const text = textOf(prompt).replace(/\s+/gu, " ").trim()
   return text.length <= 90 ? text : `…${text.slice(-89)}`
-}
-
-const short = (value: unknown): string => {
-  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))).replace(/\s+/gu, " ")
-  return text.length <= 160 ? text : `${text.slice(0, 159)}…`
 }
 
 const mostFailing = 10

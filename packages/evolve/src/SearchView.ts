@@ -9,6 +9,16 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Gain = Schema.Struct({ mean: Schema.Finite, lower: Schema.Finite, upper: Schema.Finite })
 export interface Gain extends Schema.Schema.Type<typeof Gain> {}
 
+/** A case or an output as text. */
+export const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))
+
+/** The same on one line, in at most 160 characters. */
+export const short = (value: unknown): string => {
+  const text = textOf(value).replace(/\s+/gu, " ")
+  return text.length <= 160 ? text : `${text.slice(0, 159)}…`
+}
+
 /** What is looked for besides a better score; `no-worse` is a prompt for an agent that replaces another one. */
 export const Aim = Schema.Struct({
   what: Schema.Literals(["shorter", "cheaper", "no-worse"]),

@@ -8,6 +8,7 @@ import * as Proposing from "./Proposing.ts"
 import * as Protected from "./Protected.ts"
 import * as Result from "./Result.ts"
 import * as Search from "./Search.ts"
+import { textOf } from "./SearchView.ts"
 import type { EvolveOptions, FileOptions, Prompt, Row } from "./Setup.ts"
 import * as Setup from "./Setup.ts"
 import * as Shell from "./Shell.ts"
@@ -187,9 +188,6 @@ const shown = (one: unknown): { readonly task: string; readonly expected: string
     expected
   }
 }
-
-const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))
 
 /** The answer that a case expects, if it says so in a field of that name. */
 const expectedOf = (one: unknown): string | null => {

@@ -1,5 +1,6 @@
 /** Bounds of the mean of numbers without bounds, such as costs, of which the largest is seldom seen. They hold for many numbers. */
 import { tQuantile } from "./Exact.ts"
+import * as Moments from "./Moments.ts"
 
 /** What is known of some numbers: the sum of their squared distances from the mean, and the largest distance. */
 export interface Spread {
@@ -10,7 +11,7 @@ export interface Spread {
 }
 
 export const spreadOf = (values: ReadonlyArray<number>): Spread => {
-  const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+  const mean = Moments.mean(values)
   return {
     count: values.length,
     mean,

@@ -14,13 +14,7 @@ export interface Definition {
 
 const of =
   (event: Definition["event"]) =>
-  (unit: string, meaning: string, more: Partial<Pick<Definition, "label">> = {}): Definition => ({
-    label: null,
-    unit,
-    meaning,
-    event,
-    ...more
-  })
+  (unit: string, meaning: string, label: Definition["label"] = null): Definition => ({ label, unit, meaning, event })
 
 const rollouts = of("RolloutsCollected")
 const planned = of("StepPlanned")
@@ -37,7 +31,7 @@ const spent = of(null)
 export const catalogue = {
   "reward/mean": rollouts("reward", "Mean training reward over the trajectories of the step"),
   "reward/std": rollouts("reward", "Standard deviation of the rewards of the step"),
-  reward: rollouts("reward", "Mean training reward over the trajectories of one data source", { label: "source" }),
+  reward: rollouts("reward", "Mean training reward over the trajectories of one data source", "source"),
   "groups/mixed": rollouts("share", "Groups with different rewards: those whose advantages are not all 0"),
   "tool_calls/mean": rollouts("calls", "Tool calls per trajectory"),
   "turns/mean": rollouts("turns", "Turns of the policy per trajectory, those with an invalid action included"),
@@ -57,27 +51,27 @@ export const catalogue = {
   "tokens/train": trained("tokens", "Tokens of training rollouts since the run began"),
   "tokens/verification": trained("tokens", "Tokens of verification rollouts since the run began"),
   "inspo/population": trained("instructions", "Instructions alive"),
-  "inspo/value": planned("reward", "Value of a living instruction before the step", { label: "instruction" }),
-  "inspo/best": planned("share", "Probability that an instruction is the best, compared within questions", {
-    label: "instruction"
-  }),
-  "inspo/prob": planned("share", "Share of an instruction in the draws of the sampler", { label: "instruction" }),
+  "inspo/value": planned("reward", "Value of a living instruction before the step", "instruction"),
+  "inspo/best": planned(
+    "share",
+    "Probability that an instruction is the best, compared within questions",
+    "instruction"
+  ),
+  "inspo/prob": planned("share", "Share of an instruction in the draws of the sampler", "instruction"),
   "inspo/pruned": pruned("instructions", "Instructions pruned after the step"),
   "inspo/proposed": proposed("candidates", "Candidates of a proposal that may be verified"),
   "inspo/accepted": refilled("candidates", "Candidates that entered the population after the step"),
   "val/reward/mean": validated("share", "Mean reward on the validation questions"),
-  "val/reward": validated("share", "The same over the questions of one data source", {
-    label: "source"
-  }),
+  "val/reward": validated("share", "The same over the questions of one data source", "source"),
   "test/reward/before": evaluated(
     "share",
     "Mean reward on the test questions, by the policy before training under an instruction",
-    { label: "instruction" }
+    "instruction"
   ),
   "test/reward/after": evaluated(
     "share",
     "Mean reward on the test questions, by the policy after training under an instruction",
-    { label: "instruction" }
+    "instruction"
   ),
   "budget/rollouts": spent("rollouts", "Rollouts paid for since the run began, redone ones included"),
   "budget/tokens": spent("tokens", "Tokens paid for, of the policy and of the proposer"),

@@ -16,7 +16,7 @@ export const draw = ({ next }: RandomStream.RandomStream): number =>
   Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
 
 /** Where a rising function crosses: `isBelow` holds before that. */
-export const bisect = (low: number, high: number, isBelow: (at: number) => boolean): number => {
+const bisect = (low: number, high: number, isBelow: (at: number) => boolean): number => {
   let [least, most] = [low, high]
   for (let turn = 0; turn < 45; turn++) {
     const middle = (least + most) / 2

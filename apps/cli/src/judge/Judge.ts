@@ -1,5 +1,5 @@
 /** The verb `judge`: how far the scores of a comparison can be trusted, by labels of some answers, and what those correct. */
-import { interval, percent, points } from "@inspo/evolve/SearchView"
+import { interval, percent, points, textOf } from "@inspo/evolve/SearchView"
 import { Cases, Compare, Judged } from "@inspo/evolve/parts"
 import { plural, Text } from "@inspo/report"
 import { Effect, FileSystem, Option, Schema } from "effect"
@@ -76,7 +76,5 @@ const lines = (
 ]
 
 const decode = Schema.decodeUnknownOption(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
 
 const line = (cells: ReadonlyArray<string>): string => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")

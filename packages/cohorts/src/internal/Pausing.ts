@@ -1,14 +1,14 @@
 /** Which members are shown to break a guardrail. */
 import type { Instruction } from "@inspo/domain"
 import * as Guardrails from "../Guardrails.ts"
-import { type Broken, isPaused } from "../Learning.ts"
+import { type Broken, isPaused, statsOf } from "../Learning.ts"
 import type { State } from "../State.ts"
 
 /** The guardrail that a member breaks by all that is known of it; null if it is not shown to break one. */
 export const brokenIn = (state: State, id: Instruction.InstructionId): Broken | null => {
   const { guardrails, selection } = state.settings
-  const closed = state.learning.stats[id]?.numbers
-  const tallies = state.cohorts.reduce((all, { numbers }) => Guardrails.added(all, numbers[id]), closed ?? {})
+  const { numbers: closed = {} } = statsOf(state.learning, id)
+  const tallies = state.cohorts.reduce((all, { numbers }) => Guardrails.added(all, numbers[id]), closed)
   return Guardrails.brokenBy(guardrails, tallies, selection.risk)
 }
 

@@ -42,6 +42,16 @@ export interface Dialect {
   }
 }
 
+/** How tokens are drawn without a change. What is left out would be as the model's `generation_config.json` has it. */
+export const neutral = {
+  top_p: 1,
+  top_k: -1,
+  min_p: 0,
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0
+}
+
 /** A sequence as the engine gives it, if what arrived is one. */
 export const sequence = (
   tokens: ReadonlyArray<number>,

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import * as Wire from "../Wire.ts"
-import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
+import { type Dialect, logProbabilities, neutral, sequence } from "./Dialect.ts"
 
 /** SGLang's own `/generate`. A request asks for one sequence: those of one request would share a seed. */
 export const sglang: Dialect = {
@@ -52,16 +52,10 @@ export const sglang: Dialect = {
   }
 }
 
-/** What is left out would be as the model's `generation_config.json` has it. */
 const params = (maxTokens: number, temperature: number) => ({
   max_new_tokens: maxTokens,
   temperature,
-  top_p: 1,
-  top_k: -1,
-  min_p: 0,
-  repetition_penalty: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
+  ...neutral,
   stop: [],
   // What stops a sequence is part of it.
   no_stop_trim: true,

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import * as Wire from "../Wire.ts"
-import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
+import { type Dialect, logProbabilities, neutral, sequence } from "./Dialect.ts"
 
 /**
  * `/v1/completions` as vLLM extends it. Token ids come as `token_ids`, or from servers that are older as the
@@ -73,9 +73,6 @@ export const vllm: Dialect = {
       })
   }
 }
-
-/** What is left out would be as the model's `generation_config.json` has it. */
-const neutral = { top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 }
 
 const decodeResponse = Schema.decodeUnknownResult(Wire.CompletionResponse)
 const decode = (answer: unknown) => Result.mapError(decodeResponse(answer), ({ message }) => message)

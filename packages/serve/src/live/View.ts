@@ -16,7 +16,7 @@ import {
   type Strategies
 } from "@inspo/cohorts"
 import { Instruction as DomainInstruction } from "@inspo/domain"
-import { isAlive } from "@inspo/evolution"
+import { Constraint, isAlive } from "@inspo/evolution"
 import { DateTime, HashMap } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
 import type { Difference, Estimate, Member } from "../wire/Member.ts"
@@ -221,7 +221,7 @@ const members = (
 
 /** What a member breaks. */
 const inWords = ({ guardrail, limit, lower, samples, value }: Learning.Broken): string => {
-  const isShare = /\.p\d/u.test(guardrail)
+  const isShare = (Constraint.read(guardrail)?.quantile ?? null) !== null
   const figure = (number: number) => (isShare ? `${(100 * number).toFixed(0)} %` : number.toPrecision(3))
   return (
     `${guardrail} is broken by ${samples} samples: ${isShare ? "the share above it" : "their mean"} is ${figure(value)}, ` +

@@ -1,4 +1,5 @@
 /** The twelve rewards of the blind study, as they were fixed before anybody saw how the model answers, and what a person wrote for each. */
+import { Option, Schema } from "effect"
 
 /** What a reward knows of a question: the person, the number and the whole text. */
 export interface Asked {
@@ -126,11 +127,6 @@ const balanced = (text: string): string | null => {
   return null
 }
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => Option.isSome(decodeJson(text))
+
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
