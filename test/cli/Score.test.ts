@@ -27,13 +27,13 @@ const rows = [
 ]
 const write = (name: string, lines: ReadonlyArray<string>) => writeFile(join(cwd, name), lines.join("\n"))
 
-describe("inspo score", { timeout: testTimeout }, () => {
+describe("inspo data score", { timeout: testTimeout }, () => {
   it("writes one line {id, score, extracted} per row, whatever the scope", async () => {
     await write(
       "rows.jsonl",
       rows.map((row) => JSON.stringify(row))
     )
-    const own = await inspo(["score", "rows.jsonl"], { cwd })
+    const own = await inspo(["data", "score", "rows.jsonl"], { cwd })
     assert.strictEqual(own.code, 0, own.stderr)
     assert.strictEqual(
       own.stdout,
@@ -41,16 +41,20 @@ describe("inspo score", { timeout: testTimeout }, () => {
         '{"id":2,"score":1,"extracted":"Ulva"}\n{"id":3,"score":0,"extracted":null}\n'
     )
     assert.strictEqual(own.stderr, "3 rows, mean em 66.7 %\n")
-    const reference = await inspo(["score", "rows.jsonl", "--scope", "searchr1"], { cwd })
+    const reference = await inspo(["data", "score", "rows.jsonl", "--scope", "searchr1"], { cwd })
     assert.match(reference.stdout, /\{"id":3,"score":1,"extracted":"Rome"\}\n$/u)
   })
 
   it.each([
-    ["a malformed row", ["score", "bad.jsonl"], "bad.jsonl:3: prediction is 3; expected string."],
-    ["a prediction without a form", ["score", "rows.jsonl", "--reward", "em-format"], "rows.jsonl:1: reward em-format"],
+    ["a malformed row", ["data", "score", "bad.jsonl"], "bad.jsonl:3: prediction is 3; expected string."],
+    [
+      "a prediction without a form",
+      ["data", "score", "rows.jsonl", "--reward", "em-format"],
+      "rows.jsonl:1: reward em-format"
+    ],
     [
       "scores that add up to more than 1",
-      ["score", "rows.jsonl", "--structure-score", "1.5"],
+      ["data", "score", "rows.jsonl", "--structure-score", "1.5"],
       "--structure-score is 1.5"
     ]
   ])("tells %s in one paragraph, with exit code 2", async (_, args, part) => {
@@ -79,7 +83,7 @@ const Case = Schema.Struct({
 const decodeCase = Schema.decodeUnknownSync(Schema.fromJsonString(Case))
 
 describe.skipIf(!existsSync(golden))(
-  `inspo score ${golden} (skipped where the file is absent)`,
+  `inspo data score ${golden} (skipped where the file is absent)`,
   { timeout: testTimeout },
   () => {
     it.each(["em", "subem"])("gives what the reference gives for every case: %s", async (reward) => {
@@ -87,7 +91,9 @@ describe.skipIf(!existsSync(golden))(
         .trim()
         .split("\n")
         .map((line) => decodeCase(line))
-      const { code, stdout } = await inspo(["score", golden, "--reward", reward, "--scope", "searchr1"], { cwd })
+      const { code, stdout } = await inspo(["data", "score", golden, "--reward", reward, "--scope", "searchr1"], {
+        cwd
+      })
       assert.strictEqual(code, 0)
       const expected = cases.map((one) => {
         const score =

@@ -29,7 +29,7 @@ describe("output that nobody reads any more", { timeout: testTimeout, tags: "run
     assert.notInclude(closed.stdout, "step 3/3")
     assert.strictEqual((await readFile(join(cwd, "run/metrics.jsonl"), "utf8")).trim().split("\n").length, 3)
 
-    const traces = await inspo(["score", "run/traces.jsonl"], { cwd, closeWhen: () => true })
+    const traces = await inspo(["data", "score", "run/traces.jsonl"], { cwd, closeWhen: () => true })
     assert.strictEqual(traces.code, 0, traces.stderr)
     const shown = start(["show", "run"], cwd)
     shown.stdout.destroy()

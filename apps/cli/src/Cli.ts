@@ -3,7 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { PlainText } from "@inspo/domain"
 import { Cause, Console, Effect, Layer, Logger, Option, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
-import { evaluate, methods, score } from "./commands/compare.ts"
+import { evaluate, methods } from "./commands/compare.ts"
 import { compare, judge } from "./commands/gate.ts"
 import { data } from "./commands/data.ts"
 import { evolve } from "./commands/evolve.ts"
@@ -49,7 +49,7 @@ export const inspo = Command.make("inspo").pipe(
   Command.withSubcommands([
     { group: "Start", commands: [doctor, evolve, init, plan, run, resume] },
     { group: "Look", commands: [show, dashboard, replay, exportRun] },
-    { group: "Compare", commands: [compare, judge, evaluate, score, methods] },
+    { group: "Compare", commands: [compare, judge, evaluate, methods] },
     { group: "Connect", commands: [serve, data, retriever, engine] }
   ])
 )

@@ -132,7 +132,7 @@ describe("--completions", () => {
     assert.include(complete("inspo", "res"), "resume")
     assert.include(complete("inspo", "data", "con"), "convert")
     assert.include(complete("inspo", "run", "--pre"), "--preset")
-    assert.include(complete("inspo", "score", "--scope", ""), "searchr1")
+    assert.include(complete("inspo", "data", "score", "--scope", ""), "searchr1")
   })
 
   it("knows every shell", () => {

@@ -1,5 +1,4 @@
-/** The verbs that evaluate agents, score answers and list methods. */
-import { Rewards, Scope, defaultOptions } from "@inspo/reward"
+/** The verbs that evaluate agents and list methods. */
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler, reader, trusting } from "./handler.ts"
@@ -66,59 +65,6 @@ export const evaluate = Command.make(
         "An agent of your own, which asks the trained policy, beside inspo's",
       "inspo eval --split all --set data.questions=hotpotqa.jsonl --set data.corpus=corpus.jsonl":
         "The shipped policy on your questions"
-    }
-  })
-)
-
-const part = (name: keyof typeof defaultOptions.format, description: string) =>
-  flags.number(`${name}-score`, `em-format: ${description}`).pipe(Flag.withDefault(defaultOptions.format[name]))
-
-export const score = Command.make(
-  "score",
-  {
-    file: flags.argument("file", "JSON lines, or - for standard input: see the forms of a row below"),
-    reward: flags
-      .choice(
-        "reward",
-        Object.values(Rewards.builtIn).map(({ name }) => name),
-        `The reward, in [0, 1]: ${Object.values(Rewards.builtIn)
-          .map(({ description, name }) => `${description} (${name})`)
-          .join(", ")}`
-      )
-      .pipe(Flag.withDefault("em")),
-    scope: flags
-      .choice(
-        "scope",
-        Scope.literals,
-        "Where to look for the answer in a solution_str: in the policy's own words after the last assistant marker " +
-          "(response), in prompt and response as Search-R1 does (searchr1), or in all of it as verl's port does (verl)"
-      )
-      .pipe(Flag.withDefault("response")),
-    structure: part("structure", "what well-formed turns are worth"),
-    retrieval: part("retrieval", "added when well-formed turns retrieved a golden answer"),
-    final: part("final", "what a wrong answer in malformed turns is worth")
-  },
-  reader(async () => (await import("../score/Score.ts")).score)
-).pipe(
-  flags.help({
-    short: "Score answers again, without a model",
-    description: [
-      "Score answers again, without a model",
-      "",
-      "Each line of the file is one of",
-      '  {"id", "prediction", "golden_answers"}   an answer',
-      '  {"id", "solution_str", "ground_truth"}   prompt and response in one text,',
-      "                                           as Search-R1 and verl log them",
-      "  a line of a run's traces.jsonl",
-      'golden_answers or ground_truth is a text, a list of texts, or {"target": either}; other fields are ignored. Each',
-      'line of the output is {"id", "score", "extracted"}: extracted is the answer that was scored, null if there is',
-      "none; score is null for a trace that failed. A row of another form ends the command with exit code 2."
-    ].join("\n"),
-    examples: {
-      "inspo score answers.jsonl --reward f1": "Word F1 of predictions",
-      "inspo score verl.jsonl --reward em --scope searchr1": "The numbers that Search-R1 itself would report",
-      "inspo score - --reward em-format < rows.jsonl": "Rows from a pipe",
-      "inspo score runs/quick-seed1/traces.jsonl --reward f1": "What a run answered"
     }
   })
 )

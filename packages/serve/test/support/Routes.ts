@@ -1,5 +1,5 @@
 /** The routes of a server in memory, without a socket. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Metric, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as Server from "@inspo/serve/http/Server"
 import * as Registry from "@inspo/serve/live/Populations"
@@ -20,7 +20,9 @@ export const make = (keys: Server.Keys = {}) =>
         Server.layer(keys).pipe(
           Layer.provide(Registry.layer),
           Layer.provide(SqliteStore.layerMemory),
-          Layer.provideMerge(HttpServer.layerServices)
+          Layer.provideMerge(HttpServer.layerServices),
+          // Other test files in this process have metrics of their own.
+          Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
         ),
         { disableLogger: true, routerConfig: { maxParamLength: 2048 } }
       )
