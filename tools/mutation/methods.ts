@@ -75,22 +75,14 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "perToken(({ advantage }) => advantage)",
     "the ratio does not count"
   ),
-  loss("Reinforce")(
-    "perToken(({ advantage }) => advantage)",
-    "perToken(({ advantage, ratio }) => ratio * advantage)",
-    "REINFORCE has a ratio"
-  ),
+  loss("Reinforce")("factor: () => 1", "factor: ({ ratio }) => ratio", "REINFORCE has a ratio"),
   loss("Cispo")("clamp(ratio, 1 - low, 1 + high)", "(ratio > 1 + high ? 0 : ratio)", "CISPO loses tokens"),
   loss("Dro")("advantage - tau *", "advantage + tau *", "the penalty of DRO pushes away"),
   loss("Sapo")("4 * gate * (1 - gate)", "4 * gate", "the gate of SAPO does not fall"),
   loss("RatioVariance")("advantage - 2 *", "advantage - ", "the variance counts half"),
   loss("DppoTv")("moved > delta : moved < -delta", "moved < -delta : moved > delta", "DPPO masks the wrong side"),
-  loss("Topr")(
-    "(advantage > 0 ? 1 : Moments.clamp(ratio, 0, 1)) * advantage),",
-    "Moments.clamp(ratio, 0, 1) * advantage),",
-    "TOPR truncates successes"
-  ),
-  loss("Truncated")("clamp(ratio, 0, bound) * advantage),", "ratio * advantage),", "nothing is truncated"),
+  loss("Topr")("advantage > 0 ? 1 :", "", "TOPR truncates successes"),
+  loss("Truncated")("Moments.clamp(ratio, 0, bound)", "ratio", "nothing is truncated"),
   loss("Icpo")("gamma * probability) / (probability", "probability) / (probability", "ICPO has no γ"),
   loss("Gspo")("Math.exp(Moments.mean(", "Math.exp(2 * Moments.mean(", "the ratio of GSPO is squared"),
   loss("Luspo")("sequence.logprobs.length * clippedWeight", "clippedWeight", "LUSPO is GSPO"),
@@ -179,6 +171,12 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "weights of sequences have no bound"
   ),
   inMethod("Correction")("ratio >= low && ratio <= high", "ratio <= high", "masks have no lower bound"),
+  inMethod("Weighing")(
+    "{ ...datum, logprobs, advantages }",
+    "{ ...datum, advantages }",
+    "ratios start from the sampler"
+  ),
+  inMethod("Weighing")("advantages[token] = factor * ", "advantages[token] = ", "a correction does nothing"),
   inMethod("corrections/Reject")("advantage < 0 &&", "", "successes are rejected"),
   inMethod("corrections/Reject")("inverse >= low && inverse <= high", "inverse >= low", "rejection has one bound"),
 

@@ -263,7 +263,7 @@ export const unsupported = (
   { hold, profile: engine }: Pick<Engine.Interface, "hold" | "profile">
 ): ConfigError | null => {
   if (train.fromStep === null) return null
-  const { entropy, kl } = train
+  const { kl } = train
   const own = `the engine ${engine.name}`
   if (engine.trains === false)
     return new ConfigError({
@@ -286,10 +286,13 @@ export const unsupported = (
       expected: `advantages, because the loss of ${own} has no KL term`,
       remedy: "Set train.kl to advantages, or to none."
     })
-  if (entropy > 0 && engine.entropyInLoss !== true)
-    return notZero("train.entropy", entropy, `the loss of ${own} has no entropy term`)
   if (train.staleness > 0 && hold === undefined)
-    return notZero("train.staleness", train.staleness, `${own} cannot sample from earlier weights while it trains`)
+    return new ConfigError({
+      field: "train.staleness",
+      value: String(train.staleness),
+      expected: `0, because ${own} cannot sample from earlier weights while it trains`,
+      remedy: "Set train.staleness to 0."
+    })
   const fixed = engine.fixedOptimizer?.find((name) => train.optimizer[name] !== adamw.defaults[name])
   return fixed === undefined
     ? null
@@ -300,6 +303,3 @@ export const unsupported = (
         remedy: `Set train.optimizer.${fixed} to ${adamw.defaults[fixed]}, and configure your value when you start the server.`
       })
 }
-
-const notZero = (field: string, value: number, because: string): ConfigError =>
-  new ConfigError({ field, value: String(value), expected: `0, because ${because}`, remedy: `Set ${field} to 0.` })

@@ -29,7 +29,7 @@ export interface Options {
  * Changes the engine's policy, and returns the mean log-probability of the tokens of each update's rollouts before it. Each rollout
  * keeps its turns and observations; its prompt is the one under `instruction`. Where an agent rewrites its context, its turns are
  * played again, tools included, for the prompts of its segments; a segment that does not come about is left out. The update maximises their likelihood, without a KL
- * or entropy term. Equal options give equal requests.
+ * term. Equal options give equal requests.
  *
  * This distils the context into the weights, as in Askell et al. (2021), "A General Language Assistant as a Laboratory for
  * Alignment", on hard targets: the policy's own rewarded turns, as in rejection sampling.

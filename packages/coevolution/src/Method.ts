@@ -58,7 +58,7 @@ const toolFree = (algorithm: Algorithm): Algorithm => ({
   seedInstruction: "Answer the question. Put the final answer between <answer> and </answer>."
 })
 
-/** Maximum likelihood of rewarded texts, without a KL or entropy term. */
+/** Maximum likelihood of rewarded texts, without a KL term. */
 const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["control"]["demonstrations"]): Algorithm => ({
   ...algorithm,
   train: { ...algorithm.train, ...likelihoodOf },
@@ -71,8 +71,7 @@ export const likelihoodOf = {
   credit: { name: "outcome" },
   keep: { name: "all" },
   loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
-  kl: { name: "none" },
-  entropy: 0
+  kl: { name: "none" }
 } as const satisfies Partial<Algorithm["train"]>
 
 const oneTrajectory = (algorithm: Algorithm): Algorithm => ({

@@ -53,7 +53,7 @@ export const robust: Algorithm = {
     loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
     normalization: { name: "sequence-mean" },
     kl: { name: "loss", coefficient: 0.001 },
-    entropy: 0
+    correction: { name: "none" }
   },
   evaluation: { questions: 500, every: 100, select: "before-collapse" },
   checkpoint: { every: 1, keep: 2 },

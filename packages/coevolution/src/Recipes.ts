@@ -106,8 +106,8 @@ export const recipes = {
     train: () => ({ advantage: advantage("gpg"), loss: loss("reinforce"), normalization: byToken, kl: noKl })
   },
   opo: {
-    description: "has the baseline of least variance, no ratio, and no KL or entropy term",
+    description: "has the baseline of least variance, no ratio, and no KL term",
     source: "OPO (verl)",
-    train: () => ({ advantage: advantage("opo"), loss: loss("reinforce"), kl: noKl, entropy: 0 })
+    train: () => ({ advantage: advantage("opo"), loss: loss("reinforce"), kl: noKl })
   }
 } as const satisfies Record<string, Recipe>

@@ -138,7 +138,7 @@ describe("unsupported", () => {
   const field = (changes: Partial<Algorithm["train"]>, engine: EngineProfile) =>
     unsupported(training({ kl: { name: "none" }, ...changes }), { profile: engine })?.field ?? null
 
-  it("refuses a KL or entropy term in the loss of an engine that takes none, and says what to set", () => {
+  it("refuses a KL term in the loss of an engine that takes none, and says what to set", () => {
     const without = profile({ klInLoss: false })
     assert.strictEqual(field({ kl: { name: "loss", coefficient: 0.1 } }, without), "train.kl")
     assert.isNull(field({ kl: { name: "advantages", coefficient: 0.1 } }, without))
@@ -146,8 +146,6 @@ describe("unsupported", () => {
     const blind = profile({ scoresReference: false })
     assert.strictEqual(field({ kl: { name: "advantages", coefficient: 0.1 } }, blind), "train.kl")
     assert.isNull(field({ kl: { name: "none" } }, blind))
-    assert.strictEqual(field({ entropy: 0.1 }, profile({})), "train.entropy")
-    assert.isNull(field({ entropy: 0.1 }, profile({ entropyInLoss: true })))
     assert.isNull(field({}, without))
   })
 
@@ -170,7 +168,10 @@ describe("unsupported", () => {
   it.effect("before anything is written", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      const error = yield* Effect.flip(runOn(training({ entropy: 0.1 }), Layer.succeed(Journal, journal)))
+      const frozen = (engine: Engine.Interface) => ({ ...engine, profile: { ...engine.profile, trains: false } })
+      const error = yield* Effect.flip(
+        runOn(training({}), Layer.succeed(Journal, journal), undefined, { engine: frozen })
+      )
       assert.strictEqual(error._tag, "ConfigError")
       assert.lengthOf(yield* EventLog.read(journal), 0)
     }).pipe(Effect.provide(layerMemory, { local: true }))

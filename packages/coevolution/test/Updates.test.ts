@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, EventLog, inconsistency, type RunEvent, Strategies } from "@inspo/coevolution"
+import type { Engine, TrainRequest } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Advantage, Credits, Keeps, Losses } from "@inspo/policy-gradient"
+import { Advantage, Corrections, Credits, Keeps, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
 import { Effect, Layer, Schema } from "effect"
 import { algorithm, runOn } from "./support/ScriptedRun.ts"
@@ -45,6 +46,9 @@ const settings: ReadonlyArray<readonly [string, Algorithm]> = [
   ...names(Losses.losses).map((name) => [name, withTrain({ loss: choose(Losses.Loss, name) })] as const),
   ...names(Credits.credits).map((name) => [name, withTrain({ credit: choose(Credits.Credit, name) })] as const),
   ...names(Keeps.keeps).map((name) => [name, withTrain({ keep: choose(Keeps.Keep, name) })] as const),
+  ...names(Corrections.corrections).map(
+    (name) => [`correction ${name}`, withTrain({ correction: choose(Corrections.Correction, name) })] as const
+  ),
   ...names(Advantage.Advantage.methods).map(
     (name) => [name, withTrain({ advantage: choose(Advantage.Advantage, name) })] as const
   ),
@@ -102,6 +106,8 @@ describe("an update", () => {
     ["rollout.groupSize", {}, { groupSize: 1 }],
     ["train.normalization", { loss: choose(Losses.Loss, "gspo"), normalization: { name: "token-mean" } }, {}],
     ["train.loss.low", { loss: { name: "clip", low: -1, high: 1, dual: 0 } }, {}],
+    ["train.correction.bound", { correction: { name: "truncate-tokens", bound: -1 } }, {}],
+    ["train.correction.low", { correction: { name: "mask-tokens", low: 3, high: 2 } }, {}],
     ["train.keep.share", { keep: { name: "varied", share: 2 } }, {}]
   ])("is refused where its settings contradict each other: %s", (field, train, rollout) => {
     const own = withTrain(train)
@@ -124,6 +130,41 @@ describe("an update", () => {
       assert.notDeepEqual(trainings(agreeing), trainings(usual))
       const free = yield* recorded(withShaping({ name: "costs", prices: {} }))
       assert.deepStrictEqual(trainings(free), trainings(usual))
+    })
+  )
+
+  it.effect("is corrected by the policy before its step, which is asked once for each mini-batch", () =>
+    Effect.gen(function* () {
+      const requests = Effect.fnUntraced(function* (correction: Algorithm["train"]["correction"], by: number) {
+        const made: Array<TrainRequest | "scored"> = []
+        const engine = (engine: Engine.Interface): Engine.Interface => ({
+          ...engine,
+          score: (policy, datums) => {
+            made.push("scored")
+            return Effect.map(engine.score(policy, datums), (scores) =>
+              scores.map((ones) => ones.map((one) => one + by))
+            )
+          },
+          train: (request) => {
+            made.push(request)
+            return engine.train(request)
+          }
+        })
+        const twice = withTrain({ correction, miniBatch: { name: "questions", size: 64, epochs: 2 } })
+        yield* runOn(twice, layerMemory, undefined, { engine })
+        return made
+      })
+      const usual = yield* requests({ name: "none" }, 0)
+      const [scored, first, second] = yield* requests({ name: "truncate-tokens", bound: 2 }, Math.log(1.5))
+      const [plain] = usual
+      if (plain === undefined || plain === "scored" || first === undefined || first === "scored")
+        return assert.fail("a run without a correction scores nothing, and one with a correction scores first")
+      assert.strictEqual(scored, "scored")
+      assert.notStrictEqual(second, "scored")
+      assert.notInclude(usual, "scored")
+      for (const [at, { advantages }] of first.datums.entries())
+        for (const [token, value] of advantages.entries())
+          assert.closeTo(value, 1.5 * (plain.datums[at]?.advantages[token] ?? Number.NaN), 1e-9)
     })
   )
 

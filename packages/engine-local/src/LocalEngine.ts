@@ -85,7 +85,6 @@ const make = Effect.fn("LocalEngine.make")(function* (
       stopTexts: "single-token",
       topK: true,
       clipHigh: true,
-      entropyInLoss: true,
       deterministic: true,
       fingerprint: model.fingerprint
     },

@@ -59,8 +59,6 @@ export const EngineProfile = Schema.Struct({
   klInLoss: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes `clipHigh`; by default it does not. */
   clipHigh: Schema.optionalKey(Schema.Boolean),
-  /** Whether `train` takes an entropy term in its loss; by default it does not. */
-  entropyInLoss: Schema.optionalKey(Schema.Boolean),
   /** The AdamW settings that `train` cannot set, because the server has its own value; by default none. */
   fixedOptimizer: Schema.optionalKey(Schema.Array(Schema.Literals(["beta1", "gradientClip"]))),
   /** Whether `score` supports the reference policy; by default it does. */
@@ -124,9 +122,7 @@ export interface Datum extends Sequence {
 }
 
 /**
- * `key` identifies the request across retries; `klCoefficient` 0 leaves the reference policy out. `entropyCoefficient`,
- * by default 0, rewards the entropy of the next-token distribution: it subtracts coefficient × weight × entropy, in nats,
- * for every token.
+ * `key` identifies the request across retries; `klCoefficient` 0 leaves the reference policy out.
  */
 export interface TrainRequest {
   readonly key: string
@@ -136,7 +132,6 @@ export interface TrainRequest {
     /** The upper bound, where it is another one: for engines whose profile has `clipHigh`. */
     readonly clipHigh?: number
     readonly klCoefficient: number
-    readonly entropyCoefficient?: number
   }
   readonly optimizer: {
     readonly learningRate: number

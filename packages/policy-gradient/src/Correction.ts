@@ -8,10 +8,11 @@ export interface Sampled {
   readonly trainer: ReadonlyArray<number>
   /** Their log-probabilities by the sampler. */
   readonly sampler: ReadonlyArray<number>
+  /** The mean of their advantages. */
   readonly advantage: number
 }
 
-/** A correction: the factor of each token's weight. A rollout of factors 0 sends no datum but counts in the shares of the others. */
+/** A correction: the factor of each token's advantage. A token of factor 0 still counts in the shares of the others. */
 export const correction = Method.rules<Sampled, ReadonlyArray<number>>()
 
 /** What treats each token by its own ratio. */

@@ -97,19 +97,19 @@ export const miniBatches = <A>(
  * both.
  *
  * Throws `InvalidInput` unless every token has a log-probability and a mask. What cannot change the policy is left out but
- * counted in the shares: segments without action tokens, and trajectories of advantage 0 without a KL or entropy term.
+ * counted in the shares: segments without action tokens, and trajectories of advantage 0 without a KL term.
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
-  options: Pick<TrainConfig, "normalization" | "kl" | "entropy"> & {
+  options: Pick<TrainConfig, "normalization" | "kl"> & {
     readonly surrogate?: Losses.Interface
   }
 ): ReadonlyArray<Datum> => {
   for (const { trajectory } of miniBatch) assertParallel(trajectory)
   const counts = miniBatch.map(({ trajectory }) => Trajectory.actionTokens(Trajectory.segments(trajectory)))
   const allActions = counts.reduce((sum, count) => sum + count, 0)
-  const { entropy, kl, normalization, surrogate } = options
-  const rewardsAlone = klCoefficient(kl) === 0 && entropy === 0 && (surrogate === undefined || !Losses.pulls(surrogate))
+  const { kl, normalization, surrogate } = options
+  const rewardsAlone = klCoefficient(kl) === 0 && (surrogate === undefined || !Losses.pulls(surrogate))
   return Array.zip(miniBatch, counts).flatMap(([{ advantage, trajectory, turns }, actions]) => {
     if ((turns ?? [advantage]).every((value) => value === 0) && rewardsAlone) return []
     const weight = shareOf(normalization, { actions, allActions, trajectories: miniBatch.length })
@@ -262,7 +262,7 @@ const keptOf = (
 
 const request = (
   batch: ReadonlyArray<Datum>,
-  { entropy, kl, optimizer }: TrainConfig,
+  { kl, optimizer }: TrainConfig,
   { clip }: Losses.Interface,
   update: { readonly key: string; readonly learningRate: number }
 ): TrainRequest => ({
@@ -271,8 +271,7 @@ const request = (
   loss: {
     clipRatio: clip?.low ?? Weighing.clipRatio,
     ...(clip === null || clip.high === clip.low ? {} : { clipHigh: clip.high }),
-    klCoefficient: kl.name === "loss" ? kl.coefficient : 0,
-    ...(entropy === 0 ? {} : { entropyCoefficient: entropy })
+    klCoefficient: kl.name === "loss" ? kl.coefficient : 0
   },
   optimizer: {
     learningRate: update.learningRate,

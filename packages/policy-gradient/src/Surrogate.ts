@@ -69,6 +69,20 @@ export const meanOfTokens =
     return sumAll(values) / values.length
   }
 
+/** A loss that weighs the advantage of each token by a factor, through which no gradient flows. */
+export const weighing = <const Name extends string, C extends Method.Constants>({
+  factor,
+  ...method
+}: Omit<Surrogate<Name, C>, "objective" | "weights"> & {
+  readonly factor: (token: Token, constants: C) => number
+}): Surrogate<Name, C> => {
+  const gradient = perToken<C>((token, constants) => factor(token, constants) * token.advantage)
+  const written = meanOfTokens<C>(
+    ({ advantage, logprob }, constants, held) => factor(held, constants) * advantage * logprob
+  )
+  return surrogate<Name, C>({ ...method, gradient, written })
+}
+
 export const tokensOf = ({ advantages, logprobs, old }: Sequence): ReadonlyArray<Token> =>
   logprobs.map((logprob, index) => {
     const before = old[index] ?? Number.NaN

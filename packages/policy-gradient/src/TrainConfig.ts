@@ -1,6 +1,7 @@
 import { Choice } from "@inspo/domain"
 import { Schema } from "effect"
 import { Advantage } from "./Advantage.ts"
+import { Correction } from "./Corrections.ts"
 import { Credit } from "./Credits.ts"
 import { Keep } from "./Keeps.ts"
 import { Loss } from "./Losses.ts"
@@ -105,11 +106,9 @@ export const TrainConfig = Schema.Struct({
   credit: Credit,
   keep: Keep,
   loss: Loss,
+  correction: Correction,
   normalization: Normalization,
   kl: Kl,
-  entropy: NonNegative.annotate({
-    description: "Coefficient of the entropy bonus for the next-token distributions; 0 disables it"
-  }),
   miniBatch: MiniBatch
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}

@@ -1,6 +1,8 @@
-/** Datums that give the clipped loss of an engine the gradient of another loss. */
+/** Datums that give the clipped loss of an engine the gradient of another loss, or that correct for another sampler. */
 import { Invariant } from "@inspo/domain"
 import type { EngineProfile, TrainRequest } from "@inspo/engine"
+import { Moments } from "@inspo/statistics"
+import * as Corrections from "./Corrections.ts"
 import type { Interface } from "./Losses.ts"
 
 /** The bound of requests for other losses: their ratios are 1, so that none is clipped. */
@@ -44,6 +46,37 @@ export const weighed = (
     request: { ...request, datums, loss: { ...loss, clipRatio } },
     clipFraction: tokens === 0 ? 0 : clipped / tokens
   }
+}
+
+/**
+ * A request whose log-probabilities are the `trainer`'s before its update, and whose advantages have the factors of a
+ * correction. A datum is corrected by itself, so that each segment of a rollout is a sequence of its own.
+ */
+export const corrected = (
+  request: TrainRequest,
+  trainer: ReadonlyArray<ReadonlyArray<number>>,
+  kind: Corrections.Correction
+): TrainRequest => {
+  const { name: _, ...constants } = kind
+  const { of } = Corrections.named(kind)
+  const datums = Invariant.zip(request.datums, trainer, "datums and their log-probabilities").map(
+    ([datum, logprobs]) => {
+      const { actions } = actionsOf(datum.weights)
+      const at = (values: ReadonlyArray<number>) => actions.map((token) => Invariant.at(values, token, "token"))
+      const sampled = {
+        trainer: at(logprobs),
+        sampler: at(datum.logprobs),
+        advantage: Moments.mean(at(datum.advantages))
+      }
+      const advantages = [...datum.advantages]
+      of(sampled, constants).forEach((factor, index) => {
+        const token = Invariant.at(actions, index, "factor")
+        advantages[token] = factor * Invariant.at(advantages, token, "advantage")
+      })
+      return { ...datum, logprobs, advantages }
+    }
+  )
+  return { ...request, datums }
 }
 
 /** The places of action tokens, and the turn of each: a turn is a run of them. */

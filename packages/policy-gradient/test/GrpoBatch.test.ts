@@ -241,7 +241,7 @@ describe("GrpoBatch", () => {
     }
   )
 
-  it("asks the engine for a KL term only where the loss holds it, and for an entropy term only when there is one", () => {
+  it("asks the engine for a KL term only where the loss holds it", () => {
     const loss = (changes: Partial<TrainConfig>) =>
       GrpoBatch.trainRequests(
         trajectories(
@@ -254,7 +254,6 @@ describe("GrpoBatch", () => {
     assert.deepStrictEqual(loss({ kl: { name: "advantages", coefficient: 0.1 } }), [
       { clipRatio: 0.2, klCoefficient: 0 }
     ])
-    assert.deepStrictEqual(loss({ entropy: 0.1 }), [{ clipRatio: 0.2, klCoefficient: 0, entropyCoefficient: 0.1 }])
   })
 
   it("gives the tokens of each turn its advantage, in each segment", () => {
@@ -293,7 +292,7 @@ describe("GrpoBatch", () => {
     assert.deepStrictEqual(shares({ name: "difficulty", low: 0.2, high: 0.6 }), [0.5, 0.5])
   })
 
-  it("keeps sequences of advantage 0 only with a KL or entropy term", () => {
+  it("keeps sequences of advantage 0 only with a KL term", () => {
     const equal = trajectories(
       [0, 1].map(() => ({ instruction: 0, question: 0, reward: 1 as const, mask: [1 as const] }))
     )
@@ -305,10 +304,9 @@ describe("GrpoBatch", () => {
       [
         kept({}),
         kept({ kl: { name: "loss", coefficient: 0.1 } }),
-        kept({ kl: { name: "advantages", coefficient: 0.1 } }),
-        kept({ entropy: 0.1 })
+        kept({ kl: { name: "advantages", coefficient: 0.1 } })
       ],
-      [0, 2, 2, 2]
+      [0, 2, 2]
     )
   })
 })

@@ -17,8 +17,7 @@ const sampled = (logprobs: ReadonlyArray<number>): GrpoBatch.Sampled => ({
 
 const options = {
   normalization: { name: "token-mean" },
-  kl: { name: "loss", coefficient: 0.1 },
-  entropy: 0
+  kl: { name: "loss", coefficient: 0.1 }
 } as const
 
 describe("a batch", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { TrainRequest } from "@inspo/engine"
-import { Losses, Weighing } from "@inspo/policy-gradient"
+import { Corrections, Losses, Weighing } from "@inspo/policy-gradient"
 import { Schema } from "effect"
 
 const Logprob = Schema.Finite.check(Schema.isBetween({ minimum: -3, maximum: -0.1 }))
@@ -76,4 +76,36 @@ describe("a weighed request", () => {
     const pulling = Losses.losses.map(({ name }) => name).filter((name) => Losses.pulls(named(name)))
     assert.deepStrictEqual(pulling, ["dro", "ratio-variance"])
   })
+})
+
+describe("a corrected request", () => {
+  it.prop(
+    "has the trainer's log-probabilities, and the factors of each correction on action tokens alone",
+    [Tokens],
+    ([tokens]) => {
+      const sampled = request(tokens)
+      const trainer = tokens.map(({ now }) => now)
+      for (const { name, of } of Corrections.corrections) {
+        const kind = Schema.decodeUnknownSync(Corrections.Correction)(name)
+        const actions = tokens.filter(({ action }) => action)
+        const factors = of({
+          trainer: actions.map(({ now }) => now),
+          sampler: actions.map(({ old }) => old),
+          advantage: actions.reduce((sum, { advantage }) => sum + advantage, 0) / Math.max(1, actions.length)
+        })
+        const expected = actions.map(({ advantage }, at) => advantage * (factors[at] ?? Number.NaN))
+        const { datums, ...rest } = Weighing.corrected(sampled, [trainer], kind)
+        const { datums: before, ...usual } = sampled
+        assert.deepStrictEqual(rest, usual)
+        assert.deepStrictEqual(datums[0]?.logprobs, trainer)
+        assert.deepStrictEqual(datums[0]?.weights, before[0]?.weights)
+        assert.deepStrictEqual(
+          datums[0]?.advantages.filter((_, at) => tokens[at]?.action === true),
+          expected
+        )
+        const known = before[0]?.logprobs ?? []
+        assert.deepStrictEqual(Weighing.corrected(sampled, [known], kind).datums, before, name)
+      }
+    }
+  )
 })

@@ -97,8 +97,6 @@ describe("training", () => {
         gradientClip: 1
       })
       assert.deepInclude(request?.loss, { clipRatio: 0.2, klCoefficient: 0.001 })
-      // Eq. 2 has no entropy bonus; Search-R1 uses 0.001.
-      assert.strictEqual(request?.loss.entropyCoefficient ?? 0, 0)
     })
 
     it(`row 24: the instruction is before the question, in the user message (${reading})`, () => {

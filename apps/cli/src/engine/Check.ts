@@ -104,6 +104,5 @@ const capabilities = (profile: EngineProfile) => [
     name: "a KL term in the loss; else train.kl=advantages folds it into the advantages",
     is: profile.klInLoss !== false
   },
-  { name: "an entropy term in the loss", is: profile.entropyInLoss === true },
   { name: "checkpoints can be removed", is: profile.removesCheckpoints !== false }
 ]

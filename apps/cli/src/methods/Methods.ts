@@ -31,6 +31,7 @@ const settings: Readonly<Record<string, string>> = {
   loss: "train.loss",
   credit: "train.credit",
   keep: "train.keep",
+  correction: "train.correction",
   reward: "reward.shaping",
   successes: "replay.successes",
   rescue: "rollout.rescue"

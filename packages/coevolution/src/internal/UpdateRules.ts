@@ -112,17 +112,25 @@ const sequencesCountAlike: Rule = ({ train: { loss, normalization } }) =>
         remedy: "Set it to sequence-mean, or choose a loss of tokens."
       })
 
-const boundsArePositive: Rule = ({ train: { keep, loss } }) => {
-  for (const bound of ["low", "high", "dual"] as const) {
-    const value: number = bound in loss ? Number(Reflect.get(loss, bound)) : 0
-    if (value < 0)
-      return new ConfigError({
-        field: `train.loss.${bound}`,
-        value: String(value),
-        expected: "0 or more",
-        remedy: "It is the distance from the ratio 1, except dual, which is a ratio."
-      })
-  }
+const boundsArePositive: Rule = ({ train: { correction, keep, loss } }) => {
+  for (const [field, constants] of Object.entries({ loss, correction }))
+    for (const bound of ["low", "high", "dual", "bound", "delta"] as const) {
+      const value: number = bound in constants ? Number(Reflect.get(constants, bound)) : 0
+      if (value < 0)
+        return new ConfigError({
+          field: `train.${field}.${bound}`,
+          value: String(value),
+          expected: "0 or more",
+          remedy: "Set it to a bound of a ratio, or to a distance."
+        })
+    }
+  if ("low" in correction && correction.low > correction.high)
+    return new ConfigError({
+      field: "train.correction.low",
+      value: String(correction.low),
+      expected: `at most train.correction.high (${correction.high}), else no token is trained`,
+      remedy: "Lower it, or raise train.correction.high."
+    })
   return keep.name !== "varied" || (keep.share > 0 && keep.share <= 1)
     ? null
     : new ConfigError({

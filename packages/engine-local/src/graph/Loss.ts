@@ -56,19 +56,5 @@ export const klEstimate = (graph: Graph, logprobs: Tensor, reference: Tensor): T
   ])
 }
 
-/** Entropy in nats of the softmax of each row of `logits`: `[n, v]` gives `[n, 1]`. Differentiable in `logits`. */
-export const entropy = (graph: Graph, logits: Tensor): Tensor => {
-  const { shape } = logits
-  const all = graph.node("LogSoftmax", [logits], shape, { axis: -1 })
-  const softmax = graph.node("Exp", [all], shape)
-  const terms = graph.node("Mul", [softmax, all], shape)
-  const negative = graph.node("ReduceSum", [terms, graph.integers([-1])], [sizeOf(logits, 0), 1], { keepdims: 1 })
-  return graph.record(graph.node("Neg", [negative], negative.shape), [logits], (gradient) => {
-    // -p · (log p + H) · gradient, with H = -negative
-    const excess = graph.node("Sub", [negative, all], shape)
-    return [graph.node("Mul", [graph.node("Mul", [softmax, excess], shape), gradient], shape)]
-  })
-}
-
 const toFloat = (graph: Graph, condition: Tensor<"bool">): Tensor =>
   graph.node("Cast", [condition], condition.shape, { to: 1 })

@@ -71,7 +71,6 @@ export const trainingBatches = (
   datums: ReadonlyArray<CountedDatum>,
   loss: PolicyGradientInputs
 ): ReadonlyArray<CostedBatch> => {
-  const { entropyCoefficient = 0 } = loss
   return plan(datums).map((packed) => {
     const rows = (pick: (datum: CountedDatum, index: number) => ReadonlyArray<number>) =>
       packedValues(
@@ -79,7 +78,7 @@ export const trainingBatches = (
         packed.groups.map((group) => group.flatMap((index) => (datums[index] ? [pick(datums[index], index)] : [])))
       )
     return {
-      ...batch(programs, packed, datums, entropyCoefficient === 0 ? "grpo" : "grpo-entropy", {
+      ...batch(programs, packed, datums, "grpo", {
         weights: rows((datum) => datum.weights),
         counts: rows((datum) => datum.counts),
         advantages: rows((datum) => datum.advantages),
@@ -87,8 +86,7 @@ export const trainingBatches = (
         referenceLogprobs: rows((_, index) => loss.reference[index] ?? []),
         clipLow: Float32Array.of(1 - loss.clipRatio),
         clipHigh: Float32Array.of(1 + (loss.clipHigh ?? loss.clipRatio)),
-        klCoefficient: Float32Array.of(loss.klCoefficient),
-        ...(entropyCoefficient === 0 ? {} : { entropyCoefficient: Float32Array.of(entropyCoefficient) })
+        klCoefficient: Float32Array.of(loss.klCoefficient)
       })
     }
   })
@@ -120,7 +118,7 @@ const batch = (
   programs: Programs,
   { shape, groups }: PackedPlan,
   sequences: ReadonlyArray<Sequence>,
-  mode: "grpo" | "grpo-entropy" | "logprob",
+  mode: "grpo" | "logprob",
   values: Readonly<Record<string, Values>>
 ): CostedBatch => ({
   program: programs.packed(shape, mode),

@@ -21,7 +21,7 @@ export const make = (config: ModelConfig) => {
   return {
     sequence: (rows: number, length: number, mode: "cross-entropy" | "logprob") =>
       memoize(`sequence/${mode}/${rows}x${length}`, () => sequenceGraph(config, { rows, length, mode })),
-    packed: (shape: PackedShape, mode: "grpo" | "grpo-entropy" | "logprob") =>
+    packed: (shape: PackedShape, mode: "grpo" | "logprob") =>
       memoize(`packed/${mode}/${shape.groups}x${shape.completions}/${shape.promptLength}+${shape.responseLength}`, () =>
         packedGraph(config, { ...shape, mode })
       )

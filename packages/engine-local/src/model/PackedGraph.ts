@@ -3,7 +3,7 @@ import { add, rmsNorm, weightedSum } from "../graph/Elementwise.ts"
 import { Graph, type Tensor } from "../graph/Graph.ts"
 import { concatenate, repeat, reshape, splitInThree, splitInTwo } from "../graph/Layout.ts"
 import { linear, linearTransposed } from "../graph/Linear.ts"
-import { clippedSurrogate, entropy, klEstimate, logProbability } from "../graph/Loss.ts"
+import { clippedSurrogate, klEstimate, logProbability } from "../graph/Loss.ts"
 import { joinQueryHeads, splitKeyValueHeads, splitQueryHeads } from "./Heads.ts"
 import type { Program } from "../graph/Program.ts"
 import { headWidth, keyValueWidth, type ModelConfig } from "./ModelConfig.ts"
@@ -37,9 +37,6 @@ export interface PackedShape {
  *   replaces `c` equal tokens, with the weights of all), `advantages`, `oldLogprobs`, `referenceLogprobs` (with a `klCoefficient` of 0 feed `oldLogprobs`);
  * - mode `"grpo"` only, float32 scalars `[]`: `clipLow` = 1 - ε, `clipHigh` = 1 + ε, `klCoefficient` = β.
  *
- * Mode `"grpo-entropy"` takes and gives what `"grpo"` does, with the float32 scalar input `entropyCoefficient` = c and an
- * entropy term `- Σ w · c · H` in the loss, H being the entropy of the distribution that a response row predicts.
- *
  * Outputs: `logprobs` float32 `[N2, 1]`, of the targets; in mode `"grpo"` also, float32,
  *
  * - `loss` `[]`: Σ w (-min(ρA, clip(ρ)A) + β (e^(ref - lp) - (ref - lp) - 1)), ρ = e^(lp - old): GRPO's loss (Shao et al.,
@@ -51,7 +48,7 @@ export interface PackedShape {
  */
 export const packedGraph = (
   config: ModelConfig,
-  options: PackedShape & { readonly mode: "grpo" | "grpo-entropy" | "logprob" }
+  options: PackedShape & { readonly mode: "grpo" | "logprob" }
 ): Program => {
   const { groups, completions, promptLength, responseLength } = options
   const { width } = config
@@ -119,10 +116,7 @@ export const packedGraph = (
   const logits = linearTransposed(graph, rmsNorm(graph, x), parameters.emb)
   const logprobs = logProbability(graph, logits, targets)
   graph.output("logprobs", logprobs)
-  if (options.mode !== "logprob") {
-    const entropies = options.mode === "grpo-entropy" ? entropy(graph, logits) : null
-    outputGradients(graph, outputLoss(graph, logprobs, entropies), parameters, embedded)
-  }
+  if (options.mode === "grpo") outputGradients(graph, outputLoss(graph, logprobs), parameters, embedded)
   return graph.buildForAnySize()
 }
 
@@ -141,7 +135,7 @@ const maskResponses = (
 }
 
 /** Adds the outputs `loss`, `kl` and `clipped`; returns the loss. */
-const outputLoss = (graph: Graph, logprobs: Tensor, entropies: Tensor | null): Tensor => {
+const outputLoss = (graph: Graph, logprobs: Tensor): Tensor => {
   const { shape } = logprobs
   const weights = graph.input("weights", shape)
   const sampled = { advantages: graph.input("advantages", shape), logprobs: graph.input("oldLogprobs", shape) }
@@ -151,19 +145,13 @@ const outputLoss = (graph: Graph, logprobs: Tensor, entropies: Tensor | null): T
 
   const surrogate = clippedSurrogate(graph, logprobs, sampled, clip)
   const kl = klEstimate(graph, logprobs, reference)
-  const anchored = add(
+  const loss = add(
     graph,
     weightedSum(graph, surrogate.value, graph.node("Neg", [weights], shape)),
     weightedSum(graph, kl, graph.node("Mul", [weights, klCoefficient], shape))
   )
-  const loss = entropies === null ? anchored : add(graph, anchored, entropyTerm(graph, entropies, weights))
   graph.output("loss", loss)
   graph.output("kl", weightedSum(graph, kl, weights))
   graph.output("clipped", weightedSum(graph, surrogate.clipped, graph.input("counts", shape)))
   return loss
-}
-
-const entropyTerm = (graph: Graph, entropies: Tensor, weights: Tensor): Tensor => {
-  const coefficient = graph.node("Neg", [graph.input("entropyCoefficient", [])], [])
-  return weightedSum(graph, entropies, graph.node("Mul", [weights, coefficient], weights.shape))
 }

@@ -4,7 +4,7 @@ import { add, rmsNorm, weightedSum } from "../../src/graph/Elementwise.ts"
 import { Graph, type Shape, type Tensor } from "../../src/graph/Graph.ts"
 import { concatenate, repeat, reshape, splitInThree, splitInTwo, transpose } from "../../src/graph/Layout.ts"
 import { linear, linearPlus, linearTransposed, squaredReluLinear } from "../../src/graph/Linear.ts"
-import { clippedSurrogate, entropy, klEstimate, logProbability } from "../../src/graph/Loss.ts"
+import { clippedSurrogate, klEstimate, logProbability } from "../../src/graph/Loss.ts"
 import { Effect, Schema } from "effect"
 import { square } from "./square.ts"
 import { at, dot, gradientError, integers, normals, open } from "./Sessions.ts"
@@ -139,7 +139,6 @@ const operations: Readonly<Record<string, Operation>> = {
       )
     }
   },
-  entropy: { inputs: ([n, k, m]) => [[n, k + m]], apply: (graph, [logits]) => entropy(graph, need(logits)) },
   clippedSurrogate: {
     inputs: ([n, m]) => [[n * m, 1]],
     apply: (graph, [logprobs], seed) => {

@@ -105,35 +105,6 @@ describe("packedGraph", () => {
       })
     )
 
-    it.effect(`${name}: the entropy term is subtracted from the loss, and its gradient is the finite difference`, () =>
-      Effect.gen(function* () {
-        const parameters = livelyParameters(config, `${name} entropy`)
-        const given = grpoInputs(yield* startLogprobs(config, parameters))
-        const entropyCoefficient = Float32Array.of(3)
-        const plain = yield* open(packedGraph(config, { ...shape, mode: "grpo" }))
-        const rewarded = yield* open(packedGraph(config, { ...shape, mode: "grpo-entropy" }))
-        const evaluate = Effect.fnUntraced(function* (flat: Float32Array) {
-          const values = { ...parameterValues(config, flat), ...given }
-          return { without: yield* plain(values), withIt: yield* rewarded({ ...values, entropyCoefficient }) }
-        })
-        const { withIt, without } = yield* evaluate(parameters)
-        assert.deepStrictEqual(at(withIt, "logprobs"), at(without, "logprobs"))
-        const term = (results: typeof withIt, others: typeof without) =>
-          (at(results, "loss")[0] ?? 0) - (at(others, "loss")[0] ?? 0)
-        assert.isBelow(term(withIt, without), 0)
-        assert.isAtLeast(term(withIt, without), -3 * Math.log(config.vocabulary) * total(Array.from(weights)))
-        const plainGradient = flatGradient(config, inputs, without)
-        const error = yield* gradientError({
-          seed: "entropy",
-          point: parameters,
-          gradient: flatGradient(config, inputs, withIt).map((value, index) => value - (plainGradient[index] ?? 0)),
-          step: 1e-2,
-          value: (point) => Effect.map(evaluate(point), (moved) => term(moved.withIt, moved.without))
-        })
-        assert.isBelow(error, 5e-3)
-      })
-    )
-
     it.effect(`${name}: gives the log-probabilities and the gradient of separate whole sequences`, () =>
       Effect.gen(function* () {
         const parameters = livelyParameters(config, `${name} separate`)

@@ -1,11 +1,11 @@
 import { Moments } from "@inspo/statistics"
-import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
+import { weighing } from "../Surrogate.ts"
 
 /**
  * CISPO: the ratio is a bounded weight that takes no gradient, so that no token is lost, however far its ratio is. verl also
  * bounds it from below. TRL's `epsilon_high` is the bound itself, so `high` is one less.
  */
-export const cispo = surrogate({
+export const cispo = weighing({
   name: "cispo",
   description: "bounds the ratio as a weight, so that no token loses its gradient",
   formula: "g = clip(ρ, 1 − low, 1 + high) · A",
@@ -14,8 +14,5 @@ export const cispo = surrogate({
   verl: "cispo",
   trl: "cispo",
   defaults: { low: 1, high: 0.2 },
-  gradient: perToken(({ advantage, ratio }, { high, low }) => Moments.clamp(ratio, 1 - low, 1 + high) * advantage),
-  written: meanOfTokens(
-    ({ advantage, logprob }, { high, low }, held) => Moments.clamp(held.ratio, 1 - low, 1 + high) * advantage * logprob
-  )
+  factor: ({ ratio }, { high, low }) => Moments.clamp(ratio, 1 - low, 1 + high)
 })

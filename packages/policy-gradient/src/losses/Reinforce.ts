@@ -1,10 +1,10 @@
-import { meanOfTokens, perToken, surrogate } from "../Surrogate.ts"
+import { weighing } from "../Surrogate.ts"
 
 /**
  * The policy gradient without a ratio: tokens of an older policy count as if they were of the policy now. It is the loss of
  * GPG, and that of rejection sampling with the advantage `reward`.
  */
-export const reinforce = surrogate({
+export const reinforce = weighing({
   name: "reinforce",
   description: "weighs each token by its advantage, without a ratio, as in REINFORCE and GPG",
   formula: "g = A",
@@ -12,6 +12,5 @@ export const reinforce = surrogate({
   certainty: "code",
   verl: "gpg",
   defaults: {},
-  gradient: perToken(({ advantage }) => advantage),
-  written: meanOfTokens(({ advantage, logprob }) => advantage * logprob)
+  factor: () => 1
 })

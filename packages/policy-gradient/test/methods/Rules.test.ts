@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import { corrections, normalised } from "../../src/Corrections.ts"
+import { corrections } from "../../src/Corrections.ts"
 import { maskSequence, maskTokens } from "../../src/corrections/Mask.ts"
 import { rejectFailures, rejectSequence } from "../../src/corrections/Reject.ts"
 import { truncateSequence, truncateTokens } from "../../src/corrections/Truncate.ts"
@@ -88,11 +88,6 @@ describe("corrections", () => {
     close(rejectFailures.of(at(0.3, -1)), [0, 0])
     close(rejectFailures.of(at(0.3)), [1, 1])
     close(rejectFailures.of(at(3, -1)), [1, 1])
-  })
-
-  it("normalised have a mean of 1", () => {
-    close(normalised([[1, 2], [3]]).flat(), [0.5, 1, 1.5])
-    close(normalised([[0], [0]]).flat(), [0, 0])
   })
 })
 

@@ -9,7 +9,7 @@ export const update = {
   loss: { name: "clip", low: 0.2, high: 0.2, dual: 0 },
   normalization: { name: "sequence-mean" },
   kl: { name: "none" },
-  entropy: 0,
+  correction: { name: "none" },
   optimizer: {
     name: "adamw",
     warmup: 0.1,

@@ -36,6 +36,7 @@ export const make = Effect.fnUntraced(function* (
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
   const foldKl = folding(algorithm.train, references)
+  const correct = correcting(algorithm.train, engine)
   const turnsOf = knowing(algorithm.train, data)
   const judge = yield* Judging.make(algorithm, bookkeeping, data)
   /** The batch of the current step, from its plan to its updates. */
@@ -84,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
         reason: `the batch of step ${step} differs from the planned one; resume with the version that planned it`
       })
     yield* trained
-    const metrics = yield* Effect.forEach(requests, (request, index) =>
+    const metrics = yield* Effect.forEach(yield* correct(requests), (request, index) =>
       update(request, index === 0 && command.replaced.length === 0).pipe(
         Effect.filterOrFail(isFinite, unusable),
         Effect.mapError((cause) => new EngineError({ operation: "train", reason: failed(step, cause), cause }))
@@ -101,15 +102,32 @@ export const make = Effect.fnUntraced(function* (
 const folding = ({ kl }: Algorithm["train"], references: Effect.Success<ReturnType<typeof ReferenceStore.make>>) =>
   Effect.fnUntraced(function* (step: number, requests: ReadonlyArray<TrainRequest>) {
     if (kl.name !== "advantages" || kl.coefficient === 0) return requests
-    const known = new Map<TrainRequest["datums"], ReadonlyArray<ReadonlyArray<number>>>()
-    return yield* Effect.forEach(requests, (request) =>
-      Effect.gen(function* () {
-        const logprobs = known.get(request.datums) ?? (yield* references.score(step, request))
-        known.set(request.datums, logprobs)
-        return GrpoBatch.foldKl(request, logprobs, kl.coefficient)
-      })
-    )
+    const scored = yield* scoredOnce(requests, (request) => references.score(step, request))
+    return scored.map(([request, logprobs]) => GrpoBatch.foldKl(request, logprobs, kl.coefficient))
   })
+
+/** The requests with the factors of a correction by the policy before the update of their step. */
+const correcting = ({ correction }: Algorithm["train"], engine: Engine.Interface) =>
+  Effect.fnUntraced(function* (requests: ReadonlyArray<TrainRequest>) {
+    if (correction.name === "none" || engine.isRecorded === true) return requests
+    const scored = yield* scoredOnce(requests, ({ datums }) => engine.score("current", datums))
+    return scored.map(([request, logprobs]) => Weighing.corrected(request, logprobs, correction))
+  })
+
+/** Requests with the log-probabilities of their datums, which the epochs of a mini-batch share. */
+const scoredOnce = Effect.fnUntraced(function* <E, R>(
+  requests: ReadonlyArray<TrainRequest>,
+  score: (request: TrainRequest) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, E, R>
+) {
+  const known = new Map<TrainRequest["datums"], ReadonlyArray<ReadonlyArray<number>>>()
+  return yield* Effect.forEach(requests, (request) =>
+    Effect.gen(function* () {
+      const logprobs = known.get(request.datums) ?? (yield* score(request))
+      known.set(request.datums, logprobs)
+      return [request, logprobs] as const
+    })
+  )
+})
 
 /** What the rule of credit reads of turns; only that of outcomes reads nothing. */
 const knowing = ({ credit }: Algorithm["train"], data: RunData) => {
@@ -142,14 +160,18 @@ const trainingPlanned = (
 
 /**
  * The metrics of an optimizer step. A loss that the engine lacks weighs the tokens by the policy before it, which for the first
- * step is the one that sampled them, unless some were sampled earlier or under another prompt.
+ * step is the one that sampled them, unless some were sampled earlier or under another prompt and are not corrected.
  */
-const updating = ({ staleness }: Algorithm["train"], surrogate: Losses.Interface, engine: Engine.Interface) => {
+const updating = (
+  { correction, staleness }: Algorithm["train"],
+  surrogate: Losses.Interface,
+  engine: Engine.Interface
+) => {
   const isOwn = engine.isRecorded === true || Weighing.isOwn(surrogate, engine.profile)
   return Effect.fnUntraced(function* (request: TrainRequest, isFirst: boolean) {
     if (isOwn) return yield* engine.train(request)
     const now =
-      isFirst && staleness === 0
+      isFirst && (staleness === 0 || correction.name !== "none")
         ? request.datums.map(({ logprobs }) => logprobs)
         : yield* engine.score("current", request.datums)
     const { clipFraction, request: weighed } = Weighing.weighed(request, now, surrogate)

@@ -125,11 +125,10 @@ export const steps = Effect.fnUntraced(function* (
 /** Refuses what the protocol has no place for, before anything is sent. */
 const check = ({ datums, loss }: TrainRequest, url: string): Effect.Effect<void, EngineError> => {
   const refuse = (reason: string) => Effect.fail(new EngineError({ operation: "train", reason }))
-  const { entropyCoefficient = 0, klCoefficient } = loss
-  if (klCoefficient !== 0 || entropyCoefficient !== 0)
+  if (loss.klCoefficient !== 0)
     return refuse(
-      `klCoefficient is ${klCoefficient} and entropyCoefficient ${entropyCoefficient}, expected 0: the protocol ` +
-        "has no such terms in its loss; a KL term can be folded into the advantages"
+      `klCoefficient is ${loss.klCoefficient}, expected 0: the protocol has no KL term in its loss; it can be folded into ` +
+        "the advantages"
     )
   const problem = Datums.problem(datums)
   return problem === null ? Effect.void : refuse(`${problem}; nothing was sent to ${url}`)
