@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Trajectory } from "@inspo/domain"
+import { RandomStream, Trajectory } from "@inspo/domain"
 import { Engine, type TemplateMessage } from "@inspo/engine"
 import { type ChatCall, Gateway, layer } from "@inspo/gateway"
 import { ScriptedEngine } from "@inspo/rollout/testing"
@@ -56,10 +56,10 @@ const moved = (talk: Talk, { kind, text }: typeof Move.Type): Talk => {
 }
 
 /** Plays moves one after another. */
-const play = Effect.fnUntraced(function* (moves: typeof Moves.Type) {
+const play = Effect.fnUntraced(function* (moves: typeof Moves.Type, own = episode) {
   const { call, open } = yield* Gateway
-  const { close, name } = yield* open(episode)
-  const talks: Array<Talk> = [[user("be brief. who?")]]
+  const { close, name } = yield* open(own)
+  const talks: Array<Talk> = [[user(`${own.instruction.text}. who?`)]]
   let sampled = 0
   const say = Effect.fnUntraced(function* (talk: Talk, change: Partial<ChatCall>) {
     const { choices } = yield* call(name, ask(talk, change))
@@ -236,5 +236,40 @@ describe("Gateway", () => {
       assert.strictEqual(recording.transcript.length, 1)
       assert.strictEqual((yield* Effect.flip(call(name, ask([user("be brief")])))).status, 404)
     }).pipe(Effect.provide(gateway({ maxCalls: 2, maxPromptTokens: 50 })))
+  )
+})
+
+describe("10,000 episodes", { tags: "deep" }, () => {
+  const kinds = ["go on", "repeat", "forget", "prefill", "branch", "strip"] as const
+  const texts = ["who is it?", "and then", "x"] as const
+
+  /** An episode with an instruction of its own, of which some are played twice with other moves. */
+  const playOne = (index: number) => {
+    const stream = RandomStream.make(index, ["moves"])
+    const moves = Array.from({ length: stream.nextIntBetween(0, 5) }, (): typeof Move.Type => ({
+      conversation: stream.nextIntBetween(0, 7),
+      kind: kinds[stream.nextIntBetween(0, kinds.length - 1)] ?? "repeat",
+      text: texts[stream.nextIntBetween(0, texts.length - 1)] ?? "x",
+      stop: stream.next() < 0.5 ? "" : "a",
+      n: stream.next() < 0.5 ? 1 : 2
+    }))
+    const own = `be ${Array.from(String(index), (digit) => "abcdefghij".charAt(Number(digit))).join("")}`
+    return play(moves, { seed: `${index >> 1}`, instruction: { text: index % 3 === 0 ? own : "be brief" } })
+  }
+  const playAll = (concurrency: number) =>
+    Effect.forEach(
+      Array.from({ length: 10_000 }, (_, index) => index),
+      playOne,
+      { concurrency }
+    ).pipe(Effect.provide(gateway()))
+
+  it.effect(
+    "that are open at once are each recorded as if they were alone",
+    () =>
+      Effect.gen(function* () {
+        const [together, alone] = [yield* playAll(256), yield* playAll(1)]
+        together.forEach((one, index) => assert.deepStrictEqual(one, alone[index], `episode ${index}`))
+      }),
+    120_000
   )
 })

@@ -12,6 +12,7 @@ import { icpo } from "../../src/losses/Icpo.ts"
 import { importanceSampling } from "../../src/losses/ImportanceSampling.ts"
 import { luspo } from "../../src/losses/Luspo.ts"
 import { nextLambda, ratioVariance } from "../../src/losses/RatioVariance.ts"
+import { reinforce } from "../../src/losses/Reinforce.ts"
 import { sapo } from "../../src/losses/Sapo.ts"
 import { topr } from "../../src/losses/Topr.ts"
 import { truncated } from "../../src/losses/Truncated.ts"
@@ -63,6 +64,10 @@ describe("losses", () => {
 
   it.prop("clip: without bounds it is importance sampling", [sequence()], ([one]) => {
     close(clip.weights(one, { low: Infinity, high: Infinity }), importanceSampling.weights(one))
+  })
+
+  it.prop("reinforce: weights are the advantages at any ratio", [sequence()], ([one]) => {
+    assert.deepStrictEqual(reinforce.weights(one), one.advantages)
   })
 
   it.prop("cispo, truncated, topr: no token is lost, and weights are bounded", [sequence()], ([one]) => {
