@@ -77,9 +77,10 @@ const working = (gateway: string) => {
   return { kill, end }
 }
 
-/** The program of the page, which once each ends, is killed, answers twice, writes 100 MB, writes no JSON, and hangs. */
+/** The program of the page, which once each leaves a stream, ends, is killed, answers twice, writes 100 MB, writes no JSON, and hangs. */
 const faulty = `
-import json, os, sys, time
+import json, os, socket, sys
+from urllib.parse import urlsplit
 from concurrent.futures import ThreadPoolExecutor
 from search_agent import play, writing
 
@@ -90,8 +91,19 @@ def is_first(kind):
     except FileExistsError:
         return False
 
+def leave_stream(call):
+    url = urlsplit(call["baseUrl"])
+    body = json.dumps({"messages": [{"role": "user", "content": call["prompt"]}], "stream": True})
+    head = f"POST {url.path}/chat/completions HTTP/1.1\\r\\nhost: {url.netloc}\\r\\ncontent-type: application/json\\r\\n"
+    with socket.create_connection((url.hostname, url.port)) as connection:
+        connection.sendall(f"{head}content-length: {len(body)}\\r\\n\\r\\n{body}".encode())
+        connection.recv(20)
+    os._exit(1)
+
 def answer(line):
     call = json.loads(line)
+    if call["attempt"] == 0 and is_first("leave-stream"):
+        leave_stream(call)
     reply = json.dumps({"id": call["id"], "output": play(call)})
     with writing:
         kinds = ["twice", "flood", "end", "kill", "no-json", "hang"]
@@ -150,7 +162,7 @@ describe.skipIf(!hasPython)(`inspo run --agent ${hasPython ? "" : "(skipped with
     assert.strictEqual(finished.code, 0, finished.stderr)
     assert.deepStrictEqual(await traces("faulty"), await traces("whole"))
     const met = (await readdir(cwd)).filter((name) => name.endsWith(".done"))
-    assert.lengthOf(met, 6)
+    assert.lengthOf(met, 7)
     assert.isBelow((await stat(join(cwd, "faulty/agent.log"))).size, 11_000_000)
   })
 
