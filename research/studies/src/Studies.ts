@@ -1,3 +1,4 @@
+import { agentStudies } from "./studies/Agents.ts"
 import { ablations } from "./studies/Ablation.ts"
 import { blindStudies } from "./studies/Blind.ts"
 import { arena, arenaTuning } from "./studies/Arena.ts"
@@ -24,6 +25,7 @@ export const studies: ReadonlyArray<Study> = [
   budgets,
   ...worldStudies,
   plasticity,
+  ...agentStudies,
   arenaTuning,
   arena,
   ...methodStudies,

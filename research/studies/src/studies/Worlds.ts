@@ -10,7 +10,7 @@ export const tuned: Readonly<Record<string, number>> = {}
 const batchSize = 4
 
 /** 960 rollouts of a world, in which instructions evolve from the seed with the advice of the world. */
-const inWorld = (config: RunConfig, model: string, source: string, times = 1): RunConfig => {
+export const inWorld = (config: RunConfig, model: string, source: string, times = 1): RunConfig => {
   const scaled = (steps: number) => Math.max(1, Math.round(steps * times))
   return {
     ...config,
