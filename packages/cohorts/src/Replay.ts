@@ -1,10 +1,9 @@
-/** Repeats a population's decisions from its log alone: as they were made, or under other settings. */
+/** Repeats a population's decisions from its log alone. */
 import { Schema } from "effect"
-import { chooseParents, prune, refill, UnexpectedEvent } from "@inspo/evolution"
+import { chooseParents, refill, UnexpectedEvent } from "@inspo/evolution"
 import { apply, begin } from "./Apply.ts"
-import { type EventOf, PopulationEvent } from "./Event.ts"
+import { PopulationEvent } from "./Event.ts"
 import { context, decide } from "./internal/Decisions.ts"
-import type { Settings } from "./Settings.ts"
 import type { State } from "./State.ts"
 import { ofSettings, type Strategies } from "./Strategies.ts"
 
@@ -46,35 +45,6 @@ export const replay = (log: ReadonlyArray<PopulationEvent>): Replayed => {
   return { events: log.length, decisions, difference: null, state }
 }
 
-/** A decision as logged, and as other settings would have made it at that point; ids in their order. */
-export interface Decision {
-  readonly after: number
-  readonly kind: "prune" | "parents" | "incumbent"
-  readonly logged: ReadonlyArray<string>
-  readonly replayed: ReadonlyArray<string>
-}
-
-/**
- * What other settings would have decided at each point of the log. The evidence is folded under them; who was alive and what
- * was leased stays as logged, so each decision is answered on its own.
- */
-export const whatIf = (
-  log: ReadonlyArray<PopulationEvent>,
-  change: (settings: Settings) => Settings
-): ReadonlyArray<Decision> => {
-  const changed = log.map((event): PopulationEvent =>
-    event._tag === "Created" || event._tag === "Configured" ? { ...event, settings: change(event.settings) } : event
-  )
-  let state = first(changed)
-  const decisions: Array<Decision> = []
-  for (const event of changed.slice(1)) {
-    const asked = alternative(ofSettings(state.settings), state, event)
-    if (asked !== null) decisions.push({ after: state.learning.population.step, ...asked })
-    state = apply(state, event)
-  }
-  return decisions
-}
-
 const first = ([created]: ReadonlyArray<PopulationEvent>): State => {
   if (created?._tag === "Created") return begin(created)
   throw new UnexpectedEvent({ event: created?._tag ?? "nothing", expected: "Created first" })
@@ -97,34 +67,6 @@ const made: ReadonlySet<PopulationEvent["_tag"]> = new Set([
   "PopulationRefilled",
   "Concluded"
 ])
-
-const alternative = (strategies: Strategies, state: State, event: PopulationEvent): Omit<Decision, "after"> | null => {
-  const { learning } = state
-  switch (event._tag) {
-    case "Pruned":
-      return {
-        kind: "prune",
-        logged: idsOf(event.pruned),
-        replayed: idsOf(prune(context(strategies, state), learning).pruned)
-      }
-    case "ParentsChosen":
-      return {
-        kind: "parents",
-        logged: event.parents,
-        replayed: chooseParents(context(strategies, state), learning).parents
-      }
-    case "Concluded": {
-      const due = decide(strategies, state)
-      return due?._tag === "Concluded"
-        ? { kind: "incumbent", logged: [event.incumbent.id], replayed: [due.incumbent.id] }
-        : null
-    }
-    default:
-      return null
-  }
-}
-
-const idsOf = (leaving: EventOf<"Pruned">["pruned"]): ReadonlyArray<string> => leaving.map(({ id }) => id)
 
 const encode = Schema.encodeSync(PopulationEvent)
 

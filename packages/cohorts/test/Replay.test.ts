@@ -46,18 +46,4 @@ describe("Replay", () => {
     assert.strictEqual(difference?.event, "Pruned")
     assert.include(difference?.replayed, "worse")
   })
-
-  it("decides as logged under the same settings, and later or never with less risk", () => {
-    const log = pruning()
-    for (const { logged, replayed } of Replay.whatIf(log, (settings) => settings))
-      assert.deepStrictEqual(replayed, logged)
-    const cautious = Replay.whatIf(log, (settings) => ({
-      ...settings,
-      selection: { ...settings.selection, risk: 1e-12 }
-    }))
-    const changed = cautious.filter(({ logged, replayed }) => logged.join() !== replayed.join())
-    assert.isNotEmpty(changed.filter(({ kind }) => kind === "prune"))
-    for (const { kind, logged, replayed } of changed)
-      if (kind === "prune") assert.isTrue(replayed.every((id) => logged.includes(id)))
-  })
 })
