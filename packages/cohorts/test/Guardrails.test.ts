@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fold, Guardrails, PopulationEvent, SampleRatio, Settings, snapshot } from "@inspo/cohorts"
+import { fold, Guardrails, PopulationEvent, SampleRatio, Settings, snapshot, Strategies } from "@inspo/cohorts"
 import { RandomStream } from "@inspo/domain"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
+import { chooseParents } from "@inspo/evolution"
+import { context } from "../src/internal/Decisions.ts"
 import { changed } from "./support/Changed.ts"
 import { plain } from "./support/Plain.ts"
 import { Server } from "./support/Server.ts"
@@ -124,6 +126,21 @@ describe("guardrails", () => {
     const { id, why } = after.learning.incumbent
     assert.deepEqual([id, why], [learning.seed, "nothing separates"])
     assert.isEmpty(after.learning.proven)
+  })
+
+  it("bar a paused member from being a parent, however good it is", () => {
+    const server = new Costly(["usd=0.05"], () => 0.03)
+    const best = server.state.learning.population.members[1]?.instruction.id
+    if (best === undefined) return assert.fail("a population has members")
+    const broken = { guardrail: "usd=0.05", value: 1, lower: 1, limit: 0.05, samples: 40 }
+    const { learning } = server.state
+    const population = { ...learning.population, comparison: { ...learning.population.comparison, incumbent: 1 } }
+    const parents = (log: ReadonlyArray<PopulationEvent>) => {
+      const state = { ...fold(log), learning: { ...fold(log).learning, population } }
+      return chooseParents(context(Strategies.ofSettings(state.settings), state), state.learning).parents
+    }
+    assert.include(parents(server.log), best)
+    assert.notInclude(parents([...server.log, { _tag: "Paused", id: best, broken }]), best)
   })
 
   it("never pause the seed, nor the last member that is leased, and are lifted with their setting", () => {

@@ -18,6 +18,8 @@ export interface DecisionContext {
   }
   /** Members that no rule may remove, besides the parents of an evolution. */
   readonly protectedIds: ReadonlySet<Instruction.InstructionId>
+  /** Members that can be no parents; by default none. */
+  readonly barredIds?: ReadonlySet<Instruction.InstructionId>
   /** The generation of a parent. */
   readonly generationOf: (id: Instruction.InstructionId) => number
   readonly verification: VerificationContext
@@ -64,10 +66,10 @@ export const prune = (context: DecisionContext, { evolution, population }: Evolu
 
 /** The start of an evolution: its parents, best first. */
 export const chooseParents = (
-  { strategies, values }: DecisionContext,
+  { barredIds, strategies, values }: DecisionContext,
   { population }: EvolutionState
 ): EventOf<"ParentsChosen"> => {
-  const parents = strategies.removal.parents(population, values).map(({ instruction }) => instruction.id)
+  const parents = strategies.removal.parents(population, values, barredIds).map(({ instruction }) => instruction.id)
   if (!Arr.isReadonlyArrayNonEmpty(parents)) throw new Invariant.InvariantBroken("every parent")
   return { _tag: "ParentsChosen", step: population.step, parents }
 }

@@ -17,10 +17,11 @@ export interface Interface {
     values: ReadonlyArray<Population.Value>,
     protectedIds?: ReadonlySet<Instruction.InstructionId>
   ) => Pruning
-  /** The top N_parent, best first: the parents of the next generation. */
+  /** The top N_parent of those that are not barred, best first: the parents of the next generation. */
   readonly parents: (
     population: Population.Contents,
-    values: ReadonlyArray<Population.Value>
+    values: ReadonlyArray<Population.Value>,
+    barredIds?: ReadonlySet<Instruction.InstructionId>
   ) => ReadonlyArray<Population.Member>
 }
 
@@ -88,9 +89,12 @@ const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOp
         spared: bottom.filter((id) => protectedIds.has(id))
       }
     },
-    parents: (population, values) => rank(population, values).slice(0, least)
+    parents: (population, values, barredIds = none) => allowed(rank(population, values), barredIds).slice(0, least)
   }
 }
+
+export const allowed = (members: ReadonlyArray<Population.Member>, barredIds: ReadonlySet<Instruction.InstructionId>) =>
+  members.filter(({ instruction }) => !barredIds.has(instruction.id))
 
 const where = "Halving"
 

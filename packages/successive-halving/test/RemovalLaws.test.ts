@@ -47,6 +47,10 @@ const bugs: Readonly<Record<string, () => Rule>> = {
     ...right,
     parents: (...given) => right.parents(...given).flatMap((parent) => [parent, parent])
   }),
+  "a barred member is no parent": () => ({
+    ...right,
+    parents: (population, values) => right.parents(population, values)
+  }),
   "what is removed has the value that it was ranked by": () => ({
     ...right,
     prune: (...given) => {

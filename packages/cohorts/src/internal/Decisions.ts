@@ -37,6 +37,7 @@ export const context = (strategies: Strategies, state: State): Evolution.Decisio
     values: strategies.valuation.values(learning.population),
     settings,
     protectedIds: protectedIds(state),
+    barredIds: new Set(Population.ids(learning.population).filter((id) => isPaused(learning.stats, id))),
     generationOf: (id) => instructionOf(learning, id).generation,
     verification: {
       asks: false,

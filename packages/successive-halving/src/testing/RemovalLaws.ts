@@ -44,6 +44,11 @@ export const laws = (rule: Rule, options?: Law.Options): ReadonlyArray<Law.Law> 
       for (const id of parents) Law.expect(members.includes(id), `the parent ${id} is not a member`)
     }),
 
+    forAll("a barred member is no parent", (one) => {
+      for (const { instruction } of rule.parents(one.population, one.values, one.chosen))
+        Law.expect(!one.chosen.has(instruction.id), `${instruction.id} is barred, and a parent`)
+    }),
+
     forAll("what is removed has the value that it was ranked by", (one) => {
       const pruning = pruningOf(rule, one)
       Law.expect(isPruning(pruning), `the pruning is ${JSON.stringify(pruning)}`)
