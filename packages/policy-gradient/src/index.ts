@@ -9,6 +9,7 @@ export * from "./TrainConfig.ts"
 export * as Weighing from "./Weighing.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
+export type { Sampled } from "./Correction.ts"
 export type { Episode, Turn } from "./Credit.ts"
 export type { Estimator, Group } from "./Estimator.ts"
 export type { Candidate } from "./Keep.ts"
