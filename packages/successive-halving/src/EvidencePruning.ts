@@ -6,7 +6,7 @@ import type { Population } from "@inspo/population"
 import { ids, incumbent } from "@inspo/population/Members"
 import * as Order from "effect/Order"
 import type { Entrants } from "./Decisions.ts"
-import { allowed, type Interface as Removal, recordWith } from "./Halving.ts"
+import { type Interface as Removal, recordWith } from "./Halving.ts"
 import type { Interface as Admission } from "./Replacement.ts"
 
 /** `delta` is the risk over the whole life, 0.05 by default; `parents` is N_parent, the fewest members left, by default 1. */
@@ -48,7 +48,10 @@ export const removal = ({ delta = defaultRisk, parents: least = 1 }: Options = {
         spared: worse.map(({ instruction }) => instruction.id).filter((id) => !leaving.has(id))
       }
     },
-    parents: (population, _, barredIds = none) => allowed(rank(population), barredIds).slice(0, least)
+    parents: (population, _, barredIds = none) =>
+      rank(population)
+        .filter(({ instruction }) => !barredIds.has(instruction.id))
+        .slice(0, least)
   }
 }
 

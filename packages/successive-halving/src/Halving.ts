@@ -89,12 +89,12 @@ const halving = ({ floor = 0, parents: least = 1, ties = "order" }: BottomHalfOp
         spared: bottom.filter((id) => protectedIds.has(id))
       }
     },
-    parents: (population, values, barredIds = none) => allowed(rank(population, values), barredIds).slice(0, least)
+    parents: (population, values, barredIds = none) =>
+      rank(population, values)
+        .filter(({ instruction }) => !barredIds.has(instruction.id))
+        .slice(0, least)
   }
 }
-
-export const allowed = (members: ReadonlyArray<Population.Member>, barredIds: ReadonlySet<Instruction.InstructionId>) =>
-  members.filter(({ instruction }) => !barredIds.has(instruction.id))
 
 const where = "Halving"
 
