@@ -4,8 +4,12 @@ import type { Study } from "../Study.ts"
 import * as World from "../worlds/World.ts"
 import { type Name, names, type Order, orders } from "./Together.ts"
 
-/** The rate of an arm in a world that did best at the middle dial on the seeds of tuning; that of the settings until it was tuned. */
-export const tuned: Readonly<Record<string, number>> = {}
+/**
+ * The rate of an arm in a world that did best at the middle dial on the seeds of tuning; of equals, the one nearest to 3. One that is
+ * asked for by `train.learningRate` takes its place; rates of language models are too small for a table of logits.
+ */
+const rateOf = (study: string, order: Name, asked: number): number =>
+  asked >= 0.01 ? asked : study === "world-rare" && order === "evolved" ? 3 : 10
 
 const batchSize = 4
 
@@ -47,20 +51,16 @@ const whole = ({ rollout, schedule, train }: RunConfig): number => schedule.step
 
 const armIn = (study: string, at: string, order: Name, change: (config: RunConfig) => RunConfig): Arm => {
   const { description, stages }: Order = orders[order]
-  const rate = tuned[`${study}-${order}`]
   return {
     name: `${study}-${at}-${order}`,
     description,
     needs: [],
     stages: stages(({ config }) => whole(config), false).map((configure) => (context) => {
       const { train, ...config } = configure({ ...context, config: change(context.config) })
-      return { ...config, train: { ...train, learningRate: rate ?? inTable(train.learningRate) } }
+      return { ...config, train: { ...train, learningRate: rateOf(study, order, train.learningRate) } }
     })
   }
 }
-
-/** The rates of language models are too small for a table of logits; larger ones are asked for by `train.learningRate`. */
-const inTable = (rate: number): number => (rate < 0.01 ? 1 : rate)
 
 const others = names.filter((order) => order !== "evolved")
 
