@@ -35,15 +35,15 @@ const factorsOf = (
   sequence: Sequence,
   { gamma, high, low, safe }: Readonly<Record<"gamma" | "high" | "low" | "safe", number>>
 ): ReadonlyArray<number> => {
+  const factors = [...logRatios(sequence)]
   let future = 0
-  return logRatios(sequence)
-    .toReversed()
-    .map((log, index) => {
-      future = log + gamma * future
-      const factor = Moments.clamp(Math.exp(future), 1 - low, 1 + high)
-      const advantage = sequence.advantages.at(-1 - index) ?? 0
-      // 0.8 is the least factor of such a token, whatever `low` is.
-      return advantage < 0 && Math.exp(log) > safe ? Moments.clamp(Math.exp(future), 0.8, 1) : factor
-    })
-    .toReversed()
+  for (let token = factors.length - 1; token >= 0; token--) {
+    const log = factors[token] ?? 0
+    const advantage = sequence.advantages[token] ?? 0
+    future = log + gamma * future
+    // 0.8 is the least factor of a failure far from its sampling, whatever `low` is.
+    const [least, most] = advantage < 0 && Math.exp(log) > safe ? [0.8, 1] : [1 - low, 1 + high]
+    factors[token] = Moments.clamp(Math.exp(future), least, most)
+  }
+  return factors
 }
