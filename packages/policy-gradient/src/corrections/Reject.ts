@@ -23,7 +23,7 @@ export const rejectSequence = correction({
 export const rejectFailures = correction({
   name: "reject-failures",
   description: "leaves out failures that the trainer finds much less probable than the sampler",
-  formula: "0 if A < 0 and Moments.mean(log π_sampler − log π) > δ, else 1",
+  formula: "0 if A < 0 and mean(log π_sampler − log π) > δ, else 1",
   source: "DeepSeek-V3.2 (TRL)",
   certainty: "code",
   trl: "off_policy_mask_threshold",
