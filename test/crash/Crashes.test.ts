@@ -27,7 +27,10 @@ afterAll(async () => {
 
 describe.each([
   ["sampling waits for updates", []],
-  ["the next step is sampled during updates", ["train.staleness=1", "schedule.pruneEvery=2"]],
+  [
+    "the next step is sampled during updates, which are corrected",
+    ["train.staleness=1", "schedule.pruneEvery=2", "train.correction=truncate-tokens"]
+  ],
   [
     "its agent rewrites the context and rounds are added",
     ["rollout.agent=iter-research", "replay.successes=2", "train.keep=differing", "train.keep.draws=1"]
