@@ -7,7 +7,7 @@ import { inWorld } from "./Worlds.ts"
 
 const notes = ["The plan, committed before the runs, is research/plans/agents.md."]
 
-/** Arms that differ in how a training begins where the seed earns nothing; all have the rollouts of `both`, or about as many. */
+/** Arms that differ in how a training begins where the seed earns next to nothing. `search` has the rollouts of `both`, and `neither` those of `rescue`. */
 const starting = (dial: number): ReadonlyArray<Arm> => {
   const name = (arm: string) => `rescue-${dial}-${arm}`
   const configure = (config: RunConfig, searches: boolean, rescues: boolean): RunConfig => {
