@@ -23,8 +23,7 @@ export const weighed = (
 ): { readonly request: TrainRequest; readonly clipFraction: number } => {
   let [tokens, clipped] = [0, 0]
   const datums = Invariant.zip(request.datums, now, "datums and their log-probabilities").map(([datum, logprobs]) => {
-    const { actions, turns } = actionsOf(datum.weights)
-    const at = (values: ReadonlyArray<number>) => actions.map((token) => Invariant.at(values, token, "token"))
+    const { actions, at, turns } = actionsOf(datum.weights)
     const coefficients = weights({
       logprobs: at(logprobs),
       old: at(datum.logprobs),
@@ -61,8 +60,7 @@ export const corrected = (
   const { of } = Corrections.named(kind)
   const datums = Invariant.zip(request.datums, trainer, "datums and their log-probabilities").map(
     ([datum, logprobs]) => {
-      const { actions } = actionsOf(datum.weights)
-      const at = (values: ReadonlyArray<number>) => actions.map((token) => Invariant.at(values, token, "token"))
+      const { actions, at } = actionsOf(datum.weights)
       const sampled = {
         trainer: at(logprobs),
         sampler: at(datum.logprobs),
@@ -79,7 +77,7 @@ export const corrected = (
   return { ...request, datums }
 }
 
-/** The places of action tokens, and the turn of each: a turn is a run of them. */
+/** The places of action tokens, the turn of each, which is a run of them, and what picks their values. */
 const actionsOf = (weights: ReadonlyArray<number>) => {
   const [actions, turns]: [Array<number>, Array<number>] = [[], []]
   for (let token = 0, turn = -1; token < weights.length; token++) {
@@ -88,5 +86,6 @@ const actionsOf = (weights: ReadonlyArray<number>) => {
     actions.push(token)
     turns.push(turn)
   }
-  return { actions, turns }
+  const at = (values: ReadonlyArray<number>) => actions.map((token) => Invariant.at(values, token, "token"))
+  return { actions, turns, at }
 }
