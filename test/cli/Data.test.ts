@@ -59,6 +59,39 @@ describe("inspo data", { timeout: testTimeout, tags: "runs" }, () => {
     )
   })
 
+  it("writes the cases that traces hold, with what is left out, and a search keeps their sessions apart", async () => {
+    const call = (id: string, input: unknown, output: string | null) =>
+      `${JSON.stringify({ id, traceId: `t${id}`, type: "GENERATION", sessionId: `s${Number(id) % 4}`, input, output })}\n`
+    const calls = questions.map(({ id, question }, index) => call(`${index}`, `${question} ${id}@example.org`, "A"))
+    await writeFile(join(cwd, "observations.jsonl"), [...calls, call("40", "unanswered", null)].join(""))
+    const written = await run("cases", "observations.jsonl", "--out", "cases.jsonl", "--redact", "[a-z0-9]+@[a-z.]+")
+    for (const part of ["40 cases of 4 sessions in cases.jsonl, 40 of them redacted", "left out: 1 call; neither they"])
+      assert.include(written, part)
+    const text = await readFile(join(cwd, "cases.jsonl"), "utf8")
+    assert.include(text, '{"input":"who is number 0? █","output":"A","session":"s0"}')
+    assert.notInclude(text, "@")
+
+    await writeFile(join(cwd, "prompt.txt"), "Answer.")
+    const search = ["evolve", "prompt.txt", "cases.jsonl", "--expected", "output", "--score", "exact", "--model"]
+    const plan = await inspo([...search, "http://127.0.0.1:9/v1#m", "--calls", "100", "--plan", "--json"], { cwd })
+    assert.strictEqual(plan.code, 0, plan.stderr)
+    assert.strictEqual(JSON.parse(plan.stdout).cases.test, 10)
+
+    const again = await inspo(["data", "cases", "observations.jsonl", "--out", "cases.jsonl"], { cwd })
+    assertToldInOneParagraph(again, 2, "cases.jsonl exists")
+    for (const [args, expected] of [
+      [["bad.jsonl"], "bad.jsonl:3: byte 14 (0xE9)"],
+      [["q.jsonl"], "q.jsonl:1 is neither"],
+      [
+        ["observations.jsonl", "--at-least", "correct=1"],
+        '--at-least names the score "correct"; the export has no scores'
+      ],
+      [["observations.jsonl", "--at-least", "correct"], "--at-least is correct; expected NAME=NUMBER"],
+      [["observations.jsonl", "--redact", "("], "--redact"]
+    ] as const)
+      assertToldInOneParagraph(await inspo(["data", "cases", ...args, "--out", "other.jsonl"], { cwd }), 2, expected)
+  })
+
   it("shows every row that cannot be read before it fails", async () => {
     const finished = await inspo(["data", "inspect", "bad.jsonl"], { cwd })
     assertToldInOneParagraph(finished, 2, "3 of 4 rows of bad.jsonl cannot be read; the first is bad.jsonl:2")

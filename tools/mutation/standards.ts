@@ -1,4 +1,4 @@
-/** Planted bugs of the routes for feature flags and telemetry. */
+/** Planted bugs of the routes for feature flags and telemetry, and of cases from traces. */
 import { inFile, type Mutation } from "./planted.ts"
 
 const flags = inFile("packages/serve/src/http/internal/FlagHandlers.ts")
@@ -6,6 +6,9 @@ const evaluations = inFile("packages/serve/src/http/internal/Evaluations.ts")
 const telemetry = inFile("packages/serve/src/http/internal/TelemetryHandlers.ts")
 const otlp = inFile("packages/serve/src/http/internal/Otlp.ts")
 const upstreamPath = inFile("packages/serve/src/http/internal/UpstreamPath.ts")
+const traced = inFile("apps/cli/src/data/traces/Cases.ts")
+const call = inFile("apps/cli/src/data/traces/Call.ts")
+const setup = inFile("packages/evolve/src/Setup.ts")
 
 export const ofStandards: ReadonlyArray<Mutation> = [
   flags("${index}`, sticky", "${opened.train}`, sticky", "a flag that is evaluated again is another lease"),
@@ -18,5 +21,10 @@ export const ofStandards: ReadonlyArray<Mutation> = [
   evaluations("attributes[names.evaluation] === evaluation", "true", "an evaluation that was not chosen counts"),
   telemetry('outcome === "unknown"', "false", "an exporter does not hear of unknown leases"),
   otlp("messages(span, 11)", "messages(span, 12)", "events of spans in protobuf are not read"),
+  traced("talk.slice(start.length).every", "talk.slice(start.length).some", "an answer to a later question counts"),
+  traced("const answer = all.findLast", "const answer = all.find", "the answer is that before the tools"),
+  traced("?? sessionOf.get(call.trace)", "", "the session of a trace is lost"),
+  call('spoken.length === 0 ? "tool"', 'spoken.length < 0 ? "tool"', "a result of a tool is a question"),
+  setup("tested.size + session.length <= most", "tested.size < most", "more cases are held out than calls can test"),
   upstreamPath('["traces", "logs"]', "[]", "telemetry is passed on to the model's server")
 ]

@@ -44,8 +44,8 @@ export interface Completion {
 
 /**
  * - `prompt`: what is to be improved.
- * - `cases`: at least 6 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test. A prompt that
- *   fails one with `protected: true`, which the original solves, is not returned.
+ * - `cases`: at least 6 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test; cases with the
+ *   same text as their `session` stay together. A prompt that fails one with `protected: true`, which the original solves, is not returned.
  * - `agent`: any function that answers a case under a prompt.
  * - `score`: how good an output is, in [0, 1].
  * - `proposer`: a language model as a function from text to text, a model of the AI SDK, or sentences that may be added to the prompt.
@@ -181,10 +181,13 @@ export const make = ({
   minimalGain,
   prompt,
   randomSeed,
+  sessions = [],
   usd
 }: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & {
   readonly cases: number
   readonly guarded?: ReadonlyArray<number>
+  /** Cases of one session are all in the search or all in the test; null for a case alone. */
+  readonly sessions?: ReadonlyArray<string | null>
   readonly aim?: SearchView.Aim | undefined
 }): Setup => {
   if (cases < leastCases)
@@ -215,8 +218,8 @@ export const make = ({
       value: minimalGain,
       expected: "a gain above 0 and below 1, such as 0.1"
     })
-  const order = RandomStream.make(randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, index) => index))
-  const test = Math.min(Math.floor(cases / 2), Math.floor((testShare * calls) / 2))
+  const drawn = RandomStream.make(randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, index) => index))
+  const { order, test } = held(drawn, Math.min(Math.floor(cases / 2), Math.floor((testShare * calls) / 2)), sessions)
   const rest = calls - 2 * test
   return {
     prompt,
@@ -233,6 +236,34 @@ export const make = ({
     round: 10
   }
 }
+
+/** The cases with those of the test first: of whole sessions, and at most so many. */
+const held = (
+  drawn: ReadonlyArray<number>,
+  most: number,
+  sessions: ReadonlyArray<string | null>
+): { readonly order: ReadonlyArray<number>; readonly test: number } => {
+  const members = Map.groupBy(drawn, (index) => sessions[index] ?? index)
+  const tested = new Set<number>()
+  for (const session of members.values()) {
+    if (tested.size + session.length <= most) for (const index of session) tested.add(index)
+  }
+  if (tested.size === 0)
+    InvalidInput.refuse({
+      where,
+      field: "cases",
+      value: `${members.size} sessions, of which the smallest has ${Math.min(...[...members.values()].map(({ length }) => length))}`,
+      expected: `a session of at most ${most} cases for the final test: no session is in both halves`
+    })
+  return { order: [...tested, ...drawn.filter((index) => !tested.has(index))], test: tested.size }
+}
+
+/** The session of each case that names one in a field of that name. */
+export const sessionsOf = (cases: ReadonlyArray<unknown>): ReadonlyArray<string | null> =>
+  cases.map((one) => (hasSession(one) ? one.session : null))
+
+const hasSession = (one: unknown): one is { readonly session: string } =>
+  typeof one === "object" && one !== null && "session" in one && typeof one.session === "string" && one.session !== ""
 
 /** The most prompts that are compared at a time. */
 export const mostMembers = 6
@@ -263,10 +294,10 @@ export const distinct = <Case>(
   return { distinct: [...known.values()], repeated: count - known.size }
 }
 
-/** A case as text. A value without JSON is different from all others. */
+/** A case as text, without its session. A value without JSON is different from all others. */
 const keyOf = (value: unknown, index: number): string => {
   try {
-    return JSON.stringify(value) ?? `case ${index}`
+    return JSON.stringify(hasSession(value) ? { ...value, session: undefined } : value) ?? `case ${index}`
   } catch {
     return `case ${index}`
   }

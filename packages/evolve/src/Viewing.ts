@@ -57,7 +57,14 @@ const begin = (file: string, { behind, head }: Log.Contents): Effect.Effect<Foll
     try: () => ({
       head,
       behind,
-      state: Search.begin(Setup.make({ ...head, cases: head.cases.length, guarded: Protected.indices(head.cases) })),
+      state: Search.begin(
+        Setup.make({
+          ...head,
+          cases: head.cases.length,
+          guarded: Protected.indices(head.cases),
+          sessions: Setup.sessionsOf(head.cases)
+        })
+      ),
       events: [],
       rounds: []
     }),

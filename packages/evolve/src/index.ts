@@ -69,6 +69,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     prompt: Shell.contentOf("evolve", "prompt", options.prompt),
     cases: cases.length,
     guarded: Protected.indices(cases),
+    sessions: Setup.sessionsOf(cases),
     calls: options.budget.calls,
     usd: options.budget.usd ?? null,
     minimalGain: options.minimalGain ?? 0.1,

@@ -1,6 +1,6 @@
 import * as Shares from "@inspo/datasets/Shares"
 import { Rewards, Scope, defaultOptions } from "@inspo/reward"
-import { Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler, reader } from "./handler.ts"
 
@@ -138,8 +138,41 @@ const score = Command.make(
   })
 )
 
+const cases = Command.make(
+  "cases",
+  {
+    files: Argument.atLeast(
+      flags.argument("export", "JSON or JSON lines: OTLP, or observations, scores or traces of Langfuse"),
+      1
+    ),
+    out: flags.text("out", "FILE", "File of cases to write, .jsonl"),
+    redact: Flag.atLeast(
+      flags.text("redact", "PATTERN", "Replace what a regular expression of RE2 matches by █; may be repeated"),
+      0
+    ),
+    atLeast: Flag.atLeast(
+      flags.text("at-least", "NAME=NUMBER", "Only calls with such a score, such as relevance=0.8; may be repeated"),
+      0
+    ),
+    force: flags.force,
+    json: flags.json
+  },
+  handler(async () => (await import("../data/Cases.ts")).cases)
+).pipe(
+  flags.help({
+    description: "Write the cases that exports of traces hold, for evolve and compare",
+    examples: {
+      "inspo data cases traces.jsonl --out cases.jsonl": "From what a collector of OpenTelemetry wrote",
+      "inspo data cases observations.jsonl scores.jsonl --out cases.jsonl --at-least correct=1": "From Langfuse",
+      'inspo data cases traces.jsonl --out cases.jsonl --redact "[\\w.]+@[\\w.]+"': "Without addresses"
+    }
+  })
+)
+
 export const data = Command.make("data").pipe(
-  Command.withDescription("Inspect, convert and split question files, score answers again, or write a generated world"),
-  Command.withShortDescription("Work with questions: inspect, convert, split, score"),
-  Command.withSubcommands([inspect, convert, split, world, score])
+  Command.withDescription(
+    "Inspect, convert and split question files, write cases of traces or a generated world, or score answers again"
+  ),
+  Command.withShortDescription("Work with data: inspect, convert, split, cases, score"),
+  Command.withSubcommands([inspect, convert, split, cases, world, score])
 )

@@ -10,6 +10,8 @@ export interface Case {
   readonly input: string
   readonly expected?: string
   readonly protected?: boolean
+  /** Cases of one session are in the same half. */
+  readonly session?: string
 }
 
 /** One of the scores of an output; its weight in their mean is 1 by default. */

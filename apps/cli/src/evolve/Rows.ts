@@ -47,7 +47,8 @@ export const jobs = (
     ]
     const expected = row[columns.expected]
     const guarded = row["protected"]?.trim().toLowerCase() === "true"
-    const about = { input, ...(guarded ? { protected: true } : {}) }
+    const session = row["session"]?.trim() ?? ""
+    const about = { input, ...(guarded ? { protected: true } : {}), ...(session === "" ? {} : { session }) }
     if (scoring?.kind !== "built-in")
       return {
         case: { ...about, ...(expected === undefined ? {} : { expected }) },

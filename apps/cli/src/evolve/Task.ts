@@ -99,6 +99,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
       prompt,
       cases: jobs.length,
       guarded: jobs.flatMap((job, at) => (job.case.protected === true ? [at] : [])),
+      sessions: Setup.sessionsOf(jobs.map((job) => job.case)),
       calls: input.calls,
       usd,
       minimalGain: 0.1,
