@@ -42,6 +42,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
   if (module === "Difference") return [`${own}/Comparison.test.ts`]
   if (throughCohorts.has(module)) return [own, "packages/cohorts/test"]
   if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
+  if (file.includes("/data/traces/")) return ["apps/cli/test/data"]
   if (name === "client") return ["test/clients/Suite.test.ts", "test/clients/Faults.test.ts"]
   return [...(existsSync(join(root, mirror)) ? [mirror] : []), ...laws, own]
 }

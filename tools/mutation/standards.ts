@@ -22,7 +22,11 @@ export const ofStandards: ReadonlyArray<Mutation> = [
   telemetry('outcome === "unknown"', "false", "an exporter does not hear of unknown leases"),
   otlp("messages(span, 11)", "messages(span, 12)", "events of spans in protobuf are not read"),
   traced("talk.slice(start.length).every", "talk.slice(start.length).some", "an answer to a later question counts"),
-  traced("const answer = all.findLast", "const answer = all.find", "the answer is that before the tools"),
+  call(
+    "some(({ callsTools }) => callsTools)",
+    "some(() => false)",
+    "what is said beside a call of a tool is an answer"
+  ),
   traced("?? sessionOf.get(call.trace)", "", "the session of a trace is lost"),
   call('spoken.length === 0 ? "tool"', 'spoken.length < 0 ? "tool"', "a result of a tool is a question"),
   setup("tested.size + session.length <= most", "tested.size < most", "more cases are held out than calls can test"),

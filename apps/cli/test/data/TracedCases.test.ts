@@ -5,8 +5,10 @@ import * as Cases from "../../src/data/traces/Cases.ts"
 import * as Langfuse from "../../src/data/traces/Langfuse.ts"
 import * as Otlp from "../../src/data/traces/Otlp.ts"
 
-/** A conversation of a user with an agent that uses a tool; each turn is a trace. */
+/** A conversation of a user with an agent that uses a tool, and may speak while it does; each turn is a trace, or all are one. */
 const Talk = Schema.Struct({
+  isOneTrace: Schema.Boolean,
+  speaks: Schema.Boolean,
   session: Schema.NullOr(Schema.Literals(["s1", "s2"])),
   turns: Schema.NonEmptyArray(
     Schema.Struct({
@@ -36,28 +38,42 @@ interface Said {
   readonly text: string
 }
 
-const turnsOf = ({ session, turns }: Talk, talk: number): ReadonlyArray<Turn> => {
+const traceOf = ({ isOneTrace }: Talk, talk: number, turn: number): string => `t${talk}${isOneTrace ? "" : `-${turn}`}`
+
+/** What a trace was scored applies to each of its turns, so that a trace of several turns has no scores here. */
+const scoreOf = ({ isOneTrace }: Talk, score: number | null): number | null => (isOneTrace ? null : score)
+
+const turnsOf = (given: Talk, talk: number): ReadonlyArray<Turn> => {
+  const { session, speaks, turns } = given
   let known: ReadonlyArray<Said> = []
   return turns.map(({ answer, score, tools, user }, index) => {
-    const trace = `t${talk}-${index}`
+    const trace = traceOf(given, talk, index)
     known = [...known, { role: "user", text: user }]
     const calls = Array.from({ length: tools + 1 }, (_, step) => {
       const messages = known
       const output: Said | null =
-        step < tools ? { role: "call", text: "" } : answer === null ? null : { role: "assistant", text: answer }
+        step < tools
+          ? { role: "call", text: speaks ? "One moment." : "" }
+          : answer === null
+            ? null
+            : { role: "assistant", text: answer }
       if (output !== null)
         known = [...known, output, ...(step < tools ? [{ role: "tool", text: "found" } as const] : [])]
-      return { id: `${trace}-${step}`, messages, output }
+      return { id: `${talk}-${index}-${step}`, messages, output }
     })
-    return { trace, session, score, calls }
+    return { trace, session, score: scoreOf(given, score), calls }
   })
 }
 
-const expected = ({ session, turns }: Talk, talk: number): ReadonlyArray<Cases.Case> => {
+const expected = (given: Talk, talk: number): ReadonlyArray<Cases.Case> => {
+  const { session, speaks, turns } = given
   let known: ReadonlyArray<{ readonly role: "user" | "assistant"; readonly content: string }> = []
-  return turns.flatMap(({ answer, score, user }, index) => {
+  return turns.flatMap(({ answer, score: own, tools, user }, index) => {
+    const score = scoreOf(given, own)
     const conversation = known
     known = [...known, { role: "user", content: user }]
+    for (let step = 0; step < tools && speaks; step += 1)
+      known = [...known, { role: "assistant", content: "One moment." }]
     if (answer === null) return []
     known = [...known, { role: "assistant", content: answer }]
     return [
@@ -66,7 +82,7 @@ const expected = ({ session, turns }: Talk, talk: number): ReadonlyArray<Cases.C
         ...(conversation.length === 0 ? {} : { conversation }),
         output: answer,
         ...(score === null ? {} : { scores: { good: score }, feedback: `why ${score}` }),
-        session: session ?? `t${talk}-${index}`
+        session: session ?? traceOf(given, talk, index)
       }
     ]
   })
@@ -78,6 +94,7 @@ const parts = ({ role, text }: Said) =>
         role: "assistant",
         parts: [
           { type: "reasoning", content: "hm" },
+          ...(text === "" ? [] : [{ type: "text", content: text }]),
           { type: "tool_call", name: "search" }
         ]
       }
@@ -135,7 +152,7 @@ const otlp =
     }))
 
 const message = ({ role, text }: Said) =>
-  role === "call" ? { role: "assistant", content: null } : { role, content: text }
+  role === "call" ? { role: "assistant", content: text || null, tool_calls: [{ id: "1" }] } : { role, content: text }
 
 const observation = ({ session, trace }: Turn, { id, messages, output }: Turn["calls"][number]) => ({
   id,

@@ -5,6 +5,7 @@ export interface Message {
   readonly role: string
   /** Null where the message holds something besides text, such as a picture. */
   readonly content: string | null
+  readonly callsTools?: boolean
 }
 
 export interface Call {
@@ -13,7 +14,7 @@ export interface Call {
   readonly session: string | null
   /** Null if the export does not hold them. */
   readonly messages: ReadonlyArray<Message> | null
-  /** The text of the answer; null if it only calls tools, or was not recorded. */
+  /** The text of the answer; null if it calls tools, or was not recorded. */
   readonly answer: string | null
 }
 
@@ -38,11 +39,19 @@ export const none: Records = { calls: [], scores: [], sessions: [] }
 /** A message of parts. Results of tools may come in the role of the user, as with Anthropic. */
 export const message = (role: string, parts: ReadonlyArray<Part>): Message => {
   const spoken = parts.filter(({ type }) => !silent.has(type))
+  const callsTools = parts.some(({ type }) => /^(tool_call|tool_use|function_call)$/u.test(type))
   const texts = spoken.flatMap(({ text, type }) => (/(^|_)text$/u.test(type) ? (text ?? []) : []))
   return {
     role: role === "user" && parts.length > 0 && spoken.length === 0 ? "tool" : role,
-    content: texts.length < spoken.length ? null : texts.join("\n")
+    content: texts.length < spoken.length ? null : texts.join("\n"),
+    ...(callsTools ? { callsTools } : {})
   }
+}
+
+/** The text of an answer; null if it has none, or calls tools. */
+export const answer = (messages: ReadonlyArray<Message>): string | null => {
+  const text = messages.map(({ content }) => content ?? "").join("\n")
+  return text.trim() === "" || messages.some(({ callsTools }) => callsTools) ? null : text
 }
 
 export interface Part {

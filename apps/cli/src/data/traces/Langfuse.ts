@@ -3,7 +3,7 @@
  * `traceId` by the API and the page, `trace_id` by exports to a bucket.
  */
 import { Option, Schema, String as Text } from "effect"
-import { message, type Message, none, parsed, type Part, type Records } from "./Call.ts"
+import { answer, message, type Message, none, parsed, type Part, type Records } from "./Call.ts"
 
 /** Reads one row, page or trace; null for other JSON. */
 export const read = (json: unknown): Records | null => {
@@ -59,18 +59,25 @@ const messagesOf = (input: unknown): ReadonlyArray<Message> | null => {
 const answerOf = (output: unknown): string | null => {
   const value = parsed(output)
   if (typeof value === "string") return value.trim() === "" ? null : value
-  const message = Option.firstSomeOf([
+  const found = Option.firstSomeOf([
     decodeMessage(value),
     Option.flatMap(decodeMessages(value), (messages) => Option.fromNullishOr(messages.at(-1))),
     Option.flatMap(decodeChoices(value), ({ choices: [first] }) => Option.fromNullishOr(first?.message))
   ])
-  return Option.isNone(message) ? null : messageOf(message.value).content || null
+  return Option.isNone(found) ? null : answer([messageOf(found.value)])
 }
 
-const messageOf = ({ content, role = "assistant" }: typeof MessageOf.Type): Message =>
-  content === null || typeof content === "string"
+const messageOf = ({
+  content,
+  role = "assistant",
+  toolCalls,
+  tool_calls = toolCalls
+}: typeof MessageOf.Type): Message => ({
+  ...(content === null || typeof content === "string"
     ? { role, content: content ?? "" }
-    : message(role, content.map(partOf))
+    : message(role, content.map(partOf))),
+  ...(tool_calls && tool_calls.length > 0 ? { callsTools: true } : {})
+})
 
 const partOf = ({
   content,
@@ -87,8 +94,11 @@ const partOf = ({
 
 const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const text = Schema.optionalKey(Schema.String)
+const tools = optional(Schema.Array(Schema.Unknown))
 const MessageOf = Schema.Struct({
   role: text,
+  tool_calls: tools,
+  toolCalls: tools,
   content: Schema.NullOr(
     Schema.Union([Schema.String, Schema.Array(Schema.Struct({ type: text, text, content: text }))])
   )

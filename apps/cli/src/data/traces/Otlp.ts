@@ -1,6 +1,6 @@
 /** Calls of models in the JSON of OTLP, by the semantic conventions of OpenTelemetry 1.45.0, which call these names experimental. */
 import { Option, Schema } from "effect"
-import { message, type Message, parsed, type Part, type Records } from "./Call.ts"
+import { answer, message, type Message, parsed, type Part, type Records } from "./Call.ts"
 
 /** Reads a request of traces or of logs, as the file exporter of a collector writes one in each line; null for other JSON. */
 export const read = (json: unknown): Records | null => {
@@ -24,10 +24,9 @@ export const read = (json: unknown): Records | null => {
       const isCall = attributes.get("gen_ai.operation.name") === "chat"
       if (messages === null && !isCall) return []
       const system = partsOf(attributes.get("gen_ai.system_instructions"))
-      const answers = messagesOf(attributes.get("gen_ai.output.messages")) ?? []
-      const answer = answers.map(({ content }) => content ?? "").join("\n")
+      const output = messagesOf(attributes.get("gen_ai.output.messages")) ?? []
       const all = system === null || messages === null ? messages : [message("system", system), ...messages]
-      return [{ trace, id, session: null, messages: all, answer: answer === "" ? null : answer }]
+      return [{ trace, id, session: null, messages: all, answer: answer(output) }]
     }),
     scores: facts.flatMap(({ attributes, id, name, trace }) => {
       const value = attributes.get("gen_ai.evaluation.score.value")
