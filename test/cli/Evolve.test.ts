@@ -176,6 +176,28 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
     })
   )
 
+  it.live("tries cases with their right answers after the prompt, and is asked none that it shows", () =>
+    Effect.gen(function* () {
+      const exchange = wire(compatible)
+      let shown = 0
+      const server = yield* model(exchange, ({ body }) => {
+        if (!body.includes("Output: yes")) return null
+        const countries = (body.match(/Country-\d+/gu) ?? []).toReversed()
+        shown += Number(countries.indexOf(countries[0] ?? "", 1) > 0)
+        return { body: exchange.success("yes") }
+      })
+      yield* Effect.promise(() => writeFile(join(cwd, "polite.txt"), "Be polite.\n"))
+      const finished = yield* run(
+        flags(server.url, "--examples", "--sentences", "polite.txt", "--out", "examples", "--json")
+      )
+      assert.strictEqual(finished.code, 0, finished.stderr)
+      const { prompt: found, verdict } = JSON.parse(finished.stdout)
+      assert.deepStrictEqual([verdict, shown], ["better", 0])
+      assert.match(found, /^Name the capital\..*\n\nExamples:(\n\nInput: country: Country-\d+\nOutput: yes)+$/u)
+      assert.strictEqual(yield* read("examples", "best_prompt.txt"), `${found}\n`)
+    })
+  )
+
   it.live("says what else to give where the proposer writes nothing that can be used", () =>
     Effect.gen(function* () {
       const exchange = wire(compatible)

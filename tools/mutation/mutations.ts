@@ -4,6 +4,7 @@ import { inFile, type Mutation } from "./planted.ts"
 import { ofStandards } from "./standards.ts"
 
 const search = inFile("packages/evolve/src/Search.ts")
+const proposing = inFile("packages/evolve/src/Proposing.ts")
 const verdict = inFile("packages/evolve/src/Viewing.ts")
 const searchEvidence = inFile("packages/evolve/src/Evidence.ts")
 const promptComparison = inFile("packages/evolve/src/Comparison.ts")
@@ -173,6 +174,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a cut observation is a character too long"
   ),
   bookkeeping("turn.withPermit(reserving)", "reserving", "works that begin together all take what is left for one"),
+  proposing(".concat(inherited)", "", "a prompt is asked what its parent demonstrates"),
+  proposing(
+    "return state.setup.search.flatMap",
+    "return [...state.setup.test].flatMap",
+    "held-out cases are demonstrated"
+  ),
   search(
     "new Set(sources.get(prompt)?.reflected)",
     "new Set<string>()",

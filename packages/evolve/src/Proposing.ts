@@ -20,6 +20,7 @@ import { AiError, LanguageModel, type Prompt } from "effect/ai"
 import * as Aim from "./Aim.ts"
 import { caseId, type Event, keyOf, type Obtained } from "./Event.ts"
 import * as Calls from "./Calls.ts"
+import * as Demonstrations from "./Demonstrations.ts"
 import * as Evidence from "./Evidence.ts"
 import { describe, FileFailed } from "./Log.ts"
 import * as Search from "./Search.ts"
@@ -84,6 +85,9 @@ export const propose = Effect.fn("Proposing.propose")(function* (
   const step = state.evolution.population.step
   const records = recordsOf(task)
   if (records.length === 0) return skipped(parent, step, `no output is known under ${parent.id}`)
+  const { parts } = parent
+  if (parts !== undefined && Reflect.nameOf(parts, state.proposals) === Demonstrations.part)
+    return demonstrated(task, parts)
   const { candidatesOf, request } = Reflect.on({
     parent: Instruction.contentOf(parent),
     seed: Instruction.contentOf(Search.promptOf(state, Search.original)),
@@ -115,22 +119,78 @@ export const propose = Effect.fn("Proposing.propose")(function* (
   }
   const { critique, failure } = found.success
   const { accepted, rejected } = candidatesOf(found.success)
+  const inherited = Demonstrations.shownIn(Instruction.contentOf(parent), tasksOf(task))
   return [
     { _tag: "Proposed", parent: parent.id, critique, rejected, failure: failure?.message ?? null },
-    {
-      _tag: "Evolved",
-      event: {
-        _tag: "CandidatesProposed",
-        step,
-        round: state.evolution.evolution?.round ?? 1,
-        parent: parent.id,
-        candidates: accepted,
-        reflected: records.map(({ index }) => caseId(index)),
-        ...(found.success.notes === undefined ? {} : { notes: found.success.notes })
-      }
-    }
+    proposed(
+      task,
+      accepted,
+      records.map(({ index }) => index).concat(inherited),
+      found.success.notes === undefined ? {} : { notes: found.success.notes }
+    )
   ]
 })
+
+/** Revisions by demonstrations, which ask no proposer. */
+const demonstrated = (task: Task, parts: Instruction.Parts): ReadonlyArray<Event> => {
+  const { parent, state } = task
+  const { prompts, setup } = state
+  const { step } = state.evolution.population
+  const { parts: given = {} } = Search.promptOf(state, Search.original)
+  const candidates = Demonstrations.draw(parts, {
+    count: Math.min(task.count, mostDrawn),
+    heading: given[Demonstrations.part] ?? "",
+    known: prompts.map(Instruction.contentOf),
+    longest: Aim.longest(setup.aim, Search.promptOf(state, Search.original)),
+    pool: poolOf(task),
+    stream: RandomStream.make(setup.randomSeed, ["demonstrations", step])
+  })
+  if (candidates.length === 0) return skipped(parent, step, "too few cases have a right answer to demonstrate")
+  const all = tasksOf(task)
+  const shown = candidates.flatMap((candidate) => Demonstrations.shownIn(Instruction.contentOf(candidate), all))
+  return [
+    { _tag: "Proposed", parent: parent.id, critique: "", rejected: [], failure: null },
+    proposed(task, candidates, [...new Set(shown)])
+  ]
+}
+
+/** The most revisions of one proposal by demonstrations: none of them is asked what one of them shows. */
+const mostDrawn = 2
+
+const proposed = (
+  { parent, state }: Task,
+  candidates: ReadonlyArray<Instruction.Candidate>,
+  reflected: ReadonlyArray<number>,
+  notes = {}
+): Event => ({
+  _tag: "Evolved",
+  event: {
+    _tag: "CandidatesProposed",
+    step: state.evolution.population.step,
+    round: state.evolution.evolution?.round ?? 1,
+    parent: parent.id,
+    candidates,
+    reflected: reflected.map(caseId),
+    ...notes
+  }
+})
+
+const tasksOf = ({ show, state }: Task) => state.setup.search.map((index) => ({ index, task: show(index).task }))
+
+/** The cases of the search with a right answer: the expected one, or else the first output with a full score. */
+const poolOf = ({ outputs, show, state }: Task): ReadonlyArray<Demonstrations.Demonstration> => {
+  const right = new Map(
+    [...state.answers.outcomes]
+      .filter((answer) => answer._tag === "Answered" && answer.score === 1)
+      .toReversed()
+      .map((answer) => [answer.case, outputs.get(keyOf(answer))?.output])
+  )
+  return state.setup.search.flatMap((index) => {
+    const { expected, task } = show(index)
+    const answer = expected ?? right.get(index)
+    return typeof answer === "string" && answer.trim() !== "" ? [{ index, task, answer }] : []
+  })
+}
 
 const skipped = ({ id }: Instruction.Instruction, step: number, reason: string): ReadonlyArray<Event> => [
   { _tag: "Proposed", parent: id, critique: "", rejected: [], failure: reason },

@@ -43,7 +43,7 @@ export interface Completion {
 }
 
 /**
- * - `prompt`: what is to be improved.
+ * - `prompt`: what is to be improved. To a text named `examples` cases of the search with right answers are added; it asks for none of them.
  * - `cases`: at least 6 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test; cases with the
  *   same text as their `session` stay together. A prompt that fails one with `protected: true`, which the original solves, is not returned.
  * - `agent`: any function that answers a case under a prompt.

@@ -178,16 +178,14 @@ const targetOf = (
       : options.atMost?.(promptOf(prompt), cases[index])) ?? null
 })
 
-/** A case as a proposer reads it, without the answer that it expects. */
+/** A case as a proposer reads it, without what it says of itself: its input alone, if it has nothing else. */
 const shown = (one: unknown): { readonly task: string; readonly expected: string | null } => {
   const expected = expectedOf(one)
-  if (typeof one !== "object" || one === null || expected === null) return { task: textOf(one), expected }
-  return {
-    task: textOf(
-      Object.fromEntries(Object.entries(one).filter(([name]) => name !== "expected" && name !== "protected"))
-    ),
-    expected
-  }
+  if (typeof one !== "object" || one === null) return { task: textOf(one), expected }
+  const fields = Object.entries(one).filter(([name]) => !["expected", "protected", "session"].includes(name))
+  const [only, ...others] = fields
+  const isInput = only?.[0] === "input" && others.length === 0
+  return { task: textOf(isInput ? only[1] : Object.fromEntries(fields)), expected }
 }
 
 /** The answer that a case expects, if it says so in a field of that name. */

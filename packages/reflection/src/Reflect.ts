@@ -108,7 +108,7 @@ const rulesOf = (
 }
 
 /** The name of the text to revise, where there are several. */
-const nameOf = (content: Instruction.Content, turn: number): string | undefined => {
+export const nameOf = (content: Instruction.Content, turn: number): string | undefined => {
   const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
   return names[turn % Math.max(1, names.length)]
 }

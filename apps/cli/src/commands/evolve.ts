@@ -34,6 +34,7 @@ export const evolve = Command.make(
       "FILE",
       "Text file with a sentence in each line: prompts are made by adding them, and no model writes any"
     ),
+    examples: flags.toggle("examples", "Also try cases of the search with their right answers, after the prompt"),
     ...flags.scoring,
     calls: flags.integer("calls", "Most calls of the model that answers; 300 by default").pipe(Flag.withDefault(300)),
     ...flags.paying,

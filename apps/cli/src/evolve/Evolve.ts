@@ -60,9 +60,10 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
     ...(outside === null ? {} : { agent: outside.text }),
     model: model?.text ?? null,
     proposer: task.sentences !== null || task.isParentProposing ? null : (proposer?.text ?? null),
-    ...result
+    ...result,
+    prompt: whole(result.prompt)
   }
-  yield* replaceFile(`${directory}/best_prompt.txt`, `${result.prompt}\n`)
+  yield* replaceFile(`${directory}/best_prompt.txt`, `${document.prompt}\n`)
   yield* replaceFile(`${directory}/result.json`, `${JSON.stringify(document, null, 2)}\n`)
   yield* replaceFile(`${directory}/report.md`, result.report())
   const { view } = yield* Effect.mapError(Viewing.read(`${directory}/events.jsonl`), (cause) =>
@@ -153,25 +154,25 @@ const searched = Effect.fnUntraced(function* (
   const ends = { cut: 0, refused: 0 }
   const answerOf =
     (by: Model.Model | null) =>
-    async (prompt: string, one: Job["case"], { signal, spend }: CallContext) => {
-      const asking = Invariant.present(by, "model").ask(messages(prompt, jobOf(one)), maxTokens, spend)
+    async (prompt: Given, one: Job["case"], { signal, spend }: CallContext) => {
+      const asking = Invariant.present(by, "model").ask(messages(whole(prompt), jobOf(one)), maxTokens, spend)
       const { end, text } = await run(asking, { signal })
       if (end === "done") return text
       ends[end] += 1
       return { end, text }
     }
-  const atMostOf = (by: Model.Model | null) => (prompt: string, one: Job["case"]) =>
-    atMost({ agent: by, writer }, maxTokens, prompt, jobOf(one))
+  const atMostOf = (by: Model.Model | null) => (prompt: Given, one: Job["case"]) =>
+    atMost({ agent: by, writer }, maxTokens, whole(prompt), jobOf(one))
   const result = yield* Effect.tryPromise({
     try: (signal) =>
-      search<string, Job["case"], Scoring.Output>({
-        prompt: task.prompt,
+      search<Given, Job["case"], Scoring.Output>({
+        prompt: task.examples ? { prompt: task.prompt, examples: heading } : task.prompt,
         cases: task.jobs.map((job) => job.case),
         agent:
           outside === null
             ? answerOf(agent)
             : (prompt, one, context) =>
-                run(Outside.ask(outside, task.model, prompt, jobOf(one), context), { signal: context.signal }),
+                run(Outside.ask(outside, task.model, whole(prompt), jobOf(one), context), { signal: context.signal }),
         score: (output, one, { signal: stop, spend }) =>
           run(Scoring.scoreReply(writer, output, jobOf(one), spend), { signal: stop }),
         proposer:
@@ -208,6 +209,15 @@ const searched = Effect.fnUntraced(function* (
   yield* follow.end
   return { ends, result }
 })
+
+/** The prompt of a search, with the demonstrations after it if there may be some. */
+type Given = string | { readonly prompt: string; readonly examples: string }
+
+/** The prompt as agents get it. */
+const whole = (given: Given): string =>
+  typeof given === "string" ? given : given.examples === heading ? given.prompt : `${given.prompt}\n\n${given.examples}`
+
+const heading = "Examples:"
 
 /** What answers today, and is to be replaced. */
 const controlOf = (

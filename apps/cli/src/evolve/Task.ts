@@ -31,6 +31,7 @@ export interface EvolveInput extends JobInput {
   readonly proposer: Option.Option<string>
   readonly proposerKind: Option.Option<Learners.LearnerName>
   readonly sentences: Option.Option<string>
+  readonly examples: boolean
   readonly calls: number
   readonly plan: boolean
   readonly dashboard: boolean
@@ -42,6 +43,8 @@ export interface EvolveInput extends JobInput {
 
 export interface Task {
   readonly prompt: string
+  /** Whether cases are demonstrated after the prompt. */
+  readonly examples: boolean
   /** Of different cases, each once. */
   readonly jobs: ReadonlyArray<Job>
   readonly repeated: number
@@ -109,6 +112,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
   )
   return {
     prompt,
+    examples: input.examples,
     jobs,
     repeated,
     outside,
@@ -217,6 +221,8 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
   const text = yield* readNamed(input.prompt)
   const cases = Option.getOrNull(input.cases)
   if (/\.(ya?ml|json)$/iu.test(input.prompt)) {
+    if (input.examples)
+      return yield* usageError(`--examples is given with a promptfoo config; expected a text file with the prompt.`)
     if (cases !== null || Option.isSome(input.score))
       return yield* usageError(
         `${input.prompt} is read as a promptfoo config, which has its own tests and assertions; expected no file of cases and no --score.`

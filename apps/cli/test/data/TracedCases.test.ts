@@ -72,8 +72,11 @@ const expected = (given: Talk, talk: number): ReadonlyArray<Cases.Case> => {
     const score = scoreOf(given, own)
     const conversation = known
     known = [...known, { role: "user", content: user }]
-    for (let step = 0; step < tools && speaks; step += 1)
-      known = [...known, { role: "assistant", content: "One moment." }]
+    if (speaks)
+      known = [
+        ...known,
+        ...Array.from({ length: tools }, () => ({ role: "assistant", content: "One moment." }) as const)
+      ]
     if (answer === null) return []
     known = [...known, { role: "assistant", content: answer }]
     return [
