@@ -39,6 +39,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
   const laws = name === "coevolution" ? ["test/laws/golden", "test/laws"] : []
   if (name === "evolution")
     return [own, "test/laws/golden", "packages/cohorts/test", "test/laws", "packages/coevolution/test"]
+  if (module === "Proposing") return [`${own}/Demonstrations.test.ts`]
   if (module === "Difference") return [`${own}/Comparison.test.ts`]
   if (throughCohorts.has(module)) return [own, "packages/cohorts/test"]
   if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
