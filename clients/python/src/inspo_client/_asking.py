@@ -269,7 +269,8 @@ async def answered(
                 waiting = loop.run_in_executor(pool, asking.ask, concurrency)
                 # A score that raises ends the search.
                 while not waiting.done():
-                    done, _ = await asyncio.wait({waiting, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+                    futures: set[asyncio.Future[Any]] = {waiting, *tasks}
+                    done, _ = await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
                     for task in done & tasks:
                         tasks.discard(task)
                         task.result()
@@ -298,7 +299,8 @@ async def _awaited(awaitable: Any) -> Any:
 
 
 def _rows(cases: Any) -> Iterable[Any]:
-    return cases.to_dict("records") if hasattr(cases, "columns") and hasattr(cases, "to_dict") else cases
+    rows: Iterable[Any] = cases.to_dict("records") if hasattr(cases, "columns") and hasattr(cases, "to_dict") else cases
+    return rows
 
 
 def _key(row: Mapping[str, Any]) -> str:

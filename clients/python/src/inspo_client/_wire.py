@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeGuard, Union
 
 #: One text, or several named texts that are used together.
 Wording = Union[str, Mapping[str, str]]
@@ -150,13 +150,17 @@ def _lease(one: object, samples: Mapping[str, int]) -> LeaseAnswer | None:
     if not isinstance(one, dict) or not _is_text(lease := one.get("lease")) or not _is_text(key := one.get("key")):
         return None
     given, probability, n = _instruction(one.get("instruction")), one.get("probability"), one.get("n")
-    if given is None or type(probability) not in (int, float) or not 0 < probability <= 1:
+    if given is None or not _is_number(probability) or not 0 < probability <= 1:
         return None
     # The key of a further lease on a question starts with that of its request.
     if type(n) is not int or n != samples.get(str(key), samples.get(str(key).rpartition("#")[0])):
         return None
     replaces, closes_at = (str(text) if _is_text(text) else None for text in (one.get("replaces"), one.get("closesAt")))
     return LeaseAnswer(str(lease), str(key), n, given, float(probability), replaces, closes_at)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float)
 
 
 def _instruction(given: object) -> Instruction | None:

@@ -15,7 +15,7 @@ from ._stream import Stream
 from ._texts import Prompt, question_text, transcript, with_lease
 
 
-class InstructedGenerator(GeneratorInterface):  # type: ignore[misc]
+class InstructedGenerator(GeneratorInterface):
     """
     Puts a leased instruction into each prompt, has another generator answer, and reports its rewards. A cohort has
     `trainer.train_batch_size` groups in the order in which the trainer requests them: the batch of a global step, or with the fully

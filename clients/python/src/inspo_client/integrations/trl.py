@@ -55,7 +55,7 @@ def _log(log_metric: Callable[[str, float], None], values: list[float | None], l
     log_metric("instructions/failed", sum(value is None for value in values) / len(values))
 
 
-class Instructions(TrainerCallback):  # type: ignore[misc]
+class Instructions(TrainerCallback):
     """
     The instructions of one `GRPOTrainer`: `train` and `validation` make its datasets, `reward` wraps the reward function that the
     population learns from, and the object itself is a callback of the trainer. A cohort is a generation batch. A lease covers a

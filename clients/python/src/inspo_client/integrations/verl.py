@@ -19,7 +19,7 @@ from ._stream import Stream, Unreported
 from ._texts import Prompt, question_text, transcript, with_lease
 
 
-class InstructedManager(AgentLoopManagerTQ):  # type: ignore[misc]
+class InstructedManager(AgentLoopManagerTQ):
     """
     Puts a leased instruction into each prompt, whichever agent loop gets it, and reports the rewards. Name a subclass that defines
     `training_run` as `actor_rollout_ref.rollout.agent.agent_loop_manager_class`. A cohort has `data.train_batch_size` groups in the
