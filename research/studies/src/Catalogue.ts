@@ -11,7 +11,7 @@ export interface RunStudyEntry {
 
 /** A simulation with known true values, without an engine; by default of so many `simulations`. */
 export interface SimulationEntry {
-  readonly name: "evolve" | "compare-errors"
+  readonly name: "evolve" | "evolve-aims" | "compare-errors"
   readonly asks: string
   readonly by: "simulation"
   readonly simulations: number
@@ -70,6 +70,12 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
     by: "simulation",
     simulations: 50,
     asks: "does evolve() find better prompts, and never worse ones?"
+  },
+  {
+    name: "evolve-aims",
+    by: "simulation",
+    simulations: 100,
+    asks: "how often is a claim of an aim, a new model, protected cases wrong?"
   },
   {
     name: "compare-errors",
