@@ -79,8 +79,8 @@ const shorter = async (headroom: boolean, seed: number): Promise<Found> => {
     aim: "shorter",
     proposer: (request) => {
       const parent = places.filter((place) => request.includes(World.bank[place] ?? ""))
-      const kept = stream.shuffle(parent).slice(stream.nextIntBetween(1, 2))
-      return `<ins_1>${promptOf(parent.filter((place) => kept.includes(place)))}</ins_1>`
+      const kept = new Set(stream.shuffle(parent).slice(stream.nextIntBetween(1, 2)))
+      return `<ins_1>${promptOf(parent.filter((place) => kept.has(place)))}</ins_1>`
     }
   })
   const loss = World.valueOf(world, original) - World.valueOf(world, prompt)
