@@ -111,7 +111,7 @@ const markdown = (view: SearchView, caseOf: (index: number) => unknown, repeated
     "| --- | ---: | ---: | ---: |",
     ...tried.map(
       ({ cases: asked, content, gain, score }, index) =>
-        `| ${index === 0 ? "the original" : MarkdownText.inline(excerpt(content))} | ${score === null ? "–" : percent(score)} | ${asked} | ${gain === null ? "–" : interval(gain)} |`
+        `| ${index === 0 ? "the original" : MarkdownText.inline(excerpt(content, tried[0].content))} | ${score === null ? "–" : percent(score)} | ${asked} | ${gain === null ? "–" : interval(gain)} |`
     ),
     "",
     `${view.calls} calls of the agent, ${dollars(view.usd)} as far as prices were reported. ${cases.search} cases for the ` +
@@ -189,9 +189,19 @@ const marked = (mark: string, part: string): string => {
 
 const textOf = (prompt: Prompt): string => (typeof prompt === "string" ? prompt : JSON.stringify(prompt, null, 2))
 
-const excerpt = (prompt: Prompt): string => {
-  const text = textOf(prompt).replace(/\s+/gu, " ").trim()
-  return text.length <= 90 ? text : `…${text.slice(-89)}`
+/** The end of a prompt; of several texts, the ends of those that were changed. */
+const excerpt = (prompt: Prompt, original: Prompt): string => {
+  const changed =
+    typeof prompt === "string" || typeof original === "string"
+      ? [["", textOf(prompt)] as const]
+      : Object.entries(prompt).filter(([name, text]) => text !== original[name])
+  const most = Math.floor(90 / Math.max(1, changed.length))
+  return changed
+    .map(([name, written]) => {
+      const text = written.replace(/\s+/gu, " ").trim()
+      return `${name === "" ? "" : `${name}: `}${text.length <= most ? text : `…${text.slice(1 - most)}`}`
+    })
+    .join("; ")
 }
 
 const mostFailing = 10
