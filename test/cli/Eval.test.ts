@@ -59,6 +59,19 @@ describe("inspo eval without a run", { timeout: 120_000, tags: "runs" }, () => {
     assertToldInOneParagraph(compared, 2, "data.corpus is null; expected a path")
   })
 
+  it("sets parameters of the agent that is named, and compares with another one than that of --set", async () => {
+    const args = ["eval", ...small, "--json", "--set"]
+    const chunked = await inspo([...args, "rollout.agent.chunks=2", "--agent", "delethink"], { cwd })
+    assert.strictEqual(chunked.code, 0, chunked.stderr)
+    assert.strictEqual(decode(chunked.stdout).agent, "delethink")
+    const compared = await inspo([...args, "rollout.agent=direct", "--against-agent", "rag"], { cwd })
+    assert.strictEqual(compared.code, 0, compared.stderr)
+    const { against, agent } = decode(compared.stdout)
+    assert.deepStrictEqual([agent, against?.agent], ["direct", "rag"])
+    const missing = await inspo([...args, "rollout.agent.chunks=2", "--agent", "rag"], { cwd })
+    assertToldInOneParagraph(missing, 2, "chunks")
+  })
+
   it.each([
     ["too few resamples", ["--resamples", "3"], 2, "--resamples is 3, expected at least 100"],
     ["a run that is not there", ["--against", "nowhere"], 1, "There is no run in nowhere"]

@@ -40,12 +40,12 @@ export interface EvalArm {
 
 /** The agent that is wanted: the checkpoint of a run with its best instruction, unless the command line names another. */
 export const evalArm = Effect.fn("EvalArm.evalArm")(function* (wanted: Wanted) {
-  const found = Option.isNone(wanted.directory) ? yield* shipped(wanted) : yield* ofRun(wanted.directory.value, wanted)
-  return {
-    ...found,
-    instruction: Option.match(wanted.instruction, { onNone: () => found.instruction, onSome: given }),
-    config: yield* orUsage(resolve(found.config, yield* withAgent(wanted)))
-  } satisfies EvalArm
+  // An agent of its own takes the place of that of --set, and its parameters can be set.
+  const set = Option.isNone(wanted.agent) ? wanted.set : wanted.set.filter((one) => !/^rollout\.agent\s*=/u.test(one))
+  const own = { ...wanted, set }
+  const found = Option.isNone(wanted.directory) ? yield* shipped(own) : yield* ofRun(wanted.directory.value, own)
+  const instruction = Option.match(wanted.instruction, { onNone: () => found.instruction, onSome: given })
+  return { ...found, instruction } satisfies EvalArm
 })
 
 export interface Asked {
@@ -106,14 +106,15 @@ export const answer = Effect.fn("EvalArm.answer")(function* (
   )
 }, Effect.scoped)
 
-const shipped = Effect.fnUntraced(function* ({ policy, preset, set }: Wanted) {
-  const config = yield* fromInput({ preset, file: Option.none(), set, seed: Option.none() })
+const shipped = Effect.fnUntraced(function* ({ agent, policy, preset, set }: Wanted) {
+  const config = yield* fromInput({ preset, file: Option.none(), agent, set, seed: Option.none() })
   const loaded = yield* loadData(config)
   const instruction = given(config.seedInstruction)
   return { runDir: null, policy, step: 0, instruction, config, checkpoint: null, loaded }
 })
 
-const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy, set }: Wanted) {
+const ofRun = Effect.fnUntraced(function* (runDir: string, wanted: Wanted) {
+  const { instruction, policy, set } = wanted
   const stored = yield* readRun(runDir)
   const trained = yield* loadData(stored.config)
   const state = yield* foldStored({ algorithm: stored.config }, stored.events)
@@ -136,7 +137,7 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy
         "which no setting names. Give an instruction with --instruction."
     )
   const sets = yield* orUsage(Result.all(set.map(parseSet)))
-  const config = yield* orUsage(resolve(stored.config, sets))
+  const config = yield* orUsage(resolve(stored.config, [...(yield* withAgent(wanted)), ...sets]))
   yield* Trust.ensureChanged(runDir, { before: stored.config, after: config, use: "eval" })
   return {
     runDir,
