@@ -61,14 +61,14 @@ describe("inspo data", { timeout: testTimeout, tags: "runs" }, () => {
 
   it("writes the cases that traces hold, with what is left out, and a search keeps their sessions apart", async () => {
     const call = (id: string, input: unknown, output: string | null) =>
-      `${JSON.stringify({ id, traceId: `t${id}`, type: "GENERATION", sessionId: `s${Number(id) % 4}`, input, output })}\n`
+      `${JSON.stringify({ id, traceId: `t${id}`, type: "GENERATION", sessionId: `s${Number(id) % 4}@a.b`, input, output })}\n`
     const calls = questions.map(({ id, question }, index) => call(`${index}`, `${question} ${id}@example.org`, "A"))
     await writeFile(join(cwd, "observations.jsonl"), [...calls, call("40", "unanswered", null)].join(""))
     const written = await run("cases", "observations.jsonl", "--out", "cases.jsonl", "--redact", "[a-z0-9]+@[a-z.]+")
     for (const part of ["40 cases of 4 sessions in cases.jsonl, 40 of them redacted", "left out: 1 call; neither they"])
       assert.include(written, part)
     const text = await readFile(join(cwd, "cases.jsonl"), "utf8")
-    assert.include(text, '{"input":"who is number 0? █","output":"A","session":"s0"}')
+    assert.include(text, '{"input":"who is number 0? █","output":"A","session":"session 1"}')
     assert.notInclude(text, "@")
 
     await writeFile(join(cwd, "prompt.txt"), "Answer.")

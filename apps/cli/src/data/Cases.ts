@@ -5,7 +5,7 @@ import { readNamed } from "../config/TextFile.ts"
 import { usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { refuseExisting, replace } from "./Output.ts"
-import type { Records } from "./traces/Call.ts"
+import { merged } from "./traces/Call.ts"
 import * as Traced from "./traces/Cases.ts"
 import * as Langfuse from "./traces/Langfuse.ts"
 import * as Otlp from "./traces/Otlp.ts"
@@ -30,12 +30,7 @@ export const cases = Effect.fn("Cases.cases")(function* ({ atLeast, files, force
   const redacted = Redaction.make(redact)
   if (Result.isFailure(redacted)) return yield* usageError(`--redact: ${redacted.failure.message}`, redacted.failure)
   const hide = redacted.success
-  const all = yield* Effect.forEach(files, read)
-  const records: Records = {
-    calls: all.flatMap(({ calls }) => calls),
-    scores: all.flatMap(({ scores }) => scores),
-    sessions: all.flatMap(({ sessions }) => sessions)
-  }
+  const records = merged(yield* Effect.forEach(files, read))
   const { cases: found, dropped, prompts } = Traced.of(records, least)
   const names = [...new Set(records.scores.map(({ name }) => name))].sort()
   const unknown = Object.keys(least).find((name) => !names.includes(name))
@@ -43,14 +38,17 @@ export const cases = Effect.fn("Cases.cases")(function* ({ atLeast, files, force
     return yield* usageError(
       `--at-least names the score ${JSON.stringify(unknown)}; the export has ${names.length === 0 ? "no scores" : names.join(", ")}.`
     )
-  const rows = found.map(({ conversation, feedback, input, output, ...others }): Traced.Case => ({
+  const numbers = new Map([...new Set(found.map(({ session }) => session))].map((session, at) => [session, at + 1]))
+  const rows = found.map(({ conversation, feedback, input, output, session, ...others }): Traced.Case => ({
     input: hide(input),
     ...(conversation === undefined
       ? {}
       : { conversation: conversation.map(({ content, role }) => ({ role, content: hide(content) })) }),
     output: hide(output),
     ...(feedback === undefined ? {} : { feedback: hide(feedback) }),
-    ...others
+    ...others,
+    // Of redacted names, each session keeps one of its own.
+    session: hide(session) === session ? session : `session ${numbers.get(session)}`
   }))
   const changed = rows.filter((row, at) => JSON.stringify(row) !== JSON.stringify(found[at])).length
   const reasons = [...Map.groupBy(dropped, ({ reason }) => reason)].map(([reason, { length }]) => ({
@@ -95,24 +93,18 @@ const read = Effect.fnUntraced(function* (file: string) {
       ? json.value.map((one, index) => ({ place: `${place}[${index}]`, json: Option.some(one) }))
       : [{ place, json }]
   )
-  return yield* Effect.map(
-    Effect.forEach(documents, ({ json, place }) => {
-      if (Option.isNone(json)) return Effect.fail(usageError(`${place} is no JSON; expected JSON, or JSON lines.`))
-      const found = formats.map((format) => format.read(json.value)).find((one) => one !== null)
-      return found === undefined
-        ? Effect.fail(
-            usageError(
-              `${place} is neither traces or logs of OTLP (resourceSpans, resourceLogs) nor an observation, a score or a trace of Langfuse.`
-            )
+  const found = yield* Effect.forEach(documents, ({ json, place }) => {
+    if (Option.isNone(json)) return Effect.fail(usageError(`${place} is no JSON; expected JSON, or JSON lines.`))
+    const records = formats.map((format) => format.read(json.value)).find((one) => one !== null)
+    return records === undefined
+      ? Effect.fail(
+          usageError(
+            `${place} is neither traces or logs of OTLP (resourceSpans, resourceLogs) nor an observation, a score or a trace of Langfuse.`
           )
-        : Effect.succeed(found)
-    }),
-    (all): Records => ({
-      calls: all.flatMap(({ calls }) => calls),
-      scores: all.flatMap(({ scores }) => scores),
-      sessions: all.flatMap(({ sessions }) => sessions)
-    })
-  )
+        )
+      : Effect.succeed(records)
+  })
+  return merged(found)
 })
 
 const decodeJson = Schema.decodeOption(Schema.fromJsonString(Schema.Json))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { none, type Records } from "../../src/data/traces/Call.ts"
+import { merged, type Records } from "../../src/data/traces/Call.ts"
 import * as Cases from "../../src/data/traces/Cases.ts"
 import * as Langfuse from "../../src/data/traces/Langfuse.ts"
 import * as Otlp from "../../src/data/traces/Otlp.ts"
@@ -198,18 +198,14 @@ const exports: Readonly<Record<string, (turns: ReadonlyArray<Turn>) => ReadonlyA
 }
 
 const recordsOf = (documents: ReadonlyArray<unknown>): Records =>
-  documents
-    .map((document): Records => {
-      const one: unknown = JSON.parse(JSON.stringify(document))
-      const found = Otlp.read(one) ?? Langfuse.read(one)
+  merged(
+    documents.map((document) => {
+      const json: unknown = JSON.parse(JSON.stringify(document))
+      const found = Otlp.read(json) ?? Langfuse.read(json)
       assert.isNotNull(found)
-      return found ?? none
+      return found ?? {}
     })
-    .reduce((sum, one) => ({
-      calls: [...sum.calls, ...one.calls],
-      scores: [...sum.scores, ...one.scores],
-      sessions: [...sum.sessions, ...one.sessions]
-    }))
+  )
 
 describe.each(Object.entries(exports).map(([name, write]) => ({ name, write })))("cases of $name", ({ write }) => {
   it.prop("are the turns of users with their final answers", [Schema.NonEmptyArray(Talk)], ([talks]) => {
@@ -241,7 +237,7 @@ describe("a call that is no case", () => {
     { reason: "notText", messages: [{ role: "user", content: null }, user] },
     { reason: "unanswered", messages: [{ role: "user", content: " " }] }
   ])("says why: $reason", ({ messages, reason }) => {
-    const { cases, dropped } = Cases.of({ ...none, calls: [{ ...call, messages }] }, {})
+    const { cases, dropped } = Cases.of(merged([{ calls: [{ ...call, messages }] }]), {})
     assert.deepStrictEqual(cases, [])
     assert.deepStrictEqual(
       dropped.map((one) => one.reason),

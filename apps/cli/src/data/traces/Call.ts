@@ -34,7 +34,12 @@ export interface Records {
   readonly sessions: ReadonlyArray<readonly [trace: string, session: string]>
 }
 
-export const none: Records = { calls: [], scores: [], sessions: [] }
+/** Records of several parts of an export. */
+export const merged = (all: ReadonlyArray<Partial<Records>>): Records => ({
+  calls: all.flatMap(({ calls = [] }) => calls),
+  scores: all.flatMap(({ scores = [] }) => scores),
+  sessions: all.flatMap(({ sessions = [] }) => sessions)
+})
 
 /** A message of parts. Results of tools may come in the role of the user, as with Anthropic. */
 export const message = (role: string, parts: ReadonlyArray<Part>): Message => {

@@ -3,46 +3,37 @@
  * `traceId` by the API and the page, `trace_id` by exports to a bucket.
  */
 import { Option, Schema, String as Text } from "effect"
-import { answer, message, type Message, none, parsed, type Part, type Records } from "./Call.ts"
+import { answer, merged, message, type Message, parsed, type Part, type Records } from "./Call.ts"
 
 /** Reads one row, page or trace; null for other JSON. */
-export const read = (json: unknown): Records | null => {
+export const read = (json: unknown): Partial<Records> | null => {
   const page = decodePage(json)
-  if (Option.isSome(page)) return together(page.value.data.map(read))
+  if (Option.isSome(page)) return all(page.value.data)
   if (typeof json !== "object" || json === null || Array.isArray(json)) return null
   const row = Object.fromEntries(Object.entries(json).map(([name, value]) => [Text.snakeToCamel(name), value]))
   const trace = decodeTrace(row)
   if (Option.isSome(trace)) {
     const { id, observations, scores = [], sessionId } = trace.value
-    const parts = together([...observations, ...scores].map(read))
+    const parts = all([...observations, ...scores])
     return parts && { ...parts, sessions: sessionId ? [...parts.sessions, [id, sessionId]] : parts.sessions }
   }
-  return Option.getOrNull(
-    Option.firstSomeOf([
-      Option.map(decodeScore(row), ({ comment = null, name, observationId = null, traceId, value }) => ({
-        ...none,
-        scores: typeof value === "number" ? [{ trace: traceId, call: observationId, name, value, comment }] : []
-      })),
-      Option.map(decodeObservation(row), ({ id, input, output, sessionId = null, traceId, type }) => ({
-        ...none,
-        calls:
-          type === "GENERATION"
-            ? [{ trace: traceId, id, session: sessionId, messages: messagesOf(input), answer: answerOf(output) }]
-            : [],
-        sessions: sessionId === null ? [] : [[traceId, sessionId] as const]
-      }))
-    ])
-  )
+  const score = decodeScore(row)
+  if (Option.isSome(score)) {
+    const { comment = null, name, observationId = null, traceId, value } = score.value
+    return typeof value === "number" ? { scores: [{ trace: traceId, call: observationId, name, value, comment }] } : {}
+  }
+  const observation = decodeObservation(row)
+  if (Option.isNone(observation)) return null
+  const { id, input, output, sessionId = null, traceId, type } = observation.value
+  if (type !== "GENERATION") return sessionId === null ? {} : { sessions: [[traceId, sessionId]] }
+  return { calls: [{ trace: traceId, id, session: sessionId, messages: messagesOf(input), answer: answerOf(output) }] }
 }
 
-const together = (all: ReadonlyArray<Records | null>): Records | null =>
-  all.includes(null)
-    ? null
-    : {
-        calls: all.flatMap((one) => one?.calls ?? []),
-        scores: all.flatMap((one) => one?.scores ?? []),
-        sessions: all.flatMap((one) => one?.sessions ?? [])
-      }
+/** The records of all rows; null if one cannot be read. */
+const all = (rows: ReadonlyArray<unknown>): Records | null => {
+  const found = rows.map(read)
+  return found.includes(null) ? null : merged(found.filter((one) => one !== null))
+}
 
 /** The messages of an input: a list, an object that has one, or one text of the user. */
 const messagesOf = (input: unknown): ReadonlyArray<Message> | null => {
