@@ -35,6 +35,7 @@ export const catalogue = {
   "groups/mixed": rollouts("share", "Groups with different rewards: those whose advantages are not all 0"),
   "tool_calls/mean": rollouts("calls", "Tool calls per trajectory"),
   "turns/mean": rollouts("turns", "Turns of the policy per trajectory, those with an invalid action included"),
+  entropy: rollouts("nats", "Mean surprise of the sampled tokens: an estimate of the policy's entropy per token"),
   "prompt_length/mean": rollouts("tokens", "Length of the prompt, as a mean over groups"),
   "response_length/mean": rollouts("tokens", "Length of the response with its observations, per trajectory"),
   "rollouts/failed": rollouts("rollouts", "Rollouts of the step that a tool or the reward failed"),

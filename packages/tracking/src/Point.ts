@@ -118,8 +118,17 @@ export const history = (folding: Folding, events: ReadonlyArray<RunEvent>): Read
 
 /** What the stored trajectories of a step report to trackers beyond its event. Records that cannot be read are left out. */
 export const ofTrajectories = (step: number, records: Iterable<unknown>): Point => {
-  const turns = Array.from(records, (record) => decodeTurns(record)).flatMap(Option.toArray)
-  return { step, samples: turns.length === 0 ? [] : [one("turns/mean", mean(turns.map((stored) => stored.turns)))] }
+  const stored = Array.from(records, (record) => decodeStored(record)).flatMap(Option.toArray)
+  const sampled = stored.flatMap(({ earlier = [], ...last }) =>
+    [...earlier, last].flatMap(({ logprobs = [], mask = [] }) => logprobs.filter((_, at) => mask[at] === 1))
+  )
+  return {
+    step,
+    samples: [
+      ...(stored.length === 0 ? [] : [one("turns/mean", mean(stored.map(({ turns }) => turns)))]),
+      ...(sampled.length === 0 ? [] : [one("entropy", -mean(sampled))])
+    ]
+  }
 }
 
 /** What the ledger reports to trackers after a step. */
@@ -155,8 +164,14 @@ export const names: ReadonlyArray<MetricName> = Struct.keys(catalogue)
 export const nameOf = ({ label, name }: Pick<Sample, "name" | "label">): string =>
   label === null ? name : `${name}/${label}`
 
-const decodeTurns = Schema.decodeUnknownOption(
-  Schema.Struct(Struct.pick(Trajectory.TrajectorySummary.fields, ["turns"]))
+const { logprobs, mask } = Trajectory.Segment.fields
+const Sampled = { logprobs: Schema.optionalKey(logprobs), mask: Schema.optionalKey(mask) }
+const decodeStored = Schema.decodeUnknownOption(
+  Schema.Struct({
+    turns: Trajectory.TrajectorySummary.fields.turns,
+    earlier: Schema.optionalKey(Schema.Array(Schema.Struct(Sampled))),
+    ...Sampled
+  })
 )
 
 const one = (name: MetricName, value: number): Sample => ({ name, label: null, value })

@@ -173,6 +173,35 @@ describe("ofTrajectories", () => {
     }
   )
 
+  const Token = Schema.Struct({
+    logprob: Schema.Finite.check(Schema.isBetween({ minimum: -9, maximum: 0 })),
+    isAction: Schema.Boolean
+  })
+
+  it.prop(
+    "reports the mean surprise of the tokens that the policy sampled, in all segments, and of no others",
+    [Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.Array(Token)))],
+    ([trajectories]) => {
+      const records = trajectories.map((segments) => {
+        const [last, ...earlier] = segments
+          .map((tokens) => ({
+            logprobs: tokens.map(({ logprob }) => logprob),
+            mask: tokens.map(({ isAction }) => Number(isAction))
+          }))
+          .toReversed()
+        return { turns: 1, ...last, ...(earlier.length === 0 ? {} : { earlier: earlier.toReversed() }) }
+      })
+      const sampled = trajectories.flat(2).filter(({ isAction }) => isAction)
+      const { samples } = Point.ofTrajectories(3, records)
+      const entropy = samples.find(({ name }) => name === "entropy")?.value
+      if (sampled.length === 0) assert.isUndefined(entropy)
+      else {
+        const surprise = -sampled.reduce((sum, { logprob }) => sum + logprob, 0) / sampled.length
+        assert.closeTo(entropy ?? Number.NaN, surprise, 1e-9)
+      }
+    }
+  )
+
   it("tells nothing of none, and leaves out what cannot be read", () => {
     assert.deepStrictEqual(turnsOf([]), [])
     assert.deepStrictEqual(turnsOf([{ turns: 1 }, { turns: 4 }, { turns: "2" }, null, {}]), [2.5])
