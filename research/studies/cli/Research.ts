@@ -2,6 +2,7 @@ import { blindGate } from "../src/blind/BlindGate.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import * as CompareErrors from "../src/CompareErrors.ts"
 import * as EvolveAims from "../src/EvolveAims.ts"
+import * as EvolveParts from "../src/EvolveParts.ts"
 import * as EvolveBench from "../src/Evolve.ts"
 import { gate } from "../src/gate/Gate.ts"
 import type { Asked, Host, Kept } from "../src/Host.ts"
@@ -108,7 +109,12 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
   }
 })
 
-const benches = { evolve: EvolveBench, "evolve-aims": EvolveAims, "compare-errors": CompareErrors }
+const benches = {
+  evolve: EvolveBench,
+  "evolve-aims": EvolveAims,
+  "evolve-parts": EvolveParts,
+  "compare-errors": CompareErrors
+}
 
 /** How studies make their runs in this program. */
 const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {
