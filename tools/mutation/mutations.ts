@@ -4,6 +4,7 @@ import { inFile, type Mutation } from "./planted.ts"
 import { ofStandards } from "./standards.ts"
 
 const search = inFile("packages/evolve/src/Search.ts")
+const revisedText = inFile("packages/evolve/src/RevisedText.ts")
 const proposing = inFile("packages/evolve/src/Proposing.ts")
 const verdict = inFile("packages/evolve/src/Viewing.ts")
 const searchEvidence = inFile("packages/evolve/src/Evidence.ts")
@@ -174,6 +175,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a cut observation is a character too long"
   ),
   bookkeeping("turn.withPermit(reserving)", "reserving", "works that begin together all take what is left for one"),
+  revisedText("return gained / (", "return -gained / (", "the text whose revisions lost most is revised"),
+  revisedText("(proposals.get(name) ?? 0) + 1", "1", "a text whose proposals bring nothing is revised for ever"),
   proposing(".concat(inherited)", "", "a prompt is asked what its parent demonstrates"),
   proposing(
     "return state.setup.search.flatMap",

@@ -85,9 +85,8 @@ export const propose = Effect.fn("Proposing.propose")(function* (
   const step = state.evolution.population.step
   const records = recordsOf(task)
   if (records.length === 0) return skipped(parent, step, `no output is known under ${parent.id}`)
-  const { parts } = parent
-  if (parts !== undefined && Reflect.nameOf(parts, state.proposals) === Demonstrations.part)
-    return demonstrated(task, parts)
+  const name = Search.textToRevise(state, parent)
+  if (parent.parts !== undefined && name === Demonstrations.part) return demonstrated(task, parent.parts)
   const { candidatesOf, request } = Reflect.on({
     parent: Instruction.contentOf(parent),
     seed: Instruction.contentOf(Search.promptOf(state, Search.original)),
@@ -96,7 +95,7 @@ export const propose = Effect.fn("Proposing.propose")(function* (
     history: historyOf(state),
     notebook: Notebook.ofState(state.evolution),
     count: task.count,
-    turn: state.proposals,
+    name,
     longest: Aim.longest(state.setup.aim, Search.promptOf(state, Search.original)),
     // What the user's own score says may be repeated in a prompt.
     ownFeedback: true,

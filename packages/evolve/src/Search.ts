@@ -11,6 +11,7 @@ import * as Aim from "./Aim.ts"
 import { type Ask, caseId, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Protected from "./Protected.ts"
+import * as RevisedText from "./RevisedText.ts"
 import * as Spent from "./Spent.ts"
 import { every, mostMembers, probes, type Setup, testScores, testShare } from "./Setup.ts"
 
@@ -40,8 +41,8 @@ export interface State extends Spent.Spent {
   /** The calls of the round in progress that are still to be made; after the test, those whose output needs another score. */
   readonly pending: HashSet.HashSet<string>
   readonly rounds: number
-  /** How many proposals came, those without candidates included. */
-  readonly proposals: number
+  /** The proposals of each text of a prompt, by its name. */
+  readonly proposals: ReadonlyMap<string, number>
   /** Calls that were made when the last evolution began. */
   readonly evolvedAt: number
   /** Whether the budget cut a round short: the search asks nothing more. */
@@ -93,7 +94,7 @@ export const begin = (setup: Setup): State => {
     round: null,
     pending: HashSet.empty(),
     rounds: 0,
-    proposals: 0,
+    proposals: new Map(),
     evolvedAt: -Infinity,
     isCut: false,
     ended: null,
@@ -156,8 +157,11 @@ export const apply = (before: State, event: Event): State => {
       return evolved(state, event.event)
     case "SearchEnded":
       return { ...state, ended: event }
-    case "Proposed":
-      return { ...state, proposals: state.proposals + 1 }
+    case "Proposed": {
+      const name = textToRevise(state, promptOf(state, event.parent))
+      if (name === null) return state
+      return { ...state, proposals: new Map(state.proposals).set(name, (state.proposals.get(name) ?? 0) + 1) }
+    }
     case "Failed":
     case "Interrupted":
     case "Started":
@@ -201,6 +205,10 @@ export const rescoresOf = ({ rescores }: Pick<State, "rescores">, ask: Ask): Rea
 /** A prompt by its id. */
 export const promptOf = ({ byId }: State, id: Instruction.InstructionId): Instruction.Instruction =>
   Invariant.present(Option.getOrUndefined(HashMap.get(byId, id)), `prompt ${id}`)
+
+/** The name of the text of a prompt that is revised next; null of one text. */
+export const textToRevise = (state: State, prompt: Instruction.Instruction): string | null =>
+  RevisedText.next(state, state.setup.search, prompt)
 
 /** The member that is probably the best. */
 export const leaderOf = ({ evolution }: State): Instruction.InstructionId =>

@@ -11,7 +11,7 @@ import type { ReflectiveRecord } from "./ReflectiveRecord.ts"
  * - `seed`: the tags of actions that it names must survive.
  * - `known`: what a candidate must not repeat.
  * - `notebook`: that of the last proposal, if its proposer learns.
- * - `turn`: how many proposals came before. Of several named texts one is revised at a time, in turn.
+ * - `name`: which of several named texts is revised; without it that of `turn`, how many proposals came before.
  * - `longest`: the most characters of a candidate, by default without limit.
  * - `ownFeedback`: whether feedback is the user's own words, which a candidate may repeat.
  * - `rules`: what only the host can know of them; null to accept whatever has a text.
@@ -22,6 +22,7 @@ export interface Work extends Pick<ProposeRequest, "count" | "history" | "protoc
   readonly records: ReadonlyArray<ReflectiveRecord>
   readonly known: ReadonlyArray<Instruction.Content>
   readonly notebook?: ProposeRequest["notebook"] | undefined
+  readonly name?: string | null
   readonly turn?: number
   readonly longest?: number
   readonly ownFeedback?: boolean
@@ -61,7 +62,7 @@ export const chosen = <A extends Pick<ReflectiveRecord, "score">>(
 /** The reflection on work. */
 export const on = (work: Work): Reflection => {
   const { count, history, longest = Infinity, ownFeedback = false, parent, protocol, records } = work
-  const name = nameOf(parent, work.turn ?? 0)
+  const name = work.name ?? nameOf(parent, work.turn ?? 0)
   const text = textOf(parent, name)
   const rules = work.rules === null ? undefined : rulesOf(work, work.rules, name, ownFeedback)
   return {
@@ -108,7 +109,7 @@ const rulesOf = (
 }
 
 /** The name of the text to revise, where there are several. */
-export const nameOf = (content: Instruction.Content, turn: number): string | undefined => {
+const nameOf = (content: Instruction.Content, turn: number): string | undefined => {
   const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
   return names[turn % Math.max(1, names.length)]
 }
