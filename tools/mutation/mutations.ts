@@ -322,7 +322,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "cases fail under a prompt that is not shown to be better"
   ),
   searchCourse("from: first.place", "from: first.place + 1", "a prompt enters its chart a round late"),
-  evolveShell('name !== "expected"', 'name !== ""', "the right answer is part of the task"),
+  evolveShell(
+    '["expected", "protected", "session"]',
+    '["protected", "session"]',
+    "the right answer is part of the task"
+  ),
   setup(
     "if (!known.has(key)) known.set(key, one)",
     "known.set(`${key} ${count}`, one)",
