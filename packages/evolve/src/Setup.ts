@@ -1,5 +1,6 @@
 /** What a search is given, and how its cases and its budget of calls are divided. */
 import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
+import { Array as Arr } from "effect"
 import * as Aim from "./Aim.ts"
 import type { Learners } from "@inspo/reflection"
 import type * as SearchView from "./SearchView.ts"
@@ -243,16 +244,18 @@ const held = (
   most: number,
   sessions: ReadonlyArray<string | null>
 ): { readonly order: ReadonlyArray<number>; readonly test: number } => {
-  const members = Map.groupBy(drawn, (index) => sessions[index] ?? index)
+  const members = Object.values(
+    Arr.groupBy(drawn, (index) => `${sessions[index] ?? ""} ${sessions[index] ? "" : index}`)
+  )
   const tested = new Set<number>()
-  for (const session of members.values()) {
+  for (const session of members) {
     if (tested.size + session.length <= most) for (const index of session) tested.add(index)
   }
   if (tested.size === 0)
     InvalidInput.refuse({
       where,
       field: "cases",
-      value: `${members.size} sessions, of which the smallest has ${Math.min(...[...members.values()].map(({ length }) => length))}`,
+      value: `${members.length} sessions, of which the smallest has ${Math.min(...members.map(({ length }) => length))}`,
       expected: `a session of at most ${most} cases for the final test: no session is in both halves`
     })
   return { order: [...tested, ...drawn.filter((index) => !tested.has(index))], test: tested.size }
