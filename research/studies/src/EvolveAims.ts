@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as World from "./evolve/World.ts"
 import { percent } from "./Format.ts"
 import type { Host } from "./Host.ts"
-import { assertSimulations, save, type SimulationInput } from "./Simulations.ts"
+import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
 
 /** What searches claim of one aim: where it can be reached, and where it cannot. */
 export interface Row {
@@ -23,10 +23,7 @@ export const bench = Effect.fn("EvolveAims.bench")(function* <E, R>(host: Host<E
   for (const aim of aims)
     for (const headroom of [true, false]) {
       yield* host.print([`${aim.name}, ${headroom ? "can be reached" : "cannot be reached"}`])
-      const found = yield* Effect.forEach(
-        Array.from({ length: input.simulations }, (_, nth) => input.seed + nth),
-        (seed) => Effect.promise(() => aim.search(headroom, seed))
-      )
+      const found = yield* simulateAll(input.simulations, input.seed, (seed) => aim.search(headroom, seed))
       const share = (count: number) => Exact.proportion(count, found.length)
       rows.push({
         aim: aim.name,

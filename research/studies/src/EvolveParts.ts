@@ -3,10 +3,11 @@ import { evolve } from "@inspo/evolve"
 import { Markdown } from "@inspo/report"
 import { Exact } from "@inspo/statistics"
 import { Effect } from "effect"
+import * as Scripted from "./evolve/ScriptedProposer.ts"
 import * as World from "./evolve/World.ts"
 import { interval, points } from "./Format.ts"
 import type { Host } from "./Host.ts"
-import { assertSimulations, save, type SimulationInput } from "./Simulations.ts"
+import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
 
 /** The searches of one kind of prompt. */
 interface Row {
@@ -21,10 +22,7 @@ export const bench = Effect.fn("EvolveParts.bench")(function* <E, R>(host: Host<
   const rows: Array<Row> = []
   for (const kind of kinds) {
     yield* host.print([kind.name])
-    const found = yield* Effect.forEach(
-      Array.from({ length: input.simulations }, (_, nth) => input.seed + nth),
-      (seed) => Effect.promise(() => search(kind, seed))
-    )
+    const found = yield* simulateAll(input.simulations, input.seed, (seed) => search(kind, seed))
     rows.push({
       kind: kind.name,
       gain: Invariant.present(Exact.estimate(found.map(({ gain }) => gain)), "gain"),
@@ -88,34 +86,24 @@ export const search = async ({ places }: Kind, randomSeed: number) => {
   return { gain, isBetter: verdict === "better" }
 }
 
-const world: World.World = {
-  name: "three texts",
-  headroom: true,
-  base: -0.6,
-  effects: World.bank.map((_, place) => (place < 4 ? 0.55 : place < 8 ? 0 : place < 10 ? -0.4 : -0.7)),
-  pair: 0,
-  difficulty: 1.2,
-  interaction: 0.5,
-  flip: 0,
-  drift: 0
-}
+const world = Invariant.present(
+  World.worlds.find(({ headroom, name }) => headroom && name === "additive clauses"),
+  "world"
+)
 
 /** Revisions of the text that a request shows: hinted clauses are added by chance, or one is added or taken away. */
 const revisions = (request: string, stream: RandomStream.RandomStream): string => {
-  const count = Number(/<ins_(\d+)>(?![\s\S]*<ins_\d+>)/u.exec(request)?.[1] ?? 1)
   const first = texts[names.find((name) => request.includes(texts[name])) ?? "system"]
   const own = World.clausesOf(new RegExp(`${first}[^\\n<]*`, "u").exec(request)?.[0] ?? "")
-  const hinted = World.bank.flatMap((clause, place) =>
-    request.includes(`A reader would say: ${clause}`) && !own.includes(place) ? [place] : []
-  )
-  return Array.from({ length: count }, (_, nth) => {
+  const hinted = Scripted.hinted(request, own)
+  const revised = Array.from({ length: Scripted.countIn(request) }, () => {
     const added = hinted.filter(() => stream.next() < 0.5)
     const clauses = new Set([...own, ...added])
     const place = stream.nextIntBetween(0, World.bank.length - 1)
     if ((added.length === 0 || stream.next() < 0.5) && !clauses.delete(place)) clauses.add(place)
-    const text = [first, ...World.bank.filter((_, one) => clauses.has(one))].join(" ")
-    return `<ins_${nth + 1}>${text}</ins_${nth + 1}>`
-  }).join("\n")
+    return [first, ...World.bank.filter((_, one) => clauses.has(one))].join(" ")
+  })
+  return Scripted.answer(revised)
 }
 
 const markdown = (rows: ReadonlyArray<Row>, simulations: number): string =>

@@ -13,12 +13,12 @@ export const assertSimulations = ({ simulations }: SimulationInput): Effect.Effe
     ? Effect.fail(new InvalidStudy({ problem: `--simulations is ${simulations}, expected 1 or more.` }))
     : Effect.void
 
-/** Simulates `count` times, each with the next seed. */
-export const simulateAll = <A>(count: number, seed: number, simulate: (seed: number) => A) =>
+/** Simulates `count` times one after the other, each with the next seed. */
+export const simulateAll = <A>(count: number, seed: number, simulate: (seed: number) => A | Promise<A>) =>
   Effect.forEach(Arr.range(seed, seed + count - 1), (each) =>
     Effect.andThen(
       Effect.yieldNow,
-      Effect.sync(() => simulate(each))
+      Effect.promise(async () => simulate(each))
     )
   )
 

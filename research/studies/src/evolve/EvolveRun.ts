@@ -1,6 +1,7 @@
 /** Searches of `evolve()` for simulated agents, and their true results. */
 import { evolve } from "@inspo/evolve"
 import type { Outcome } from "./Outcome.ts"
+import * as Scripted from "./ScriptedProposer.ts"
 import * as Trial from "./Trial.ts"
 import * as World from "./World.ts"
 
@@ -44,13 +45,8 @@ const rounding = 1e-9
 
 const scripted =
   (trial: Trial.Trial) =>
-  (request: string): string => {
-    const count = Number(/<ins_(\d+)>(?![\s\S]*<ins_\d+>)/u.exec(request)?.[1] ?? 1)
-    return trial
-      .propose(parentIn(request), request, count)
-      .map((text, place) => `<ins_${place + 1}>${text}</ins_${place + 1}>`)
-      .join("\n")
-  }
+  (request: string): string =>
+    Scripted.answer(trial.propose(parentIn(request), request, Scripted.countIn(request)))
 
 /** The prompt that a request asks to revise: the first text that begins as the original does. */
 const parentIn = (request: string): string =>
