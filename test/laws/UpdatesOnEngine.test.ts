@@ -3,10 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Engine, type TrainRequest } from "@inspo/engine"
 import { layer } from "@inspo/engine-local"
 import { Losses, Weighing } from "@inspo/policy-gradient"
-import { Effect, Schema } from "effect"
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, FileSystem, Layer, Schema } from "effect"
 
 const prompts = [0, 1, 2].map((shift) => Array.from({ length: 10 }, (_, at) => 12 + ((at * 7 + shift * 31) % 200)))
 // A denominator that dwarfs the second moment makes AdamW a step along the gradient.
@@ -38,6 +36,13 @@ const given: Readonly<Record<string, object>> = {
   luspo: wide,
   "ratio-variance": { lambda: 0.5 }
 }
+
+const engine = Layer.unwrap(
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    return layer({ checkpoints: yield* files.makeTempDirectoryScoped() })
+  })
+).pipe(Layer.provide(NodeServices.layer))
 
 describe("a loss on the embedded engine", () => {
   it.effect.each(Losses.losses.map(({ name }) => name))(
@@ -80,7 +85,7 @@ describe("a loss on the embedded engine", () => {
         const expected = up.gradientNorm ** 2
         assert.isAbove(expected, 0)
         assert.isBelow(Math.abs(slope - expected) / expected, 0.1, `${slope} by ${expected}`)
-      }).pipe(Effect.provide(layer({ checkpoints: mkdtempSync(join(tmpdir(), "inspo-losses-")) }), { local: true })),
+      }).pipe(Effect.provide(engine, { local: true })),
     60_000
   )
 })
