@@ -1127,6 +1127,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "freezing ends the switch to the seed"
   ),
   handling("isSwitched ? state.cohorts.filter", "isFrozen ? state.cohorts.filter", "a cohort measures two incumbents"),
+  sampleRatio("(freed + (1", "(0 + (1", "bets on an instruction are lost as it leaves"),
+  sampleRatio("isGiven ? 1 + more", "isGiven ? 1 + 2 * more", "a bet gains when shares are as they should be"),
   sampleRatio("const memory = 0.9995", "const memory = 0", "the sample ratio has no memory"),
   inFile("packages/statistics/src/PredictionPowered.ts")(
     "weightOf(halves[1 - half] ?? []",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SampleRatio, Settings, snapshot } from "@inspo/cohorts"
 import { Instruction, Question, RandomStream } from "@inspo/domain"
-import { Array as Arr } from "effect"
+import { Array as Arr, Schema } from "effect"
 import { changed } from "./support/Changed.ts"
 import { Server } from "./support/Server.ts"
 
@@ -32,7 +32,39 @@ const untilAlarm = (
 const times = (count: number, run: (seed: number) => number | null) =>
   Arr.makeBy(count, run).map((found) => found ?? Infinity)
 
+const capitalOf = ({ counts, reserve, stake }: SampleRatio.SampleRatio) =>
+  Object.values(counts).reduce((sum, count) => sum + count.stake, stake + reserve)
+
+/** The weights of three members, which may leave and return, and which of those that can be drawn a unit gets. */
+const Weight = Schema.Literals([0, 1, 5, 30])
+const Weights = Schema.Tuple([Weight, Weight, Weight])
+const History = Schema.Array(Schema.Tuple([Weights, Schema.Literals([0, 1, 2])])).check(Schema.isMaxLength(40))
+
 describe("the sample ratio", () => {
+  it.prop(
+    "has a capital that is expected to stay as it is, whatever happened, and whoever comes and goes",
+    [History, Schema.Boolean],
+    ([history, isLeft]) => {
+      let ratio = SampleRatio.none
+      for (const [weights, place] of history) {
+        const all = weights.reduce<number>((sum, weight) => sum + weight, 0)
+        if (all === 0) continue
+        const shares = weights
+          .map((weight, place) => ({ id: id(place), probability: weight / all }))
+          .filter(({ probability }) => !isLeft || probability > 0)
+        const after = shares
+          .filter(({ probability }) => probability > 0)
+          .map(({ id, probability }) => ({
+            probability,
+            next: SampleRatio.after(ratio, shares, [{ instruction: id, question: null }])
+          }))
+        const expected = after.reduce((sum, { next, probability }) => sum + probability * capitalOf(next), 0)
+        assert.approximately(expected / capitalOf(ratio), 1, 1e-9)
+        ratio = after[place % after.length]?.next ?? ratio
+      }
+    }
+  )
+
   it("raises at most 1 % false alarms in a lifetime", () => {
     const alarms = times(150, (seed) => untilAlarm(seed, sharesOf(0.6, 0.3, 0.1), { most: 3000, wrong: 0 }))
     // At a rate of 1 %, six or more of 150 happen once in 250 times.
@@ -42,7 +74,7 @@ describe("the sample ratio", () => {
   it("mostly raises the alarm within 1,000 leases once 5 % get the instruction of a small share, also after a long life", () => {
     for (const [share, least] of [
       [0.05, 95],
-      [0.1, 75]
+      [0.1, 85]
     ] as const) {
       const soon = times(100, (seed) => untilAlarm(seed, sharesOf(1 - share, share), { most: 1000, wrong: 0.05 }))
       assert.isAtLeast(soon.filter(Number.isFinite).length, least)
@@ -51,10 +83,10 @@ describe("the sample ratio", () => {
     assert.isAtLeast(late.filter(Number.isFinite).length, 32)
   })
 
-  it("raises it less often at a share of a half, where a bet that knows the fault raises it in two of three cases", () => {
+  it("raises it less often at a share of a half, where a bet that knows which instruction has too many raises it in two of three cases", () => {
     const shares = sharesOf(0.5, 0.5)
     const own = times(100, (seed) => untilAlarm(seed, shares, { most: 1000, wrong: 0.05 }))
-    assert.isAtLeast(own.filter(Number.isFinite).length, 30)
+    assert.isAtLeast(own.filter(Number.isFinite).length, 45)
     const knowing = times(400, (seed) => {
       const luck = RandomStream.make(seed, ["sample ratio"])
       let capital = 1
@@ -65,6 +97,11 @@ describe("the sample ratio", () => {
       return null
     })
     assert.isAtMost(knowing.filter(Number.isFinite).length / 400, 0.74)
+  })
+
+  it("notices also a smaller fault, in time", () => {
+    const found = times(10, (seed) => untilAlarm(seed, sharesOf(0.5, 0.5), { most: 20_000, wrong: 0.02 }))
+    assert.isAtLeast(found.filter(Number.isFinite).length, 8)
   })
 
   it("is quiet about questions that were asked twice, and unmoved by cohorts of one instruction", () => {
