@@ -67,8 +67,11 @@ export const start = (args: ReadonlyArray<string>, cwd: string, env: Readonly<Re
 }
 
 /** Starts a server of the command line in `cwd`, and gives the first line it prints: the one that says it is ready. `stderr` is what it has reported so far. */
-export const inspoServer = async (args: ReadonlyArray<string>, options: { readonly cwd: string }) => {
-  const child = start(args, options.cwd)
+export const inspoServer = async (
+  args: ReadonlyArray<string>,
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> }
+) => {
+  const child = start(args, options.cwd, options.env)
   let stderr = ""
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
   const [ready] = await Promise.race([

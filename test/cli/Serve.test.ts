@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
@@ -30,8 +31,30 @@ afterAll(async () => {
 })
 
 const serve = async (...args: ReadonlyArray<string>) => {
-  const { child, ready, stderr } = await inspoServer(["serve", "--port", "0", "--json", ...args], { cwd })
+  const env = { INSPO_ADMIN_KEY: "environment-key" }
+  const { child, ready, stderr } = await inspoServer(["serve", "--port", "0", "--json", ...args], { cwd, env })
   return { child, stderr, ...decodeReady(ready) }
+}
+
+/** The log lines of a server with `--json`. */
+const decodeLine = Schema.decodeSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      level: Schema.String,
+      message: Schema.String,
+      annotations: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite]))
+    })
+  )
+)
+const linesOf = (stderr: string) =>
+  stderr
+    .trim()
+    .split("\n")
+    .map((line) => decodeLine(line))
+
+const until = async (is: () => boolean): Promise<void> => {
+  for (let turns = 0; turns < 1000 && !is(); turns++) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.isTrue(is())
 }
 
 const read = async (url: string, path: string): Promise<unknown> => (await fetch(`${url}/v1/populations${path}`)).json()
@@ -210,10 +233,13 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
       await client.flush()
       child.kill("SIGINT")
       await once(child, "close")
-      for (const line of ["population created", "cohort closed", "evolution started", "candidates proposed", "evolved"])
-        assert.match(stderr(), new RegExp(`level=INFO .*message="?${line}"? population=support`, "u"))
+      const lines = linesOf(stderr()).filter(({ annotations }) => annotations["population"] === "support")
+      assert.includeMembers(
+        lines.flatMap(({ level, message }) => (level === "INFO" ? [message] : [])),
+        ["population created", "cohort closed", "evolution started", "candidates proposed", "evolved"]
+      )
       assert.strictEqual(
-        /level=DEBUG .*leased.* population=support .*instructions=i0/u.test(stderr()),
+        lines.some((line) => line.level === "DEBUG" && line.message === "leased" && line.annotations["leases"] === 1),
         level === "debug"
       )
       assert.notMatch(stderr(), /private|secret/u)
@@ -292,6 +318,79 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
     socket.write(`${body.slice(5)}GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n`)
     assert.deepStrictEqual(await closed, [130, null])
     assert.match(answers, /^HTTP\/1\.1 200 .*"key":"last".*HTTP\/1\.1 503 .*"urn:inspo:not-active"/su)
+  })
+
+  it("knows its admins by name, writes down what they do, and changes keys and settings while agents lease", async () => {
+    const hash = (key: string) => createHash("sha256").update(key).digest("hex")
+    const write = (keys: string, more = "") =>
+      writeFile(join(cwd, "keyed.yaml"), `keys: { ${keys} }\npopulations:\n  support: { seed: Be brief. }\n${more}`)
+    const [ops, first, second] = ["ops-key-0123456789", "agents-key-0123456789", "agents-key-9876543210"]
+    const admin = `ops: { scope: admin, sha256: ${hash(ops)} }`
+    const agents = (name: string, key: string) => `${name}: { scope: lease, sha256: ${hash(key)} }`
+    await write(`${admin}, ${agents("agents", first)}`)
+    assertToldInOneParagraph(await inspo(["serve", "keyed.yaml", "--out", "never"], { cwd }), 2, "--api-key-env")
+    const { child, stderr, url } = await serve("keyed.yaml", "--out", "keyed", "--api-key-env", "INSPO_ADMIN_KEY")
+    const status = async (key: string, path: string, body: unknown = {}) => {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+      const answer = await fetch(`${url}/v1/populations/${path}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body)
+      })
+      return (await answer.text(), answer.status)
+    }
+    const leased = (key: string) => status(key, "support/leases", { requests: [{ key: crypto.randomUUID() }] })
+    const read = async (times: number) => {
+      child.kill("SIGHUP")
+      await until(() => linesOf(stderr()).filter(({ message }) => message === "config read again").length === times)
+    }
+    assert.deepStrictEqual([await leased(first), await leased(second), await leased(ops)], [200, 401, 200])
+    assert.strictEqual(await status(first, "support/freeze"), 403)
+    assert.strictEqual(await status(ops, "support/freeze"), 200)
+    assert.strictEqual(await status("environment-key", "seed"), 200)
+    assert.strictEqual(await status(ops, "nobody/resume"), 404)
+    await until(() => linesOf(stderr()).filter(({ message }) => message === "audit").length === 4)
+    assert.deepStrictEqual(
+      linesOf(stderr()).flatMap(({ annotations, message }) => (message === "audit" ? [annotations] : [])),
+      [
+        { key: "agents", action: "freeze", population: "support", outcome: 403 },
+        { key: "ops", action: "freeze", population: "support", outcome: 200 },
+        { key: "admin", action: "useSeeds", population: "all", outcome: 200 },
+        { key: "ops", action: "resume", population: "nobody", outcome: 404 }
+      ]
+    )
+
+    // Both keys are valid until all agents have the second.
+    let key = first
+    let isOver = false
+    const working = (async () => {
+      const statuses = new Set<number>()
+      while (!isOver) statuses.add(await leased(key))
+      return [...statuses]
+    })()
+    await write(`${admin}, ${agents("agents", first)}, ${agents("agents2", second)}`, "  sales: { seed: You sell. }\n")
+    await read(1)
+    assert.strictEqual(await status(second, "sales/leases", { requests: [{ key: "k" }] }), 200)
+    key = second
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await write(`${admin}, ${agents("agents2", second)}`)
+    await read(2)
+    isOver = true
+    assert.deepStrictEqual(await working, [200])
+    assert.deepStrictEqual([await leased(first), await leased(second)], [401, 200])
+
+    for (const [keys, fault] of [
+      [`${admin}, agents: { scope: lease, sha256: ${first} }`, "keys.agents.sha256 is malformed; expected the SHA-256"],
+      [`admin: { scope: lease, sha256: ${hash(first)} }`, "and another name than admin"]
+    ] as const) {
+      await write(keys)
+      child.kill("SIGHUP")
+      await until(() => stderr().includes(fault))
+      assert.deepStrictEqual([await leased(first), await leased(second), await leased(ops)], [401, 200, 200])
+    }
+    child.kill("SIGINT")
+    await once(child, "close")
+    assert.notMatch(stderr(), /ops-key|agents-key|environment-key/u)
   })
 
   it("asks for a key where other machines may ask", async () => {

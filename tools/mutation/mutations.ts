@@ -936,8 +936,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "further leases of a closed whole cohort are forgotten"),
   ending("sum + n, 0) - abandoned", "sum + n, 0)", "unused leases count as missing rewards"),
   serverSecurity(
-    '(scope === "lease" && is(given, lease))',
-    "is(given, lease)",
+    'scope === "lease" || holder.scope',
+    '"lease" === "lease" || holder.scope',
     "an agent's key has access to everything"
   ),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "unknown fields are ignored"),
@@ -1100,6 +1100,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   places("fits(own, bytes, 0.5)", "fits(own, bytes, 1)", "one client takes all places"),
   keyRate("undefined ? 0 : Limits.bodyBytes", "undefined ? 0 : 0", "bodies of unknown length are free"),
   serverSecurity("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
+  serverSecurity("Credentials.isHashed(text, sha256)", "text !== sha256", "any text is a named key"),
   direct("if (body !== null) request.unshift(body)", "", "a request that is not answered directly has no body"),
   direct("lease !== undefined && Credentials.isBearer(header, lease)", "header !== undefined", "any key has access"),
   sampleRatio("* factor(instruction)) / mean", "* factor(instruction))", "chance raises the alarm of the sample ratio"),

@@ -6,6 +6,7 @@ import { CliError, CliOutput, Command } from "effect/cli"
 import { evaluate, methods } from "./commands/compare.ts"
 import { compare, judge } from "./commands/gate.ts"
 import { data } from "./commands/data.ts"
+import { JsonLogs } from "./commands/handler.ts"
 import { evolve } from "./commands/evolve.ts"
 import { dashboard, exportRun, replay, show } from "./commands/look.ts"
 import { serve } from "./commands/serve.ts"
@@ -96,15 +97,18 @@ export const mainOf = <const Name extends string, Input, E, R, ContextInput>(
           )
     ),
     Effect.provide(
-      Layer.provideMerge(
-        Telemetry.layer,
-        Layer.mergeAll(
-          presenter,
-          Logger.layer([Logger.withConsoleError(Logger.map(Logger.formatLogFmt, PlainText.escape))])
-        )
-      )
+      Layer.provideMerge(Telemetry.layer, Layer.mergeAll(presenter, Logger.layer([Logger.withConsoleError(logger)])))
     )
   )
+
+/** Without characters that a person cannot see. */
+const logger = Logger.make((line) =>
+  line.fiber.getRef(JsonLogs)
+    ? JSON.stringify(Logger.formatStructured.log(line), (_, value: unknown) =>
+        typeof value === "string" ? PlainText.escape(value) : value
+      )
+    : PlainText.escape(Logger.formatLogFmt.log(line))
+)
 
 const isShowHelp = (error: unknown): error is CliError.ShowHelp =>
   CliError.isCliError(error) && error._tag === "ShowHelp"

@@ -9,7 +9,7 @@ import { Journal, JournalError } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import * as SharedStore from "@inspo/serve/store/SharedStore"
 import * as Standby from "@inspo/serve/store/Standby"
-import { Context, Effect, Exit, Layer, Option, Redacted, Schema, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
 import {
   HttpClient,
   HttpClientError,
@@ -185,7 +185,7 @@ describe("Standby", () => {
       const standby = yield* Standby.make({
         journals: inFolder(folder, new Set()),
         address: addressOf(0),
-        keys: [Redacted.make("admin"), Redacted.make("lease")],
+        admits: (authorization) => authorization === "Bearer lease",
         activate: () => Effect.succeed(Effect.succeed(HttpServerResponse.empty()))
       }).pipe(Effect.provideService(HttpClient.HttpClient, network(new Map())))
       const status = (path: string, headers: Record<string, string> = {}) =>

@@ -3,6 +3,9 @@ import { Context, Effect } from "effect"
 /** Whether `--json` was given: a command prints one document on standard output, and everything else on standard error. */
 export const JsonFlag = Context.Reference<boolean>("@inspo/cli/JsonFlag", { defaultValue: () => false })
 
+/** Whether log lines are JSON. */
+export const JsonLogs = Context.Reference<boolean>("@inspo/cli/JsonLogs", { defaultValue: () => false })
+
 /** Whether `--trust` was given: the user consents to what the directories of this command name. */
 export const TrustFlag = Context.Reference<boolean>("@inspo/cli/TrustFlag", { defaultValue: () => false })
 

@@ -3,6 +3,7 @@ import { Problem as DomainProblem } from "@inspo/domain"
 import { Settings } from "@inspo/cohorts"
 import { Errors, Population, type Populations } from "@inspo/serve"
 import { Malformed } from "@inspo/http/server"
+import * as Server from "@inspo/serve/http/Server"
 import { Effect, Option, Path, Schema, Struct } from "effect"
 import { type CommandFailure, commandFailure, type UsageError, usageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
@@ -18,11 +19,17 @@ export interface Declared {
 export interface Declarations {
   readonly populations: ReadonlyArray<Declared>
   readonly proposer: Proposer.Config | null
+  /** Keys by name, in addition to those of the environment. */
+  readonly keys: Readonly<Record<string, Server.NamedKey>>
 }
+
+/** The others are names that the audit log has for keys of the environment, and for no key. */
+const KeyName = Population.PopulationSummary.fields.name.check(Schema.isPattern(/^(?!(?:admin|lease|none)$)/u))
 
 export const Config = Schema.Struct({
   populations: Schema.optionalKey(Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation)),
-  proposer: Schema.optionalKey(Proposer.Config)
+  proposer: Schema.optionalKey(Proposer.Config),
+  keys: Schema.optionalKey(Schema.Record(KeyName, Server.NamedKey))
 })
 
 /** The config file, then a population for each seed file. */
@@ -32,7 +39,7 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
 }) {
   const path = yield* Path.Path
   const configured: Declarations = Option.isNone(input.config)
-    ? { populations: [], proposer: null }
+    ? { populations: [], proposer: null, keys: {} }
     : yield* readConfig(input.config.value)
   const seeded = yield* Effect.forEach(
     input.seedFile,
@@ -105,10 +112,12 @@ const readConfig = Effect.fnUntraced(function* (file: string) {
     try: (): unknown => Yaml.parse(text),
     catch: (cause) => usageError(`${file} is not YAML: ${firstLine(cause)}`, cause)
   })
-  const { proposer = null, populations = {} } = yield* Effect.mapError(decodeConfig(parsed), (cause) =>
-    usageError(`${file}: ${explain(cause, parsed)}`, cause)
-  )
-  return { proposer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
+  const {
+    keys = {},
+    proposer = null,
+    populations = {}
+  } = yield* Effect.mapError(decodeConfig(parsed), (cause) => usageError(`${file}: ${explain(cause, parsed)}`, cause))
+  return { keys, proposer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
 })
 
 const firstLine = (cause: unknown): string =>
@@ -132,13 +141,17 @@ const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
   const key = String(path.at(-1) ?? "")
   if (path.length === 2 && path[0] === "populations" && !isName(key))
     return `populations names ${shown(key)}, expected ${nameExpected}. Rename it.`
+  if (path.length === 2 && path[0] === "keys" && !Schema.is(KeyName)(key))
+    return `keys names ${shown(key)}, expected ${nameExpected}, and another name than admin, lease and none. Rename it.`
   const isKnown = [key, path.slice(-2).join(".")].some((name) => knownFields.includes(name))
   const meant = isKnown ? Option.none() : nearest(key, knownFields)
   const remedy = Option.match(meant, {
     onNone: () => "Correct it in the file; docs/reference/instruction-server.md lists the fields.",
     onSome: (name) => `Did you mean ${name}?`
   })
-  return DomainProblem.words({ field, value: shown(Malformed.valueAt(file, path)), expected, remedy })
+  // Someone may have written the key in place of its hash.
+  const value = path[0] === "keys" ? "malformed" : shown(Malformed.valueAt(file, path))
+  return DomainProblem.words({ field, value, expected, remedy })
 }
 
 const nameExpected = "letters, digits, ., _ and -, beginning with a letter or digit"

@@ -1,5 +1,6 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Assets, Server as Dashboard } from "@inspo/dashboard"
+import { Credentials } from "@inspo/http/server"
 import type { JournalError } from "@inspo/journal"
 import { Evolving, Journals, Limits, PopulationStore } from "@inspo/serve"
 import * as Proxy from "@inspo/serve/http/Proxy"
@@ -8,7 +9,7 @@ import * as Server from "@inspo/serve/http/Server"
 import * as SharedStore from "@inspo/serve/store/SharedStore"
 import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import * as Standby from "@inspo/serve/store/Standby"
-import { Console, Context, Deferred, Effect, Layer, Option, Path, Ref, Scope } from "effect"
+import { Console, Context, Deferred, Effect, Equal, Layer, Option, Path, Queue, Ref, Scope, Stream } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { commandFailure, usageError } from "../Failure.ts"
@@ -16,7 +17,7 @@ import { type Address, admission, listen, routerConfig } from "../server/Listen.
 import * as Declared from "./Declared.ts"
 import * as Writer from "./Proposer.ts"
 import * as Upstream from "./Upstream.ts"
-import { JsonFlag } from "../commands/handler.ts"
+import { JsonFlag, JsonLogs } from "../commands/handler.ts"
 
 export interface ServeInput extends Address, Upstream.UpstreamInput {
   readonly config: Option.Option<string>
@@ -30,24 +31,26 @@ export interface ServeInput extends Address, Upstream.UpstreamInput {
 
 /** Serves populations until it is interrupted; requests in flight are then answered. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
-  const keys = yield* keysOf(input)
-  const { proposer: writer, populations: declared } = yield* Declared.read(input)
-  const proposer = yield* Writer.make(writer)
+  const own = yield* keysOf(input)
+  const declarations = yield* declarationsOf(input, own)
+  const now: Now = { declarations, populations: null, direct: null }
+  const keys: Server.Keys = { ...own, named: () => now.declarations.keys }
+  const proposer = yield* Writer.make(declarations.proposer)
   const upstream = yield* Upstream.make(input, keys)
   yield* Assets.ensure(Console.error("Building the page of populations, once …")).pipe(
     Effect.mapError((cause) => commandFailure(`${cause.message}.`, cause))
   )
   if (Option.isSome(input.database))
-    return yield* serveShared(input, input.database.value, keys, { proposer, declared }, upstream)
+    return yield* serveShared(input, input.database.value, keys, { proposer, now }, upstream)
   // Populations end after the server, which answers requests in flight before.
-  const own = yield* Scope.fork(yield* Effect.scope)
-  const { direct, known, url } = yield* listening(input, keys, upstream)
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const { known, url } = yield* listening(input, keys, now, upstream)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
   const ending = yield* Ref.make(false)
-  const { app, populations } = yield* begin(keys, { proposer, declared }, store, direct, Ref.get(ending)).pipe(
+  const { app, populations } = yield* begin(keys, { proposer, now }, store, Ref.get(ending)).pipe(
     Effect.catchTag("JournalError", unusable),
-    Scope.provide(own)
+    Scope.provide(scope)
   )
   yield* Deferred.succeed(known, app)
   // Added last, so that it runs first: requests in flight are answered after it.
@@ -59,18 +62,71 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
       : ready(url, input.out, names).join("\n")
   )
   return yield* Effect.never
-}, Effect.scoped)
+}, logging)
+
+/** Log lines are JSON where the document on standard output is. */
+function logging<A, E, R>(serving: Effect.Effect<A, E, R>) {
+  return Effect.flatMap(JsonFlag, (is) => Effect.provideService(Effect.scoped(serving), JsonLogs, is))
+}
 
 interface Start {
   readonly proposer: Evolving.ServerProposer | null
-  readonly declared: ReadonlyArray<Declared.Declared>
+  readonly now: Now
 }
 
+/** What changes while a server runs: its declarations, and its populations while it is active, with the direct way to their answers. */
+interface Now {
+  declarations: Declared.Declarations
+  populations: Registry.Populations["Service"] | null
+  direct: Server.Direct | null
+}
+
+/** The declarations. Keys among them add to the admin's. */
+const declarationsOf = Effect.fnUntraced(function* (input: ServeInput, { admin }: Server.Keys) {
+  const declarations = yield* Declared.read(input)
+  return admin === undefined && Object.keys(declarations.keys).length > 0
+    ? yield* usageError("The config file has keys in addition to the admin's. Name the admin's key with --api-key-env.")
+    : declarations
+})
+
+/** Reads the declarations again at each SIGHUP. Keys change first; if something cannot be read, nothing changes. */
+const reload = (input: ServeInput, keys: Server.Keys, now: Now) =>
+  Stream.callback<void>((queue) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const asked = () => void Queue.offerUnsafe(queue, undefined)
+        process.on("SIGHUP", asked)
+        return asked
+      }),
+      (asked) => Effect.sync(() => process.off("SIGHUP", asked))
+    )
+  ).pipe(
+    Stream.runForEach(() =>
+      Effect.gen(function* () {
+        const before = now.declarations
+        now.declarations = yield* declarationsOf(input, keys)
+        if (!Equal.equals(before.proposer, now.declarations.proposer))
+          yield* Effect.logWarning("the proposer of the config file changes with the next start of the server")
+        if (now.populations !== null) yield* Declared.ensure(now.populations, now.declarations.populations)
+        yield* Effect.annotateLogs(Effect.logInfo("config read again"), {
+          keys: Object.keys(now.declarations.keys).join(", ") || "none",
+          populations: now.declarations.populations.map(({ name }) => name).join(", ") || "none"
+        })
+      }).pipe(Effect.catch(({ message }) => Effect.logError(`the config file is not in force as it is: ${message}`)))
+    ),
+    Effect.forkScoped
+  )
+
 /** Listens before it creates anything, so that a failed start leaves nothing behind. Requests wait until the routes are `known`. */
-const listening = Effect.fnUntraced(function* (input: ServeInput, keys: Server.Keys, upstream: Upstream.Upstream) {
+const listening = Effect.fnUntraced(function* (
+  input: ServeInput,
+  keys: Server.Keys,
+  now: Now,
+  upstream: Upstream.Upstream
+) {
+  yield* reload(input, keys, now)
   const known = yield* Deferred.make<Standby.App>()
   const app = Effect.flatten(Deferred.await(known))
-  const direct: Route = { now: null }
   // More exact than what is passed on to an upstream.
   const own = ["/v1/populations/*", "/v1/traces", "/v1/logs"] as const
   const exact = own.map((path) => HttpRouter.add("*", path, app))
@@ -82,31 +138,25 @@ const listening = Effect.fnUntraced(function* (input: ServeInput, keys: Server.K
     maxBodyBytes: Limits.bodyBytes,
     isSlow: Proxy.isPath,
     direct: (...[request, response, otherwise]: Parameters<Server.Direct>) =>
-      direct.now === null ? otherwise() : direct.now(request, response, otherwise)
+      now.direct === null ? otherwise() : now.direct(request, response, otherwise)
   }
   const url = yield* listen("instruction server", input, routes, options)
   yield* upstream.begin(url)
-  return { direct, known, url }
+  return { known, url }
 })
-
-/** The direct way to answers, while this server has populations. */
-interface Route {
-  now: Server.Direct | null
-}
 
 /** The populations of a store and the declared ones, with the routes of their API and page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
-  { declared, proposer }: Start,
+  { now, proposer }: Start,
   store: Layer.Layer<PopulationStore, E, R>,
-  route: Route,
   isEnding?: Effect.Effect<boolean>
 ) {
   const writer = Layer.succeed(Evolving.CurrentProposer, proposer)
   const populations = yield* Layer.build(Layer.provide(Registry.layer, [store, writer])).pipe(
     Effect.map(Context.get(Registry.Populations))
   )
-  yield* Declared.ensure(populations, declared)
+  yield* Declared.ensure(populations, now.declarations.populations)
   if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
   const served = Layer.succeed(Registry.Populations, populations)
   const { direct, routes } = yield* Effect.provide(Server.make(keys, isEnding), served)
@@ -114,8 +164,8 @@ const begin = Effect.fnUntraced(function* <E, R>(
     Layer.merge(Layer.provide(routes, served), Dashboard.layerPopulations({ assets: Assets.folder }))
   ).pipe(Effect.provide(NodeHttpServer.layerHttpServices), Effect.provideService(HttpRouter.RouterConfig, routerConfig))
   yield* Effect.acquireRelease(
-    Effect.sync(() => (route.now = direct)),
-    () => Effect.sync(() => (route.now = null))
+    Effect.sync(() => Object.assign(now, { populations, direct })),
+    () => Effect.sync(() => Object.assign(now, { populations: null, direct: null }))
   )
   return { app, populations }
 })
@@ -130,15 +180,15 @@ const serveShared = Effect.fnUntraced(function* (
 ) {
   const flag = "--database-password-env"
   const password = yield* Secret.ofFlag(flag, input.databasePasswordEnv, "the password of the database")
-  const { direct, known, url } = yield* listening(input, keys, upstream)
+  const { known, url } = yield* listening(input, keys, start.now, upstream)
   const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
   const standby = yield* Standby.make({
     journals,
-    keys: listOf(keys),
+    admits: (authorization) => Server.holderOf(keys, Credentials.bearerOf(authorization) ?? "") !== null,
     address: Option.getOrElse(input.advertise, () => url),
     activate: Effect.fnUntraced(function* (own) {
       const store = Layer.effect(PopulationStore, SharedStore.make(own))
-      const { app } = yield* begin(keys, start, store, direct)
+      const { app } = yield* begin(keys, start, store)
       return app
     })
   }).pipe(Effect.catchTag("JournalError", unusable), Effect.provide(FetchHttpClient.layer))

@@ -5,9 +5,12 @@ import type { Headers } from "effect/http"
 
 /** Whether an `Authorization` header has the key as a bearer token. */
 export const isBearer = (header: string | undefined, key: Redacted.Redacted): boolean => {
-  const given = /^Bearer\s+(.+)$/iu.exec(header ?? "")?.[1]
+  const given = bearerOf(header)
   return given !== undefined && isSecret(given, key)
 }
+
+/** The bearer token of an `Authorization` header, if it has one. */
+export const bearerOf = (header = ""): string | undefined => /^Bearer\s+(.+)$/iu.exec(header)?.[1]
 
 /** Whether an `Authorization` header has the password of basic authentication, with any user name. */
 export const isBasic = (header: string | undefined, password: Redacted.Redacted): boolean => {
@@ -26,5 +29,9 @@ export const isSent = (headers: Headers.Headers, key: Redacted.Redacted): boolea
 /** Compares hashes, so that the time it takes does not depend on the secret. */
 export const isSecret = (given: string, secret: Redacted.Redacted): boolean =>
   timingSafeEqual(digest(given), digest(Redacted.value(secret)))
+
+/** Whether a secret has this SHA-256, in 64 hexadecimal digits. */
+export const isHashed = (given: string, sha256: string): boolean =>
+  timingSafeEqual(digest(given), Buffer.from(sha256, "hex"))
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

@@ -19,7 +19,7 @@ import * as JsonPosition from "./internal/JsonPosition.ts"
 import * as Marker from "./internal/Marker.ts"
 import * as UpstreamPath from "./internal/UpstreamPath.ts"
 import * as Limits from "../wire/Limits.ts"
-import { keyRate, type KeyRate, type Keys } from "./internal/Security.ts"
+import { holderOf, keyRate, type KeyRate, type Keys } from "./internal/Security.ts"
 
 export interface Options {
   /** The address of the model's server up to its version: `https://api.openai.com/v1`. No other server gets a request. */
@@ -200,16 +200,10 @@ const inWords = (timeout: Duration.Input) => Duration.format(Duration.fromInputU
 
 /** Whether a request has the lease key; refused if it has no key of this server. */
 const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<boolean, Refused> => {
-  const { admin, lease } = keys
-  if (admin === undefined) return Effect.succeed(false)
   // If the caller sends the upstream's key, it has the usual header.
-  const own = headers["inspo-key"]
-  const is = (key: Redacted.Redacted) =>
-    own === undefined
-      ? upstreamKey !== undefined && Credentials.isBearer(headers["authorization"], key)
-      : Credentials.isSecret(own, key)
-  if (is(admin)) return Effect.succeed(false)
-  if (lease !== undefined && is(lease)) return Effect.succeed(true)
+  const usual = upstreamKey === undefined ? undefined : Credentials.bearerOf(headers["authorization"])
+  const holder = holderOf(keys, headers["inspo-key"] ?? usual ?? "")
+  if (holder !== null) return Effect.succeed(holder.scope === "lease")
   const where = upstreamKey === undefined ? "`inspo-key: KEY`" : "`authorization: Bearer KEY`, or `inspo-key: KEY`,"
   return Effect.fail(
     new Refused({ status: 401, code: "key", message: `send the header ${where} with a key of this server` })

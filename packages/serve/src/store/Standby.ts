@@ -1,7 +1,6 @@
 /** Several servers on one database: one is active, the others are on standby, forward requests to it, and take over. */
-import { Credentials } from "@inspo/http/server"
 import { type Journal, JournalError } from "@inspo/journal"
-import { Cause, Deferred, Effect, Metric, type Redacted, type Scope } from "effect"
+import { Cause, Deferred, Effect, Metric, type Scope } from "effect"
 import {
   HttpClient,
   HttpClientRequest,
@@ -27,8 +26,8 @@ export interface Options<E> {
   readonly journals: Journals
   /** The address at which the others reach this server, such as `http://10.0.0.1:8080`. */
   readonly address: string
-  /** Keys of which a request for the metrics must have one; none by default. */
-  readonly keys?: ReadonlyArray<Redacted.Redacted>
+  /** Whether the `authorization` of a request for the metrics has a key of the server; any has by default. */
+  readonly admits?: (authorization: string | undefined) => boolean
   /**
    * Becomes active. The returned app answers until the scope ends, which happens once a journal calls `own.lost`. After a
    * failure the server retries if another server is active or the database failed, and ends otherwise.
@@ -113,7 +112,7 @@ export const make = Effect.fn("Standby.make")(function* <E>(
     role: Effect.sync(() => now.role),
     app: Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
-      (request) => ofThisServer(request, now.role, options.keys ?? []) ?? now.app
+      (request) => ofThisServer(request, now.role, options.admits ?? (() => true)) ?? now.app
     ),
     ended: Deferred.await(ended)
   }
@@ -166,14 +165,13 @@ const unauthorized = new Unauthorized({
 const ofThisServer = (
   { headers, url }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "url">,
   role: Role,
-  keys: ReadonlyArray<Redacted.Redacted>
+  admits: NonNullable<Options<never>["admits"]>
 ): App | undefined => {
   switch (url) {
     case "/healthz":
       return Effect.succeed(HttpServerResponse.text("ok\n"))
     case "/metrics":
-      if (keys.length > 0 && !keys.some((key) => Credentials.isBearer(headers["authorization"], key)))
-        return HttpServerRespondable.toResponse(unauthorized)
+      if (!admits(headers["authorization"])) return HttpServerRespondable.toResponse(unauthorized)
       return Effect.map(PrometheusMetrics.format(), (text) => HttpServerResponse.text(text))
     case "/readyz":
       if (role._tag === "Active") return Effect.succeed(HttpServerResponse.text("active\n"))

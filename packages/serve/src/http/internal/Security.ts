@@ -1,8 +1,8 @@
 /** Checks keys, counts requests, and refuses malformed ones. */
 import { Credentials, Malformed } from "@inspo/http/server"
-import { Effect, Layer, Predicate, Redacted, SchemaIssue } from "effect"
-import { type Headers, HttpMethod, HttpServerError, HttpServerRequest } from "effect/http"
-import { HttpApiError } from "effect/http-api"
+import { Cause, Effect, Exit, Layer, Predicate, Redacted, Schema, SchemaIssue } from "effect"
+import { type Headers, HttpMethod, HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { Forbidden, InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "../../wire/Errors.ts"
 import * as Limits from "../../wire/Limits.ts"
@@ -13,6 +13,35 @@ export interface Keys {
   readonly admin?: Redacted.Redacted
   /** Its scope is leases, rewards, rewinds and the incumbent. */
   readonly lease?: Redacted.Redacted
+  /** Further keys by name, as they are at the time of a request; none is accepted without an admin's key. */
+  readonly named?: () => Readonly<Record<string, NamedKey>>
+}
+
+/** A key that a config file may have, since it does not reveal what its holders send. */
+export const NamedKey = Schema.Struct({
+  scope: Schema.Literals(["admin", "lease"]),
+  sha256: Schema.String.check(
+    Schema.isPattern(/^[0-9a-f]{64}$/u, { expected: "the SHA-256 of a key, in 64 hexadecimal digits" })
+  )
+})
+export type NamedKey = typeof NamedKey.Type
+
+/** Who sends a key, by its name, and what it allows. */
+export interface Holder extends Pick<NamedKey, "scope"> {
+  readonly name: string
+}
+
+/** The holder of a key; null if this server has no such key. */
+export const holderOf = (
+  { admin, lease, named = () => ({}) }: Keys,
+  given: Redacted.Redacted | string
+): Holder | null => {
+  if (admin === undefined) return { name: "none", scope: "admin" }
+  const text = typeof given === "string" ? given : Redacted.value(given)
+  if (Credentials.isSecret(text, admin)) return { name: "admin", scope: "admin" }
+  if (lease !== undefined && Credentials.isSecret(text, lease)) return { name: "lease", scope: "lease" }
+  const found = Object.entries(named()).find(([, { sha256 }]) => Credentials.isHashed(text, sha256))
+  return found === undefined ? null : { name: found[0], scope: found[1].scope }
 }
 
 /** What the routes of a server share: its keys, their rate, and the places of requests that are handled. */
@@ -131,26 +160,25 @@ const tooLarge = new TooLarge({
   detail: `The body has more than ${Limits.bodyBytes} bytes.`
 })
 
-const is = (given: Redacted.Redacted, key: Redacted.Redacted | undefined) =>
-  key !== undefined && Credentials.isSecret(Redacted.value(given), key)
-
-const layerKeys = ({ keys: { admin, lease }, withinRate }: Gate) => {
-  const admit = (given: Redacted.Redacted, scope: "admin" | "lease"): Effect.Effect<void, Unauthorized | Forbidden> => {
-    if (admin === undefined || is(given, admin) || (scope === "lease" && is(given, lease))) return Effect.void
-    return is(given, lease)
-      ? Effect.fail(
-          new Forbidden({ scope, detail: "The key is for leases and rewards; this route requires the admin's." })
-        )
+const layerKeys = ({ keys, withinRate }: Gate) => {
+  const admit = (given: Redacted.Redacted, scope: Holder["scope"]): Effect.Effect<Holder, Unauthorized | Forbidden> => {
+    const holder = holderOf(keys, given)
+    if (holder === null)
+      return Effect.fail(
+        new Unauthorized({ detail: "Send the header `authorization: Bearer KEY` with a key of this server." })
+      )
+    return scope === "lease" || holder.scope === "admin"
+      ? Effect.succeed(holder)
       : Effect.fail(
-          new Unauthorized({ detail: "Send the header `authorization: Bearer KEY` with a key of this server." })
+          new Forbidden({ scope, detail: "The key is for leases and rewards; this route requires the admin's." })
         )
   }
   return Layer.mergeAll(
     Layer.succeed(LeaseScope, {
       leaseKey: (answer, { credential }) =>
         admit(credential, "lease").pipe(
-          Effect.andThen(
-            admin !== undefined && is(credential, lease)
+          Effect.andThen(({ scope }) =>
+            scope === "lease"
               ? HttpServerRequest.HttpServerRequest.use(({ headers }) => withinRate(headers))
               : Effect.void
           ),
@@ -158,7 +186,31 @@ const layerKeys = ({ keys: { admin, lease }, withinRate }: Gate) => {
         )
     }),
     Layer.succeed(AdminScope, {
-      adminKey: (answer, { credential }) => Effect.andThen(admit(credential, "admin"), answer)
+      adminKey: (answer, { credential, endpoint }) =>
+        Effect.andThen(admit(credential, "admin"), answer).pipe(
+          Effect.onExit((exit) => audit(endpoint, holderOf(keys, credential), exit))
+        )
+    })
+  )
+}
+
+/** One log line for each request of a known holder that may change something, with its outcome. The path can contain what users call a lease. */
+const audit = (
+  { identifier, method, path }: HttpApiEndpoint.Top,
+  holder: Holder | null,
+  exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>
+): Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> => {
+  if (method === "GET" || holder === null) return Effect.void
+  const error = Exit.isSuccess(exit) ? exit.value : Cause.squash(exit.cause)
+  // That of a handler is wrapped.
+  const answer = Predicate.hasProperty(error, "error") ? error.error : error
+  const outcome = Predicate.hasProperty(answer, "status") ? answer.status : 500
+  return HttpServerRequest.HttpServerRequest.use(({ url }) =>
+    Effect.annotateLogs(Effect.logInfo("audit"), {
+      key: holder.name,
+      action: identifier,
+      population: path.includes(":name") ? (/^\/v1\/populations\/([^/?]+)/u.exec(url)?.[1] ?? "") : "all",
+      outcome
     })
   )
 }
