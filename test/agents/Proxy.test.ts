@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import { createServer, request as rawRequest } from "node:http"
 import type { AddressInfo } from "node:net"
 import { text as textOf } from "node:stream/consumers"
@@ -84,6 +85,32 @@ const decodeEcho = Schema.decodeUnknownSync(
       url: Schema.String,
       headers: Schema.Record(Schema.String, Schema.String),
       body: Schema.String
+    })
+  )
+)
+const decodeTraces = Schema.decodeUnknownSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      resourceSpans: Schema.Array(
+        Schema.Struct({
+          scopeSpans: Schema.Array(
+            Schema.Struct({
+              spans: Schema.Array(
+                Schema.Struct({
+                  traceId: Schema.String,
+                  parentSpanId: Schema.optionalKey(Schema.String),
+                  attributes: Schema.Array(
+                    Schema.Struct({
+                      key: Schema.String,
+                      value: Schema.Struct({ stringValue: Schema.optionalKey(Schema.String) })
+                    })
+                  )
+                })
+              )
+            })
+          )
+        })
+      )
     })
   )
 )
@@ -291,6 +318,43 @@ describe("inspo serve --upstream", { timeout: 60_000, tags: "runs" }, () => {
       assert.strictEqual(await (await post(`${echoing}${path}`, {}, headers)).text(), "{}")
     await (await post(`${open}/v1/embeddings`, {}, { authorization: "Bearer own" })).text()
     assert.strictEqual(model.asked.at(-1)?.headers.authorization, "Bearer own")
+  })
+
+  it("names the lease of a request in the span that continues the caller's trace, which the upstream gets as it is", async () => {
+    const bodies: Array<string> = []
+    const collector = createServer(async (request, response) => {
+      const body = await textOf(request)
+      if (request.url === "/v1/traces") bodies.push(body)
+      response.writeHead(200, { "content-type": "application/json" }).end("{}")
+    })
+    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve))
+    const { child, ready } = await inspoServer(
+      ["serve", "serve.json", "--port", "0", "--json", "--out", "traced", "--upstream", modelUrl],
+      {
+        cwd: directory,
+        env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}` }
+      }
+    )
+    const { url } = decodeReady(ready)
+    const [trace, parent] = ["0af7651916cd43dd8448eb211c80319c", "00f067aa0ba902b7"]
+    const traceparent = `00-${trace}-${parent}-01`
+    const messages = [{ role: "system", content: "{{inspo:support}}" }]
+    const answer = await post(`${url}/v1/chat/completions`, { model: "m", messages }, { traceparent })
+    await answer.text()
+    assert.strictEqual(model.asked.at(-1)?.headers.traceparent, traceparent)
+    const leased = await post(`${url}/v1/populations/support/leases`, { requests: [{ key: "k" }] }, { traceparent })
+    const [, lease = ""] = /"lease":"([^"]+)"/u.exec(await leased.text()) ?? []
+    child.kill("SIGINT")
+    await once(child, "close")
+    collector.close()
+    const spans = bodies
+      .flatMap((body) => decodeTraces(body).resourceSpans)
+      .flatMap(({ scopeSpans }) => scopeSpans.flatMap((one) => one.spans))
+      .filter((span) => span.traceId === trace && span.parentSpanId === parent)
+    const named = spans.flatMap(({ attributes }) =>
+      attributes.flatMap(({ key, value }) => (key === "inspo.lease" ? [value.stringValue] : []))
+    )
+    assert.sameMembers(named, [answer.headers.get("inspo-lease"), lease])
   })
 
   it("passes on nothing that could be outside of the upstream's base, or is its own", async () => {

@@ -56,6 +56,7 @@ const copyRepository = (to: string): void => {
     "apps",
     "packages",
     "clients",
+    "deploy",
     "docs",
     "research",
     "examples",

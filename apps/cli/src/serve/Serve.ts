@@ -9,7 +9,21 @@ import * as Server from "@inspo/serve/http/Server"
 import * as SharedStore from "@inspo/serve/store/SharedStore"
 import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import * as Standby from "@inspo/serve/store/Standby"
-import { Console, Context, Deferred, Effect, Equal, Layer, Option, Path, Queue, Ref, Scope, Stream } from "effect"
+import {
+  Console,
+  Context,
+  Deferred,
+  Effect,
+  Equal,
+  Layer,
+  Option,
+  Path,
+  Queue,
+  Ref,
+  Scope,
+  Stream,
+  Tracer
+} from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { commandFailure, usageError } from "../Failure.ts"
@@ -162,13 +176,23 @@ const begin = Effect.fnUntraced(function* <E, R>(
   const { direct, routes } = yield* Effect.provide(Server.make(keys, isEnding), served)
   const app = yield* HttpRouter.toHttpEffect(
     Layer.merge(Layer.provide(routes, served), Dashboard.layerPopulations({ assets: Assets.folder }))
-  ).pipe(Effect.provide(NodeHttpServer.layerHttpServices), Effect.provideService(HttpRouter.RouterConfig, routerConfig))
+  ).pipe(
+    Effect.provide(NodeHttpServer.layerHttpServices),
+    Effect.provideService(HttpRouter.RouterConfig, routerConfig),
+    // Handlers keep this context: what they note belongs to the span of their request, not of the command.
+    withoutSpan
+  )
   yield* Effect.acquireRelease(
     Effect.sync(() => Object.assign(now, { populations, direct })),
     () => Effect.sync(() => Object.assign(now, { populations: null, direct: null }))
   )
   return { app, populations }
 })
+
+const withoutSpan = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.updateContext(effect, (context: Context.Context<R>) =>
+    Context.makeUnsafe<R>(Context.omit(Tracer.ParentSpan)(context).mapUnsafe)
+  )
 
 /** Runs as one of several servers on a database: active, or on standby. */
 const serveShared = Effect.fnUntraced(function* (

@@ -147,6 +147,12 @@ const pass = Effect.fnUntraced(function* ({ client, clientOf, places, withinRate
     leaseOf(yield* options.inspo, marker.population, fallbackOf(markers), key),
     (lease) =>
       Effect.gen(function* () {
+        const { id, instruction, population } = lease
+        yield* Effect.annotateCurrentSpan({
+          "inspo.lease": id,
+          "inspo.population": population,
+          "inspo.instruction": instruction
+        })
         const filled = yield* Effect.try({
           try: () => fill(textsOf(lease)),
           catch: (cause) => new Refused({ status: 400, code: "marker", message: messageOf(cause) })

@@ -71,6 +71,8 @@ export const lease = Effect.fnUntraced(function* (
   )
   yield* served.counters.leased(leases.length)
   const state = yield* served.live.state
+  const encoded = leases.map(({ lease }) => served.ids.encode(lease))
+  yield* Effect.annotateCurrentSpan({ "inspo.lease": encoded.length === 1 ? encoded[0] : encoded })
   const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
   const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
   return {
