@@ -40,7 +40,12 @@ beforeAll(async () => {
         default: {
           seed: "Be brief.",
           variants: ["Think first.", "Search twice."],
-          settings: { sealAfterLeases: 25, sealAfterSeconds: 2, horizonSeconds: 2 }
+          settings: {
+            sealAfterLeases: 25,
+            sealAfterSeconds: 2,
+            horizonSeconds: 2,
+            guardrails: ["usd=0.05", "latency.p95=2s"]
+          }
         }
       }
     })
@@ -220,6 +225,16 @@ describe.skipIf(kills === 0)("an instruction server and clients that are killed 
       for (const { address } of running) assert.deepStrictEqual(await shown(address), before)
       await running[await active()]?.kill()
       assert.deepStrictEqual(await shown(running[await active()]?.address ?? ""), before)
+      // The switch to the seed holds for all servers from its answer on, whichever is asked.
+      const last = await active()
+      const standby = (await Promise.all(running.map(({ address }) => leases(address)))).findIndex(
+        (answers, place) => answers && place !== last
+      )
+      const asked = running[standby]?.address ?? ""
+      assert.strictEqual((await fetch(`${asked}/v1/populations/seed`, { method: "POST" })).status, 200)
+      await running[last]?.kill()
+      assert.strictEqual(await active(), standby)
+      assert.include(await (await fetch(`${asked}${population}`)).text(), '"state":"seed"')
       for (const one of running) await one.kill()
       const run = "instruction-server.0"
       const found = await verify(

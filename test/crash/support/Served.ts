@@ -26,6 +26,9 @@ export const acknowledged = (file: string): Acknowledged => {
   }
 }
 
+/** Whether a reward is of the fourth client, which has its number in the last digits. */
+const isFlagged = (value: number): boolean => Math.round(value * 1e8) % 100 === 3
+
 /** A lease as its journal calls it: without the population and the code that authenticates it. */
 const inJournal = (id: string): string => id.split("/").slice(2).join("/")
 
@@ -58,14 +61,52 @@ export const verify = async (
   for (const [lease, value] of merged(clients.map((client) => client.rewards))) {
     const reward = stored.get(lease)
     assert.strictEqual(reward?.value, value, `the acknowledged reward of ${lease}`)
+    // Log records name no cost; that of a late reward is in the log alone.
+    const costs = [given.get(lease) === "i1" ? 0.2 : 0.01, ...(isFlagged(value) ? [undefined] : [])]
+    if (reward?.isLate === false) assert.include(costs, reward.metrics?.["usd"], `the cost of ${lease}`)
     const expected = reward?.isLate === true ? [0, 1] : [closed.has(cohorts.get(lease) ?? "") ? 1 : 0, 0]
     assert.deepStrictEqual([folded.get(value) ?? 0, late.get(value) ?? 0], expected, `the evidence of ${lease}`)
   }
+  assertGuarded({ leases, log, rewards })
   // Also of what nobody was told. Leases that came too late for their client are given back, without a value of their own.
   for (const counts of [folded, late])
     for (const [value, times] of counts)
       if (typeof value === "number") assert.strictEqual(times, 1, `the reward ${value}`)
   return { leases: leases.length, rewards: rewards.length, evidence: folded.size, late: late.size }
+}
+
+type Contents = Effect.Success<typeof contents>
+
+/**
+ * The one that costs too much was paused once and leased no more in later cohorts, and each number that came in time counts once for its
+ * instruction: none was lost with a server.
+ */
+const assertGuarded = ({ leases, log, rewards }: Contents): void => {
+  const events = log.map(({ event }) => event)
+  const paused = events.flatMap((event) => (event._tag === "Paused" ? [event.id] : []))
+  assert.deepStrictEqual<ReadonlyArray<string>>(paused, ["i1"])
+  for (const event of events.slice(events.findIndex(({ _tag }) => _tag === "Paused")))
+    if (event._tag === "CohortOpened")
+      for (const { id, probability } of event.shares) assert.isTrue(id !== "i1" || probability === 0)
+  const given = new Map(leases.map((lease) => [lease.given.lease, lease]))
+  for (const event of events) {
+    if (event._tag !== "Closed") continue
+    const counted = Object.entries(event.numbers ?? {}).flatMap(([id, tallies]) =>
+      Object.entries(tallies).map(([guardrail, { count }]) => `${id} ${guardrail} ${count}`)
+    )
+    const own = rewards.filter(({ isLate, lease }) => !isLate && given.get(lease)?.cohort === event.cohort)
+    const expected = count(
+      own.flatMap(({ lease, metrics = {} }) =>
+        Object.keys(metrics).map(
+          (name) => `${given.get(lease)?.given.instruction} ${name === "usd" ? "usd=0.05" : "latency.p95=2s"}`
+        )
+      )
+    )
+    assert.sameMembers(
+      counted,
+      [...expected].map(([what, times]) => `${what} ${times}`)
+    )
+  }
 }
 
 const contents = Effect.gen(function* () {
