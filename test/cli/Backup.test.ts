@@ -58,9 +58,9 @@ const report = async (url: string, lease: string, value: number): Promise<string
  */
 const verify = async (from: string, save: () => unknown, restored: () => Promise<string>) => {
   const acknowledged: Array<string> = []
-  let isOver = false
+  const over = new AbortController()
   const work = async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { leases } = decodeLeases(await post(from, "leases", { requests: [{ key: crypto.randomUUID() }] }))
       for (const { lease } of leases) if ((await report(from, lease, 1)) === "accepted") acknowledged.push(lease)
     }
@@ -69,7 +69,7 @@ const verify = async (from: string, save: () => unknown, restored: () => Promise
   while (acknowledged.length < 100) await new Promise((resolve) => setTimeout(resolve, 10))
   const before = [...acknowledged]
   await save()
-  isOver = true
+  over.abort()
   await working
   const to = await restored()
   const outcomes = new Set<string | undefined>()

@@ -362,10 +362,10 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
 
     // Both keys are valid until all agents have the second.
     let key = first
-    let isOver = false
+    const over = new AbortController()
     const working = (async () => {
       const statuses = new Set<number>()
-      while (!isOver) statuses.add(await leased(key))
+      while (!over.signal.aborted) statuses.add(await leased(key))
       return [...statuses]
     })()
     await write(`${admin}, ${agents("agents", first)}, ${agents("agents2", second)}`, "  sales: { seed: You sell. }\n")
@@ -375,7 +375,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     await write(`${admin}, ${agents("agents2", second)}`)
     await read(2)
-    isOver = true
+    over.abort()
     assert.deepStrictEqual(await working, [200])
     assert.deepStrictEqual([await leased(first), await leased(second)], [401, 200])
 
