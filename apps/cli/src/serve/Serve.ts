@@ -126,7 +126,10 @@ const reload = (input: ServeInput, keys: Server.Keys, now: Now) =>
           keys: Object.keys(now.declarations.keys).join(", ") || "none",
           populations: now.declarations.populations.map(({ name }) => name).join(", ") || "none"
         })
-      }).pipe(Effect.catch(({ message }) => Effect.logError(`the config file is not in force as it is: ${message}`)))
+      }).pipe(
+        Effect.catch(({ message }) => Effect.logError(`the config file is not in force as it is: ${message}`)),
+        Effect.catchDefect((defect) => Effect.logError("the config file is not in force as it is", defect))
+      )
     ),
     Effect.forkScoped
   )

@@ -71,16 +71,18 @@ export const lease = Effect.fnUntraced(function* (
   )
   yield* served.counters.leased(leases.length)
   const state = yield* served.live.state
-  const encoded = leases.map(({ lease }) => served.ids.encode(lease))
-  yield* Effect.annotateCurrentSpan({ "inspo.lease": encoded.length === 1 ? encoded[0] : encoded })
   const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
   const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
+  const given = leases.map((one) => leaseOf(served.ids, state, history, one))
+  yield* Effect.annotateCurrentSpan({ "inspo.lease": given.length === 1 ? given[0]?.lease : given.map(idOf) })
   return {
     cohort: Invariant.at(leases, leases.length - 1, "lease").cohort,
     incumbent: State.incumbentOf(state).id,
-    leases: leases.map((one) => leaseOf(served.ids, state, history, one))
+    leases: given
   }
 })
+
+const idOf = ({ lease }: Lease): string => lease
 
 /** What is stored with a lease, for reflection. */
 const detailsOf = (

@@ -161,8 +161,7 @@ const tooLarge = new TooLarge({
 })
 
 const layerKeys = ({ keys, withinRate }: Gate) => {
-  const admit = (given: Redacted.Redacted, scope: Holder["scope"]): Effect.Effect<Holder, Unauthorized | Forbidden> => {
-    const holder = holderOf(keys, given)
+  const admit = (holder: Holder | null, scope: Holder["scope"]): Effect.Effect<Holder, Unauthorized | Forbidden> => {
     if (holder === null)
       return Effect.fail(
         new Unauthorized({ detail: "Send the header `authorization: Bearer KEY` with a key of this server." })
@@ -176,7 +175,7 @@ const layerKeys = ({ keys, withinRate }: Gate) => {
   return Layer.mergeAll(
     Layer.succeed(LeaseScope, {
       leaseKey: (answer, { credential }) =>
-        admit(credential, "lease").pipe(
+        admit(holderOf(keys, credential), "lease").pipe(
           Effect.andThen(({ scope }) =>
             scope === "lease"
               ? HttpServerRequest.HttpServerRequest.use(({ headers }) => withinRate(headers))
@@ -186,10 +185,11 @@ const layerKeys = ({ keys, withinRate }: Gate) => {
         )
     }),
     Layer.succeed(AdminScope, {
-      adminKey: (answer, { credential, endpoint }) =>
-        Effect.andThen(admit(credential, "admin"), answer).pipe(
-          Effect.onExit((exit) => audit(endpoint, holderOf(keys, credential), exit))
-        )
+      adminKey: (answer, { credential, endpoint }) => {
+        // The key may be withdrawn before the answer.
+        const holder = holderOf(keys, credential)
+        return Effect.onExit(Effect.andThen(admit(holder, "admin"), answer), (exit) => audit(endpoint, holder, exit))
+      }
     })
   )
 }
