@@ -42,7 +42,7 @@ const History = Schema.Array(Schema.Tuple([Weights, Schema.Literals([0, 1, 2])])
 
 describe("the sample ratio", () => {
   it.prop(
-    "has a capital that is expected to stay as it is, whatever happened, and whoever comes and goes",
+    "has a capital that is expected to stay as it is, whatever happened, and as members come and go",
     [History, Schema.Boolean],
     ([history, isLeft]) => {
       let ratio = SampleRatio.none
