@@ -381,6 +381,7 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
 
     for (const [keys, fault] of [
       [`${admin}, agents: { scope: lease, sha256: ${first} }`, "keys.agents.sha256 is malformed; expected the SHA-256"],
+      [`agents: { scope: lease, sha256: ${hash("")} }`, "expected the SHA-256 of a key that is not empty"],
       [`admin: { scope: lease, sha256: ${hash(first)} }`, "and another name than admin"]
     ] as const) {
       await write(keys)

@@ -6,7 +6,7 @@ import * as Routes from "./support/Routes.ts"
 
 const hash = (key: string) => createHash("sha256").update(key).digest("hex")
 
-const Key = Schema.Literals(["red", "green", "blue", "grey", ""])
+const Key = Schema.Literals(["red", "green", "blue", "grey"])
 const Named = Schema.Record(
   Schema.String.check(Schema.isPattern(/^[a-d]$/u)),
   Schema.Tuple([Server.NamedKey.fields.scope, Key])
