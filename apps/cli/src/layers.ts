@@ -67,6 +67,7 @@ export const layerRollout = (
           agent,
           outside: agent.outside,
           limits: { ...Rollout.defaultConfig, ...played },
+          engine: config.engine,
           log
         }).pipe(Layer.provideMerge(layerEngine(config, checkpoints, notes)))
         return outside

@@ -31,6 +31,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
   return {
     profile: profileOf(served),
     tokenizer,
+    sampler: Effect.succeed(model),
 
     sample: Effect.fn("CompletionsEngine.sample")(
       function* (requests) {

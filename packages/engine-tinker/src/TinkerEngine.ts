@@ -1,7 +1,9 @@
+import { randomInt } from "node:crypto"
 import { Engine, EngineError, type SampleRequest, type Tokenizer } from "@inspo/engine"
 import { Effect, Layer, type Scope, Semaphore } from "effect"
 import type { HttpClient } from "effect/http"
 import * as Checkpoints from "./internal/client/Checkpoints.ts"
+import type { Sampler } from "./internal/client/Model.ts"
 import * as Models from "./internal/client/Models.ts"
 import * as Sampling from "./internal/client/Sampling.ts"
 import * as Start from "./internal/client/Start.ts"
@@ -33,6 +35,14 @@ export interface TinkerEngineOptions extends Start.StartOptions {
 export const layer = (options: TinkerEngineOptions): Layer.Layer<Engine, EngineError, HttpClient.HttpClient> =>
   Layer.effect(Engine, make(options))
 
+/**
+ * The engine of a process beside the one that trains. It makes no model on the server: each of its requests has the `sampler` that
+ * the engine of the other process names. It refuses everything but `sample`.
+ */
+export const layerSampler = (
+  options: Omit<TinkerEngineOptions, "loraRank" | "notes">
+): Layer.Layer<Engine, EngineError, HttpClient.HttpClient> => Layer.effect(Engine, makeSampler(options))
+
 const make = Effect.fn("TinkerEngine.make")(function* (
   options: TinkerEngineOptions
 ): Effect.fn.Return<Engine.Interface, EngineError, HttpClient.HttpClient | Scope.Scope> {
@@ -59,6 +69,7 @@ const make = Effect.fn("TinkerEngine.make")(function* (
   return {
     profile: Start.profileOf(start),
     tokenizer,
+    sampler: Effect.mapBoth(alone(trained.sampler), { onSuccess: ({ id }) => id, onFailure: fail("sample") }),
 
     sample: Effect.fn("TinkerEngine.sample")(
       function* (requests) {
@@ -94,6 +105,41 @@ const make = Effect.fn("TinkerEngine.make")(function* (
     ),
 
     remove: ({ uri }) => Effect.mapError(checkpoints.remove(uri), fail("remove"))
+  }
+})
+
+const makeSampler = Effect.fn("TinkerEngine.makeSampler")(function* (
+  options: TinkerEngineOptions
+): Effect.fn.Return<Engine.Interface, EngineError, HttpClient.HttpClient> {
+  const { tokenizer, url } = options
+  const start = yield* Start.make(options)
+  const { profile } = start.server
+  const sampling = yield* Sampling.make({ ...start, profile, tokenizer })
+  const samplers = new Map<string, Sampler>()
+  const samplerOf = (id: string): Sampler => {
+    // No other process that samples from the same weights gives its requests these numbers.
+    const sampler = samplers.get(id) ?? { id, requests: randomInt(2 ** 32) * 2 ** 20 }
+    samplers.set(id, sampler)
+    return sampler
+  }
+  const refuse = (operation: EngineError["operation"]) => () =>
+    Effect.fail(new EngineError({ operation, reason: `this process only samples from ${url}` }))
+  return {
+    profile: { ...Start.profileOf(start), trains: false },
+    tokenizer,
+    sample: Effect.fn("TinkerEngine.sample")(
+      function* (requests) {
+        yield* checkPrompts(requests)
+        const sample = (request: SampleRequest) => sampling.sample(samplerOf(request.sampler ?? "none"), request)
+        return yield* Effect.forEach(requests, sample, { concurrency: "unbounded" })
+      },
+      Effect.mapError(start.fail("sample"))
+    ),
+    train: refuse("train"),
+    score: refuse("score"),
+    save: refuse("save"),
+    restore: refuse("restore"),
+    remove: refuse("remove")
   }
 })
 

@@ -32,6 +32,11 @@ export declare namespace Engine {
      * another.
      */
     readonly hold?: Effect.Effect<void, EngineError, Scope.Scope>
+    /**
+     * Names the weights of now for the `sampler` of requests, so that another process can sample from them at the same server.
+     * Absent in an engine that no other process reaches.
+     */
+    readonly sampler?: Effect.Effect<string, EngineError>
     /** Whether `train` gives recorded answers, as in a replay, so that no loss needs a `score` before it. */
     readonly isRecorded?: boolean
   }
@@ -87,6 +92,8 @@ export interface SampleRequest {
   /** Only this many of the likeliest tokens can be drawn; by default all. For engines whose profile has `topK`. */
   readonly topK?: number
   readonly seed: string
+  /** The weights that the engine of another process has named; by default those of now. */
+  readonly sampler?: string
 }
 
 export interface SampleResult {

@@ -25,8 +25,15 @@ export declare namespace Gateway {
   export interface Interface {
     /** The name of the model that agents ask for. */
     readonly model: string
-    /** Begins an episode: from now on its calls are answered. */
-    readonly open: (episode: Episode) => Effect.Effect<OpenEpisode>
+    /** Begins an episode: from now on its calls are answered. One that another gateway lends keeps its `name`. */
+    readonly open: (episode: Episode, name?: string) => Effect.Effect<OpenEpisode>
+    /**
+     * Lends an open episode to the gateway of another process, which answers its calls. Refused where another one has answered
+     * some: `to` names the loan.
+     */
+    readonly lend: (name: string, to: string) => Effect.Effect<Episode, OpenAiRefusal.Refusal>
+    /** Takes what was recorded under a loan. */
+    readonly giveBack: (name: string, to: string, recorded: Recorded) => Effect.Effect<void, OpenAiRefusal.Refusal>
     /** Answers a call within the open episode of this name. */
     readonly call: (name: string, call: ChatCall) => Effect.Effect<Answered, OpenAiRefusal.Refusal>
     /** Fails once the engine has failed a call. */
@@ -34,10 +41,11 @@ export declare namespace Gateway {
   }
 }
 
-/** An episode that an agent plays. `seed` decides every draw. */
+/** An episode that an agent plays. `seed` decides every draw; `sampler` names the weights if they are those of another process. */
 export interface Episode {
   readonly seed: string
   readonly instruction: Pick<Instruction.Instruction, "text">
+  readonly sampler?: string
 }
 
 export interface OpenEpisode {
@@ -99,12 +107,18 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
   // Of an agent that a killed process left, no call reaches an episode of this one.
   const process = randomUUID().slice(0, 8)
   let opened = 0
+  const stateOf = (name: string, to: string | null) =>
+    Effect.suspend(() => {
+      const state = states.get(name)
+      return state?.lentTo === to
+        ? Effect.succeed(state)
+        : OpenAiRefusal.refuse(404, `there is no open episode ${name}`)
+    })
   return Gateway.of({
     model: profile.model,
     failure: Deferred.await(failure),
     call: Effect.fnUntraced(function* (name, call) {
-      const state = states.get(name)
-      if (state === undefined) return yield* OpenAiRefusal.refuse(404, `there is no open episode ${name}`)
+      const state = yield* stateOf(name, null)
       const planned = yield* Effect.fromResult(plan(state, call))
       const { sequences } = yield* sampleOne(null, planned.request).pipe(
         Effect.onInterrupt(() => Effect.sync(() => forget(state, planned)))
@@ -112,16 +126,29 @@ const make = Effect.fnUntraced(function* (options: GatewayOptions) {
       const choices = record(state, call, planned, sequences)
       return { choices, promptTokens: planned.request.prompt.length }
     }),
-    open: (episode) =>
+    lend: Effect.fnUntraced(function* (name, to) {
+      const state = states.get(name)
+      if (state !== undefined && state.calls === 0) state.lentTo ??= to
+      const { episode } = yield* stateOf(name, to)
+      const { seed, instruction } = episode
+      const weights =
+        engine.sampler === undefined ? {} : { sampler: yield* Effect.mapError(engine.sampler, OpenAiRefusal.failed) }
+      return { seed, instruction: { text: instruction.text }, ...weights }
+    }),
+    giveBack: (name, to, recorded) =>
+      Effect.map(stateOf(name, to), (state) => {
+        state.returned = recorded
+      }),
+    open: (episode, name = `${process}-${opened++}`) =>
       Effect.suspend(() => {
-        const name = `${process}-${opened++}`
         const restart = Effect.sync(() => {
-          states.set(name, { episode, answers: new Answers(), asked: new Map(), calls: 0, limit: null })
+          const empty = { answers: new Answers(), asked: new Map(), calls: 0, limit: null }
+          states.set(name, { episode, ...empty, lentTo: null, returned: null })
         })
         const close = Effect.sync(() => {
-          const { answers, limit } = Invariant.get(states, name, "episode")
+          const { answers, limit, returned } = Invariant.get(states, name, "episode")
           states.delete(name)
-          return { recording: Segments.recording(answers.all, tokenizer, grammar), limit }
+          return returned ?? { recording: Segments.recording(answers.all, tokenizer, grammar), limit }
         })
         return Effect.as(restart, { name, restart, close })
       })
@@ -135,6 +162,9 @@ interface State {
   readonly asked: Map<string, number>
   calls: number
   limit: Recorded["limit"]
+  /** The loan under which another gateway answers its calls, and what was recorded there. */
+  lentTo: string | null
+  returned: Recorded | null
 }
 
 /** What is sampled for a call; `times` counts the calls of the same context before it. */
@@ -181,7 +211,8 @@ const planning = ({ profile, tokenizer }: Engine.Interface, stops: StopTexts, op
       maxTokens: Math.min(call.maxTokens ?? Infinity, options.maxResponseTokens, room),
       temperature: options.temperature,
       topP: options.topP,
-      seed: `${state.episode.seed}/${key}/${times}`
+      seed: `${state.episode.seed}/${key}/${times}`,
+      ...(state.episode.sampler === undefined ? {} : { sampler: state.episode.sampler })
     }
     return Result.succeed({ ...opened, request, key, times, rank: state.answers.rank })
   }

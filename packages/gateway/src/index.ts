@@ -1,6 +1,7 @@
 export type * from "./ChatCall.ts"
 export * from "./Gateway.ts"
 export * from "./routes.ts"
+export * as Branch from "./Branch.ts"
 export * as GatewayRollout from "./GatewayRollout.ts"
 export * as Workers from "./Workers.ts"
 

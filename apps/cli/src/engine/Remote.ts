@@ -28,6 +28,8 @@ export const settings: Names = {
 export interface RemoteOptions {
   readonly names: Names
   readonly encoding?: Encoding
+  /** Whether to make no model on a server, and only to sample where another process trains. */
+  readonly samples?: boolean
   /** Where the models that are held on a server are recorded. */
   readonly notes?: ModelNotes.ModelNotes | undefined
 }
@@ -59,7 +61,9 @@ export const layer = (config: RemoteConfig, options: RemoteOptions) =>
       const engine =
         profile === "completions"
           ? CompletionsEngine.layer({ ...server, names: options.names })
-          : TinkerEngine.layer({ ...options, ...server, profile, loraRank, answerWithin: null })
+          : options.samples === true
+            ? TinkerEngine.layerSampler({ ...options, ...server, profile, answerWithin: null })
+            : TinkerEngine.layer({ ...options, ...server, profile, loraRank, answerWithin: null })
       return config.tokenizer === null ? onlyEmbedded(engine, config.url, options.names) : engine
     })
   ).pipe(Layer.provide(PooledHttpClient.layer(config.profile === "completions" ? silence.completions : silence.tinker)))

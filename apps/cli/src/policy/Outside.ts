@@ -1,10 +1,11 @@
 /** Rollouts of an agent outside of inspo, which asks the engine of a run as its model server. */
 import { ConfigError } from "@inspo/coevolution"
+import { RunConfig } from "@inspo/config"
 import type { Engine } from "@inspo/engine"
 import { type Gateway, GatewayRollout, layer as layerGateway, routes, Workers } from "@inspo/gateway"
 import { OutsideAgent } from "@inspo/outside"
 import type { Agent, EpisodeConfig } from "@inspo/rollout"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { connect, forms } from "../evolve/Outside.ts"
 import type { UsageError } from "../Failure.ts"
 import { type Address, listen } from "../server/Listen.ts"
@@ -13,6 +14,7 @@ export interface Options {
   readonly agent: Agent
   readonly outside: NonNullable<Agent["outside"]>
   readonly limits: EpisodeConfig
+  readonly engine: RunConfig["engine"]
   /** The file for what a program prints besides answers. */
   readonly log: string
 }
@@ -21,13 +23,16 @@ export interface Options {
 export const layerRollout = (options: Options) => {
   const {
     agent,
-    limits,
+    engine,
+    limits: { maxPromptTokens, maxResponseTokens, maxTurns, temperature, tools, topP },
     outside: { program, timeout }
   } = options
+  const limits = { maxCalls: maxTurns + 1, maxPromptTokens, maxResponseTokens, temperature, topP, tools }
   return Layer.unwrap(
     Effect.gen(function* () {
       const place = placeOf(program)
-      const workers = place === null ? null : yield* Workers.make({ name: program, timeout: timeout * 1000 })
+      const setting = { engine, limits, timeout } satisfies Setting
+      const workers = place === null ? null : yield* Workers.make({ name: program, timeout: timeout * 1000, setting })
       const player = workers?.player ?? (yield* connected(options))
       const services = yield* Effect.context<Gateway | Engine>()
       const served = Layer.merge(routes, workers?.routes ?? Layer.empty).pipe(
@@ -38,8 +43,26 @@ export const layerRollout = (options: Options) => {
       )
       return GatewayRollout.layer({ agent, player, url })
     })
-  ).pipe(Layer.provide(layerGateway({ ...limits, maxCalls: limits.maxTurns + 1 })))
+  ).pipe(Layer.provide(layerGateway(limits)))
 }
+
+/** What a gateway beside that of the run has to know; `timeout` is in seconds. */
+export const Setting = Schema.Struct({
+  engine: RunConfig.fields.engine,
+  limits: Schema.Struct({
+    maxCalls: Schema.Int,
+    maxPromptTokens: Schema.Int,
+    maxResponseTokens: Schema.Int,
+    temperature: Schema.Finite,
+    topP: Schema.Finite,
+    tools: Schema.Array(Schema.String)
+  }),
+  timeout: Schema.Finite
+})
+interface Setting extends Schema.Schema.Type<typeof Setting> {}
+
+/** The variable with the key of gateways, for those that are not of this machine. */
+export const gatewayKey = "INSPO_GATEWAY_KEY"
 
 /** A program, an address or a function. */
 const connected = Effect.fnUntraced(function* ({ log, outside: { program, timeout, workers } }: Options) {
@@ -57,12 +80,13 @@ const placeOf = (program: string): Address | null => {
   return {
     host: host === "" ? local.host : host,
     port: Number(port),
-    apiKeyEnv: isOpen ? Option.some("INSPO_GATEWAY_KEY") : Option.none()
+    apiKeyEnv: isOpen ? Option.some(gatewayKey) : Option.none()
   }
 }
 
 const local: Address = { port: 0, host: "127.0.0.1", apiKeyEnv: Option.none() }
-const maxBodyBytes = 64 * 2 ** 20
+/** The most bytes of a conversation, or of what was recorded of an episode. */
+export const maxBodyBytes = 64 * 2 ** 20
 
 const refused = (program: string, remedy = "Name a program, an address or a function.") =>
   new ConfigError({

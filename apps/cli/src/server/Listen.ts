@@ -59,7 +59,7 @@ export const listen = Effect.fnUntraced(function* <E, R>(
     routerConfig
   })
   const context = yield* server.pipe(
-    Layer.provideMerge(NodeHttpServer.layer(() => http, { port, host, gracefulShutdownTimeout: "5 seconds" })),
+    Layer.provideMerge(NodeHttpServer.layer(() => http, { port, host, gracefulShutdownTimeout: grace })),
     Layer.build,
     Effect.mapError((error) =>
       error instanceof HttpServerError.ServeError
@@ -70,6 +70,9 @@ export const listen = Effect.fnUntraced(function* <E, R>(
         : error
     )
   )
+  // A client that asks again over the same connection would keep the server open.
+  const hangUp = () => setTimeout(() => http.closeAllConnections(), grace).unref()
+  yield* Effect.addFinalizer(() => Effect.sync(hangUp))
   if (direct !== undefined) askFirst(http, guard, direct)
   const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
   return `http://${host.includes(":") ? `[${host}]` : host}:${"port" in address ? address.port : port}`
@@ -91,6 +94,9 @@ const askFirst = (http: Server, guard: Guard.Options, direct: Direct): void => {
 
 /** The guard bounds the path. */
 export const routerConfig = { maxParamLength: 2048 }
+
+/** Milliseconds for the requests that are open when a server ends. */
+const grace = 5_000
 
 /** Milliseconds in which a whole request has to come. */
 const requestTimeout = 60_000
