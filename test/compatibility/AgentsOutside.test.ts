@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { Presets } from "@inspo/config"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Engine } from "@inspo/engine"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
@@ -80,6 +81,7 @@ describe.skipIf(Foreign.problem !== null)("agents of foreign frameworks", { time
             agent: Agents.fromConfig(defaultConfig),
             outside: { program: `${runner} ${join(programs, program)}`, workers: 1, timeout: 150 },
             limits: { ...defaultConfig, maxTurns: 5, maxPromptTokens: 16_000, maxResponseTokens: 2_000 },
+            engine: Presets.tiny.engine,
             log: join(logs, `${program}.log`)
           })
           const policy = Layer.succeed(Engine, PiecewisePolicy.make(tokenizer, script, sampled))

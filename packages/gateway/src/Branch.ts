@@ -12,8 +12,8 @@ import * as Workers from "./Workers.ts"
 export interface Options {
   /** Posts a body to a path of the run. */
   readonly ask: (path: string, body: object) => Effect.Effect<string, PatientClient.Unanswered>
-  /** What the run said at `GET /episodes/setting`. */
-  readonly setting: Schema.Json
+  /** What the run said at `GET /episodes/setting`, as JSON. */
+  readonly setting: string
   /** How long a worker may play an episode. */
   readonly timeout: Duration.Input
 }
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* ({ ask, setting, timeout }: Opti
 
   const borrow = Effect.fnUntraced(function* (name: string, to: string) {
     const lent = yield* asked(`/episodes/${name}/lend`, { to }, Loan.Lent)
-    if (JSON.stringify(lent.setting) !== JSON.stringify(setting)) {
+    if (JSON.stringify(lent.setting) !== setting) {
       const refusal = OpenAiRefusal.refuse(503, "the run has other settings than before; start its gateway again")
       yield* Deferred.fail(changed, refusal)
       return yield* refusal

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Engine } from "@inspo/engine"
 import { PatientClient } from "@inspo/http/client"
-import { Branch, Gateway, GatewayRollout, layer as layerGateway, routes, Workers } from "@inspo/gateway"
+import { Branch, type Gateway, GatewayRollout, layer as layerGateway, routes, Workers } from "@inspo/gateway"
 import { layerExactMatch } from "@inspo/reward"
 import { Agents, defaultConfig, Rollout } from "@inspo/rollout"
 import { ScriptedEngine } from "@inspo/rollout/testing"
@@ -44,7 +44,7 @@ const handling = (served: Layer.Layer<never, never, HttpRouter.HttpRouter>) => {
 const branch = Effect.fnUntraced(function* (run: Handler) {
   const scope = yield* Scope.make()
   const made = yield* Branch.make({
-    setting,
+    setting: JSON.stringify(setting),
     timeout,
     ask: (path, body) =>
       Effect.promise(() => run(request(`http://run:8200${path}`, body))).pipe(
@@ -70,6 +70,8 @@ const decodeCall = Schema.decodeUnknownSync(Schema.NullOr(Call))
 const decodeContent = Schema.decodeUnknownSync(
   Schema.Struct({ choices: Schema.Tuple([Schema.Struct({ message: Schema.Struct({ content: Schema.String }) })]) })
 )
+
+const asking = { messages: [{ role: "user", content: "Who?" }] }
 
 /** How many calls each episode makes, and after which of all calls one of the gateways is killed. */
 const Play = Schema.Struct({
@@ -163,6 +165,18 @@ describe("Branch", () => {
         for (const [index, { finishReason, turns }] of alone.played.entries())
           assert.deepStrictEqual([finishReason, turns], ["answered", play.turns[index]])
       }).pipe(Effect.scoped),
-    { arbitrary: { numRuns: 25 } }
+    { arbitrary: { runs: 25 } }
+  )
+
+  it.effect("a gateway ends where the run has other settings than when it began", () =>
+    Effect.gen(function* () {
+      const other = JSON.stringify({ episode: { seed: "0", instruction: { text: "Say it." } }, setting: "another" })
+      const { changed, handler } = yield* branch(async () => new Response(other))
+      const response = yield* Effect.promise(() =>
+        handler(request("http://any/episodes/e/v1/chat/completions", asking))
+      )
+      assert.strictEqual(response.status, 503)
+      assert.include((yield* Effect.flip(changed)).message, "other settings")
+    }).pipe(Effect.scoped)
   )
 })

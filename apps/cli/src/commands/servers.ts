@@ -1,7 +1,5 @@
 /** The verbs around servers of a retriever and of an engine. */
-import { Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { ServeInput } from "../engine/Serve.ts"
 import * as flags from "./flags.ts"
 import { handler } from "./handler.ts"
 
@@ -49,18 +47,11 @@ const serveEngine = Command.make(
     gateway: flags.optionalText(
       "gateway",
       "URL",
-      "Serve no engine, but agents of the run at URL, beside its own gateway; the run has --agent :PORT and an engine.url"
+      "Serve no engine but agents, beside the gateway of the run at URL, which has --agent :PORT and an engine.url"
     ),
     json: flags.json
   },
-  handler(async () => {
-    const [{ serve }, { serveBeside }] = await Promise.all([
-      import("../engine/Serve.ts"),
-      import("../engine/Gateway.ts")
-    ])
-    return (input: ServeInput & { readonly gateway: Option.Option<string> }) =>
-      Option.match(input.gateway, { onNone: () => serve(input), onSome: (run) => serveBeside({ ...input, run }) })
-  })
+  handler(async () => (await import("../engine/Serve.ts")).serve)
 ).pipe(
   flags.help({
     short: "Serve the embedded engine over the Tinker protocol",

@@ -28,8 +28,8 @@ export const settings: Names = {
 export interface RemoteOptions {
   readonly names: Names
   readonly encoding?: Encoding
-  /** Whether to make no model on a server, and only to sample where another process trains. */
-  readonly samples?: boolean
+  /** Whether another process trains, and this one only samples. */
+  readonly isBeside?: boolean
   /** Where the models that are held on a server are recorded. */
   readonly notes?: ModelNotes.ModelNotes | undefined
 }
@@ -61,7 +61,7 @@ export const layer = (config: RemoteConfig, options: RemoteOptions) =>
       const engine =
         profile === "completions"
           ? CompletionsEngine.layer({ ...server, names: options.names })
-          : options.samples === true
+          : options.isBeside === true
             ? TinkerEngine.layerSampler({ ...options, ...server, profile, answerWithin: null })
             : TinkerEngine.layer({ ...options, ...server, profile, loraRank, answerWithin: null })
       return config.tokenizer === null ? onlyEmbedded(engine, config.url, options.names) : engine

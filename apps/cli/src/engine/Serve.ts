@@ -11,11 +11,17 @@ export interface ServeInput extends Address {
   readonly name: string
   readonly model: Option.Option<string>
   readonly checkpoints: string
+  /** The run whose agents are served instead. */
+  readonly gateway: Option.Option<string>
 }
 
 /** Serves the embedded engine until it is interrupted. One line shows that it is ready, and where it stores checkpoints. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
-  const { name } = input
+  const { gateway, name } = input
+  if (Option.isSome(gateway)) {
+    const { serveBeside } = yield* Effect.promise(() => import("./Gateway.ts"))
+    return yield* serveBeside(input, gateway.value)
+  }
   if (name === "") return yield* usageError("--name is empty, expected the name of a model.")
   const apiKey = yield* admission(input)
   const path = yield* Path.Path
