@@ -3,9 +3,10 @@
  * ask over HTTP, each with its whole conversation. Seconds are of the gateway's processor. Fails when a call costs more than 1.5
  * times a sample of `bench rollout text-http`, a sequence has a token of another episode, or memory grows with the episodes.
  *
- *     node tools/bench/gateway.ts [EPISODES]
+ *     node tools/bench/gateway.ts [EPISODES] [GATEWAYS]
  *
- * 12,500 episodes, which are 100,000 calls, unless another number is given.
+ * 12,500 episodes, which are 100,000 calls, unless another number is given. With a number of gateways these are processes beside
+ * that of the run, which workers ask instead; nothing is compared then.
  */
 import { execFile, fork } from "node:child_process"
 import { once } from "node:events"
@@ -22,13 +23,35 @@ const mostGrowth = 20
 const start = (script: string, args: ReadonlyArray<string>) =>
   fork(join(import.meta.dirname, "gateway", script), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] })
 
-const [episodes = "12500"] = process.argv.slice(2)
+/** The next message of a process. */
+const heard = async (child: ReturnType<typeof start>): Promise<string> => String((await once(child, "message"))[0])
+
+const [episodes = "12500", count = "0"] = process.argv.slice(2)
 const gateway = start("serve.ts", [episodes])
 const [url]: ReadonlyArray<unknown> = await once(gateway, "message")
-const playing = start("workers.ts", [String(url)])
+const branches = Array.from({ length: Number(count) }, () => start("branch.ts", [String(url)]))
+const beside = await Promise.all(branches.map(heard))
+const playing = start("workers.ts", beside.length === 0 ? [String(url)] : beside)
 const [message]: ReadonlyArray<unknown> = await once(gateway, "message")
 playing.kill()
 const measured = Schema.decodeUnknownSync(Measured)(message)
+for (const branch of branches) branch.send("measure")
+const processors = (await Promise.all(branches.map(heard))).map(Number)
+
+if (branches.length > 0) {
+  const { calls: made, mixed, processor, wall } = measured
+  const most = Math.max(...processors)
+  print(
+    { bench: "gateways", met: mixed === 0, gateways: branches.length, ...shortRow({ ...measured, most }) },
+    [
+      `${made} calls through ${branches.length} gateways: ${(made / wall).toFixed(0)} calls a second on this machine`,
+      `${((1e6 * processor) / made).toFixed(0)} µs of the run's processor a call; the busiest gateway used ${most.toFixed(1)} s, the run ${processor.toFixed(1)} s`,
+      `${mixed} episodes with tokens of others`
+    ],
+    mixed === 0
+  )
+  process.exit()
+}
 
 /** The seconds of a sample of `text-http`, as its own bench reports them. */
 const rollout = await promisify(execFile)(process.execPath, [join(import.meta.dirname, "rollout.ts"), "text-http"])

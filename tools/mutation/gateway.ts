@@ -6,6 +6,7 @@ const segments = inFile("packages/gateway/src/Segments.ts")
 const gateway = inFile("packages/gateway/src/Gateway.ts")
 const rollout = inFile("packages/gateway/src/GatewayRollout.ts")
 const workers = inFile("packages/gateway/src/Workers.ts")
+const branch = inFile("packages/gateway/src/Branch.ts")
 const openAi = inFile("packages/gateway/src/wires/OpenAi.ts")
 const responses = inFile("packages/gateway/src/wires/Responses.ts")
 const anthropic = inFile("packages/gateway/src/wires/Anthropic.ts")
@@ -37,6 +38,10 @@ export const ofGateway: ReadonlyArray<Mutation> = [
   ),
   workers("open.delete(nameOf(path))", "true", "an episode that is over takes another reward"),
   workers('{ output: "" }', "{}", "a score without an output is no reward"),
+  workers("() => lose(episode)", "() => Effect.void", "the episodes of a gateway that is killed are not played again"),
+  gateway("state.lentTo ??= to", "state.lentTo = to", "an episode is recorded by two gateways"),
+  gateway("state.episode.sampler === undefined ?", "true ?", "a gateway beside the run samples from other weights"),
+  branch("const known = loans.get(name)", "const known = undefined", "each call borrows its episode"),
   openAi('request.tool_choice === "none" ? [] : ', "", "tools are offered that may not be called"),
   responses('last?.role === "assistant"', "last === null", "a call is another message than the text before it"),
   anthropic("    ...results,\n", "", "results of tools are left out")

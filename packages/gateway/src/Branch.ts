@@ -1,7 +1,6 @@
 /** A gateway in a process beside that of a run: it answers calls of episodes that the run lends it, and returns what it recorded. */
 import { randomUUID } from "node:crypto"
 import type { Engine } from "@inspo/engine"
-import type { PatientClient } from "@inspo/http/client"
 import { OpenAiRefusal } from "@inspo/http/server"
 import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
 import { Gateway, type OpenEpisode } from "./Gateway.ts"
@@ -11,7 +10,10 @@ import * as Workers from "./Workers.ts"
 
 export interface Options {
   /** Posts a body to a path of the run. */
-  readonly ask: (path: string, body: object) => Effect.Effect<string, PatientClient.Unanswered>
+  readonly ask: (
+    path: string,
+    body: object
+  ) => Effect.Effect<string, { readonly reason: string; readonly status: number | null }>
   /** What the run said at `GET /episodes/setting`, as JSON. */
   readonly setting: string
   /** How long a worker may play an episode. */

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Engine } from "@inspo/engine"
-import { PatientClient } from "@inspo/http/client"
 import { Branch, type Gateway, GatewayRollout, layer as layerGateway, routes, Workers } from "@inspo/gateway"
 import { layerExactMatch } from "@inspo/reward"
 import { Agents, defaultConfig, Rollout } from "@inspo/rollout"
@@ -53,7 +52,7 @@ const branch = Effect.fnUntraced(function* (run: Handler) {
         ),
         Effect.filterOrFail(
           ({ status }) => status === 200,
-          ({ body, status }) => new PatientClient.Unanswered({ status, body, reason: body, sent: true, repeated: 0 })
+          ({ body, status }) => ({ status, reason: body })
         ),
         Effect.map(({ body }) => body)
       )

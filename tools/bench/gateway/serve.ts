@@ -4,43 +4,18 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
-import { Engine } from "@inspo/engine"
+import type { Engine } from "@inspo/engine"
 import { type Gateway, GatewayRollout, layer as layerGateway, routes, Workers } from "@inspo/gateway"
 import { layerExactMatch } from "@inspo/reward"
-import { ScriptedEngine } from "@inspo/rollout/testing"
 import { Agents, defaultConfig, type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { collectGarbage, processorSeconds } from "../Measure.ts"
 import { shape } from "../rollout/Shape.ts"
-import * as Tokenizers from "../rollout/Tokenizers.ts"
-import { calls, type Measured, workers } from "./Shape.ts"
+import { engine, limits, words, written } from "./Served.ts"
+import { calls, type Measured } from "./Shape.ts"
 
 const count = Number(process.argv[2])
-const { tokenizer, words } = Tokenizers.bpe(2_000)
-const prose = tokenizer.encode(Arr.makeBy(shape.sampled - 10, (at) => words[at * 31]).join(" "))
-
-/** What the policy writes in an episode: always the same length, and its number. */
-const written = (episode: string): ReadonlyArray<number> => [
-  ...prose,
-  ...tokenizer.encode(` n${episode.padStart(8, "0")}`)
-]
-
-const engine = Layer.sync(Engine, () => {
-  const scripted = ScriptedEngine.make(() => "", { contextLength: 8_192, concurrency: workers })
-  return {
-    ...scripted,
-    tokenizer,
-    sample: (requests) =>
-      Effect.sync(() =>
-        requests.map(({ seed }) => {
-          const tokens = written(seed.split("/")[0] ?? "")
-          return { sequences: [{ tokens, logprobs: tokens.map(ScriptedEngine.logprob), stopReason: "stop" as const }] }
-        })
-      )
-  }
-})
-
 const instruction = Instruction.make("Answer the given question.", { id: "i0" })
 const episode = (index: number): Episode => ({
   id: Trajectory.TrajectoryId.make(`bench/${index}`),
@@ -111,14 +86,6 @@ const bench = Effect.gen(function* () {
   } satisfies (typeof Measured)["Type"]
 })
 
-const limits = {
-  maxCalls: calls,
-  maxPromptTokens: 8_000,
-  maxResponseTokens: 200,
-  temperature: 1,
-  topP: 1,
-  tools: []
-}
 const layers = Layer.merge(layerExactMatch, Layer.provideMerge(layerGateway(limits), engine))
 const measured = await bench.pipe(Effect.provide(layers), Effect.scoped, Effect.runPromise)
 process.send?.(measured)

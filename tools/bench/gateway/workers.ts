@@ -1,11 +1,11 @@
-/** Agents in a process of their own: `workers.ts URL`. Each sends its whole conversation with every call. */
+/** Agents in a process of their own: `workers.ts URL …`, each with one of the gateways. Each sends its whole conversation with every call. */
 import { setTimeout } from "node:timers/promises"
 import { Schema } from "effect"
 import { calls, workers } from "./Shape.ts"
 
 process.on("disconnect", () => process.exit())
 
-const [gateway = ""] = process.argv.slice(2)
+const gateways = process.argv.slice(2)
 
 const Call = Schema.NullOr(
   Schema.Struct({
@@ -27,7 +27,7 @@ const post = async (url: string, body: object): Promise<unknown> => {
   return response.json()
 }
 
-const work = async (): Promise<void> => {
+const work = async (gateway: string): Promise<void> => {
   const call = decodeCall(await post(`${gateway}/episodes/next`, {}))
   if (call === null) return
   const messages = [{ role: "user", content: call.case.question }]
@@ -41,6 +41,6 @@ const work = async (): Promise<void> => {
 const loop = async (_: unknown, index: number): Promise<never> => {
   // A queue of connections that are not accepted yet has fewer places.
   await setTimeout(2 * index)
-  for (;;) await work()
+  for (;;) await work(gateways[index % gateways.length] ?? "")
 }
 await Promise.all(Array.from({ length: workers }, loop))
