@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -9,7 +9,7 @@ import { endAll, inspo, inspoServer, sets, start, testTimeout } from "../cli/Ins
 import { blocksOf } from "../docs-examples/support/Documents.ts"
 import * as Foreign from "./support/Foreign.ts"
 
-const program = fileURLToPath(new URL("agents-outside/ray_workers.py", import.meta.url))
+const program = fileURLToPath(new URL("../../examples/ray/workers.py", import.meta.url))
 const gateway = 8233
 
 describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, () => {
@@ -17,7 +17,7 @@ describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, (
   let retriever = ""
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "inspo-ray-"))
-    await cp(program, join(cwd, "ray_workers.py"))
+    await cp(program, join(cwd, "workers.py"))
     const agent = blocksOf("docs/how-to/train-your-agent.md").find(({ code }) => code.startsWith("# search_agent.py"))
     await writeFile(join(cwd, "search_agent.py"), agent?.code ?? "")
     await inspo(["data", "world", "--preset", "tiny", "--seed", "2", "--out", "world"], { cwd })
@@ -39,15 +39,25 @@ describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, (
   it("tasks give the rollouts of one program, also where a worker and the gateway are killed", async () => {
     const whole = await inspo(flags("whole", `python3 search_agent.py ${retriever}`), { cwd })
     assert.strictEqual(whole.code, 0, whole.stderr)
-    const tasks = spawn(Foreign.python, ["ray_workers.py", retriever, `http://127.0.0.1:${gateway}`], {
+    const tasks = spawn(Foreign.python, ["workers.py", retriever, `http://127.0.0.1:${gateway}`], {
       cwd,
-      stdio: "ignore"
+      env: { ...process.env, RAY_DEDUP_LOGS: "0", PYTHONUNBUFFERED: "1" },
+      stdio: ["ignore", "pipe", "ignore"]
     })
+    const processes = new Set<number>()
+    tasks.stdout.on("data", (chunk: Buffer) => {
+      for (const [, id] of chunk.toString().matchAll(/plays episodes in process (\d+)/gu)) processes.add(Number(id))
+    })
+    let killed: number | undefined
     try {
       const child = start(flags("tasks", `:${gateway}`), cwd)
       let shown = ""
       child.stdout.on("data", (chunk: Buffer) => {
         shown += chunk.toString()
+        if (killed === undefined && shown.includes("step 1/4")) {
+          ;[killed] = processes
+          if (killed !== undefined) process.kill(killed, "SIGKILL")
+        }
         if (shown.includes("step 2/4")) child.kill("SIGKILL")
       })
       await once(child, "close")
@@ -57,6 +67,14 @@ describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, (
       tasks.kill()
     }
     assert.deepStrictEqual(await traces("tasks"), await traces("whole"))
-    assert.isTrue((await stat(join(cwd, "lost.mark"))).isFile())
+    assert.isDefined(killed)
+    // Four tasks, and the one that began again.
+    assert.isAbove(processes.size, 4)
+    Foreign.record({
+      software: "Ray",
+      package: "ray",
+      what: "tasks play the episodes of `inspo run --agent :PORT`, a worker and the gateway are killed",
+      registry: "PyPI"
+    })
   })
 })
