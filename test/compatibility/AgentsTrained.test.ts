@@ -75,7 +75,7 @@ describe.skipIf(Foreign.problem !== null)("LangGraph's agent on the embedded mod
     Foreign.record({
       software: "LangGraph (Python)",
       package: "langgraph",
-      what: "`inspo run --agent` with the embedded model: a graph of its own is trained, and its instruction evolves"
+      what: "`inspo run --agent`: trained with its instruction on the embedded model"
     })
   })
 })

@@ -73,7 +73,7 @@ describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, (
     Foreign.record({
       software: "Ray",
       package: "ray",
-      what: "tasks play the episodes of `inspo run --agent :PORT`, a worker and the gateway are killed",
+      what: "tasks play the episodes of `inspo run`; a worker and the gateway are killed",
       registry: "PyPI"
     })
   })
