@@ -26,7 +26,14 @@ export const Returned = Schema.Struct({
   answer: OutsideAgent.Answer,
   recorded: Schema.Struct({
     recording: Schema.Struct({
-      ...{ budget, earlier, logprobs, mask, prompt, response, toolCalls, transcript },
+      budget,
+      earlier,
+      logprobs,
+      mask,
+      prompt,
+      response,
+      toolCalls,
+      transcript,
       asideTokens: Schema.Int
     }),
     limit: Schema.NullOr(Schema.Literals(["turns-exhausted", "context-exhausted"]))
