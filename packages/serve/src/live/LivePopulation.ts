@@ -13,12 +13,13 @@ import {
 } from "@inspo/cohorts"
 import type { Instruction } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Array as Arr, Cause, Clock, Effect, identity, PubSub, Queue, Result, type Scope, Stream } from "effect"
+import { Array as Arr, Cause, Clock, Effect, Exit, identity, PubSub, Queue, Result, type Scope, Stream } from "effect"
 import type { Details } from "../store/Details.ts"
 import * as ArchiveLookup from "../store/internal/ArchiveLookup.ts"
 import { auxiliaryRecords, type Row, toJournal, type Written, written } from "../store/internal/Stored.ts"
 import * as Loading from "../store/Loading.ts"
 import * as LogLine from "./internal/LogLine.ts"
+import * as Metrics from "./internal/Metrics.ts"
 import * as Retention from "./internal/Retention.ts"
 import * as Redaction from "./Redaction.ts"
 import * as Redactor from "./Redactor.ts"
@@ -74,12 +75,14 @@ export const open = Effect.fnUntraced(function* (
   const decides = yield* Strategies.fromContext
   const commits = yield* commitsOf(journal, decides)
   const { forget, retain } = yield* Retention.make(journal, commits.state)
-  const submit: LivePopulation["submit"] = Effect.fnUntraced(function* (at, details = {}) {
-    if (Redaction.isWithoutTexts(details)) return yield* commits.submit(at, details)
+  const redacted = Effect.fnUntraced(function* (details: Details) {
     const { settings } = yield* commits.state
-    const redacted = yield* Redaction.details((texts) => redactor(settings.redact, texts.map(redact)), details)
-    return yield* commits.submit(at, redacted)
+    return yield* Redaction.details((texts) => redactor(settings.redact, texts.map(redact)), details)
   })
+  const submit: LivePopulation["submit"] = (at, details = {}) =>
+    Redaction.isWithoutTexts(details)
+      ? commits.submit(at, details)
+      : Effect.flatMap(redacted(details), (own) => commits.submit(at, own))
   return {
     decides,
     journal,
@@ -104,6 +107,7 @@ export const open = Effect.fnUntraced(function* (
 /** Reads the state from the journal and commits commands as long as the scope lasts: its state in memory, its events in the journal, one command after the other. */
 const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decides: Strategies.Decides) {
   let state = yield* Loading.state(journal, decides)
+  const timing = yield* Metrics.timing
   // The server limits the requests that wait.
   const waiting = yield* Queue.unbounded<Submission>()
   const states = yield* PubSub.sliding<State.State>({ capacity: 1, replay: 1 })
@@ -137,10 +141,9 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
 
   // Added first, so that it runs last: commands that are still queued get no answer.
   yield* Effect.addFinalizer(() =>
-    Effect.flatMap(
-      Queue.clear(waiting),
-      Effect.forEach(({ answer }) => Effect.sync(() => answer(Effect.interrupt)), { discard: true })
-    )
+    Effect.map(Queue.clear(waiting), (left) => {
+      for (const { answer } of left) answer(Exit.interrupt())
+    })
   )
   yield* Effect.forkScoped(
     Effect.forever(Effect.andThen(gathered(waiting), Effect.flatMap(Queue.takeAll(waiting), answerAll(commit))))
@@ -148,7 +151,12 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
   return {
     submit: (at: At, details: Details) =>
       Effect.callback<Answer, Refused | JournalError>((answer) => {
-        if (!Queue.offerUnsafe(waiting, { at, details, answer })) answer(Effect.interrupt)
+        const began = timing.now()
+        const done: Submission["answer"] = (exit) => {
+          if (Exit.isSuccess(exit)) timing.since(began)
+          answer(exit)
+        }
+        if (!Queue.offerUnsafe(waiting, { at, details, answer: done })) answer(Exit.interrupt())
       }),
     state: Effect.sync(() => state),
     /** The state now and after each change; a slow reader gets the latest. */
@@ -159,7 +167,7 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
 interface Submission {
   readonly at: At
   readonly details: Details
-  readonly answer: (answer: Effect.Effect<Answer, Refused | JournalError>) => void
+  readonly answer: (answer: Exit.Exit<Answer, Refused | JournalError>) => void
 }
 
 /**
@@ -194,7 +202,7 @@ const answerAll =
       Effect.matchCauseEffect({
         onFailure: (cause) => {
           const failAll = Effect.sync(() => {
-            for (const { answer } of batch) answer(Effect.failCause(cause))
+            for (const { answer } of batch) answer(Exit.failCause(cause))
           })
           if (!Cause.hasDies(cause)) return failAll
           if (batch.length > 1) {
@@ -205,7 +213,8 @@ const answerAll =
         },
         onSuccess: (answers) =>
           Effect.sync(() => {
-            for (const [{ answer }, result] of Arr.zip(batch, answers)) answer(Effect.fromResult(result))
+            for (const [{ answer }, result] of Arr.zip(batch, answers))
+              answer(Result.isSuccess(result) ? Exit.succeed(result.success) : Exit.fail(result.failure))
           })
       }),
       Effect.uninterruptible

@@ -174,7 +174,7 @@ const opening = (
       journal,
       evolving,
       created,
-      counters: Metrics.counters(name),
+      counters: yield* Metrics.counters(name),
       changing: yield* Semaphore.make(1)
     }
     running.set(name, { served, scope, news })

@@ -103,7 +103,7 @@ const evaluate = Effect.fnUntraced(function* (served: Served, { targetingKey, ..
   const own = cohorts.filter((one) => one.phase === phase && one.status !== "complete")
   const { index = opened[phase] + 1 } =
     own.find((one) => State.heldBy(state, one, unit) !== undefined) ?? own.find(({ status }) => status === "open") ?? {}
-  const { cohort, leases } = yield* LeaseHandlers.lease(served, {
+  const { cohort, leases } = yield* LeaseHandlers.leaseInSpan(served, {
     requests: [{ key: `${targetingKey}@${usesSeed ? "seed" : ""}${index}`, sticky: targetingKey, ...segment }]
   })
   const { instruction, lease, probability } = Invariant.at(leases, 0, "lease")

@@ -1,10 +1,9 @@
 /** The routes for agents and trainers: leases, rewards, the incumbent, rewinds. */
-import { type Answer, content, History, type LeaseAnswer, State } from "@inspo/cohorts"
+import { type Answer, content, History, type LeaseAnswer, type Refused, State } from "@inspo/cohorts"
 import { Invariant, Question } from "@inspo/domain"
-import { Effect, Result, Struct } from "effect"
+import { Effect, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { LeaseIds } from "../../live/internal/LeaseIds.ts"
-import { timed } from "../../live/internal/Metrics.ts"
 import { Populations, type Served } from "../../live/Populations.ts"
 import * as View from "../../live/View.ts"
 import type { LeaseDetails } from "../../store/Details.ts"
@@ -33,8 +32,11 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const within = on(yield* Populations)
     return handlers.handleAll({
-      lease: ({ params, payload }) => within(params.name, (served) => lease(served, payload)),
-      reward: ({ params, payload }) => within(params.name, (served) => reward(served, payload)),
+      lease: ({ params, payload }) => within(params.name, (served) => leaseInSpan(served, payload)),
+      reward: ({ params, payload }) =>
+        within(params.name, (served) =>
+          Effect.andThen(Effect.annotateCurrentSpan({ rewards: payload.rewards.length }), reward(served, payload))
+        ),
       incumbent: ({ params }) => within(params.name, incumbent),
       rewind: ({ params, payload }) => within(params.name, (served) => rewind(served, payload))
     })
@@ -42,14 +44,11 @@ export const layer = HttpApiBuilder.group(
 )
 
 /** Leases instructions to the requests. */
-export const lease = Effect.fnUntraced(function* (
-  served: Served,
-  asked: LeaseRequests
-): Effect.fn.Return<Leases, Problem> {
+export const lease = (served: Served, asked: LeaseRequests): Effect.Effect<Leases, Problem> => {
   const { cohort = null, phase = "train", requests, fullBatch = false } = asked
-  yield* validate(served, cohort, fullBatch)
-  yield* Effect.annotateCurrentSpan({ requests: requests.length })
-  const { leases } = yield* submit(
+  const invalid = validate(served, cohort, fullBatch)
+  if (invalid !== null) return Effect.fail(invalid)
+  const done = submit(
     served.live,
     "Leases",
     (now) => ({
@@ -69,20 +68,40 @@ export const lease = Effect.fnUntraced(function* (
     }),
     { leases: requests.map((one) => detailsOf(asked, one)) }
   )
-  yield* served.counters.leased(leases.length)
-  const state = yield* served.live.state
-  const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
-  const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
-  const given = leases.map((one) => leaseOf(served.ids, state, history, one))
-  yield* Effect.annotateCurrentSpan({ "inspo.lease": given.length === 1 ? given[0]?.lease : given.map(idOf) })
-  return {
-    cohort: Invariant.at(leases, leases.length - 1, "lease").cohort,
-    incumbent: State.incumbentOf(state).id,
-    leases: given
-  }
-})
+  return Effect.flatMap(done, ({ leases }) =>
+    Effect.flatMap(served.live.state, (state) => {
+      served.counters.leased(leases.length)
+      return leases.every(({ instruction }) => content(state, instruction) !== null)
+        ? Effect.succeed(shown(served, state, null, leases))
+        : Effect.mapError(Loading.history(served.journal), ofJournal).pipe(
+            Effect.map((history) => shown(served, state, history, leases))
+          )
+    })
+  )
+}
+
+/** The same, and names the leases in the span of the request. */
+export const leaseInSpan = (served: Served, asked: LeaseRequests): Effect.Effect<Leases, Problem> =>
+  Effect.annotateCurrentSpan({ requests: asked.requests.length }).pipe(
+    Effect.andThen(lease(served, asked)),
+    Effect.tap(({ leases }) =>
+      Effect.annotateCurrentSpan({ "inspo.lease": leases.length === 1 ? leases[0]?.lease : leases.map(idOf) })
+    )
+  )
 
 const idOf = ({ lease }: Lease): string => lease
+
+/** The history holds the text of a removed instruction, for a repeated request. */
+const shown = (
+  { ids }: Served,
+  state: State.State,
+  history: History.History | null,
+  leases: ReadonlyArray<LeaseAnswer>
+): Leases => ({
+  cohort: Invariant.at(leases, leases.length - 1, "lease").cohort,
+  incumbent: State.incumbentOf(state).id,
+  leases: leases.map((one) => leaseOf(ids, state, history, one))
+})
 
 /** What is stored with a lease, for reflection. */
 const detailsOf = (
@@ -98,9 +117,9 @@ const validate = (
   { created: { settings }, name }: Served,
   cohort: string | null,
   fullBatch: boolean
-): Effect.Effect<void, InvalidRequest> => {
+): InvalidRequest | null => {
   const refuse = (field: string, value: string, expected: string, remedy: string) =>
-    Effect.fail(new InvalidRequest({ field, value, expected, remedy }))
+    new InvalidRequest({ field, value, expected, remedy })
   if (settings.profile === "trainer")
     return cohort === null
       ? refuse(
@@ -109,7 +128,7 @@ const validate = (
           "the name of a cohort, such as train/12",
           `Name one: ${name} has the profile trainer`
         )
-      : Effect.void
+      : null
   if (cohort !== null)
     return refuse(
       "cohort",
@@ -117,13 +136,12 @@ const validate = (
       "no cohort",
       `Leave it out: ${name} is online, and opens cohorts itself. A population with profile: trainer takes names`
     )
-  return fullBatch ? refuse("fullBatch", "true", "false", `Leave it out: ${name} is online`) : Effect.void
+  return fullBatch ? refuse("fullBatch", "true", "false", `Leave it out: ${name} is online`) : null
 }
 
 /** The stratum of work that names none. */
 const unnamedStratum = "all"
 
-/** The history holds the text of a removed instruction, for a repeated request. */
 const leaseOf = (
   ids: LeaseIds,
   state: State.State,
@@ -144,27 +162,29 @@ const leaseOf = (
 }
 
 /** Reports rewards, and closes a cohort. */
-export const reward = Effect.fnUntraced(function* (
-  served: Served,
-  { close, rewards }: Rewards
-): Effect.fn.Return<RewardResults, Problem> {
+export const reward = (served: Served, { close, rewards }: Rewards): Effect.Effect<RewardResults, Problem> => {
   if (close !== undefined && served.created.settings.profile === "online")
-    return yield* new Conflict({
-      differences: [{ field: "close", current: null, given: close.cohort }],
-      remedy: "Leave `close` out: the server closes the cohorts of an online population, by count and time",
-      detail: `${served.name} is online: a client that chooses when a cohort ends could choose its result.`
-    })
-  yield* Effect.annotateCurrentSpan({ rewards: rewards.length })
-  const results = rewards.length === 0 ? [] : yield* rewarded(served, rewards)
-  yield* served.counters.rewarded(results.map(({ outcome }) => outcome))
-  return { results, ...(close === undefined ? {} : { cohort: yield* closed(served, close) }) }
-})
+    return Effect.fail(
+      new Conflict({
+        differences: [{ field: "close", current: null, given: close.cohort }],
+        remedy: "Leave `close` out: the server closes the cohorts of an online population, by count and time",
+        detail: `${served.name} is online: a client that chooses when a cohort ends could choose its result.`
+      })
+    )
+  const done = rewards.length === 0 ? Effect.succeed([]) : rewarded(served, rewards)
+  return Effect.flatMap(done, (results) => {
+    served.counters.rewarded(results)
+    return close === undefined
+      ? Effect.succeed({ results })
+      : Effect.map(closed(served, close), (cohort) => ({ results, cohort }))
+  })
+}
 
 /** All at once; if the population refuses one of them, each by itself, so that the others count. */
-const rewarded = Effect.fnUntraced(function* (
+const rewarded = (
   { ids, live }: Served,
   rewards: ReadonlyArray<Reward>
-): Effect.fn.Return<ReadonlyArray<RewardResult>, Problem> {
+): Effect.Effect<ReadonlyArray<RewardResult>, Problem> => {
   const report = (some: ReadonlyArray<Reward>) =>
     live.submit(
       (now) => ({
@@ -184,17 +204,22 @@ const rewarded = Effect.fnUntraced(function* (
       }),
       { rewards: some.map((one) => Struct.omit(one, ["lease", "sample", "value", "metrics"])) }
     )
-  const all = yield* Effect.result(timed(report(rewards)))
-  if (Result.isSuccess(all)) return outcomes(all.success)
-  if (all.failure._tag === "JournalError") return yield* ofJournal(all.failure)
-  const each = yield* Effect.forEach(rewards, (one) => Effect.result(report([one])), { concurrency: "unbounded" })
-  return yield* Effect.forEach(each, (one): Effect.Effect<RewardResult, Problem> => {
-    if (Result.isSuccess(one)) return Effect.succeed(Invariant.at(outcomes(one.success), 0, "outcome"))
-    return one.failure._tag === "JournalError"
-      ? Effect.fail(ofJournal(one.failure))
-      : Effect.succeed({ outcome: "refused", refusal: refusal(one.failure) })
+  const refused = (failure: Refused): RewardResult => ({ outcome: "refused", refusal: refusal(failure) })
+  return Effect.matchEffect(report(rewards), {
+    onSuccess: (answer) => Effect.succeed(outcomes(answer)),
+    onFailure: (failure): Effect.Effect<ReadonlyArray<RewardResult>, Problem> => {
+      if (failure._tag === "JournalError") return Effect.fail(ofJournal(failure))
+      const alone = (one: Reward) =>
+        Effect.map(report([one]), (answer) => Invariant.at(outcomes(answer), 0, "outcome")).pipe(
+          Effect.catchTags({
+            Refused: (failure) => Effect.succeed(refused(failure)),
+            JournalError: (failure) => Effect.fail(ofJournal(failure))
+          })
+        )
+      return Effect.forEach(rewards, alone, { concurrency: "unbounded" })
+    }
   })
-})
+}
 
 const outcomes = (answer: Answer): ReadonlyArray<RewardResult> =>
   expected(answer, "Rewards").outcomes.map((outcome) => ({ outcome }))

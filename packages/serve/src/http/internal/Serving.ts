@@ -3,7 +3,6 @@ import type { Answer } from "@inspo/cohorts"
 import { Invariant } from "@inspo/domain"
 import { Effect } from "effect"
 import type { LivePopulation } from "../../live/LivePopulation.ts"
-import { timed } from "../../live/internal/Metrics.ts"
 import type { Populations, Served } from "../../live/Populations.ts"
 import type { NotFound } from "../../wire/Errors.ts"
 import { ofFailure, type Problem } from "../../wire/internal/Refusals.ts"
@@ -23,10 +22,10 @@ export const submit = <Tag extends Answer["_tag"]>(
   tag: Tag,
   ...command: Parameters<LivePopulation["submit"]>
 ): Effect.Effect<Extract<Answer, { readonly _tag: Tag }>, Problem> =>
-  timed(live.submit(...command)).pipe(
-    Effect.mapError(ofFailure),
-    Effect.map((answer) => expected(answer, tag))
-  )
+  Effect.matchEffect(live.submit(...command), {
+    onFailure: (failure) => Effect.fail(ofFailure(failure)),
+    onSuccess: (answer) => Effect.succeed(expected(answer, tag))
+  })
 
 export const expected = <Tag extends Answer["_tag"]>(
   answer: Answer,

@@ -1,6 +1,5 @@
 /** Measures populations, for Prometheus. */
-import { Invariant } from "@inspo/domain"
-import { Clock, Effect, Metric } from "effect"
+import { Clock, Context, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { Outcome } from "../../wire/Lease.ts"
 import type { Evolving } from "../Evolving.ts"
@@ -8,38 +7,31 @@ import type { LivePopulation } from "../LivePopulation.ts"
 import * as View from "../View.ts"
 
 /** Counts the leases and rewards of one population. */
-export type Counters = ReturnType<typeof counters>
+export type Counters = Effect.Success<ReturnType<typeof counters>>
 
 /** Made once for a population: finding a series by its name at each update takes long. */
 export const counters = (population: string) => {
-  const leased = Metric.withAttributes(leases, { population })
-  const rewarded = new Map(
-    Outcome.literals.map((outcome) => [outcome, Metric.withAttributes(rewards, { population, outcome })])
+  const count = (id: string, description: string, attributes: Readonly<Record<string, string>>) =>
+    Metric.counter(id, { description, incremental: true, attributes: { population, ...attributes } })
+  const leases = count("inspo_leases_total", "Leases given out", {})
+  const rewards = new Map(
+    Outcome.literals.map((outcome) => [outcome, count("inspo_rewards_total", "Rewards by their outcome", { outcome })])
   )
-  return {
+  return Effect.map(Effect.context(), (context) => ({
     /** Counts leases that were given out, or given out again. */
-    leased: (count: number) => Metric.update(leased, count),
+    leased: (count: number): void => leases.updateUnsafe(count, context),
     /** Counts rewards by their outcomes. */
-    rewarded: Effect.fnUntraced(function* (outcomes: ReadonlyArray<Outcome>) {
-      const counts = new Map<Outcome, number>()
-      for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
-      for (const [outcome, count] of counts)
-        yield* Metric.update(Invariant.present(rewarded.get(outcome), `the counter of ${outcome}`), count)
-    })
-  }
+    rewarded: (results: ReadonlyArray<{ readonly outcome: Outcome }>): void => {
+      for (const { outcome } of results) rewards.get(outcome)?.updateUnsafe(1, context)
+    }
+  }))
 }
 
-const leases = Metric.counter("inspo_leases_total", { description: "Leases given out", incremental: true })
-const rewards = Metric.counter("inspo_rewards_total", { description: "Rewards by their outcome", incremental: true })
-
-/** Measures how long a command takes until it is durable. */
-export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.gen(function* () {
-    const began = yield* Clock.currentTimeNanos
-    const answer = yield* command
-    yield* Metric.update(commits, Number((yield* Clock.currentTimeNanos) - began) / 1e9)
-    return answer
-  })
+/** Measures how long commands take until they are durable. */
+export const timing = Effect.map(Effect.context(), (context) => {
+  const now = () => Context.get(context, Clock.Clock).currentTimeNanosUnsafe()
+  return { now, since: (began: bigint): void => commits.updateUnsafe(Number(now() - began) / 1e9, context) }
+})
 
 const commits = Metric.histogram("inspo_commit_seconds", {
   description: "Seconds until a command is durable",
