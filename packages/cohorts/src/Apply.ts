@@ -221,19 +221,22 @@ const rewarded = (
   { guardrails }: Pick<Settings, "guardrails">
 ): Cohort => {
   let { leases, reported } = cohort
-  const numbers = { ...cohort.numbers }
+  let { numbers } = cohort
   for (const { key, metrics, sample, value } of rewards) {
     const lease = Option.getOrUndefined(HashMap.get(leases, key))
     if (lease === undefined) throw new UnexpectedEvent({ event: "Rewarded", expected: `a lease, which ${key} is not` })
-    const samples = Array.from({ length: Math.max(lease.samples.length, sample + 1) }, (_, at) =>
-      at === sample ? (value ?? "failed") : (lease.samples[at] ?? null)
-    )
+    const samples = [...lease.samples]
+    while (samples.length < sample) samples.push(null)
+    samples[sample] = value ?? "failed"
     const next = { ...lease, samples }
     if (knownSamples(next) === lease.n) reported++
     leases = HashMap.set(leases, key, next)
     const { instruction } = lease
     if (metrics !== undefined)
-      numbers[instruction] = Guardrails.added(numbers[instruction], Guardrails.tallied(guardrails, metrics))
+      numbers = {
+        ...numbers,
+        [instruction]: Guardrails.added(numbers[instruction], Guardrails.tallied(guardrails, metrics))
+      }
   }
   return { ...cohort, leases, numbers, reported, rewardedAt: at ?? cohort.rewardedAt }
 }

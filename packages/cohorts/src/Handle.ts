@@ -73,6 +73,7 @@ const closing = (
   { branch }: Pick<State, "branch">,
   events: ReadonlyArray<PopulationEvent>
 ): Archive => {
+  if (events.length === 0) return archive
   const closed = new Map<string, number>()
   for (const event of events) {
     if (event._tag === "Closed") closed.set(event.cohort, event.index)

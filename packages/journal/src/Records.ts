@@ -25,13 +25,13 @@ export interface Records<A, I> {
  */
 export const make = <A, I>(journal: Journal.Interface, kind: string, schema: Schema.Codec<A, I>): Records<A, I> => {
   const decode = decoder(journal, kind, schema)
+  const read = Effect.fnUntraced(function* (stored: ReadonlyMap<string, Schema.Json>) {
+    const values = new Map<string, A>()
+    for (const [key, value] of stored) values.set(key, yield* decode(key, value))
+    return values
+  })
   return {
-    get: Effect.fnUntraced(function* (keys) {
-      const values = new Map<string, A>()
-      if (keys.length === 0) return values
-      for (const [key, stored] of yield* journal.getRecords(kind, keys)) values.set(key, yield* decode(key, stored))
-      return values
-    }),
+    get: (keys) => (keys.length === 0 ? read(new Map()) : Effect.flatMap(journal.getRecords(kind, keys), read)),
     put: (step, rows) => journal.putRecords(kind, step, rows)
   }
 }

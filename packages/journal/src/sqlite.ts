@@ -133,7 +133,7 @@ const truncateLog = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.
     Effect.ensuring(Effect.ignore(sql.unsafe(`PRAGMA busy_timeout = ${NodeSqlite.busyTimeout}`)))
   )
 
-const recordStatements = ({ sql, write }: NodeSqlite.Client): RecordStatements => {
+const recordStatements = ({ read, sql, write }: NodeSqlite.Client): RecordStatements => {
   const insertion = (count: number) =>
     `INSERT INTO records (kind, key, step, value, hash) VALUES ${Array(count).fill("(?,?,?,?,?)").join()} ON CONFLICT DO NOTHING`
   const values = (rows: ReadonlyArray<RecordRow>) =>
@@ -142,10 +142,10 @@ const recordStatements = ({ sql, write }: NodeSqlite.Client): RecordStatements =
     insert: (rows) => sql.unsafe(insertion(rows.length), values(rows)),
     put: (rows) => write(insertion(rows.length), values(rows)),
     select: (kind, keys) =>
-      sql.unsafe(
-        "SELECT key, step, value, hash FROM records WHERE kind = ? AND key IN (SELECT value FROM json_each(?))",
-        [kind, JSON.stringify(keys)]
-      )
+      read("SELECT key, step, value, hash FROM records WHERE kind = ? AND key IN (SELECT value FROM json_each(?))", [
+        kind,
+        JSON.stringify(keys)
+      ])
   }
 }
 

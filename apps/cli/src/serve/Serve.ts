@@ -154,8 +154,8 @@ const listening = Effect.fnUntraced(function* (
     keys: listOf(keys),
     maxBodyBytes: Limits.bodyBytes,
     isSlow: Proxy.isPath,
-    direct: (...[request, response, otherwise]: Parameters<Server.Direct>) =>
-      now.direct === null ? otherwise() : now.direct(request, response, otherwise)
+    direct: ((request, response, otherwise) =>
+      now.direct === null ? otherwise() : now.direct(request, response, otherwise)) satisfies Server.Direct
   }
   const url = yield* listen("instruction server", input, routes, options)
   yield* upstream.begin(url)

@@ -53,7 +53,7 @@ export const grant = (
     })
   }))
   if (others.length === 0) return Result.succeed(events)
-  const units = total(others.map(({ instructions }) => instructions))
+  const units = sumOf(others, ({ instructions }) => instructions)
   const admitted = requireCohort(state, { cohort: found, name }, units)
   if (Result.isFailure(admitted)) return Result.fail(admitted.failure)
   const opening = found === undefined ? open(asking, name) : null
@@ -133,29 +133,33 @@ const requireRoom = (
     [
       "leases",
       limits.openLeases,
-      total(requests.map(({ instructions }) => instructions)),
-      Arr.map(cohorts, ({ leases }) => HashMap.size(leases))
+      sumOf(requests, ({ instructions }) => instructions),
+      sumOf(cohorts, ({ leases }) => HashMap.size(leases))
     ],
     [
       "samples",
       limits.openSamples,
-      total(requests.map(({ instructions, n }) => instructions * n)),
-      Arr.map(cohorts, ({ samples }) => samples)
+      sumOf(requests, ({ instructions, n }) => instructions * n),
+      sumOf(cohorts, ({ samples }) => samples)
     ]
   ] as const
-  const over = bounds.find(([, limit, asked, held]) => total(held) + asked > limit)
+  const over = bounds.find(([, limit, asked, held]) => held + asked > limit)
   if (over === undefined) return Result.void
   const [what, limit, asked, held] = over
   return refuse(
     "limit",
     what,
-    `${asked} in addition to ${total(held)} open ones`,
+    `${asked} in addition to ${held} open ones`,
     `at most ${limit} ${what} in cohorts that are not closed`,
     "Report rewards, close cohorts, or set a shorter horizon"
   )
 }
 
-const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
+const sumOf = <A>(all: ReadonlyArray<A>, of: (one: A) => number): number => {
+  let sum = 0
+  for (const one of all) sum += of(one)
+  return sum
+}
 
 /** The cohort in which the unit of a sticky request is known: its turns are of one outcome, also once it is sealed. */
 const joinable = (

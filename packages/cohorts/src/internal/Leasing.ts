@@ -1,5 +1,5 @@
 import { Invariant } from "@inspo/domain"
-import { HashMap, Option, Result, Struct } from "effect"
+import { HashMap, Option, Result } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
 import type { PopulationEvent } from "../Event.ts"
@@ -85,12 +85,11 @@ const ofArchive = (one: ArchivedLease): LeaseAnswer => leaseAnswer(one, one.coho
 const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer =>
   leaseAnswer(one, cohort.name, settlesAt(state, cohort.sealedAt ?? sealsAt(state, cohort)))
 
-const leaseAnswer = (one: Lease | ArchivedLease, cohort: string, closesAt: number | null): LeaseAnswer => ({
-  ...Struct.pick(one, ["lease", "key", "n", "instruction", "probability", "question"]),
-  cohort,
-  replaces: one.replaces ?? null,
-  closesAt
-})
+const leaseAnswer = (
+  { instruction, key, lease, n, probability, question, replaces }: Lease | ArchivedLease,
+  cohort: string,
+  closesAt: number | null
+): LeaseAnswer => ({ lease, key, n, instruction, probability, question, cohort, replaces: replaces ?? null, closesAt })
 
 /** The names that the population gives to cohorts of its own. */
 const ownPrefix = "auto/"
@@ -174,14 +173,16 @@ const validate = (
     return bad("requests", requests.length, `at most ${unitsPerCohort}`, "Split the request")
   const seen = new Set<string>()
   for (const { instructions, key, n, question, sticky, stratum } of requests) {
-    for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-", question: question ?? "-" }))
-      if (text === "" || text.length > Math.min(textLength, 1000) || !text.isWellFormed())
-        return bad(
-          field,
-          text.slice(0, 80),
-          "well-formed text of 1 to 1000 characters",
-          "Shorten it, or replace lone surrogates"
-        )
+    const isName = (text: string) => text !== "" && text.length <= Math.min(textLength, 1000) && text.isWellFormed()
+    if (!isName(key) || !isName(stratum) || !isName(sticky ?? "-") || !isName(question ?? "-"))
+      for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-", question: question ?? "-" }))
+        if (!isName(text))
+          return bad(
+            field,
+            text.slice(0, 80),
+            "well-formed text of 1 to 1000 characters",
+            "Shorten it, or replace lone surrogates"
+          )
     if (!Number.isSafeInteger(n) || n < 1 || n > 10_000)
       return bad("n", n, "a whole number from 1 to 10000", "Split the samples over several keys", key)
     if (!Number.isSafeInteger(instructions) || instructions < 1 || instructions > 1000)

@@ -26,7 +26,7 @@ export const reward = (
     const value = valueOf(state.settings, item)
     if (Result.isFailure(sample)) return Result.fail(sample.failure)
     if (Result.isFailure(value)) return Result.fail(value.failure)
-    const name = JSON.stringify([item.lease, sample.success])
+    const name = `${sample.success} ${item.lease}`
     const isFirst = !first.has(name)
     first.add(name)
     const metrics =

@@ -10,6 +10,7 @@ export const busyTimeout = 5000
 
 interface Connection extends SqlConnection.Connection {
   readonly isTransaction: () => boolean
+  readonly rows: Client["read"]
 }
 
 /**
@@ -40,8 +41,13 @@ export const exec = (database: DatabaseSync, sql: string): Effect.Effect<void, S
 
 export interface Client {
   readonly sql: SqlClient.SqlClient
+  /** The rows of one statement, in less time than `sql` takes. */
+  readonly read: (
+    statement: string,
+    params: ReadonlyArray<SQLInputValue>
+  ) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
   /** Runs one statement as a transaction: in less time than it takes to begin and end one. */
-  readonly write: (statement: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, SqlError.SqlError>
+  readonly write: (statement: string, params: ReadonlyArray<SQLInputValue>) => Effect.Effect<void, SqlError.SqlError>
 }
 
 /**
@@ -78,11 +84,10 @@ export const makeClient = (
       releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
       spanAttributes: [["db.system.name", "sqlite"]]
     })
+    const read: Client["read"] = (statement, params) => acquirers.borrower(() => connection.rows(statement, params))
     const write: Client["write"] = (statement, params) =>
-      acquirers
-        .borrower((one) => Effect.andThen(one.execute(statement, params, undefined), sync))
-        .pipe(Effect.uninterruptible)
-    return { sql, write }
+      Effect.uninterruptible(acquirers.borrower(() => Effect.andThen(connection.rows(statement, params), sync)))
+    return { sql, read, write }
   }).pipe(Effect.provide(Reactivity.layer))
 
 /** The result codes of SQLite that mean something to a journal. */
@@ -114,19 +119,22 @@ const makeConnection = (database: DatabaseSync, usable: Effect.Effect<void, SqlE
     prepared.set(sql, statement)
     return statement
   }
-  const rows = (sql: string, params: ReadonlyArray<unknown>) =>
+  const rows = (sql: string, params: ReadonlyArray<SQLInputValue>) =>
     Effect.andThen(
       usable,
-      attempt("execute", () => prepare(sql).all(...params.map(toInputValue)))
+      attempt("execute", () => prepare(sql).all(...params))
     )
+  const raw = (sql: string, params: ReadonlyArray<unknown>) =>
+    Effect.suspend(() => rows(sql, params.map(toInputValue)))
   const values = (sql: string, params: ReadonlyArray<unknown>) =>
-    Effect.map(rows(sql, params), (rows) => rows.map((row) => Object.values(row)))
+    Effect.map(raw(sql, params), (rows) => rows.map((row) => Object.values(row)))
   const execute: Connection["execute"] = (sql, params, transformRows) =>
-    transformRows === undefined ? rows(sql, params) : Effect.map(rows(sql, params), transformRows)
+    transformRows === undefined ? raw(sql, params) : Effect.map(raw(sql, params), transformRows)
   return {
     isTransaction: () => database.isOpen && database.isTransaction,
+    rows,
     execute,
-    executeRaw: rows,
+    executeRaw: raw,
     executeStream: (sql, params, transformRows) => Stream.fromIterableEffect(execute(sql, params, transformRows)),
     executeValues: values,
     executeValuesUnprepared: values,

@@ -48,21 +48,24 @@ export const rowsOf = Effect.fnUntraced(function* (
 export const insert = ({ records }: Pick<Database, "records">, rows: ReadonlyArray<RecordRow>) =>
   Effect.forEach(perStatement(rows), records.insert, { discard: true })
 
-const getting = (database: Database): Journal.Interface["getRecords"] => {
-  return Effect.fn("Journal.getRecords")(function* (kind, keys) {
-    const records = new Map<string, StoredRecord>()
-    for (const row of yield* database.records.select(kind, keys)) {
-      const record = yield* toRecord(database, kind, row)
-      records.set(record.key, record)
-    }
-    const found = new Map<string, Schema.Json>()
-    for (const key of keys) {
-      const record = records.get(key)
-      if (record !== undefined) found.set(key, record.value)
-    }
-    return found
-  }, database.storage)
-}
+const getting = (database: Database): Journal.Interface["getRecords"] =>
+  Effect.fnUntraced(
+    function* (kind, keys) {
+      const records = new Map<string, StoredRecord>()
+      for (const row of yield* database.records.select(kind, keys)) {
+        const record = yield* toRecord(database, kind, row)
+        records.set(record.key, record)
+      }
+      const found = new Map<string, Schema.Json>()
+      for (const key of keys) {
+        const record = records.get(key)
+        if (record !== undefined) found.set(key, record.value)
+      }
+      return found
+    },
+    database.storage,
+    Effect.withSpan("Journal.getRecords")
+  )
 
 const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "recordKinds" | "listKeys"> => {
   const { read, sql, storage } = database

@@ -29,14 +29,18 @@ export const make = (options: Database.DatabaseOptions): Journal.Interface => {
 
 /** All values are checked and written as JSON before the database is asked for anything. */
 const committing = (database: Database.Database): Journal.Interface["commit"] =>
-  Effect.fn("Journal.commit")(function* (newEvents, groups) {
-    const events = yield* checkEvents(database, newEvents)
-    const records = yield* Records.rowsOf(database, groups)
-    if (events.length === 0 && records.length === 0) return
-    yield* events.length === 0 && records.length <= Database.mostPerStatement
-      ? database.records.put(records)
-      : database.commit(Effect.andThen(insert(database, events), Records.insert(database, records)))
-  }, database.storage)
+  Effect.fnUntraced(
+    function* (newEvents, groups) {
+      const events = yield* checkEvents(database, newEvents)
+      const records = yield* Records.rowsOf(database, groups)
+      if (events.length === 0 && records.length === 0) return
+      yield* events.length === 0 && records.length <= Database.mostPerStatement
+        ? database.records.put(records)
+        : database.commit(Effect.andThen(insert(database, events), Records.insert(database, records)))
+    },
+    database.storage,
+    Effect.withSpan("Journal.commit")
+  )
 
 const insert = Effect.fnUntraced(function* (database: Database.Database, rows: ReadonlyArray<EventText>) {
   const { insertAll, sql } = database

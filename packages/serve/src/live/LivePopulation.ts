@@ -115,7 +115,7 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
   yield* Effect.addFinalizer(() => PubSub.shutdown(states))
 
   const lookUp = ArchiveLookup.make(journal)
-  const commit = Effect.fn("LivePopulation.commit")(function* (batch: ReadonlyArray<Submission>) {
+  const commit = Effect.fnUntraced(function* (batch: ReadonlyArray<Submission>) {
     const now = yield* Clock.currentTimeMillis
     const commands = batch.map(({ at, details }) => ({ command: at(now), details }))
     const archive = yield* lookUp(
@@ -137,7 +137,7 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
       yield* PubSub.publish(states, state)
     }
     return answers
-  })
+  }, Effect.withSpan("LivePopulation.commit"))
 
   // Added first, so that it runs last: commands that are still queued get no answer.
   yield* Effect.addFinalizer(() =>

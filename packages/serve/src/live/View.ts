@@ -17,7 +17,7 @@ import {
 } from "@inspo/cohorts"
 import { Instruction as DomainInstruction } from "@inspo/domain"
 import { Constraint, isAlive } from "@inspo/evolution"
-import { DateTime, HashMap } from "effect"
+import { HashMap } from "effect"
 import type { Instruction } from "../wire/Instruction.ts"
 import type { Difference, Estimate, Member } from "../wire/Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../wire/Population.ts"
@@ -173,7 +173,7 @@ export const cohortNamed = (state: State.State, name: string): CohortState | und
 export const time = (at: number | null): string | null => (at === null ? null : isoTime(at))
 
 /** A known time as ISO 8601 in UTC. */
-export const isoTime = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
+export const isoTime = (at: number): string => new Date(at).toISOString()
 
 const members = (
   strategies: Strategies.Strategies,

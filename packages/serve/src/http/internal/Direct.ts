@@ -7,6 +7,7 @@ import { Populations, type Served } from "../../live/Populations.ts"
 import { LeaseRequests, type Leases, type RewardResults, Rewards } from "../../wire/Lease.ts"
 import type { Problem } from "../../wire/internal/Refusals.ts"
 import * as LeaseHandlers from "./LeaseHandlers.ts"
+import * as Plain from "./Plain.ts"
 import type { Gate, Keys } from "./Security.ts"
 
 /** Answers a request, or leaves it unread and unanswered to what comes `otherwise`. */
@@ -69,19 +70,23 @@ type Answering = (body: string | null) => ((served: Served) => Effect.Effect<Lea
 
 const answering = <A>(
   schema: Schema.ConstraintDecoder<A>,
+  isPlain: (body: unknown) => body is A,
   answer: (served: Served, asked: A) => Effect.Effect<Leases | RewardResults, Problem>
 ): Answering => {
   const decode = Schema.decodeUnknownResult(schema, { onExcessProperty: "error" })
   return (body) => {
-    const asked = Result.flatMap(
-      Result.try((): unknown => (body === null ? null : JSON.parse(body))),
-      decode
-    )
+    const parsed = Result.try((): unknown => (body === null ? null : JSON.parse(body)))
+    if (Result.isFailure(parsed)) return null
+    if (isPlain(parsed.success)) {
+      const asked = parsed.success
+      return (served) => answer(served, asked)
+    }
+    const asked = decode(parsed.success)
     return Result.isFailure(asked) ? null : (served) => answer(served, asked.success)
   }
 }
 
 const answers: Readonly<Record<string, Answering>> = {
-  leases: answering(LeaseRequests, LeaseHandlers.lease),
-  rewards: answering(Rewards, LeaseHandlers.reward)
+  leases: answering(LeaseRequests, Plain.isLeaseRequests, LeaseHandlers.lease),
+  rewards: answering(Rewards, Plain.isRewards, LeaseHandlers.reward)
 }

@@ -66,7 +66,9 @@ export const lease = (served: Served, asked: LeaseRequests): Effect.Effect<Lease
         question: question === undefined ? null : Question.QuestionId.make(question.id)
       }))
     }),
-    { leases: requests.map((one) => detailsOf(asked, one)) }
+    asked.policyVersion === undefined && requests.every(({ question }) => question === undefined)
+      ? {}
+      : { leases: requests.map((one) => detailsOf(asked, one)) }
   )
   return Effect.flatMap(done, ({ leases }) =>
     Effect.flatMap(served.live.state, (state) => {
@@ -202,7 +204,7 @@ const rewarded = (
           }
         }))
       }),
-      { rewards: some.map((one) => Struct.omit(one, ["lease", "sample", "value", "metrics"])) }
+      some.every(isBare) ? {} : { rewards: some.map((one) => Struct.omit(one, ofEvidence)) }
     )
   const refused = (failure: Refused): RewardResult => ({ outcome: "refused", refusal: refusal(failure) })
   return Effect.matchEffect(report(rewards), {
@@ -219,6 +221,14 @@ const rewarded = (
       return Effect.forEach(rewards, alone, { concurrency: "unbounded" })
     }
   })
+}
+
+/** What of a reward is no detail. */
+const ofEvidence = ["lease", "sample", "value", "metrics"] as const
+
+const isBare = (one: Reward): boolean => {
+  for (const field in one) if (!ofEvidence.some((own) => own === field)) return false
+  return true
 }
 
 const outcomes = (answer: Answer): ReadonlyArray<RewardResult> =>

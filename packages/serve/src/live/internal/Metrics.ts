@@ -1,9 +1,8 @@
 /** Measures populations, for Prometheus. */
+import type { State, Strategies } from "@inspo/cohorts"
 import { Clock, Context, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { Outcome } from "../../wire/Lease.ts"
-import type { Evolving } from "../Evolving.ts"
-import type { LivePopulation } from "../LivePopulation.ts"
 import * as View from "../View.ts"
 
 /** Counts the leases and rewards of one population. */
@@ -40,8 +39,8 @@ const commits = Metric.histogram("inspo_commit_seconds", {
 
 interface Measured {
   readonly name: string
-  readonly live: Pick<LivePopulation, "state" | "decides">
-  readonly evolving: Pick<Evolving, "degraded">
+  readonly live: { readonly state: Effect.Effect<State.State>; readonly decides: Strategies.Decides }
+  readonly evolving: { readonly degraded: Effect.Effect<ReadonlyArray<unknown>> }
 }
 
 /** Drops the series of a removed population. */

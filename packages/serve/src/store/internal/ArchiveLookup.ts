@@ -35,12 +35,12 @@ export const make = (journal: Journal.Interface) => {
     commands: ReadonlyArray<Command>
   ): Effect.fn.Return<ArchiveLookup, JournalError> {
     const branches = State.ancestry(state).map(({ branch }) => branch)
-    const named = commands.flatMap((command) => namedBy(state, branches, command))
-    const of = (kind: Named[0]) => unique(named.flatMap(([own, key]) => (own === kind ? [key] : [])))
-    const leases = yield* storedLeases.get(of(kinds.lease))
-    const rewards = yield* storedRewards.get(of(kinds.reward))
-    const cohorts = yield* storedCohorts.get(of(kinds.cohort))
-    const stickies = yield* storedStickies.get(of(kinds.sticky))
+    const named: Named = { lease: [], reward: [], cohort: [], sticky: [] }
+    for (const command of commands) addNamed(named, state, branches, command)
+    const leases = yield* storedLeases.get(unique(named.lease))
+    const rewards = yield* storedRewards.get(unique(named.reward))
+    const cohorts = yield* storedCohorts.get(unique(named.cohort))
+    const stickies = yield* storedStickies.get(unique(named.sticky))
     const arms = Array.from(leases.values(), ({ arms, branch, cohort, isNamed }) =>
       arms.map((key) => (isNamed ? State.leaseId(branch, cohort, key) : unnamedKey(branch, key)))
     )
@@ -98,6 +98,9 @@ const lookup = (
   }
 }
 
+const isHeld = (state: State.State, id: string): boolean =>
+  (State.openLease(state, id)?.cohort.status ?? "complete") !== "complete"
+
 /**
  * A lease of a cohort that accepts evidence, as the state has it with all its rewards: a reward for it needs nothing from the
  * journal, even if a command before it closes the cohort.
@@ -117,53 +120,47 @@ const heldLease = (state: State.State, id: string): Archive.ArchivedLease | unde
   }
 }
 
-/** The records that a command may look up, as pairs of a kind and a key. */
-const namedBy = (state: State.State, branches: ReadonlyArray<number>, command: Command): ReadonlyArray<Named> => {
-  const cohorts = (name: string) => branches.map((branch): Named => [kinds.cohort, cohortKey(branch, name)])
+/** Adds the records that a command may look up. */
+const addNamed = (named: Named, state: State.State, branches: ReadonlyArray<number>, command: Command): void => {
   switch (command._tag) {
     case "Lease": {
       const { cohort, requests } = command
-      const keysOf = (branch: number, key: string) => [
-        ...(cohort === null ? [] : [State.leaseId(branch, cohort, key)]),
-        // After the switch to the seed the population names all cohorts.
-        ...(cohort === null || state.settings.profile === "online" ? [unnamedKey(branch, key)] : [])
-      ]
-      return [
-        ...branches.flatMap((branch) =>
-          requests.flatMap(({ key }) => keysOf(branch, key).map((own): Named => [kinds.lease, own]))
-        ),
-        ...(cohort === null ? requests.flatMap((request) => stickiesOf(state, request)) : cohorts(cohort))
-      ]
+      for (const branch of branches)
+        for (const { key } of requests) {
+          if (cohort !== null) named.lease.push(State.leaseId(branch, cohort, key))
+          // After the switch to the seed the population names all cohorts.
+          if (cohort === null || state.settings.profile === "online") named.lease.push(unnamedKey(branch, key))
+        }
+      if (cohort === null) for (const { sticky } of requests) named.sticky.push(...stickiesOf(state, sticky))
+      else named.cohort.push(...branches.map((branch) => cohortKey(branch, cohort)))
+      return
     }
     case "Reward":
-      return command.rewards
-        .filter(({ lease }) => heldLease(state, lease) === undefined)
-        .flatMap(({ lease, sample }): ReadonlyArray<Named> => [
-          [kinds.lease, lease],
-          [kinds.lease, unnamedOf(lease)],
-          [kinds.reward, rewardKey(lease, sample ?? 0)]
-        ])
+      for (const { lease, sample } of command.rewards) {
+        if (isHeld(state, lease)) continue
+        named.lease.push(lease, unnamedOf(lease))
+        named.reward.push(rewardKey(lease, sample ?? 0))
+      }
+      return
     case "Close":
     case "Seal":
-      return cohorts(command.cohort)
+      named.cohort.push(...branches.map((branch) => cohortKey(branch, command.cohort)))
+      return
     case "Rewind":
-      return cohorts(command.to)
+      named.cohort.push(...branches.map((branch) => cohortKey(branch, command.to)))
+      return
     default:
-      return []
   }
 }
 
-type Named = readonly [kind: (typeof kinds)[keyof typeof kinds], key: string]
+/** Keys by kind. */
+type Named = Readonly<Record<"lease" | "reward" | "cohort" | "sticky", Array<string>>>
 
-const stickiesOf = (
-  { branch, learning }: State.State,
-  { sticky }: { readonly sticky: string | null }
-): ReadonlyArray<Named> => {
+const stickiesOf = ({ branch, learning }: State.State, sticky: string | null): ReadonlyArray<string> => {
   if (sticky === null) return []
   const unit = stickyKey(branch, State.unitOf({ key: "", sticky }))
-  const members = learning.population.members.map(({ instruction }) => ofSticky(unit, instruction.id))
-  return [firstSticky(unit), ...members].map((key) => [kinds.sticky, key])
+  return [firstSticky(unit), ...learning.population.members.map(({ instruction }) => ofSticky(unit, instruction.id))]
 }
 
 const unique = (keys: ReadonlyArray<string>): ReadonlyArray<string> =>
-  Array.from(new Set(keys)).filter((key) => key.isWellFormed() && !key.includes("\0"))
+  keys.length === 0 ? keys : Array.from(new Set(keys)).filter((key) => key.isWellFormed() && !key.includes("\0"))

@@ -14,7 +14,7 @@ import {
 } from "@inspo/cohorts"
 import { Instruction, Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
-import { Array as Arr, HashMap, Schema } from "effect"
+import { HashMap, Schema } from "effect"
 import * as Details from "../Details.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -220,6 +220,7 @@ export const toJournal = (
 
 /** The instructions of conversations: the first, each once, since a record never changes. One that continues is there already. */
 export const stickies = (leases: Written["leases"]): ReadonlyArray<Row<StoredSticky>> => {
+  if (leases.every(({ value }) => !value.given.isSticky)) return []
   const found = new Map<string, Row<StoredSticky>>()
   for (const { step, value } of leases) {
     const { branch, given, isNamed, isTrain } = value
@@ -232,12 +233,15 @@ export const stickies = (leases: Written["leases"]): ReadonlyArray<Row<StoredSti
   return Array.from(found.values())
 }
 
-const grouped = (rows: ReadonlyArray<Row>): ReadonlyArray<RecordGroup> =>
-  Object.values(Arr.groupBy(rows, ({ kind, step }) => `${step} ${kind}`)).map((own) => ({
-    kind: own[0].kind,
-    step: own[0].step,
-    rows: own.map(({ key, value }) => ({ key, value }))
-  }))
+const grouped = (rows: ReadonlyArray<Row>): ReadonlyArray<RecordGroup> => {
+  const groups: Array<RecordGroup & { readonly rows: Array<Row> }> = []
+  for (const row of rows) {
+    const known = groups.find(({ kind, step }) => kind === row.kind && step === row.step)
+    if (known === undefined) groups.push({ kind: row.kind, step: row.step, rows: [row] })
+    else known.rows.push(row)
+  }
+  return groups
+}
 
 const ofCohort = ({ index, isNamed, leases, openedAt, phase }: State.Cohort): Open => ({
   index,
