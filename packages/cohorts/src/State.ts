@@ -149,6 +149,7 @@ export const openLease = (state: State, id: string): { readonly cohort: Cohort; 
 }
 
 const decode = (part: string): string => {
+  if (!part.includes("%")) return part
   try {
     return decodeURIComponent(part)
   } catch {

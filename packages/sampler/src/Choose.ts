@@ -28,7 +28,7 @@ export const choose = ({ path, seed, shares }: Request): Share => {
       value: shares,
       expected: "probabilities that sum to 1"
     })
-  const point = RandomStream.make(seed, path).next() * total
+  const point = RandomStream.doubles(RandomStream.streamSeed(seed, path))() * total
   let end = 0
   for (const share of possible) {
     end += share.probability

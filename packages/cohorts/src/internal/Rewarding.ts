@@ -26,9 +26,8 @@ export const reward = (
     const value = valueOf(state.settings, item)
     if (Result.isFailure(sample)) return Result.fail(sample.failure)
     if (Result.isFailure(value)) return Result.fail(value.failure)
-    const name = `${sample.success} ${item.lease}`
-    const isFirst = !first.has(name)
-    first.add(name)
+    const known = first.size
+    const isFirst = rewards.length === 1 || first.add(`${sample.success} ${item.lease}`).size > known
     const metrics =
       item.metrics === undefined || value.success === "abandoned"
         ? undefined

@@ -1,4 +1,4 @@
-import { Array, Effect, Schema } from "effect"
+import { Array, Effect, Schema, Tracer } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import type { JournalError, JournalMeta } from "../Journal.ts"
 import { errorIn, type RecordText } from "./input.ts"
@@ -61,6 +61,14 @@ export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseO
       })
   }
 }
+
+/** A span, if there is a tracer: one that is dropped takes longer than a small statement. */
+export const spanned =
+  (name: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Tracer.Tracer, (tracer) =>
+      tracer === Tracer.nativeTracer ? effect : Effect.withSpan(effect, name)
+    )
 
 /** How many rows one statement takes: SQLite takes at most 32,766 parameters in one. */
 export const mostPerStatement = 500

@@ -2,7 +2,7 @@
 import { Effect, Option, Result, Schema } from "effect"
 import type { Journal, JournalError, RecordGroup, StoredRecord } from "../Journal.ts"
 import { decodeJson, recordHash } from "./chain.ts"
-import { type Database, perStatement, type RecordRow } from "./database.ts"
+import { type Database, perStatement, type RecordRow, spanned } from "./database.ts"
 import { checkRecords } from "./input.ts"
 import { promisify } from "node:util"
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib"
@@ -64,7 +64,7 @@ const getting = (database: Database): Journal.Interface["getRecords"] =>
       return found
     },
     database.storage,
-    Effect.withSpan("Journal.getRecords")
+    spanned("Journal.getRecords")
   )
 
 const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "recordKinds" | "listKeys"> => {

@@ -39,7 +39,7 @@ const committing = (database: Database.Database): Journal.Interface["commit"] =>
         : database.commit(Effect.andThen(insert(database, events), Records.insert(database, records)))
     },
     database.storage,
-    Effect.withSpan("Journal.commit")
+    Database.spanned("Journal.commit")
   )
 
 const insert = Effect.fnUntraced(function* (database: Database.Database, rows: ReadonlyArray<EventText>) {

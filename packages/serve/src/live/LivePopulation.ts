@@ -13,7 +13,7 @@ import {
 } from "@inspo/cohorts"
 import type { Instruction } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Array as Arr, Cause, Clock, Effect, Exit, identity, PubSub, Queue, Result, type Scope, Stream } from "effect"
+import { Array as Arr, Cause, Clock, Effect, Exit, identity, PubSub, Queue, Result, type Scope, Stream, Tracer } from "effect"
 import type { Details } from "../store/Details.ts"
 import * as ArchiveLookup from "../store/internal/ArchiveLookup.ts"
 import { auxiliaryRecords, type Row, toJournal, type Written, written } from "../store/internal/Stored.ts"
@@ -108,6 +108,8 @@ export const open = Effect.fnUntraced(function* (
 const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decides: Strategies.Decides) {
   let state = yield* Loading.state(journal, decides)
   const timing = yield* Metrics.timing
+  // Spans that are dropped would take longer than many commits.
+  const isTraced = (yield* Tracer.Tracer) !== Tracer.nativeTracer
   // The server limits the requests that wait.
   const waiting = yield* Queue.unbounded<Submission>()
   const states = yield* PubSub.sliding<State.State>({ capacity: 1, replay: 1 })
@@ -129,7 +131,7 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
       commands,
       now
     )
-    yield* Effect.annotateCurrentSpan({ commands: batch.length, events: events.length, leases, rewards })
+    if (isTraced) yield* Effect.annotateCurrentSpan({ commands: batch.length, events: events.length, leases, rewards })
     if (events.length > 0 || records.length > 0) yield* journal.commit(events, records)
     yield* LogLine.log(happened)
     if (after !== state) {
@@ -137,7 +139,7 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
       yield* PubSub.publish(states, state)
     }
     return answers
-  }, Effect.withSpan("LivePopulation.commit"))
+  }, isTraced ? Effect.withSpan("LivePopulation.commit") : identity)
 
   // Added first, so that it runs last: commands that are still queued get no answer.
   yield* Effect.addFinalizer(() =>

@@ -41,7 +41,7 @@ export declare namespace Populations {
   export interface Interface {
     /** All populations, by name. */
     readonly list: Effect.Effect<ReadonlyArray<Served>>
-    readonly get: (name: string) => Effect.Effect<Served, NotFound>
+    readonly get: (name: string) => Exit.Exit<Served, NotFound>
     /** Creates a population. If it exists with equal settings and texts it is returned, and `isNew` is false. */
     readonly create: (
       name: string,
@@ -79,7 +79,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
           byName
         )
       ),
-      get: (name) => Effect.map(find(name), ({ served }) => served),
+      get: (name) => Exit.map(find(name), ({ served }) => served),
       create: Effect.fn("Populations.create")(
         function* (name, made) {
           const contents = yield* contentsOf(made)
@@ -134,10 +134,10 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
 
 const finding =
   (running: ReadonlyMap<string, Running>) =>
-  (name: string): Effect.Effect<Running, NotFound> => {
+  (name: string): Exit.Exit<Running, NotFound> => {
     const one = running.get(name)
     return one === undefined
-      ? Effect.fail(
+      ? Exit.fail(
           new NotFound({
             what: "population",
             name,
@@ -145,7 +145,7 @@ const finding =
             detail: `There is no population ${name}.`
           })
         )
-      : Effect.succeed(one)
+      : Exit.succeed(one)
   }
 
 /** Log lines and spans name their population, also those of the background. */

@@ -27,10 +27,12 @@ export const make = Effect.fnUntraced(function* (gate: Gate): Effect.fn.Return<D
     const key = answer === undefined || !isPlain(request) ? null : keyOf(gate.keys, request.headers.authorization)
     if (name === undefined || answer === undefined || key === null) return otherwise()
     request.once("readable", () => {
-      const effect = answer(bodyOf(request))
-      if (effect === null || !gate.enter()) return otherwise()
-      const within = key === "lease" ? gate.withinRate(Headers.fromInput(request.headers)) : Effect.void
-      run(Effect.andThen(within, Effect.flatMap(populations.get(name), effect))).addObserver((exit) => {
+      const asking = answer(bodyOf(request))
+      const served = populations.get(name)
+      if (asking === null || Exit.isFailure(served) || !gate.enter()) return otherwise()
+      const answering = asking(served.value)
+      const within = key === "lease" ? gate.withinRate(Headers.fromInput(request.headers)) : null
+      run(within === null ? answering : Effect.andThen(within, answering)).addObserver((exit) => {
         gate.leave()
         if (Exit.isFailure(exit)) return otherwise()
         request.resume()
