@@ -144,6 +144,7 @@ const serverClock = inFile("packages/serve/src/live/internal/Clock.ts")
 const leaseIds = inFile("packages/serve/src/live/internal/LeaseIds.ts")
 const serverLeases = inFile("packages/serve/src/http/internal/LeaseHandlers.ts")
 const direct = inFile("packages/serve/src/http/internal/Direct.ts")
+const plainRequests = inFile("packages/serve/src/http/internal/Plain.ts")
 const serverMembers = inFile("packages/serve/src/http/internal/AdminHandlers.ts")
 const standby = inFile("packages/serve/src/store/Standby.ts")
 const upstreamPath = inFile("packages/serve/src/http/internal/UpstreamPath.ts")
@@ -1103,6 +1104,12 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverSecurity("Credentials.isHashed(text, sha256)", "text !== sha256", "any text is a named key"),
   direct("if (body !== null) request.unshift(body)", "", "a request that is not answered directly has no body"),
   direct("lease !== undefined && Credentials.isBearer(header, lease)", "header !== undefined", "any key has access"),
+  plainRequests(" && value.isWellFormed()", "", "a lone surrogate is a name, if it comes the direct way"),
+  plainRequests(
+    "!Object.hasOwn(fields, name) || fields",
+    "Object.hasOwn(fields, name) && fields",
+    "unknown fields are left out"
+  ),
   sampleRatio("* factor(instruction)) / mean", "* factor(instruction))", "chance raises the alarm of the sample ratio"),
   pausing(
     "id === learning.seed ? null : brokenIn",

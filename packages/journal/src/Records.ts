@@ -31,7 +31,8 @@ export const make = <A, I>(journal: Journal.Interface, kind: string, schema: Sch
     return values
   })
   return {
-    get: (keys) => (keys.length === 0 ? Effect.succeed(new Map()) : Effect.flatMap(journal.getRecords(kind, keys), read)),
+    get: (keys) =>
+      keys.length === 0 ? Effect.succeed(new Map()) : Effect.flatMap(journal.getRecords(kind, keys), read),
     put: (step, rows) => journal.putRecords(kind, step, rows)
   }
 }

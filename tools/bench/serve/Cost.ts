@@ -1,5 +1,6 @@
 /** What a request of leases, or of one reward, costs a server: figures that hardly depend on the load of the machine. */
-import { processorSeconds } from "../Measure.ts"
+import { join } from "node:path"
+import { processorSeconds, quantile } from "../Measure.ts"
 import * as Client from "./Client.ts"
 import { alone, requests, take } from "./Load.ts"
 import type { Reading } from "./Meter.ts"
@@ -34,6 +35,34 @@ export const ofServer = async (start: () => Promise<Process.Process>, counts: Pa
   await Process.stop(server)
   return cost
 }
+
+/**
+ * The costs of `inspo serve` and of a server of Node alone, by turns: medians, and the median of the ratios of the processor times
+ * of each turn.
+ */
+export const beside = async (
+  folder: string,
+  { counts, turns }: { readonly counts: Parameters<typeof ofRequest>[2]; readonly turns: number }
+) => {
+  const bare: Array<Awaited<ReturnType<typeof ofServer>>> = []
+  const own: typeof bare = []
+  for (let turn = 0; turn < turns; turn++) {
+    bare.push(await ofServer(() => Process.startBare(folder), counts))
+    own.push(await ofServer(() => Process.start(folder, ["--out", join(folder, `beside-${turn}`)]), counts))
+  }
+  return {
+    bare: median(bare.map(({ processor }) => processor)),
+    processor: median(own.map(({ processor }) => processor)),
+    kilobytes: median(own.map(({ kilobytes }) => kilobytes)),
+    ratio: rounded(median(own.map(({ processor }, turn) => processor / (bare[turn]?.processor ?? Number.NaN))))
+  }
+}
+
+const median = (values: ReadonlyArray<number>): number =>
+  quantile(
+    [...values].sort((a, b) => a - b),
+    0.5
+  )
 
 export const rounded = (value: number): number => Math.round(1000 * value) / 1000
 

@@ -66,9 +66,7 @@ export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseO
 export const spanned =
   (name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(Tracer.Tracer, (tracer) =>
-      tracer === Tracer.nativeTracer ? effect : Effect.withSpan(effect, name)
-    )
+    Effect.flatMap(Tracer.Tracer, (tracer) => (tracer === Tracer.nativeTracer ? effect : Effect.withSpan(effect, name)))
 
 /** How many rows one statement takes: SQLite takes at most 32,766 parameters in one. */
 export const mostPerStatement = 500

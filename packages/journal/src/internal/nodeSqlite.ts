@@ -124,8 +124,7 @@ const makeConnection = (database: DatabaseSync, usable: Effect.Effect<void, SqlE
       usable,
       attempt("execute", () => prepare(sql).all(...params))
     )
-  const raw = (sql: string, params: ReadonlyArray<unknown>) =>
-    Effect.suspend(() => rows(sql, params.map(toInputValue)))
+  const raw = (sql: string, params: ReadonlyArray<unknown>) => Effect.suspend(() => rows(sql, params.map(toInputValue)))
   const values = (sql: string, params: ReadonlyArray<unknown>) =>
     Effect.map(raw(sql, params), (rows) => rows.map((row) => Object.values(row)))
   const execute: Connection["execute"] = (sql, params, transformRows) =>

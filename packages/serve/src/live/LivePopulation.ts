@@ -13,7 +13,20 @@ import {
 } from "@inspo/cohorts"
 import type { Instruction } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Array as Arr, Cause, Clock, Effect, Exit, identity, PubSub, Queue, Result, type Scope, Stream, Tracer } from "effect"
+import {
+  Array as Arr,
+  Cause,
+  Clock,
+  Effect,
+  Exit,
+  identity,
+  PubSub,
+  Queue,
+  Result,
+  type Scope,
+  Stream,
+  Tracer
+} from "effect"
 import type { Details } from "../store/Details.ts"
 import * as ArchiveLookup from "../store/internal/ArchiveLookup.ts"
 import { auxiliaryRecords, type Row, toJournal, type Written, written } from "../store/internal/Stored.ts"
@@ -117,29 +130,33 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
   yield* Effect.addFinalizer(() => PubSub.shutdown(states))
 
   const lookUp = ArchiveLookup.make(journal)
-  const commit = Effect.fnUntraced(function* (batch: ReadonlyArray<Submission>) {
-    const now = yield* Clock.currentTimeMillis
-    const commands = batch.map(({ at, details }) => ({ command: at(now), details }))
-    const archive = yield* lookUp(
-      state,
-      commands.map(({ command }) => command)
-    )
-    const { after, answers, events, happened, leases, records, rewards } = decide(
-      decides,
-      state,
-      archive,
-      commands,
-      now
-    )
-    if (isTraced) yield* Effect.annotateCurrentSpan({ commands: batch.length, events: events.length, leases, rewards })
-    if (events.length > 0 || records.length > 0) yield* journal.commit(events, records)
-    yield* LogLine.log(happened)
-    if (after !== state) {
-      state = after
-      yield* PubSub.publish(states, state)
-    }
-    return answers
-  }, isTraced ? Effect.withSpan("LivePopulation.commit") : identity)
+  const commit = Effect.fnUntraced(
+    function* (batch: ReadonlyArray<Submission>) {
+      const now = yield* Clock.currentTimeMillis
+      const commands = batch.map(({ at, details }) => ({ command: at(now), details }))
+      const archive = yield* lookUp(
+        state,
+        commands.map(({ command }) => command)
+      )
+      const { after, answers, events, happened, leases, records, rewards } = decide(
+        decides,
+        state,
+        archive,
+        commands,
+        now
+      )
+      if (isTraced)
+        yield* Effect.annotateCurrentSpan({ commands: batch.length, events: events.length, leases, rewards })
+      if (events.length > 0 || records.length > 0) yield* journal.commit(events, records)
+      yield* LogLine.log(happened)
+      if (after !== state) {
+        state = after
+        yield* PubSub.publish(states, state)
+      }
+      return answers
+    },
+    isTraced ? Effect.withSpan("LivePopulation.commit") : identity
+  )
 
   // Added first, so that it runs last: commands that are still queued get no answer.
   yield* Effect.addFinalizer(() =>

@@ -4,7 +4,6 @@ import * as SqliteStore from "@inspo/serve/store/SqliteStore"
 import { Array as Arr, Effect, FileSystem, Layer, References, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as Cost from "../../serve/Cost.ts"
-import * as Process from "../../serve/Process.ts"
 import { Level } from "../Comparison.ts"
 import { measure } from "../Workload.ts"
 
@@ -31,16 +30,14 @@ export const figures = Effect.gen(function* () {
   })
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
-  const bare = yield* Effect.promise(() => Cost.ofServer(() => Process.startBare(folder), counts))
-  const options = ["--out", `${folder}/served`]
-  const own = yield* Effect.promise(() => Cost.ofServer(() => Process.start(folder, options), counts))
+  const { kilobytes, ratio } = yield* Effect.promise(() => Cost.beside(folder, { counts, turns: 3 }))
   const ofRequest = (name: string, unit: string, value: number) =>
     Level.make({ part: "serve", name, unit, value, better: "less", tolerance: 0.25 })
   return [
     level,
     growth,
-    ofRequest("a request", "processor times of a request of Node alone", own.processor / bare.processor),
-    ofRequest("garbage of a request", "kB", own.kilobytes)
+    ofRequest("a request", "processor times of a request of Node alone", ratio),
+    ofRequest("garbage of a request", "kB", kilobytes)
   ]
 }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 

@@ -15,7 +15,8 @@ const record =
   (fields: Readonly<Record<string, Is>>, required: ReadonlyArray<string>): Is =>
   (value) => {
     if (!Predicate.isObject(value)) return false
-    for (const [name, own] of Object.entries(value)) if (!Object.hasOwn(fields, name) || fields[name]?.(own) !== true) return false
+    for (const [name, own] of Object.entries(value))
+      if (!Object.hasOwn(fields, name) || fields[name]?.(own) !== true) return false
     return required.every((name) => Object.hasOwn(value, name))
   }
 
