@@ -74,8 +74,8 @@ export const verify = (
   return { events, damage: null }
 }
 
-/** The hash stored beside a record. */
-export const recordHash = (kind: string, key: string, step: number, value: Uint8Array): string =>
+/** The hash stored beside a record, of its text or the bytes of that in UTF-8. */
+export const recordHash = (kind: string, key: string, step: number, value: string | Uint8Array): string =>
   digest([kind, key, step], value)
 
 /** Reads a JSON text: whatever JSON.parse gives is JSON. */

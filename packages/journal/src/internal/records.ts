@@ -29,13 +29,13 @@ export const rowsOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<RecordRow>, JournalError> {
   const rows: Array<RecordRow> = []
   for (const { key, kind, step, text } of yield* checkRecords(database, groups)) {
-    const value = utf8.encode(text)
+    const value = Buffer.from(text)
     if (value.length > largest)
       return yield* database.error(
         "invalid",
         `the record ${kind} ${key} has ${value.length} bytes; expected at most ${largest}`
       )
-    rows.push({ kind, key, step, value, hash: recordHash(kind, key, step, value) })
+    rows.push({ kind, key, step, value, hash: recordHash(kind, key, step, text) })
   }
   return rows.some(({ value }) => isLong(value))
     ? yield* Effect.forEach(rows, (row) => Effect.map(compress(row.value), (value) => ({ ...row, value })), {
@@ -136,7 +136,6 @@ const toRecord = Effect.fnUntraced(function* ({ error }: Database, kind: string,
   return yield* error("corrupt", `the record ${name} is not what was stored; restore the file from a copy`)
 })
 
-const utf8 = new TextEncoder()
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const Kinds = Schema.Array(Schema.Struct({ kind: Schema.String }))

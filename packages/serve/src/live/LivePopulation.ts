@@ -85,7 +85,7 @@ export const open = Effect.fnUntraced(function* (
   options: Options = {}
 ): Effect.fn.Return<LivePopulation, JournalError, Scope.Scope> {
   const { redact = identity, redactor = yield* Redactor.make } = options
-  const decides = yield* Strategies.fromContext
+  const decides = latest(yield* Strategies.fromContext)
   const commits = yield* commitsOf(journal, decides)
   const { forget, retain } = yield* Retention.make(journal, commits.state)
   const redacted = Effect.fnUntraced(function* (details: Details) {
@@ -116,6 +116,13 @@ export const open = Effect.fnUntraced(function* (
     })
   }
 })
+
+/** Strategies, made once as long as the settings are the same. */
+const latest = (decides: Strategies.Decides): Strategies.Decides => {
+  let known: { readonly of: Settings.Settings; readonly strategies: Strategies.Strategies } | undefined
+  return (settings) =>
+    (known?.of === settings ? known : (known = { of: settings, strategies: decides(settings) })).strategies
+}
 
 /** Reads the state from the journal and commits commands as long as the scope lasts: its state in memory, its events in the journal, one command after the other. */
 const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decides: Strategies.Decides) {

@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* (gate: Gate): Effect.fn.Return<D
       run(within === null ? answering : Effect.andThen(within, answering)).addObserver((exit) => {
         gate.leave()
         if (Exit.isFailure(exit)) return otherwise()
-        request.resume()
+        request.read()
         const body = JSON.stringify(exit.value)
         response
           .writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
