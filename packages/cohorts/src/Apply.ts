@@ -221,7 +221,7 @@ const rewarded = (
   { guardrails }: Pick<Settings, "guardrails">
 ): Cohort => {
   let { leases, reported } = cohort
-  let { numbers } = cohort
+  const numbers = { ...cohort.numbers }
   for (const { key, metrics, sample, value } of rewards) {
     const lease = Option.getOrUndefined(HashMap.get(leases, key))
     if (lease === undefined) throw new UnexpectedEvent({ event: "Rewarded", expected: `a lease, which ${key} is not` })
@@ -233,10 +233,7 @@ const rewarded = (
     leases = HashMap.set(leases, key, next)
     const { instruction } = lease
     if (metrics !== undefined)
-      numbers = {
-        ...numbers,
-        [instruction]: Guardrails.added(numbers[instruction], Guardrails.tallied(guardrails, metrics))
-      }
+      numbers[instruction] = Guardrails.added(numbers[instruction], Guardrails.tallied(guardrails, metrics))
   }
   return { ...cohort, leases, numbers, reported, rewardedAt: at ?? cohort.rewardedAt }
 }
