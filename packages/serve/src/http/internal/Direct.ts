@@ -8,7 +8,7 @@ import { LeaseRequests, type Leases, type RewardResults, Rewards } from "../../w
 import type { Problem } from "../../wire/internal/Refusals.ts"
 import * as LeaseHandlers from "./LeaseHandlers.ts"
 import * as Plain from "./Plain.ts"
-import type { Gate, Keys } from "./Security.ts"
+import { type Gate, holderOf } from "./Security.ts"
 
 /** Answers a request, or leaves it unread and unanswered to what comes `otherwise`. */
 export type Direct = (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void
@@ -24,14 +24,16 @@ export const make = Effect.fnUntraced(function* (gate: Gate): Effect.fn.Return<D
   return (request, response, otherwise) => {
     const [, name, route] = path.exec(request.url ?? "") ?? []
     const answer = route === undefined || isTraced ? undefined : answers[route]
-    const key = answer === undefined || !isPlain(request) ? null : keyOf(gate.keys, request.headers.authorization)
-    if (name === undefined || answer === undefined || key === null) return otherwise()
+    const { authorization } = request.headers
+    const holder =
+      answer === undefined || !isPlain(request) ? null : holderOf(gate.keys, Credentials.bearerOf(authorization) ?? "")
+    if (name === undefined || answer === undefined || holder === null) return otherwise()
     request.once("readable", () => {
       const asking = answer(bodyOf(request))
       const served = populations.get(name)
       if (asking === null || Exit.isFailure(served) || !gate.enter()) return otherwise()
       const answering = asking(served.value)
-      const within = key === "lease" ? gate.withinRate(Headers.fromInput(request.headers)) : null
+      const within = holder.scope === "lease" ? gate.withinRate(Headers.fromInput(request.headers)) : null
       run(within === null ? answering : Effect.andThen(within, answering)).addObserver((exit) => {
         gate.leave()
         if (Exit.isFailure(exit)) return otherwise()
@@ -54,12 +56,6 @@ const isPlain = ({ headers, method }: IncomingMessage): boolean =>
   headers["content-encoding"] === undefined &&
   headers.expect === undefined &&
   Number(headers["content-length"] ?? 0) > 0
-
-/** Whose key a request has; null if it has none that is accepted. */
-const keyOf = ({ admin, lease }: Keys, header: string | undefined): "admin" | "lease" | null => {
-  if (admin === undefined || Credentials.isBearer(header, admin)) return "admin"
-  return lease !== undefined && Credentials.isBearer(header, lease) ? "lease" : null
-}
 
 /** The body, which stays in the request; null if not all of it has arrived. */
 const bodyOf = (request: IncomingMessage): string | null => {
