@@ -60,11 +60,15 @@ afterAll(async () => {
 
 const files = (prefix: string) => programs.map((_, number) => join(cwd, `${prefix}-client-${number}`))
 
-/** Two more seconds of work, or until each client, however often it was killed, has had a reward acknowledged. */
-const allRewarded = async (prefix: string): Promise<void> => {
+/**
+ * Two more seconds of work, or until each client, however often it was killed, has had a reward acknowledged, and the costly member is
+ * paused.
+ */
+const allRewarded = async (prefix: string, address: string): Promise<void> => {
   await wait(2000)
-  for (let turns = 0; turns < 60; turns++) {
-    if (files(prefix).every((file) => existsSync(file) && acknowledged(file).rewards.size > 0)) return
+  for (let turns = 0; turns < 120; turns++) {
+    const isRewarded = files(prefix).every((file) => existsSync(file) && acknowledged(file).rewards.size > 0)
+    if (isRewarded && (await (await fetch(`${address}${population}`)).text()).includes('"paused"')) return
     await wait(500)
   }
 }
@@ -148,7 +152,7 @@ describe.skipIf(kills === 0)("an instruction server and clients that are killed 
         killed.server += 1
       }
     }
-    await allRewarded("sqlite")
+    await allRewarded("sqlite", running.address)
     clients.end()
     await quiet()
     const before = await shown(running.address)
@@ -218,7 +222,7 @@ describe.skipIf(kills === 0)("an instruction server and clients that are killed 
           running[victim]?.send("SIGCONT")
         } else running[victim] = await serve(victim)
       }
-      await allRewarded("postgres")
+      await allRewarded("postgres", running[0]?.address ?? "")
       clients.end()
       await quiet()
       const before = await shown(running[0]?.address ?? "")
