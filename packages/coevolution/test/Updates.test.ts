@@ -85,6 +85,7 @@ describe("an update", () => {
       "icpo: train.loss",
       "key-turns: train.credit",
       "stages: train.credit",
+      "reflections: train.credit",
       "anytime: train.credit",
       "budgeted: train.advantage",
       "tournament: reward.shaping",

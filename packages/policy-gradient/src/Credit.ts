@@ -5,6 +5,8 @@ import { Method } from "@inspo/domain"
 export interface Turn {
   /** A judge's score of the turn. */
   readonly score?: number
+  /** A judge's score of it as a reflection on the turns before. */
+  readonly reflection?: number
   /** Whether a judge found it critical for the outcome. */
   readonly critical?: boolean
   /** What its observation changed in the next action, in nats per token. */

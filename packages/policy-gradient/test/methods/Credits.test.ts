@@ -6,6 +6,7 @@ import { discount, discounted } from "../../src/credits/Discount.ts"
 import { gained, information } from "../../src/credits/Information.ts"
 import { keyTurns, scaledReturns } from "../../src/credits/KeyTurns.ts"
 import { outcome } from "../../src/credits/Outcome.ts"
+import { reflections } from "../../src/credits/Reflections.ts"
 import { retrieval } from "../../src/credits/Retrieval.ts"
 import { stages } from "../../src/credits/Stages.ts"
 import { states } from "../../src/credits/States.ts"
@@ -139,6 +140,43 @@ describe("credit", () => {
       single.map(({ advantage }) => advantage)
     )
   })
+
+  it.prop(
+    "reflections are compared with each other, by their scores alone, and leave other turns the outcome",
+    [group, Arbitrary.array(Arbitrary.schema(Schema.NullOr(Hundredth)), { minLength: 5, maxLength: 5 })],
+    ([rollouts, scores]) => {
+      const plain = outcome.of(rollouts)
+      assert.deepStrictEqual(reflections.of(rollouts), plain)
+      const reflecting = rollouts.map((one, index) => {
+        const reflection = scores[index] ?? null
+        return {
+          ...one,
+          turns: one.turns.map((turn, k) => (k === 0 && reflection !== null ? { ...turn, reflection } : turn))
+        }
+      })
+      const found = reflections.of(reflecting)
+      const own = reflecting.flatMap(({ turns }, index) => {
+        assert.deepStrictEqual(found[index]?.slice(1), plain[index]?.slice(1))
+        const [value = Number.NaN] = found[index] ?? []
+        if (turns[0]?.reflection !== undefined) return [value]
+        assert.strictEqual(value, plain[index]?.[0])
+        return []
+      })
+      close(
+        own,
+        Moments.standardise(
+          scores.slice(0, rollouts.length).flatMap((score) => score ?? []),
+          1e-6
+        )
+      )
+      assert.closeTo(sum(own), 0, 1e-6)
+      const others = reflecting.map((one) => ({ ...one, reward: 1 - one.reward, advantage: -one.advantage }))
+      close(
+        reflections.of(others).flatMap(([value = 0], index) => (scores[index] === null ? [] : [value])),
+        own
+      )
+    }
+  )
 
   it.prop("retrieval masks turns alone, and praises no useless search of a success", [group], ([rollouts]) => {
     retrieval.of(rollouts).forEach((values, index) => {
