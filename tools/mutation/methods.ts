@@ -97,6 +97,25 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("credits/Discount")("turns - 1 - index", "index", "early turns earn most"),
   inMethod("credits/KeyTurns")("value / largest", "value", "key turns are not scaled"),
   inMethod("credits/Stages")("length > k", "length >= k", "a stage is compared with missing ones"),
+  inMethod("credits/Evidence")("value === least && ties-- > 0", "value === least", "more tokens train than the share"),
+  inMethod("credits/Evidence")("floor + (scaled", "1 + (scaled", "evidence scales a step up"),
+  inMethod("credits/Evidence")("exp(d) - d - 1", "exp(d) - 1", "a token that depends on nothing is below 0"),
+  inMethod("GrpoBatch")(
+    "tokens?.slice(Trajectory.actionTokens(earlier))",
+    "tokens",
+    "segments train by the first tokens"
+  ),
+  inMethod("GrpoBatch")("Credits.named(kind).isOfTokens !== true", "true", "the credit of tokens is by groups"),
+  inFile("packages/coevolution/src/internal/perform/Counterfactual.ts")(
+    "blind: blind.push(token) - 1",
+    "blind: blind.push(token)",
+    "tokens are compared with those after them"
+  ),
+  inFile("packages/coevolution/src/internal/perform/Counterfactual.ts")(
+    "places.map(() => 0)",
+    "places.map(() => 1)",
+    "a call depends on what it has not seen"
+  ),
   inMethod("credits/Reflections")("reflection === undefined ? advantage : ", "", "other turns lose the outcome"),
   inMethod("credits/Retrieval")("found ? 0 : advantage", "advantage", "good searches are punished"),
   inMethod("credits/Information")("logistic(-spread", "logistic(spread", "the gate opens where outcomes differ"),

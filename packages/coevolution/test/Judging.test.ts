@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, EventLog, inconsistency, type RunEvent } from "@inspo/coevolution"
-import type { Engine } from "@inspo/engine"
+import type { Engine, TrainRequest } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Ledger } from "@inspo/ledger"
@@ -235,6 +235,63 @@ describe("reflections of the policy", () => {
         if (isReflection && advantages[0] !== byOutcome.get(text)?.[0]) differing++
       }
       assert.isAbove(differing, 0)
+    })
+  )
+})
+
+describe("dependence on evidence", () => {
+  const spotlit = credited({ name: "evidence", share: 0.4, floor: 0.9 })
+
+  it.effect("is that of each token after an observation, which is hidden with all others of its context", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const trained: Array<TrainRequest> = []
+      yield* runOn(spotlit, Layer.succeed(Journal, journal), undefined, {
+        engine: (engine) => ({
+          ...engine,
+          train: (request) => {
+            trained.push(request)
+            return engine.train(request)
+          },
+          score: (which, sequences) =>
+            Effect.map(engine.score(which, sequences), (all) =>
+              all.map((logprobs, index) => {
+                if (which === "reference") return logprobs
+                const text = engine.tokenizer.decode(sequences[index]?.response ?? [])
+                for (const [, shown = ""] of text.matchAll(/<information>([^<]*)</gu))
+                  assert.strictEqual(shown.trim(), "No information found.")
+                // The later a token is, the more it depends on what was shown before.
+                return logprobs.map((logprob, at) => logprob - at / 1000)
+              })
+            )
+        })
+      })
+      const events = yield* EventLog.read(journal)
+      const turns = findings(events).flatMap(({ of }) => of.flatMap(({ turns = [] }) => [turns]))
+      assert.isNotEmpty(turns)
+      for (const [first = {}, ...later] of turns) {
+        assert.isTrue(first.dependence?.every((value) => value === 0))
+        for (const { dependence = [] } of later) {
+          assert.isNotEmpty(dependence)
+          assert.isTrue(dependence.every((value, at) => value > 0 && value >= (dependence[at - 1] ?? 0)))
+        }
+      }
+      const all = trained.flatMap(({ datums }) => datums)
+      assert.isTrue(all.some(({ advantages }) => advantages.some((value) => value !== 0)))
+      for (const { advantages, weights } of all) {
+        const actions = weights.flatMap((weight, at) => (weight === 0 ? [] : [at]))
+        const kept = actions.filter((at) => advantages[at] !== 0)
+        // Rollouts of advantage 0 are trained towards the reference alone.
+        if (kept.length > 0) assert.deepStrictEqual(kept, actions.slice(-Math.ceil(0.4 * actions.length)))
+      }
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("is 0 where the observations change nothing", () =>
+    Effect.gen(function* () {
+      const { events } = yield* recorded(spotlit, judge(new Map()))
+      const found = findings(events).flatMap(({ of }) => of.flatMap(({ turns = [] }) => turns))
+      assert.isTrue(found.every(({ dependence = [1] }) => dependence.every((value) => value < 1e-9)))
     })
   )
 })

@@ -2,6 +2,7 @@
 import { Choice, type Method } from "@inspo/domain"
 import { anytime } from "./credits/Anytime.ts"
 import { discount } from "./credits/Discount.ts"
+import { evidence } from "./credits/Evidence.ts"
 import { information } from "./credits/Information.ts"
 import { keyTurns } from "./credits/KeyTurns.ts"
 import { outcome } from "./credits/Outcome.ts"
@@ -12,6 +13,7 @@ import { states } from "./credits/States.ts"
 import type { Episode } from "./Credit.ts"
 
 export type { Episode, Turn } from "./Credit.ts"
+export { dependence } from "./credits/Evidence.ts"
 export { gained } from "./credits/Information.ts"
 
 /** Every rule of credit, that of GRPO first. */
@@ -23,6 +25,7 @@ export const credits = [
   reflections,
   retrieval,
   information,
+  evidence,
   states,
   anytime
 ] as const

@@ -20,6 +20,7 @@ export const TurnFinding = Schema.Struct({
   score: Schema.optionalKey(Schema.Finite),
   critical: Schema.optionalKey(Schema.Boolean),
   reflection: Schema.optionalKey(Schema.Finite),
+  dependence: Schema.optionalKey(Schema.Array(Schema.Finite)),
   information: Schema.optionalKey(Schema.Finite)
 })
 
