@@ -978,6 +978,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   lessons("numbers.some((number) => !texts.has(number))", "false", "a lesson that is not there is edited"),
   lessons("first.gain > 0 ?", "first.gain < 0 ?", "the worse instruction is called better"),
+  notebook("{ notebook: { ...noted, outcomes: [] } }", "{}", "notes of unusable proposals are lost"),
   lessons("name !== undefined || ", "", "a whole prompt is compared with one of its texts"),
   lessons("pair === null || answer === null", "answer === null", "lessons are edited where nothing differed"),
   notebook("mean - parentMean", "parentMean - mean", "a gain is a loss"),

@@ -17,10 +17,7 @@ export const make = Effect.fnUntraced(function* ({ train: { credit } }: Algorith
   const hide = (observation: ReadonlyArray<number>, said: string | null) =>
     engine.tokenizer.encode(hidden(engine.tokenizer.decode(observation), said))
 
-  const informationOf = Effect.fnUntraced(function* (
-    trajectories: ReadonlyArray<Trajectory.Trajectory>,
-    hasChanged: boolean
-  ) {
+  const informationOf = Effect.fnUntraced(function* (trajectories: Trajectories, hasChanged: boolean) {
     const turns = trajectories.map(observed)
     const replies = turns.flat().filter((turn) => turn !== null)
     const without = yield* score(
@@ -48,10 +45,7 @@ export const make = Effect.fnUntraced(function* ({ train: { credit } }: Algorith
     return turns.map((own) => own.map(gainOf))
   })
 
-  const dependenceOf = Effect.fnUntraced(function* (
-    trajectories: ReadonlyArray<Trajectory.Trajectory>,
-    hasChanged: boolean
-  ) {
+  const dependenceOf = Effect.fnUntraced(function* (trajectories: Trajectories, hasChanged: boolean) {
     const segments = trajectories.map((trajectory) => blinded(trajectory, hide))
     const without = (yield* score(segments.flat())).values()
     const shown = segments.flatMap((own) => own.map((segment) => segment.shown))
@@ -72,19 +66,15 @@ export const make = Effect.fnUntraced(function* ({ train: { credit } }: Algorith
     )
   })
 
-  return Effect.fn("Perform.information")(function* (
-    trajectories: ReadonlyArray<Trajectory.Trajectory>,
-    hasChanged: boolean
-  ) {
+  return Effect.fn("Perform.information")(function* (trajectories: Trajectories, hasChanged: boolean) {
     if (credit.name !== "information" && credit.name !== "evidence") return null
     const find = credit.name === "information" ? informationOf : dependenceOf
-    const found: ReadonlyArray<Findings["of"][number]["turns"]> = yield* find(trajectories, hasChanged)
-    return Arr.zipWith(trajectories, found, ({ id }, turns = []) => ({
-      trajectory: id,
-      turns
-    })) satisfies Findings["of"]
+    const found: ReadonlyArray<NonNullable<Findings["of"][number]["turns"]>> = yield* find(trajectories, hasChanged)
+    return Arr.zipWith(trajectories, found, ({ id }, turns) => ({ trajectory: id, turns }))
   })
 })
+
+type Trajectories = ReadonlyArray<Trajectory.Trajectory>
 
 /** What InfoPO shows in the place of an observation. */
 const placeholder = "No information found."
@@ -141,10 +131,7 @@ const blinded = (
       if (start > end) blind.push(...hide(response.slice(end, start), transcript[turn - 1]?.observation ?? null))
       turn++
       end = endOf(mask, start)
-      return Arr.map(response.slice(start, end), (token, index) => ({
-        at: start + index,
-        blind: blind.push(token) - 1
-      }))
+      return Arr.map(response.slice(start, end), (token, at) => ({ at: start + at, blind: blind.push(token) - 1 }))
     })
     return { prompt, response: blind, shown, turns }
   })
