@@ -102,7 +102,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("credits/Evidence")("exp(d) - d - 1", "exp(d) - 1", "a token that depends on nothing is below 0"),
   inMethod("GrpoBatch")(
     "tokens?.slice(Trajectory.actionTokens(earlier))",
-    "tokens",
+    "tokens?.slice(0)",
     "segments train by the first tokens"
   ),
   inMethod("GrpoBatch")("Credits.named(kind).isOfTokens !== true", "true", "the credit of tokens is by groups"),
