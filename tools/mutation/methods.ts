@@ -97,6 +97,26 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("credits/Discount")("turns - 1 - index", "index", "early turns earn most"),
   inMethod("credits/KeyTurns")("value / largest", "value", "key turns are not scaled"),
   inMethod("credits/Stages")("length > k", "length >= k", "a stage is compared with missing ones"),
+  inMethod("credits/Evidence")("value === least && ties-- > 0", "value === least", "more tokens train than the share"),
+  inMethod("credits/Evidence")("floor + (scaled", "1 + (scaled", "evidence scales a step up"),
+  inMethod("credits/Evidence")("exp(d) - d - 1", "exp(d) - 1", "a token that depends on nothing is below 0"),
+  inMethod("GrpoBatch")(
+    "tokens?.slice(Trajectory.actionTokens(earlier))",
+    "tokens?.slice(0)",
+    "segments train by the first tokens"
+  ),
+  inMethod("GrpoBatch")("Credits.named(kind).isOfTokens !== true", "true", "the credit of tokens is by groups"),
+  inFile("packages/coevolution/src/internal/perform/Counterfactual.ts")(
+    "blind: blind.push(token) - 1",
+    "blind: blind.push(token)",
+    "tokens are compared with those after them"
+  ),
+  inFile("packages/coevolution/src/internal/perform/Counterfactual.ts")(
+    "places.map(() => 0)",
+    "places.map(() => 1)",
+    "a call depends on what it has not seen"
+  ),
+  inMethod("credits/Reflections")("reflection === undefined ? advantage : ", "", "other turns lose the outcome"),
   inMethod("credits/Retrieval")("found ? 0 : advantage", "advantage", "good searches are punished"),
   inMethod("credits/Information")("logistic(-spread", "logistic(spread", "the gate opens where outcomes differ"),
   inFile("packages/coevolution/src/internal/perform/Counterfactual.ts")(
@@ -134,6 +154,9 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inJudge("Rubric")("Order.flip(Order.mapInput(", "(Order.mapInput(", "the criterion that separates most leaves"),
   inJudge("Rubric")("best - (scores[index] ?? 0)", "(scores[index] ?? 0)", "faults are praised"),
   inJudge("Rubric")("read.length < group.length", "read.length === 0", "some have scores and others rewards"),
+  inJudge("Reflections")("slice(0, at + 1)", "slice(0)", "a judge of reflections sees how lucky they were"),
+  inJudge("Reflections")("turn === at && score", "score", "all turns are reflections"),
+  inJudge("Reflections")("score >= 0 && score <= best", "true", "a reflection scores more than 1"),
   inJudge("Turns")("all.every((score) => score >= 0 && score <= best)", "true", "a turn scores more than 1"),
   inFile("packages/reward/src/Judge.ts")(
     'text.replaceAll("<", "(")',
@@ -190,6 +213,19 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "what was pruned is shown again"
   ),
   agent("Memory")("`${++id}: ${summary}`", "`${id}: ${summary}`", "a number is used again"),
+  agent("Reflect")(
+    "conversation.turns.length + config.maxTurns",
+    "config.maxTurns",
+    "the attempt takes turns of the next one"
+  ),
+  agent("Reflect")(
+    'action.kind === "answer" ? { kind: "invalid", content: "" } : action',
+    "action",
+    "an answer is a reflection"
+  ),
+  agent("Reflect")('kind === "invalid" || spare === 0', "spare === 0", "what is no reflection is shown"),
+  agent("Reflect")("turns.slice(-1), ...turns.slice(0, -1)", "turns", "an excerpt loses the answer"),
+  agent("Reflect")("if (room === 0) return ending", "", "an attempt without room to reflect is lost"),
   agent("Delethink")("tokens.length - (kept - first)", "tokens.length - kept", "more is carried than the limit"),
   agent("Delethink")("chunk === 1 ? limit : limit - kept", "limit", "later chunks are too long"),
   agent("Budgets")("member % budgets.length", "0", "all members have one budget"),

@@ -502,7 +502,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
   batch("advantage - klCoefficient *", "advantage + klCoefficient *", "the penalty has the wrong sign"),
   batch('kl.name === "loss" ? kl.coefficient : 0', "klCoefficient(kl)", "KL counts twice"),
-  batch("turns.slice(turnsIn(segments.slice(0, index)))", "turns", "each segment begins with the first turn"),
+  batch("turns.slice(turnsIn(earlier))", "turns", "each segment begins with the first turn"),
   batch("isKept[member] === true", "true", "rollouts that are left out are trained"),
   weighing("logprobs: at(logprobs),", "logprobs: at(datum.logprobs),", "no ratio leaves 1"),
   weighing("advantages[token] = coefficient", "advantages[token] ??= coefficient", "the loss weighs no token"),
@@ -630,7 +630,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   plan("to < from ? [", "to <= from ? [", "plans prunings that remove none"),
   plan("Math.min(train.batchSize, questions)", "train.batchSize", "counts missing questions"),
-  plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals are counted twice"),
+  plan("expected.calls - proposals }", "expected.calls }", "proposals are counted twice"),
+  plan("expected.calls + expected.lessons", "expected.calls", "what a proposer asks to learn is not counted"),
 
   verifying(
     "const credited = algorithm.control.permuteCredit\n",
@@ -978,6 +979,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   lessons("numbers.some((number) => !texts.has(number))", "false", "a lesson that is not there is edited"),
   lessons("first.gain > 0 ?", "first.gain < 0 ?", "the worse instruction is called better"),
+  notebook("{ notebook: { ...noted, outcomes: [] } }", "{}", "notes of unusable proposals are lost"),
   lessons("name !== undefined || ", "", "a whole prompt is compared with one of its texts"),
   lessons("pair === null || answer === null", "answer === null", "lessons are edited where nothing differed"),
   notebook("mean - parentMean", "parentMean - mean", "a gain is a loss"),

@@ -1,6 +1,8 @@
 import { type Group, type Instruction, Invariant, Question, Trajectory } from "@inspo/domain"
+import { Learners } from "@inspo/reflection"
 import { Array as Arr } from "effect"
 import {
+  type Algorithm,
   apply,
   type Command,
   type Collect,
@@ -81,7 +83,7 @@ export const scripted = ({ algorithm }: DecisionContext, there: HeldOut): Enviro
       case "Train":
         return { _tag: "StepTrained", step: command.step, metrics: [] }
       case "Propose":
-        return proposed(command)
+        return proposed(command, lessonOf(algorithm, command))
       case "Verify":
         return verified(command)
       case "Validate": {
@@ -126,7 +128,14 @@ const collected = (
   )
 })
 
-const proposed = ({ count, failures, parent, round, step }: Propose): RunEvent => ({
+/** What a proposer that learns does before a proposal, if the proposer does. */
+export const lessonOf = ({ proposer }: Pick<Algorithm, "proposer">, { notebook, parent }: Propose) =>
+  Learners.fromConfig(proposer.kind)?.learn({ parent, ...(notebook === undefined ? {} : { notebook }) }, "")
+
+const proposed = (
+  { count, failures, parent, round, step }: Propose,
+  lesson: ReturnType<typeof lessonOf>
+): RunEvent => ({
   _tag: "CandidatesProposed",
   step,
   round,
@@ -135,7 +144,8 @@ const proposed = ({ count, failures, parent, round, step }: Propose): RunEvent =
   failures: failures.slice(0, 1),
   critique: "",
   candidates: Arr.makeBy(count, (index) => ({ text: `candidate ${step}.${round}.${index}`, rationale: "" })),
-  rejected: []
+  rejected: [],
+  ...(lesson === undefined ? {} : { notes: lesson.read(`<ins_1>way ${step}.${round}</ins_1>`).notes })
 })
 
 const verified = ({ candidates, parent, questions, round, step }: Verify): RunEvent => ({

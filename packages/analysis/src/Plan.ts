@@ -1,4 +1,5 @@
 /** Forecasts what a run does and spends, before it starts. */
+import { Learners } from "@inspo/reflection"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Schema } from "effect"
 import { sumAll } from "effect/Number"
@@ -13,7 +14,7 @@ import {
   Schedule,
   type Strategies
 } from "@inspo/coevolution"
-import { begun, type HeldOut, type Move, play, scripted } from "./DryRun.ts"
+import { begun, type HeldOut, lessonOf, type Move, play, scripted } from "./DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
 
 const Count = Schema.Int
@@ -30,7 +31,7 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
  *   not the seed, otherwise the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
  *   candidate ever passes, and nothing is ever rewarded (`max`). A proposer call is one request to the proposer, including that
- *   for the first population.
+ *   for the first population, and what one that learns asks before a proposal.
  * - `valueHalfWidth`: half the width of a 95 % interval of a value, in units of reward, after a full window in a full
  *   population that shares the batch evenly. The unit is the group, with the largest possible variance of a mean in [0, 1],
  *   1/4. At most 0.5.
@@ -102,10 +103,8 @@ export const forecast = (
   const isSeed = new Set(last.evaluations.map(({ instruction }) => instruction)).size === 1
   const evaluation = expected.evaluation + (isSeed && last.instructions.length > 1 ? table : 0)
 
-  const initial = {
-    ...nothing,
-    calls: expected.calls - decisions.filter(({ command }) => command._tag === "Propose").length
-  }
+  const proposals = decisions.filter(({ command }) => command._tag === "Propose").length
+  const initial = { ...nothing, calls: expected.calls - proposals }
   const evolved = (other: DecisionContext): Cost =>
     evolutions
       .map((state) =>
@@ -117,7 +116,10 @@ export const forecast = (
       .reduce(add, initial)
   const least = evolved(withoutFailures(context))
   const most = evolved(withoutPasses(context))
-  const searches = Schedule.searchSteps(algorithm).length
+  const largest = most.calls + Schedule.searchSteps(algorithm).length * algorithm.selection.rounds
+  // Of the first proposal there is nothing to learn before.
+  const lessons =
+    Learners.fromConfig(algorithm.proposer.kind) !== undefined ? Math.max(0, largest - initial.calls - 1) : 0
 
   return {
     steps: algorithm.schedule.steps,
@@ -128,8 +130,8 @@ export const forecast = (
       verification: { min: least.verification, expected: expected.verification, max: most.verification },
       proposerCalls: {
         min: least.calls,
-        expected: expected.calls,
-        max: most.calls + searches * algorithm.selection.rounds
+        expected: expected.calls + expected.lessons,
+        max: largest + lessons
       }
     },
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
@@ -153,15 +155,18 @@ interface Cost {
   readonly verification: number
   readonly evaluation: number
   readonly calls: number
+  /** Calls before proposals. */
+  readonly lessons: number
 }
 
-const nothing: Cost = { train: 0, verification: 0, evaluation: 0, calls: 0 }
+const nothing: Cost = { train: 0, verification: 0, evaluation: 0, calls: 0, lessons: 0 }
 
 const add = (a: Cost, b: Cost): Cost => ({
   train: a.train + b.train,
   verification: a.verification + b.verification,
   evaluation: a.evaluation + b.evaluation,
-  calls: a.calls + b.calls
+  calls: a.calls + b.calls,
+  lessons: a.lessons + b.lessons
 })
 
 const total = (algorithm: Algorithm, moves: Iterable<Move>): Cost => {
@@ -180,7 +185,7 @@ const costOf = (algorithm: Algorithm, { command, event }: Move): Cost => {
       return { ...nothing, train: planned + Rounds.mostRollouts(algorithm, step, questions.length) }
     }
     case "Propose":
-      return { ...nothing, calls: 1 }
+      return { ...nothing, calls: 1, lessons: (lessonOf(algorithm, command)?.question ?? null) === null ? 0 : 1 }
     case "Verify":
       return { ...nothing, verification: event._tag === "CandidatesVerified" ? event.rollouts : 0 }
     case "Validate":

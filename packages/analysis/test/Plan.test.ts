@@ -3,6 +3,7 @@ import { type Algorithm, Presets, type RunEvent, Strategies } from "@inspo/coevo
 import { type Agent, Agents, ToolLoop } from "@inspo/rollout"
 import { Plan } from "@inspo/analysis"
 import { Question } from "@inspo/domain"
+import { ProposerModel } from "@inspo/reflection"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Schema } from "effect"
 import * as ScriptedRun from "../../coevolution/test/support/ScriptedRun.ts"
@@ -80,6 +81,20 @@ describe("forecast", () => {
       0.5
     )
   })
+
+  it.each(["evolving", "lessons"] as const)(
+    "counts what a proposer that learns asks before its proposals: %s",
+    (name) => {
+      const kind = ProposerModel.learning(name)
+      const usual = forecast(robust).bounds.proposerCalls
+      const { expected, max, min } = forecast({ ...robust, proposer: { ...robust.proposer, kind } }).bounds
+        .proposerCalls
+      // Each proposal but the first; a contest of methods takes four.
+      const asked = name === "lessons" ? usual.expected - 2 : Math.ceil((usual.expected - 2) / 4)
+      assert.strictEqual(expected, usual.expected + asked)
+      assert.deepStrictEqual([min, max], [usual.min, usual.max + usual.max - 2])
+    }
+  )
 
   it("asks no proposer and verifies nothing with one instruction", () => {
     const plan = forecast({ ...quick, population: { ...quick.population, size: 1 } })

@@ -77,6 +77,17 @@ describe("A run that crashes once before and once after everything it does outsi
         }
       })
     ],
+    [
+      "an agent whose reflections are judged",
+      small({
+        ...base,
+        rollout: { ...base.rollout, agent: { name: "reflect" } },
+        train: {
+          ...base.train,
+          credit: { name: "reflections", epsilon: 1e-6, model: "openai:judge", criteria: "", again: 0.2 }
+        }
+      })
+    ],
     ["a proposer whose prompt evolves", learning("evolving")],
     ["a proposer that keeps lessons", learning("lessons")],
     ["further rounds and earlier successes", small(rescuing)],

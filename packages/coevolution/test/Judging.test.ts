@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, EventLog, inconsistency, type RunEvent } from "@inspo/coevolution"
+import type { Engine, TrainRequest } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Ledger } from "@inspo/ledger"
@@ -19,12 +20,18 @@ const own: Algorithm = {
 const credited = (credit: Algorithm["train"]["credit"]): Algorithm => ({ ...own, train: { ...own.train, credit } })
 const shaped = (shaping: Algorithm["reward"]["shaping"]): Algorithm => ({ ...own, reward: { ...own.reward, shaping } })
 
+const reflecting = (algorithm: Algorithm): Algorithm => ({
+  ...algorithm,
+  rollout: { ...algorithm.rollout, agent: { name: "reflect" } }
+})
+
 const settings: ReadonlyArray<readonly [string, Algorithm]> = [
   ["tournament", shaped({ name: "tournament", ...judged })],
   ["rubric", shaped({ name: "rubric", cap: 3, ...judged })],
   ["flawed", shaped({ name: "flawed", penalty: 0.5, ...judged })],
   ["key-turns", credited({ name: "key-turns", gamma: 0.99, ...judged })],
-  ["stages", credited({ name: "stages", gamma: 1, epsilon: 1e-6, ...judged })]
+  ["stages", credited({ name: "stages", gamma: 1, epsilon: 1e-6, ...judged })],
+  ["reflections", reflecting(credited({ name: "reflections", epsilon: 1e-6, ...judged }))]
 ]
 
 /** As many scores as the prompt shows in its last line. */
@@ -36,7 +43,7 @@ const verdicts = (prompt: string, times = 0): string => {
   const draw = (Hash.string(`${prompt}${times}`) >>> 0) % 2
   return (
     `<better>${draw === 0 ? "first" : "second"}</better> <earliest>${draw === 0 ? -1 : 1}</earliest> ` +
-    `<critical>${draw + 1}</critical> <merit weight="2">short ${draw}</merit> ` +
+    `<score>${draw}</score> <critical>${draw + 1}</critical> <merit weight="2">short ${draw}</merit> ` +
     `<scores>${scoresOf(prompt, draw).join(", ")}</scores>`
   )
 }
@@ -181,11 +188,110 @@ describe("a judge of groups or turns", () => {
         "rubric: Name the judge's language model in reward.shaping.model.",
         "flawed: undefined",
         "key-turns: Name the judge's language model in train.credit.model.",
-        "stages: Name the judge's language model in train.credit.model."
+        "stages: Name the judge's language model in train.credit.model.",
+        "reflections: Name the judge's language model in train.credit.model."
       ])
       const [, tournament = own] = settings[0] ?? []
       const failed = yield* Effect.flip(runOn(tournament, layerMemory))
       assert.strictEqual(failed._tag, "RewardError")
+    })
+  )
+})
+
+describe("reflections of the policy", () => {
+  /** The advantages of all segments that are trained, by what the policy saw and wrote. */
+  const trained = Effect.fnUntraced(function* (algorithm: Algorithm) {
+    const advantages = new Map<string, ReadonlyArray<number>>()
+    const engine = (engine: Engine.Interface): Engine.Interface => ({
+      ...engine,
+      train: (request) => {
+        for (const { advantages: own, prompt, response, weights } of request.datums)
+          advantages.set(
+            [prompt, response].map(engine.tokenizer.decode).join(),
+            own.filter((_, at) => weights[at] !== 0)
+          )
+        return engine.train(request)
+      }
+    })
+    const model = judge(new Map())
+    yield* runOn(reflecting(algorithm), layerMemory, undefined, { engine }).pipe(
+      Effect.provideService(JudgeModels, () => Effect.succeed(model))
+    )
+    return advantages
+  })
+
+  it.effect("are trained by a judge's scores, and the attempts around them by the last answer", () =>
+    Effect.gen(function* () {
+      const byOutcome = yield* trained(own)
+      const byJudge = yield* trained(credited({ name: "reflections", epsilon: 0, ...judged }))
+      let differing = 0
+      for (const [text, advantages] of byJudge) {
+        const isReflection = text.includes(",<reflect>")
+        if (!isReflection) assert.deepStrictEqual(advantages, byOutcome.get(text))
+        // Of two that differ, standardised scores are alike but for their signs.
+        else
+          for (const value of advantages)
+            assert.closeTo(Math.min(Math.abs(value), Math.abs(Math.abs(value) - Math.SQRT1_2)), 0, 1e-9)
+        if (isReflection && advantages[0] !== byOutcome.get(text)?.[0]) differing++
+      }
+      assert.isAbove(differing, 0)
+    })
+  )
+})
+
+describe("dependence on evidence", () => {
+  const spotlit = credited({ name: "evidence", share: 0.4, floor: 0.9 })
+
+  it.effect("is that of each token after an observation, which is hidden with all others of its context", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const trained: Array<TrainRequest> = []
+      yield* runOn(spotlit, Layer.succeed(Journal, journal), undefined, {
+        engine: (engine) => ({
+          ...engine,
+          train: (request) => {
+            trained.push(request)
+            return engine.train(request)
+          },
+          score: (which, sequences) =>
+            Effect.map(engine.score(which, sequences), (all) =>
+              all.map((logprobs, index) => {
+                if (which === "reference") return logprobs
+                const text = engine.tokenizer.decode(sequences[index]?.response ?? [])
+                for (const [, shown = ""] of text.matchAll(/<information>([^<]*)</gu))
+                  assert.strictEqual(shown.trim(), "No information found.")
+                // The later a token is, the more it depends on what was shown before.
+                return logprobs.map((logprob, at) => logprob - at / 1000)
+              })
+            )
+        })
+      })
+      const events = yield* EventLog.read(journal)
+      const turns = findings(events).flatMap(({ of }) => of.flatMap(({ turns = [] }) => [turns]))
+      assert.isNotEmpty(turns)
+      for (const [first = {}, ...later] of turns) {
+        assert.isTrue(first.dependence?.every((value) => value === 0))
+        for (const { dependence = [] } of later) {
+          assert.isNotEmpty(dependence)
+          assert.isTrue(dependence.every((value, at) => value > 0 && value >= (dependence[at - 1] ?? 0)))
+        }
+      }
+      const all = trained.flatMap(({ datums }) => datums)
+      assert.isTrue(all.some(({ advantages }) => advantages.some((value) => value !== 0)))
+      for (const { advantages, weights } of all) {
+        const actions = weights.flatMap((weight, at) => (weight === 0 ? [] : [at]))
+        const kept = actions.filter((at) => advantages[at] !== 0)
+        // Rollouts of advantage 0 are trained towards the reference alone.
+        if (kept.length > 0) assert.deepStrictEqual(kept, actions.slice(-Math.ceil(0.4 * actions.length)))
+      }
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("is 0 where the observations change nothing", () =>
+    Effect.gen(function* () {
+      const { events } = yield* recorded(spotlit, judge(new Map()))
+      const found = findings(events).flatMap(({ of }) => of.flatMap(({ turns = [] }) => turns))
+      assert.isTrue(found.every(({ dependence = [1] }) => dependence.every((value) => value < 1e-9)))
     })
   )
 })

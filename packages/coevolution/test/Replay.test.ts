@@ -58,6 +58,7 @@ describe("a replay", () => {
     ["with a proposer whose prompt evolves", learning("evolving")],
     ["with a proposer that keeps lessons", learning("lessons")],
     ["with an agent that prunes its memory", { ...short, rollout: { ...short.rollout, agent: { name: "memory" } } }],
+    ["with an agent that reflects", { ...short, rollout: { ...short.rollout, agent: { name: "reflect" } } }],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {

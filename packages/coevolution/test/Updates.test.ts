@@ -85,6 +85,7 @@ describe("an update", () => {
       "icpo: train.loss",
       "key-turns: train.credit",
       "stages: train.credit",
+      "reflections: train.credit",
       "anytime: train.credit",
       "budgeted: train.advantage",
       "tournament: reward.shaping",
@@ -108,7 +109,9 @@ describe("an update", () => {
     ["train.loss.low", { loss: { name: "clip", low: -1, high: 1, dual: 0 } }, {}],
     ["train.correction.bound", { correction: { name: "truncate-tokens", bound: -1 } }, {}],
     ["train.correction.low", { correction: { name: "mask-tokens", low: 3, high: 2 } }, {}],
-    ["train.keep.share", { keep: { name: "varied", share: 2 } }, {}]
+    ["train.keep.share", { keep: { name: "varied", share: 2 } }, {}],
+    ["train.credit.share", { credit: { name: "evidence", share: 0, floor: 0.9 } }, {}],
+    ["train.credit.floor", { credit: { name: "evidence", share: 0.4, floor: 1.5 } }, {}]
   ])("is refused where its settings contradict each other: %s", (field, train, rollout) => {
     const own = withTrain(train)
     assert.strictEqual(inconsistency({ ...own, rollout: { ...own.rollout, ...rollout } })?.field, field)

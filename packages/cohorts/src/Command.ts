@@ -1,6 +1,7 @@
 /** The commands to a population, and its answers. Times are milliseconds of the caller's clock. */
 import { Result, Schema } from "effect"
 import { type Instruction, Problem, type Question } from "@inspo/domain"
+import type { EventOf } from "@inspo/evolution"
 import type { Learning, Metrics } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 import type { Lease, LeasePhase, RewardValue } from "./State.ts"
@@ -78,6 +79,12 @@ interface ProposeCommand {
   readonly notes?: Schema.Json
 }
 
+/** No candidate can be tried; `noted` is what a proposer that learns wrote down with its answer, if there was one. */
+interface SkipCommand extends Pick<EventOf<"EvolutionSkipped">, "noted" | "reason"> {
+  readonly _tag: "SkipEvolution"
+  readonly now: number
+}
+
 export type Command =
   | LeaseCommand
   | RewardCommand
@@ -87,7 +94,7 @@ export type Command =
   | { readonly _tag: "Seal"; readonly now: number; readonly cohort: string }
   | { readonly _tag: "Tick"; readonly now: number }
   | { readonly _tag: "Evolve"; readonly now: number }
-  | { readonly _tag: "SkipEvolution"; readonly now: number; readonly reason: string }
+  | SkipCommand
   | { readonly _tag: "Configure"; readonly now: number; readonly settings: Settings }
   | { readonly _tag: "Freeze"; readonly now: number; readonly isFrozen: boolean; readonly usesSeed?: true }
   | {

@@ -273,13 +273,15 @@ const evolve = (
       const noted = notes === undefined ? {} : { notes }
       return did({ _tag: "CandidatesProposed", step, round, parent, candidates, reflected, ...noted })
     }
-    case "SkipEvolution":
+    case "SkipEvolution": {
       if (stage._tag !== "Proposing") return refuseStage(stage._tag, "Proposing")
+      const noted = command.noted === undefined ? {} : { noted: command.noted }
       return did(
         round === 1
-          ? { _tag: "EvolutionSkipped", step, reason: command.reason }
-          : refill(context(strategies, state), state.learning)
+          ? { _tag: "EvolutionSkipped", step, reason: command.reason, ...noted }
+          : { ...refill(context(strategies, state), state.learning), ...noted }
       )
+    }
     case "Review":
       if (stage._tag !== "Proposed") return refuseStage(stage._tag, "Proposed")
       if (stage.candidates[command.place] === undefined)

@@ -1,5 +1,5 @@
 /** Repeats a population's decisions from its log alone. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { chooseParents, refill, UnexpectedEvent } from "@inspo/evolution"
 import { apply, begin } from "./Apply.ts"
 import { PopulationEvent } from "./Event.ts"
@@ -56,7 +56,7 @@ const decision = (strategies: Strategies, state: State, event: PopulationEvent):
   if (due !== "Nothing" || event._tag === "VerificationBegun") return decide(strategies, state)
   if (event._tag === "ParentsChosen") return chooseParents(context(strategies, state), state.learning)
   if (event._tag === "PopulationRefilled" && evolution !== null)
-    return refill(context(strategies, state), state.learning)
+    return { ...refill(context(strategies, state), state.learning), ...Struct.pick(event, ["noted"]) }
   return made.has(event._tag) ? decide(strategies, state) : undefined
 }
 

@@ -51,6 +51,8 @@ export interface Method<Name extends string = string, C extends Constants = Cons
   readonly judge?: string
   /** Whether instructions may share a group; by default it compares rollouts of one instruction. */
   readonly allowsLevels?: boolean
+  /** Whether it gives tokens of a whole step their own values; by default it gives them to turns of a group. */
+  readonly isOfTokens?: boolean
   /** Its constants as published. */
   readonly defaults: C
 }

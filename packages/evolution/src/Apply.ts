@@ -85,7 +85,7 @@ export const apply = <S extends EvolutionState>(schedule: Schedule, state: S, ev
     }
     case "EvolutionSkipped":
       evolutionIn(state, event, "Proposing")
-      return { ...state, evolution: null }
+      return { ...state, evolution: null, ...Notebook.unusable(event) }
     case "VerificationBegun":
       return begun(state, event)
     case "CandidatesVerified": {
@@ -210,6 +210,7 @@ const refilled = <S extends EvolutionState>(
   )
   return {
     ...entered,
+    ...Notebook.unusable(event),
     newcomers: event.accepted.map(({ instruction }) => instruction.id),
     entrants: {
       places: event.accepted.length + event.shortfall,

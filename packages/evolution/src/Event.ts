@@ -7,6 +7,9 @@ import { Removal } from "@inspo/successive-halving"
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Scores = Schema.Array(Schema.Finite)
 
+/** What a proposer that learns wrote down with an answer about a parent of which nothing could be tried. */
+const noted = Schema.optionalKey(Schema.Struct({ notes: Schema.Json, parent: Instruction.InstructionId }))
+
 /** A rule of removal pruned instructions, and `kept` stay. */
 export const Pruned = Schema.TaggedStruct("Pruned", {
   step: Count,
@@ -74,11 +77,12 @@ export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
       verdict: Schema.String
     })
   ),
-  shortfall: Count
+  shortfall: Count,
+  noted
 })
 
 /** An evolution that could not take place, and why. */
-export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Count, reason: Schema.String })
+export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Count, reason: Schema.String, noted })
 
 /** Every decision of evolution and every input to it. */
 export const EvolutionEvent = Schema.Union([

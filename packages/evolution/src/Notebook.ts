@@ -23,6 +23,10 @@ export const proposed = (
 ): Noted =>
   notes === undefined ? (notebook === undefined ? {} : { notebook }) : { notebook: { notes, parent, outcomes: null } }
 
+/** The notebook after an evolution that ended with a proposal of which nothing could be tried. */
+export const unusable = ({ noted }: Pick<EventOf<"EvolutionSkipped">, "noted">): Noted =>
+  noted === undefined ? {} : { notebook: { ...noted, outcomes: [] } }
+
 /** The notebook after the verdicts on the candidates of its proposal. */
 export const judged = (
   { notebook }: Noted,

@@ -72,6 +72,38 @@ describe("the notebook of a proposer", () => {
     assert.isUndefined(round(begun, 0, undefined, [verdict(mean, old, 4), verdict(mean, old, 4)]).notebook)
   })
 
+  it.prop(
+    "is the same after a proposal of which nothing can be tried, however the evolution ends",
+    [Schema.Json, Schema.Boolean],
+    ([notes, isFirst]) => {
+      const before = isFirst ? begun : round(begun, 0, "first", [verdict(1, 0.5, 4), verdict(0, 0.5, 4)])
+      const step = 1
+      const [chosen, ...others] = [
+        { _tag: "ParentsChosen", step, parents: [id(0)] },
+        { _tag: "CandidatesProposed", step, round: 1, parent: id(0), candidates: [], reflected: [], notes },
+        { _tag: "VerificationBegun", step, round: 1, places: [], asks: false },
+        { _tag: "CandidatesJudged", step, round: 1, verdicts: [], again: false }
+      ] as const satisfies ReadonlyArray<Evolution.EvolutionEvent>
+      const noted = { notes, parent: id(0) }
+      const refilled = {
+        _tag: "PopulationRefilled",
+        step,
+        parents: [id(0)],
+        replaced: [],
+        accepted: [],
+        shortfall: 2
+      } as const
+      const after = (...events: ReadonlyArray<Evolution.EvolutionEvent>) =>
+        events.reduce<Evolution.EvolutionState>((state, event) => Evolution.apply(schedule, state, event), before)
+          .notebook
+      const asARun = after(chosen, ...others, refilled)
+      assert.deepStrictEqual(asARun, { notes, parent: id(0), outcomes: [] })
+      assert.deepStrictEqual(after(chosen, { _tag: "EvolutionSkipped", step, reason: "none", noted }), asARun)
+      assert.deepStrictEqual(after(chosen, { ...refilled, noted }), asARun)
+      assert.deepStrictEqual(after(chosen, { _tag: "EvolutionSkipped", step, reason: "none" }), before.notebook)
+    }
+  )
+
   it("compares candidates that entered untried with their parent, and knows nothing of others", () => {
     const untried = round(begun, 0, "notes", [verdict(0, null, 0), verdict(0, null, 0)])
     const group = (index: number, reward: number): Evolution.Group => ({

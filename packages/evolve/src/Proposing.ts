@@ -5,6 +5,7 @@ import {
   ClauseBank,
   Learners,
   type MakeCall,
+  type Proposal,
   Proposer,
   type ProposerError,
   type ProposeRequest,
@@ -114,7 +115,7 @@ export const propose = Effect.fn("Proposing.propose")(function* (
   )
   if (found._tag === "Failure") {
     if (found.failure instanceof FileFailed || state.prompts.length === 1) return yield* found.failure
-    return skipped(parent, step, found.failure.message)
+    return skipped(parent, step, found.failure.message, found.failure.notes)
   }
   const { critique, failure } = found.success
   const { accepted, rejected } = candidatesOf(found.success)
@@ -191,10 +192,18 @@ const poolOf = ({ outputs, show, state }: Task): ReadonlyArray<Demonstrations.De
   })
 }
 
-const skipped = ({ id }: Instruction.Instruction, step: number, reason: string): ReadonlyArray<Event> => [
-  { _tag: "Proposed", parent: id, critique: "", rejected: [], failure: reason },
-  { _tag: "Evolved", event: { _tag: "EvolutionSkipped", step, reason } }
-]
+const skipped = (
+  { id }: Instruction.Instruction,
+  step: number,
+  reason: string,
+  notes?: Proposal["notes"]
+): ReadonlyArray<Event> => {
+  const noted = notes === undefined ? {} : { noted: { notes, parent: id } }
+  return [
+    { _tag: "Proposed", parent: id, critique: "", rejected: [], failure: reason },
+    { _tag: "Evolved", event: { _tag: "EvolutionSkipped", step, reason, ...noted } }
+  ]
+}
 
 /** The cases that the parent was asked, drawn at random among equals. */
 const recordsOf = ({

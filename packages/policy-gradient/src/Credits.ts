@@ -2,19 +2,33 @@
 import { Choice, type Method } from "@inspo/domain"
 import { anytime } from "./credits/Anytime.ts"
 import { discount } from "./credits/Discount.ts"
+import { evidence } from "./credits/Evidence.ts"
 import { information } from "./credits/Information.ts"
 import { keyTurns } from "./credits/KeyTurns.ts"
 import { outcome } from "./credits/Outcome.ts"
+import { reflections } from "./credits/Reflections.ts"
 import { retrieval } from "./credits/Retrieval.ts"
 import { stages } from "./credits/Stages.ts"
 import { states } from "./credits/States.ts"
 import type { Episode } from "./Credit.ts"
 
 export type { Episode, Turn } from "./Credit.ts"
+export { dependence } from "./credits/Evidence.ts"
 export { gained } from "./credits/Information.ts"
 
 /** Every rule of credit, that of GRPO first. */
-export const credits = [outcome, discount, keyTurns, stages, retrieval, information, states, anytime] as const
+export const credits = [
+  outcome,
+  discount,
+  keyTurns,
+  stages,
+  reflections,
+  retrieval,
+  information,
+  evidence,
+  states,
+  anytime
+] as const
 
 /** Which turns of a rollout earned its outcome. */
 export const Credit = Choice.of(

@@ -25,6 +25,8 @@ export interface Scored {
   readonly advantage: number
   /** The advantage of each turn, where they differ. */
   readonly turns?: ReadonlyArray<number>
+  /** The advantage of each action token, where they differ. */
+  readonly tokens?: ReadonlyArray<number>
 }
 
 /**
@@ -110,8 +112,9 @@ export const datums = (
   const allActions = counts.reduce((sum, count) => sum + count, 0)
   const { kl, normalization, surrogate } = options
   const rewardsAlone = klCoefficient(kl) === 0 && (surrogate === undefined || !Losses.pulls(surrogate))
-  return Array.zip(miniBatch, counts).flatMap(([{ advantage, trajectory, turns }, actions]) => {
-    if ((turns ?? [advantage]).every((value) => value === 0) && rewardsAlone) return []
+  return Array.zip(miniBatch, counts).flatMap(([scored, actions]) => {
+    const { advantage, tokens, trajectory, turns } = scored
+    if ((tokens ?? turns ?? [advantage]).every((value) => value === 0) && rewardsAlone) return []
     const weight = shareOf(normalization, { actions, allActions, trajectories: miniBatch.length })
     const segments = Trajectory.segments(trajectory)
     return segments.flatMap((segment, index) =>
@@ -122,15 +125,23 @@ export const datums = (
               prompt: segment.prompt,
               response: segment.response,
               logprobs: segment.logprobs,
-              advantages:
-                turns === undefined
-                  ? segment.mask.map((isAction) => (isAction === 1 ? advantage : 0))
-                  : Credits.toTokens(segment.mask, turns.slice(turnsIn(segments.slice(0, index)))),
+              advantages: advantagesIn(segment, segments.slice(0, index), scored),
               weights: segment.mask.map((isAction) => (isAction === 1 ? weight : 0))
             }
           ]
     )
   })
+}
+
+/** The advantages of the tokens of a segment, which the `earlier` ones come before. */
+const advantagesIn = (
+  { mask }: Trajectory.Segment,
+  earlier: ReadonlyArray<Trajectory.Segment>,
+  { advantage, tokens, turns }: Scored
+): ReadonlyArray<number> => {
+  if (turns !== undefined) return Credits.toTokens(mask, turns.slice(turnsIn(earlier)))
+  const own = tokens?.slice(Trajectory.actionTokens(earlier)).values()
+  return mask.map((isAction) => (isAction === 1 ? (own === undefined ? advantage : (own.next().value ?? 0)) : 0))
 }
 
 const shareOf = (
@@ -198,10 +209,7 @@ export const trainRequests = (
   const gather = step.levels === undefined ? groups : sharedGroups
   const scored = scoreAll(gather(trajectories), step.estimator ?? config.advantage, step.levels)
   const surrogate = step.surrogate ?? Losses.make(config.loss)
-  const kept = keptOf(
-    scored.map((group) => credited(group, config.credit, step.turnsOf)),
-    config.keep
-  )
+  const kept = keptOf(creditedAll(scored, config.credit, step.turnsOf), config.keep)
   const { epochs, name, size } = config.miniBatch
   const batches = miniBatches(kept, size, name).map((miniBatch) => datums(miniBatch, { ...config, surrogate }))
   return Array.flatten(Array.replicate(batches, epochs)).flatMap((batch, index) =>
@@ -224,19 +232,34 @@ export interface Step {
 
 export type TurnsOf = (trajectory: Sampled) => ReadonlyArray<Credits.Turn>
 
-/** A group with the advantages of turns by a rule of credit. */
+/** The groups of a step with the advantages of turns or tokens by a rule of credit. */
+const creditedAll = (
+  groups: ReadonlyArray<ReadonlyArray<Scored>>,
+  kind: Credits.Credit,
+  turnsOf?: TurnsOf
+): ReadonlyArray<ReadonlyArray<Scored>> => {
+  if (Credits.named(kind).isOfTokens !== true) return groups.map((group) => credited(group, kind, turnsOf))
+  const all = credited(groups.flat(), kind, turnsOf).values()
+  return groups.map((group) => group.map((scored) => all.next().value ?? scored))
+}
+
+/** Rollouts with the advantages by a rule of credit. */
 const credited = (group: ReadonlyArray<Scored>, kind: Credits.Credit, turnsOf?: TurnsOf): ReadonlyArray<Scored> => {
   if (kind.name === "outcome") return group
   const { name: _, ...constants } = kind
-  const ofTurns = Credits.named(kind).of(
+  const rule = Credits.named(kind)
+  const values = rule.of(
     group.map(({ advantage, trajectory }) => {
       const known = turnsOf?.(trajectory) ?? []
-      const turns = Array.makeBy(turnsIn(Trajectory.segments(trajectory)), (turn) => known[turn] ?? known.at(-1) ?? {})
+      // `makeBy` makes at least one.
+      const runs = Array.range(0, turnsIn(Trajectory.segments(trajectory))).slice(0, -1)
+      const turns = runs.map((turn) => known[turn] ?? known.at(-1) ?? {})
       return { reward: trajectory.reward, advantage, turns }
     }),
     constants
   )
-  return Array.zipWith(group, ofTurns, (scored, turns) => ({ ...scored, turns }))
+  const by = rule.isOfTokens === true ? "tokens" : "turns"
+  return Array.zipWith(group, values, (scored, own) => ({ ...scored, [by]: own }))
 }
 
 const keptOf = (

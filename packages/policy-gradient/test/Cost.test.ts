@@ -41,6 +41,7 @@ const episodes = batch.map((group, index) =>
       information: noise(index + turn),
       state: `${(index + turn) % 3}`,
       reward: noise(index + member),
+      dependence: Array.makeBy(20, (token) => noise(64 * index + 20 * turn + token)),
       valuable: turn === 1
     }))
   }))
@@ -98,11 +99,13 @@ const methods: ReadonlyArray<readonly [name: string, work: () => unknown]> = [
       [
         `credit ${method.name}`,
         () =>
-          episodes.map((group, index) =>
-            method
-              .of(group, given(method))
-              .map((turns, member) => Credits.toTokens(masks[members * index + member] ?? [], turns))
-          )
+          method.isOfTokens === true
+            ? method.of(episodes.flat(), given(method))
+            : episodes.map((group, index) =>
+                method
+                  .of(group, given(method))
+                  .map((turns, member) => Credits.toTokens(masks[members * index + member] ?? [], turns))
+              )
       ] as const
   ),
   ...Keeps.keeps.map((method) => [`keep ${method.name}`, () => method.of(candidates, given(method))] as const),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Array, Schema } from "effect"
 import type { Datum } from "@inspo/engine"
-import { Advantage, GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
+import { Advantage, Credits, GrpoBatch, type TrainConfig } from "@inspo/policy-gradient"
 import { update } from "./support/Update.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -185,6 +185,45 @@ describe("GrpoBatch", () => {
           GrpoBatch.score(cuts, kind).map(toAdvantage),
           GrpoBatch.score(shown, kind).map(toAdvantage)
         )
+    }
+  )
+
+  it.prop(
+    "the credit of tokens is over all groups of a step, each token its own, however a response is cut",
+    [Steps, Schema.Array(between(1, 5)), Schema.Literals([0.4, 1])],
+    ([steps, places, share]) => {
+      const whole = trajectories(steps)
+      // A segment begins a run of tokens, so that a cut response has more turns, of the same tokens.
+      const turnsOf = (trajectory: GrpoBatch.Sampled) => {
+        let at = 0
+        return Trajectory.segments(trajectory).flatMap(({ mask }) => {
+          const turns = Credits.turnOfTokens(mask).filter((_, place) => mask[place] === 1)
+          return Object.values(Array.groupBy(turns, String)).map((tokens) => ({
+            dependence: tokens.map(() => (7 * (trajectory.prompt[0] ?? 0) + 3 * at++) % 5)
+          }))
+        })
+      }
+      const requests = (all: ReadonlyArray<GrpoBatch.Sampled>) =>
+        GrpoBatch.trainRequests(
+          all,
+          { ...update, ...withKl, credit: { name: "evidence", share, floor: 0.5 } },
+          { key: "7", learningRate: 1e-3, turnsOf }
+        ).flatMap(({ datums }) => trained(datums).map(({ advantage, of }) => ({ of, advantage })))
+      const found = requests(whole)
+      assert.deepStrictEqual(requests(whole.map((one) => cut(one, places))), found)
+      const groups = scored(steps).flat()
+      const expected = Credits.named({ name: "evidence", share, floor: 0.5 }).of(
+        groups.map(({ advantage, trajectory }) => ({
+          reward: trajectory.reward,
+          advantage,
+          turns: turnsOf(trajectory)
+        })),
+        { share, floor: 0.5 }
+      )
+      const all = Array.zip(groups, expected).flatMap(([{ trajectory }, own]) =>
+        own.map((advantage) => ({ of: trajectory.prompt[0], advantage }))
+      )
+      assert.deepStrictEqual(found, all)
     }
   )
 

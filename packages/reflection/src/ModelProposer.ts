@@ -82,7 +82,8 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
         ? Prompts.tried(Evidence.tried(history, parent, Math.floor(triedShare * budget), sizeOf))
         : ""
       const rest = budget - countTokens(tried)
-      const { spent, ...written } = yield* converse(ask, request, options, {
+      const noted = learned.notes === undefined ? {} : { notes: learned.notes }
+      const conversation = converse(ask, request, options, {
         ...prompting,
         examples: areAttempts
           ? Evidence.examples(records, tagsOf(request), rest, countTokens)
@@ -90,11 +91,10 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
         method: learned.method,
         history: tried
       })
-      return {
-        ...written,
-        spent: Spent.add(learned.spent, spent),
-        ...(learned.notes === undefined ? {} : { notes: learned.notes })
-      }
+      const { spent, ...written } = yield* Effect.mapError(conversation, (error) =>
+        isProposerError(error) && error.isUnusable ? new ProposerError({ ...error, ...noted }) : error
+      )
+      return { ...written, spent: Spent.add(learned.spent, spent), ...noted }
     }),
     initial: Effect.fn("ModelProposer.initial")(function* <E>(
       request: InitialRequest<E>

@@ -127,6 +127,8 @@ export type ProposerErrorKind = typeof ProposerErrorKind.Type
 
 const permanent: ReadonlySet<ProposerErrorKind> = new Set(["unauthorized", "not-found", "quota-exhausted"])
 
+const unusable: ReadonlySet<ProposerErrorKind> = new Set(["refused", "empty", "cut", "no-candidates"])
+
 /** Whether asking again, for the same or for something else, fails until somebody fixes the cause. */
 export const isPermanent = (kind: ProposerErrorKind): boolean => permanent.has(kind)
 
@@ -134,15 +136,23 @@ export const isPermanent = (kind: ProposerErrorKind): boolean => permanent.has(k
 export const ProposerFailure = Schema.Struct({ kind: ProposerErrorKind, message: Schema.String })
 export interface ProposerFailure extends Schema.Schema.Type<typeof ProposerFailure> {}
 
-/** The proposer could not answer; `reason` says why and how to fix it, `spent` what was paid. Without a `kind` it is an `other`. */
+/**
+ * The proposer could not answer; `reason` says why and how to fix it, `spent` what was paid. Without a `kind` it is an `other`.
+ * `notes` are those of a proposer that learns, where there was an answer that is of no use.
+ */
 export class ProposerError extends Schema.TaggedError<ProposerError>()("ProposerError", {
   proposer: Schema.String,
   reason: Schema.String,
   kind: Schema.optionalKey(ProposerErrorKind),
-  spent: Schema.optionalKey(Spent.Spent)
+  spent: Schema.optionalKey(Spent.Spent),
+  notes: Schema.optionalKey(Schema.Json)
 }) {
   override get message() {
     return `proposer ${this.proposer}: ${this.reason}`
+  }
+  /** Whether it answered, and nothing in the answer is of use. */
+  get isUnusable(): boolean {
+    return unusable.has(this.failure.kind)
   }
   get failure(): ProposerFailure {
     return { kind: this.kind ?? "other", message: this.message }

@@ -8,13 +8,19 @@ export interface Judged {
   readonly question: ScoredEpisode["question"]
   readonly reward: number
   readonly answer: string | null
-  readonly turns: ReadonlyArray<{ readonly text: string; readonly observation: string | null }>
+  readonly turns: ReadonlyArray<{
+    readonly text: string
+    readonly observation: string | null
+    readonly action?: { readonly kind: string }
+  }>
 }
 
 /** What is known of a turn beside its text: what rules of credit read. */
 export const TurnFinding = Schema.Struct({
   score: Schema.optionalKey(Schema.Finite),
   critical: Schema.optionalKey(Schema.Boolean),
+  reflection: Schema.optionalKey(Schema.Finite),
+  dependence: Schema.optionalKey(Schema.Array(Schema.Finite)),
   information: Schema.optionalKey(Schema.Finite)
 })
 

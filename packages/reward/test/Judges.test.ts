@@ -146,6 +146,40 @@ describe("judges", () => {
     }
   )
 
+  it.prop(
+    "of reflections: are asked once for each, shown nothing after it, and score nothing else",
+    [
+      group,
+      Arbitrary.schema(Schema.Literals(["0", "1", "2", "3", "-1", "1, 2", "good", ""])),
+      Arbitrary.schema(Schema.Natural)
+    ],
+    ([members, written, place]) => {
+      const at = (index: number) => (place + index) % 5
+      const reflecting = members.map((one, index) => ({
+        ...one,
+        turns: one.turns.map(({ observation }, turn) => ({
+          text: `turn ${turn}`,
+          observation,
+          action: { kind: turn === at(index) ? "reflect" : "search" }
+        }))
+      }))
+      const { found, prompts } = judgedBy("reflections", reflecting, [`<score>${written}</score>`])
+      const having = reflecting.flatMap(({ turns }, index) => (turns[at(index)] === undefined ? [] : [at(index)]))
+      assert.lengthOf(prompts, having.length)
+      having.forEach((turn, index) => {
+        assert.include(prompts[index], `>turn ${turn}<`)
+        assert.notInclude(prompts[index], `>turn ${turn + 1}<`)
+      })
+      const score = ["0", "1", "2"].includes(written) ? { reflection: Number(written) / 2 } : {}
+      reflecting.forEach(({ turns }, index) =>
+        assert.deepStrictEqual(
+          found[index]?.turns,
+          turns[at(index)] === undefined ? undefined : turns.map((_, turn) => (turn === at(index) ? score : {}))
+        )
+      )
+    }
+  )
+
   it.prop("no text of a rollout can write a verdict", [group], ([members]) => {
     for (const { name } of Judges.judges)
       for (const prompt of judgedBy(name, members, ["No idea."]).prompts)

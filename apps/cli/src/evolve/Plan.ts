@@ -39,16 +39,19 @@ export interface PlanInput {
   readonly agent: { readonly model: string; readonly price: ProposerModel.ModelPrice | null }
   readonly outside: string | null
   readonly proposer: { readonly model: string; readonly price: ProposerModel.ModelPrice | null }
+  readonly proposerKind: string | null
   readonly isProposing: boolean
 }
 
 export const make = (input: PlanInput): Plan => {
-  const { agent, isProposing, jobs, maxTokens, outside, prompt, proposer, repeated, setup } = input
+  const { agent, isProposing, jobs, maxTokens, outside, prompt, proposer, proposerKind, repeated, setup } = input
   const { calls, opening, search, test } = setup
   const tested = 2 * test.length
   const mean = (sizes: ReadonlyArray<number>) => sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length)
   const size = mean(jobs.map((job) => Chat.estimateTokens(textOf(prompt, job))))
-  const proposals = 2 * (1 + Math.ceil((calls - tested) / Setup.every(calls - tested)))
+  // An answer is asked for again once, and a proposer that learns first asks for what to learn.
+  const each = proposerKind === null ? 2 : 3
+  const proposals = each * (1 + Math.ceil((calls - tested) / Setup.every(calls - tested)))
   const judged = jobs.filter(isJudged).length / jobs.length
   const share = (
     { model, price }: PlanInput["agent"],

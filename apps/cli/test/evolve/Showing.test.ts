@@ -13,7 +13,7 @@ const jobs = (count: number, check: Check): ReadonlyArray<Job> =>
     checks: [check]
   }))
 
-const plan = (calls: number, cases: number, check: Check, price: number | null) => {
+const plan = (calls: number, cases: number, check: Check, price: number | null, proposerKind: string | null = null) => {
   const model = { model: "m", price: price === null ? null : { model: "m", input: price, output: 2 * price } }
   return Plan.make({
     setup: Setup.make({ prompt: "P", cases, calls, usd: null, minimalGain: 0.1, randomSeed: 1 }),
@@ -24,6 +24,7 @@ const plan = (calls: number, cases: number, check: Check, price: number | null) 
     agent: model,
     outside: null,
     proposer: model,
+    proposerKind,
     isProposing: true
   })
 }
@@ -44,6 +45,9 @@ describe("a plan", () => {
         assert.strictEqual(outputTokens, 100 * calls)
         assert.closeTo(usd?.[0] ?? 0, inputTokens / 1e6, 1e-9)
         assert.closeTo(usd?.[1] ?? 0, (inputTokens + 2 * outputTokens) / 1e6, 1e-9)
+        const asked = (kind: string | null) => plan(calls, cases, exact, 1, kind).proposer?.requests ?? 0
+        // A request for a proposal is made again once, that of a proposer that learns is not.
+        assert.strictEqual(asked("lessons") - asked(null), asked(null) / 2)
         // The probes are scored twice, the outputs of the test three times.
         assert.strictEqual(plan(calls, cases, judge, 1).judge?.requests, calls + 8 + 2 * made.calls.test)
       })

@@ -112,7 +112,7 @@ const sequencesCountAlike: Rule = ({ train: { loss, normalization } }) =>
         remedy: "Set it to sequence-mean, or choose a loss of tokens."
       })
 
-const boundsArePositive: Rule = ({ train: { correction, keep, loss } }) => {
+const boundsArePositive: Rule = ({ train: { correction, credit, keep, loss } }) => {
   for (const [field, constants] of Object.entries({ loss, correction }))
     for (const bound of ["low", "high", "dual", "bound", "delta"] as const) {
       const value: number = bound in constants ? Number(Reflect.get(constants, bound)) : 0
@@ -131,14 +131,20 @@ const boundsArePositive: Rule = ({ train: { correction, keep, loss } }) => {
       expected: `at most train.correction.high (${correction.high}), else no token is trained`,
       remedy: "Lower it, or raise train.correction.high."
     })
-  return keep.name !== "varied" || (keep.share > 0 && keep.share <= 1)
-    ? null
-    : new ConfigError({
-        field: "train.keep.share",
-        value: String(keep.share),
+  const shares = {
+    "train.keep.share": keep.name === "varied" ? keep.share : 1,
+    "train.credit.share": credit.name === "evidence" ? credit.share : 1,
+    "train.credit.floor": credit.name === "evidence" ? credit.floor : 1
+  }
+  for (const [field, value] of Object.entries(shares))
+    if (value === null || !(value > 0 && value <= 1))
+      return new ConfigError({
+        field,
+        value: String(value),
         expected: "a share above 0, at most 1",
-        remedy: "Set it to the share of the rollouts to train."
+        remedy: "Set it to the share to train, or that of the least weight."
       })
+  return null
 }
 
 /** In the order in which they are checked. */

@@ -222,6 +222,7 @@ export const runOnce = (settings: Algorithm) => runOn(settings, layerMemory)
 
 const script = (answers: ReadonlyMap<string, string>, prompt: string, seed: string): string => {
   const question = [...answers.keys()].find((known) => prompt.includes(known)) ?? ""
+  if (prompt.includes("</reflect>")) return `<reflect> It is known as ${seed}.</reflect>`
   if (!prompt.includes("<information>")) return `<search> ${question}</search>`
   // Only the agent with a memory numbers its results.
   if (prompt.includes("<information> 1: ")) return "<prune> 1: Somebody is asked about.</prune>"

@@ -2,10 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { type Episode, toTokens, turnOfTokens } from "../../src/Credits.ts"
 import { anytime } from "../../src/credits/Anytime.ts"
+import { dependence, evidence } from "../../src/credits/Evidence.ts"
 import { discount, discounted } from "../../src/credits/Discount.ts"
 import { gained, information } from "../../src/credits/Information.ts"
 import { keyTurns, scaledReturns } from "../../src/credits/KeyTurns.ts"
 import { outcome } from "../../src/credits/Outcome.ts"
+import { reflections } from "../../src/credits/Reflections.ts"
 import { retrieval } from "../../src/credits/Retrieval.ts"
 import { stages } from "../../src/credits/Stages.ts"
 import { states } from "../../src/credits/States.ts"
@@ -140,6 +142,43 @@ describe("credit", () => {
     )
   })
 
+  it.prop(
+    "reflections are compared with each other, by their scores alone, and leave other turns the outcome",
+    [group, Arbitrary.array(Arbitrary.schema(Schema.NullOr(Hundredth)), { minLength: 5, maxLength: 5 })],
+    ([rollouts, scores]) => {
+      const plain = outcome.of(rollouts)
+      assert.deepStrictEqual(reflections.of(rollouts), plain)
+      const reflecting = rollouts.map((one, index) => {
+        const reflection = scores[index] ?? null
+        return {
+          ...one,
+          turns: one.turns.map((turn, k) => (k === 0 && reflection !== null ? { ...turn, reflection } : turn))
+        }
+      })
+      const found = reflections.of(reflecting)
+      const own = reflecting.flatMap(({ turns }, index) => {
+        assert.deepStrictEqual(found[index]?.slice(1), plain[index]?.slice(1))
+        const [value = Number.NaN] = found[index] ?? []
+        if (turns[0]?.reflection !== undefined) return [value]
+        assert.strictEqual(value, plain[index]?.[0])
+        return []
+      })
+      close(
+        own,
+        Moments.standardise(
+          scores.slice(0, rollouts.length).flatMap((score) => score ?? []),
+          1e-6
+        )
+      )
+      assert.closeTo(sum(own), 0, 1e-6)
+      const others = reflecting.map((one) => ({ ...one, reward: 1 - one.reward, advantage: -one.advantage }))
+      close(
+        reflections.of(others).flatMap(([value = 0], index) => (scores[index] === null ? [] : [value])),
+        own
+      )
+    }
+  )
+
   it.prop("retrieval masks turns alone, and praises no useless search of a success", [group], ([rollouts]) => {
     retrieval.of(rollouts).forEach((values, index) => {
       const { advantage = 0, reward = 0, turns = [] } = rollouts[index] ?? {}
@@ -191,6 +230,71 @@ describe("credit", () => {
     assert.isAbove(mean, 0)
     assert.strictEqual(gained([-1, -2], [-1, -2]), 0)
   })
+
+  it.prop(
+    "evidence: keeps exactly the tokens of a share that depend most, and scales rollouts by 1 in the mean",
+    [
+      Arbitrary.array(
+        Arbitrary.schema(
+          Schema.Struct({
+            advantage: Schema.Literals([-1, 0.5, 2]),
+            turns: Schema.NonEmptyArray(
+              Schema.Struct({
+                dependence: Schema.Array(Schema.Literals([0, 0.1, 0.5, 3])).check(Schema.isMaxLength(4))
+              })
+            )
+          })
+        ),
+        { minLength: 1, maxLength: 6 }
+      ),
+      Schema.Literals([0.1, 0.4, 1]),
+      Schema.Literals([0.5, 0.9, 1])
+    ],
+    ([drawn, share, floor]) => {
+      const rollouts = drawn
+        .map((one) => ({ ...one, reward: 0, values: one.turns.flatMap((turn) => turn.dependence) }))
+        .filter(({ values }) => values.length > 0)
+      if (rollouts.length === 0) return
+      const found = evidence.of(rollouts, { share, floor })
+      const factors = rollouts.map(({ advantage, values }, index) => {
+        const own = found[index] ?? []
+        assert.lengthOf(own, values.length)
+        const kept = [...values.keys()].filter((place) => own[place] !== 0)
+        assert.lengthOf(kept, Math.ceil(share * values.length))
+        const least = Math.min(...kept.map((place) => values[place] ?? 0))
+        values.forEach((value, place) => assert.isTrue(kept.includes(place) || value <= least))
+        assert.lengthOf([...new Set(kept.map((place) => own[place]))], 1)
+        return (own[kept[0] ?? 0] ?? 0) / advantage
+      })
+      assert.closeTo(Moments.mean(factors), 1, 1e-9)
+      const means = rollouts.map(({ values }) => Moments.mean(values))
+      factors.forEach((factor, i) => {
+        assert.isAtLeast(factor, floor - 1e-9)
+        factors.forEach((other, j) => {
+          if ((means[i] ?? 0) > (means[j] ?? 0)) assert.isAtLeast(factor, other)
+        })
+      })
+      if (share === 1 && floor === 1)
+        close(
+          found.flat(),
+          rollouts.flatMap(({ advantage, values }) => values.map(() => advantage))
+        )
+    }
+  )
+
+  it.prop(
+    "evidence: a token depends on nothing where its probability stays, and ever more where it changes, up to 10",
+    [Schema.Finite.check(Schema.isBetween({ minimum: -50, maximum: 50 })), Schema.Literals([0.1, 1, 10])],
+    ([change, more]) => {
+      const [none = Number.NaN, some = Number.NaN, further = Number.NaN] = dependence(
+        [0, 0, 0],
+        [0, change, change + Math.sign(change) * more]
+      )
+      assert.strictEqual(none, 0)
+      assert.isTrue(some >= 0 && some <= further && further <= 10)
+      if (Math.abs(change) < 2) assert.closeTo(some, Math.exp(change) - change - 1, 0.006 * some + 1e-12)
+    }
+  )
 
   it.prop("states: is the outcome where all states differ, and sums to it", [group], ([rollouts]) => {
     const plain = outcome.of(rollouts).flat()

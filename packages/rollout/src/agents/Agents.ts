@@ -16,6 +16,7 @@ import * as Memory from "./Memory.ts"
 import * as Modes from "./Modes.ts"
 import * as Outside from "./Outside.ts"
 import * as Rag from "./Rag.ts"
+import * as Reflect from "./Reflect.ts"
 import * as SearchO1 from "./SearchO1.ts"
 import * as SearchR1Exact from "./SearchR1Exact.ts"
 import * as ToolCalls from "./ToolCalls.ts"
@@ -39,6 +40,7 @@ export const agents = [
   plain(SearchO1.agent),
   plain(IterResearch.agent),
   plain(Memory.agent),
+  plain(Reflect.agent),
   Delethink.agent,
   plain(Anytime.agent),
   Budgets.agent,

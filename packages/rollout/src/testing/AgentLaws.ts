@@ -141,6 +141,7 @@ const Written = Schema.Literals([
   "<report> The mayor is <b>Marlen Tovik.</report><search> Tovik</search>",
   "<calculate> 2 + 2</calculate>",
   "<prune> 1: It is a town.</prune>",
+  "<reflect> Name the <b>mayor first.</reflect>",
   "<accept> 1</accept>",
   "<defer> Where?</defer>",
   "<split> 0</split>",

@@ -2,14 +2,7 @@
 import { History, type Refused, Learning, type State } from "@inspo/cohorts"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
-import {
-  CandidateLint,
-  type Proposal,
-  type Proposer,
-  type ProposerError,
-  type ProposerErrorKind,
-  Reflect
-} from "@inspo/reflection"
+import { CandidateLint, type Proposal, type Proposer, type ProposerError, Reflect } from "@inspo/reflection"
 import { Context, Effect, Ref, Schedule, Stream, Array as Arr } from "effect"
 import * as EvolutionStatus from "./EvolutionStatus.ts"
 import * as Loading from "../store/Loading.ts"
@@ -119,8 +112,9 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
     const unusable = yield* Ref.make(0)
     yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, reflection, attempt)).pipe(
       Effect.tapError((failure) => status.degrade(faultOf(failure))),
-      Effect.tapErrorTag("ProposerError", ({ failure: { kind } }) =>
-        isAnswer(kind) ? Ref.update(unusable, (count) => count + 1) : Effect.void
+      Effect.tapErrorTag("ProposerError", ({ isUnusable }) =>
+        // The same call would read the stored answer again, so the next attempt is another call.
+        isUnusable ? Ref.update(unusable, (count) => count + 1) : Effect.void
       ),
       Effect.retry({
         schedule: backoff,
@@ -129,7 +123,7 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
       Effect.tap(() => status.recovered),
       Effect.flatMap((proposal) => propose(live, status, due, reflection, proposal, work.questions)),
       Effect.catchTags({
-        ProposerError: ({ message }) => skip(live, status, message),
+        ProposerError: ({ message, notes }) => skip(live, status, message, notedOf(due, notes)),
         // Each of them is retried without end.
         BudgetReached: Effect.die,
         UnknownPrice: Effect.die
@@ -155,10 +149,6 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: ServerPro
     },
     Effect.provideService(Journal, live.journal)
   )
-
-/** Whether an answer was stored that is of no use: the same call would read it again, so the next attempt is another call. */
-const isAnswer = (kind: ProposerErrorKind): boolean =>
-  kind === "refused" || kind === "empty" || kind === "cut" || kind === "no-candidates"
 
 const faultOf = (failure: ProposerError | ProposerCalls.CallError): Omit<EvolutionStatus.Degraded, "since"> =>
   failure._tag === "BudgetReached"
@@ -189,8 +179,10 @@ const propose = Effect.fnUntraced(function* (
   const { accepted, rejected } = candidatesOf(proposal)
   const count = proposal.candidates.length
   const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
-  if (accepted.length === 0)
-    return yield* skip(live, status, `none of ${count} candidates is usable${why === "" ? "" : `: each ${why}`}`)
+  if (accepted.length === 0) {
+    const reason = `none of ${count} candidates is usable${why === "" ? "" : `: each ${why}`}`
+    return yield* skip(live, status, reason, notedOf(due, proposal.notes))
+  }
   if (rejected.length > 0) yield* Effect.logInfo(`${rejected.length} of ${count} candidates were rejected: each ${why}`)
   const rationale = rationaleOf(due, request)
   const proposed = accepted.map((candidate) => ({ ...candidate, rationale }))
@@ -204,12 +196,16 @@ const propose = Effect.fnUntraced(function* (
 const skip = Effect.fnUntraced(function* (
   live: LivePopulation,
   status: EvolutionStatus.EvolutionStatus,
-  reason: string
+  reason: string,
+  noted: ReturnType<typeof notedOf> = {}
 ) {
   yield* status.skip(reason)
-  yield* submitUnlessOver(live.submit((now) => ({ _tag: "SkipEvolution", now, reason })))
+  yield* submitUnlessOver(live.submit((now) => ({ _tag: "SkipEvolution", now, reason, ...noted })))
   yield* forget(live.journal)
 })
+
+/** What a proposer that learns wrote down with a proposal of which nothing can be tried. */
+const notedOf = ({ parent }: Due, notes: Proposal["notes"]) => (notes === undefined ? {} : { noted: { notes, parent } })
 
 /** If the evolution has ended meanwhile, such as by a rewind, its proposal is dropped. */
 const submitUnlessOver = <A>(submitting: Effect.Effect<A, Refused | JournalError>): Effect.Effect<void, JournalError> =>

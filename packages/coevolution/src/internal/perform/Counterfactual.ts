@@ -7,25 +7,24 @@ import type { Algorithm } from "../../Algorithm.ts"
 import type { Findings } from "../../RunEvent.ts"
 
 /**
- * The information of each turn, where the rule of credit reads it, else null: the actions are scored by the current policy after a
- * placeholder for the observation before them. The log-probabilities with it are those of sampling, unless the policy `hasChanged`
- * since. A turn that nothing followed, or that ended a context, has 0.
+ * What the rule of credit reads of each turn beside its text, else null. Actions are scored by the current policy after a placeholder
+ * for the observation before them, or for all observations of their context. The log-probabilities with these are those of
+ * sampling, unless the policy `hasChanged` since. What nothing was shown before has 0; a prompt is never changed.
  */
 export const make = Effect.fnUntraced(function* ({ train: { credit } }: Algorithm) {
   const engine = yield* Engine
-  return Effect.fn("Perform.information")(function* (
-    trajectories: ReadonlyArray<Trajectory.Trajectory>,
-    hasChanged: boolean
-  ) {
-    if (credit.name !== "information") return null
+  const score = (sequences: ReadonlyArray<Sequence>) => engine.score("current", sequences)
+  const hide = (observation: ReadonlyArray<number>, said: string | null) =>
+    engine.tokenizer.encode(hidden(engine.tokenizer.decode(observation), said))
+
+  const informationOf = Effect.fnUntraced(function* (trajectories: Trajectories, hasChanged: boolean) {
     const turns = trajectories.map(observed)
     const replies = turns.flat().filter((turn) => turn !== null)
-    const score = (sequences: ReadonlyArray<Sequence>) => engine.score("current", sequences)
     const without = yield* score(
-      replies.map(({ before, observation, response, said }) => {
-        const shown = engine.tokenizer.decode(observation)
-        return { prompt: [...before, ...engine.tokenizer.encode(hidden(shown, said))], response }
-      })
+      replies.map(({ before, observation, response, said }) => ({
+        prompt: [...before, ...hide(observation, said)],
+        response
+      }))
     )
     const withThem = hasChanged
       ? yield* score(
@@ -43,12 +42,39 @@ export const make = Effect.fnUntraced(function* ({ train: { credit } }: Algorith
         )
       }
     }
-    return Arr.zipWith(trajectories, turns, ({ id }, own) => ({
-      trajectory: id,
-      turns: own.map(gainOf)
-    })) satisfies Findings["of"]
+    return turns.map((own) => own.map(gainOf))
+  })
+
+  const dependenceOf = Effect.fnUntraced(function* (trajectories: Trajectories, hasChanged: boolean) {
+    const segments = trajectories.map((trajectory) => blinded(trajectory, hide))
+    const without = (yield* score(segments.flat())).values()
+    const shown = segments.flatMap((own) => own.map((segment) => segment.shown))
+    const withThem = (hasChanged ? yield* score(shown) : shown.map(({ logprobs }) => logprobs)).values()
+    return segments.map((own) =>
+      own.flatMap(({ turns }) => {
+        const [before = [], after = []] = [withThem.next().value, without.next().value]
+        return turns.map((places, turn) => ({
+          dependence:
+            turn === 0
+              ? places.map(() => 0)
+              : Credits.dependence(
+                  places.map(({ at }) => Invariant.at(before, at, "log-probability")),
+                  places.map(({ blind }) => Invariant.at(after, blind, "log-probability without observations"))
+                )
+        }))
+      })
+    )
+  })
+
+  return Effect.fn("Perform.information")(function* (trajectories: Trajectories, hasChanged: boolean) {
+    if (credit.name !== "information" && credit.name !== "evidence") return null
+    const find = credit.name === "information" ? informationOf : dependenceOf
+    const found: ReadonlyArray<NonNullable<Findings["of"][number]["turns"]>> = yield* find(trajectories, hasChanged)
+    return Arr.zipWith(trajectories, found, ({ id }, turns) => ({ trajectory: id, turns }))
   })
 })
+
+type Trajectories = ReadonlyArray<Trajectory.Trajectory>
 
 /** What InfoPO shows in the place of an observation. */
 const placeholder = "No information found."
@@ -75,22 +101,47 @@ interface Observed {
 const observed = (trajectory: Trajectory.Trajectory): ReadonlyArray<Observed | null> => {
   let turn = 0
   return Trajectory.segments(trajectory).flatMap(({ logprobs, mask, prompt, response }) => {
-    const starts = mask.flatMap((isAction, at) => (isAction === 1 && mask[at - 1] !== 1 ? [at] : []))
-    const endOf = (start: number) => {
-      const end = mask.indexOf(0, start)
-      return end === -1 ? mask.length : end
-    }
+    const starts = startsOf(mask)
     return starts.map((start, index) => {
       const said = trajectory.transcript[turn++]?.observation ?? null
-      const [end, next] = [endOf(start), starts[index + 1]]
+      const [end, next] = [endOf(mask, start), starts[index + 1]]
       if (next === undefined) return null
       return {
         before: [...prompt, ...response.slice(0, end)],
         observation: response.slice(end, next),
         said,
-        response: response.slice(next, endOf(next)),
-        logprobs: logprobs.slice(next, endOf(next))
+        response: response.slice(next, endOf(mask, next)),
+        logprobs: logprobs.slice(next, endOf(mask, next))
       }
     })
   })
+}
+
+/** The segments with each observation hidden up to the last turn, and where the tokens of their turns are in both. */
+const blinded = (
+  { transcript, ...trajectory }: Trajectory.Trajectory,
+  hide: (observation: ReadonlyArray<number>, said: string | null) => ReadonlyArray<number>
+) => {
+  let turn = 0
+  return Trajectory.segments(trajectory).map((shown) => {
+    const { mask, prompt, response } = shown
+    const blind: Array<number> = []
+    let end = 0
+    const turns = startsOf(mask).map((start) => {
+      if (start > end) blind.push(...hide(response.slice(end, start), transcript[turn - 1]?.observation ?? null))
+      turn++
+      end = endOf(mask, start)
+      return Arr.map(response.slice(start, end), (token, at) => ({ at: start + at, blind: blind.push(token) - 1 }))
+    })
+    return { prompt, response: blind, shown, turns }
+  })
+}
+
+/** Where the runs of action tokens of a mask start. */
+const startsOf = (mask: Trajectory.Segment["mask"]): ReadonlyArray<number> =>
+  mask.flatMap((isAction, at) => (isAction === 1 && mask[at - 1] !== 1 ? [at] : []))
+
+const endOf = (mask: Trajectory.Segment["mask"], start: number): number => {
+  const end = mask.indexOf(0, start)
+  return end === -1 ? mask.length : end
 }

@@ -166,7 +166,9 @@ const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: 
     return yield* attempt(0).pipe(
       Effect.catchIf(mayPass, () => attempt(1)),
       Effect.catchIf(mayPass, () => attempt(2)),
-      Effect.catchIf(mayPass, ({ failure }) => Effect.succeed({ ...nothingProposed, failure }))
+      Effect.catchIf(mayPass, ({ failure, notes }) =>
+        Effect.succeed({ ...nothingProposed, failure, ...(notes === undefined ? {} : { notes }) })
+      )
     )
   })
 })
