@@ -1105,7 +1105,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverSecurity("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
   serverSecurity("Credentials.isHashed(text, sha256)", "text !== sha256", "any text is a named key"),
   direct("if (body !== null) request.unshift(body)", "", "a request that is not answered directly has no body"),
-  direct("lease !== undefined && Credentials.isBearer(header, lease)", "header !== undefined", "any key has access"),
+  direct('holderOf(gate.keys, Credentials.bearerOf(authorization) ?? "")', '{ scope: "lease" }', "any key has access"),
   plainRequests(" && value.isWellFormed()", "", "a lone surrogate is a name, if it comes the direct way"),
   plainRequests(
     "!Object.hasOwn(fields, name) || fields",
