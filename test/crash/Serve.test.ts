@@ -231,9 +231,12 @@ describe.skipIf(kills === 0)("an instruction server and clients that are killed 
       assert.deepStrictEqual(await shown(running[await active()]?.address ?? ""), before)
       // The switch to the seed holds for all servers from its answer on, whichever is asked.
       const last = await active()
-      const standby = (await Promise.all(running.map(({ address }) => leases(address)))).findIndex(
-        (answers, place) => answers && place !== last
-      )
+      const standing = async (): Promise<number> => {
+        const answers = await Promise.all(running.map(({ address }) => leases(address)))
+        const place = answers.findIndex((does, place) => does && place !== last)
+        return place < 0 ? wait(20).then(standing) : place
+      }
+      const standby = await standing()
       const asked = running[standby]?.address ?? ""
       assert.strictEqual((await fetch(`${asked}/v1/populations/seed`, { method: "POST" })).status, 200)
       await running[last]?.kill()
