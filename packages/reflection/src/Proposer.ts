@@ -80,12 +80,13 @@ export type MakeCall<E> = (
 ) => Effect.Effect<ModelAnswer, ProposerError | E>
 
 /**
- * `critique` says what is wrong with the parent. `spent` is what its calls cost, those answered by `makeCall` included.
+ * `critique` says what is wrong with the parent. `rejected` are candidates that were written as edits which cannot be applied. `spent` is what its calls cost, those answered by `makeCall` included.
  * `failure` is there where a part of the work failed, and the candidates are what came of the rest. `notes` are for the next request.
  */
 export interface Proposal {
   readonly critique: string
   readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly rejected?: ReadonlyArray<CandidateLint.Rejection>
   readonly spent: Spent.Spent
   readonly failure?: ProposerFailure
   readonly notes?: Schema.Json

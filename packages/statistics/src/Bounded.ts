@@ -20,7 +20,8 @@ export const differenceInterval = (differences: ReadonlyArray<number>, risk = 0.
   const [all, gains, losses] = [differences.length, count(1), count(-1)]
   if (gains + losses + count(0) === all) {
     const errors = tQuantile(1 - 2 * risk, Math.max(1, all - 1))
-    const boundOf = (up: number, down: number) => PairedShares.lowerBound({ all, gains: up, losses: down }, risk, errors)
+    const boundOf = (up: number, down: number) =>
+      PairedShares.lowerBound({ all, gains: up, losses: down }, risk, errors)
     return [boundOf(gains, losses), -boundOf(losses, gains)]
   }
   const n = all + 2
