@@ -4,9 +4,9 @@ import * as PairedShares from "./internal/PairedShares.ts"
 
 /**
  * An interval of the mean of at least one independent difference in [-1, 1], which misses on each side with a probability of at most `risk`
- * where all are -1, 0 or 1: exact, for any number of them ({@link PairedShares.lowerBound}). Of others it is the t-interval with one more
- * difference up and one down, after Bonett and Price (2012), at a level of 0.92 for a risk of 0.05. These are as large as the largest one,
- * at least 1/2.
+ * where all are -1, 0 or 1: exact, for any number of them ({@link PairedShares.lowerBound}). Of others it misses with about that probability:
+ * the t-interval corrected for skewness (Hall, 1992), with one more difference up and one down (Bonett and Price, 2012). These are as large
+ * as the largest one, at least 1/2.
  *
  * @example
  * ```ts
@@ -28,9 +28,17 @@ export const differenceInterval = (differences: ReadonlyArray<number>, risk = 0.
   const mean = differences.reduce((sum, one) => sum + one, 0) / n
   const added = Math.max(1 / 2, ...differences.map(Math.abs))
   const square = (differences.reduce((sum, one) => sum + one * one, 0) + 2 * added * added) / n
-  const half = tQuantile(risk === 0.05 ? widened : 1 - 1.6 * risk, n - 1) * Math.sqrt((square - mean * mean) / (n - 1))
-  return [Math.max(-1, mean - half), Math.min(1, mean + half)]
+  const variance = square - mean * mean
+  const cubes = [...differences, added, -added].reduce((sum, one) => sum + (one - mean) ** 3, 0) / n
+  const skewness = cubes / variance ** 1.5 / Math.sqrt(n)
+  const errors = tQuantile(1 - 2 * risk, n - 1)
+  const below = (quantile: number) => Math.sqrt(variance / (n - 1)) * unskewed(quantile, skewness)
+  return [Math.max(-1, mean - below(errors)), Math.min(1, mean - below(-errors))]
 }
+
+/** Hall's transformation of a quantile for a mean whose distribution has a skewness. */
+const unskewed = (quantile: number, skewness: number): number =>
+  Math.abs(skewness) < 1e-6 ? quantile : (3 / skewness) * (Math.cbrt(1 + skewness * (quantile - skewness / 6)) - 1)
 
 /**
  * An upper bound of the mean of independent numbers in [-1, 1], which is below it after any of them with a probability of at most `risk`:
@@ -120,6 +128,3 @@ export const pairedBets: Bets = [
   { fraction: 1, share: 1 / 4 },
   ...Array.from({ length: 8 }, (_, place) => ({ fraction: 12 ** -((place + 1 / 2) / 8), share: 3 / 32 }))
 ]
-
-/** At 0.9, one side misses the mean of a hundred skewed scores in up to 7 %. */
-const widened = 0.92
