@@ -61,6 +61,20 @@ describe("differenceInterval", () => {
     if (n > 4) assert.isAtLeast(largest, 0.8 * risk)
   })
 
+  const half = (next: () => number) => Math.round(next()) - Math.round(next())
+  const graded: ReadonlyArray<readonly [string, number, (next: () => number) => number]> = [
+    ["small gains and rare large losses", -0.05, (next) => (next() < 0.05 ? -1 : next() < 0.05 ? -0.95 : 0.05)],
+    ["many losses and some large gains", 0.05, (next) => (next() < 0.2 ? 0.85 : -0.15)],
+    ["the means of two answers", 0, (next) => (half(next) + half(next)) / 2]
+  ]
+
+  it.each(graded)("misses the mean of %s, a hundred times, about as seldom", (name, mean, draw) => {
+    const { next } = RandomStream.make(3, [name])
+    const all = Array.from({ length: 3000 }, () => differenceInterval(Array.from({ length: 100 }, () => draw(next))))
+    for (const missed of [all.filter(([low]) => low > mean), all.filter(([, high]) => high < mean)])
+      assert.isAtMost(missed.length / all.length, 0.06)
+  })
+
   it.prop("is turned around with its differences, and within [-1, 1]", [Values], ([values]) => {
     const [low, high] = differenceInterval(values)
     const [other, one] = differenceInterval(values.map((value) => -value))
