@@ -157,8 +157,9 @@ const converse = Effect.fnUntraced(function* <E>(
 ): Effect.fn.Return<Proposal, ProposerError | E> {
   const { count, makeCall = (_, answer) => answer, parent, stream } = request
   const tags = tagsOf(request)
-  // What is asked for is edits of a text that the proposer sees.
+  // Edits are of a text that the proposer sees; the paper, which has no rules, asks for whole texts.
   const asEdits =
+    request.rules !== undefined &&
     CandidateEdits.areFor(parent.text) &&
     PromptTemplate.holds(template, "parent") &&
     PromptTemplate.holds(template, "format")

@@ -20,7 +20,7 @@ export declare namespace Proposer {
  * - `count`: how many candidates are asked for; a proposal may hold fewer.
  * - `seed`, `stream`: the name of the random stream; `stream` also names the calls to a proposer.
  * - `rules`: what the candidates are linted by afterwards. A proposer learns which of them were rejected and why, once,
- *   and asked for others; without rules only an answer without any candidate is asked for again.
+ *   and asked for others; without rules only an answer without any candidate is asked for again, and a long parent is not revised by edits.
  * - `makeCall`: makes each call to a proposer, or answers in its place with what was kept when it was made before.
  */
 export interface InitialRequest<E = never> {

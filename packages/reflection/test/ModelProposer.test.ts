@@ -109,21 +109,25 @@ describe("a long instruction", () => {
     })
   )
 
-  it.effect("is written as a whole where the prompt says itself how, or does not show it", () =>
-    Effect.gen(function* () {
-      const whole = good("go on")
-      for (const text of ["Improve it: <ins_1>…</ins_1>", "Write others. {{format}}"]) {
-        const reflection = yield* Effect.fromResult(PromptTemplate.parse("reflection", "mine.txt", text))
-        const { asked, result } = yield* propose(
-          [{ text: ins(whole) }],
-          { ...asLong, count: 1 },
-          { prompts: { reflection } }
-        )
-        if (result._tag === "Failure") return assert.fail(result.failure.message)
-        assert.deepStrictEqual(textsOf(result.success), [whole])
-        assert.notInclude(asked[0]?.[0] ?? "", "SEARCH")
-      }
-    })
+  it.effect(
+    "is written as a whole without rules, as in the paper, or where the prompt says itself how, or does not show it",
+    () =>
+      Effect.gen(function* () {
+        const whole = good("go on")
+        const { result: ofPaper } = yield* propose([{ text: ins(whole) }], { parent: { text: long } })
+        assert.deepStrictEqual(ofPaper._tag === "Success" ? textsOf(ofPaper.success) : [], [whole])
+        for (const text of ["Improve it: <ins_1>…</ins_1>", "Write others. {{format}}"]) {
+          const reflection = yield* Effect.fromResult(PromptTemplate.parse("reflection", "mine.txt", text))
+          const { asked, result } = yield* propose(
+            [{ text: ins(whole) }],
+            { ...asLong, count: 1 },
+            { prompts: { reflection } }
+          )
+          if (result._tag === "Failure") return assert.fail(result.failure.message)
+          assert.deepStrictEqual(textsOf(result.success), [whole])
+          assert.notInclude(asked[0]?.[0] ?? "", "SEARCH")
+        }
+      })
   )
 
   it.effect.prop(
@@ -133,11 +137,14 @@ describe("a long instruction", () => {
       Effect.gen(function* () {
         const short = wordsOf(count)
         const candidates = [editOf("word1.", "Go on."), good("think")]
-        const { asked, result } = yield* propose([{ text: ins(...candidates) }], { parent: { text: short } })
+        const { asked, result } = yield* propose([{ text: ins(...candidates) }], {
+          parent: { text: short },
+          rules: { ...rules, parent: short, actions: [], known: [] }
+        })
         if (result._tag === "Failure") return assert.fail(result.failure.message)
         assert.deepStrictEqual(textsOf(result.success), candidates)
         assert.isUndefined(result.success.rejected)
-        const shown = yield* propose([{ text: ins(...candidates) }])
+        const shown = yield* propose([{ text: ins(...candidates) }], { rules: { ...rules, actions: [], known: [] } })
         assert.strictEqual(asked[0]?.[0]?.replace(short, parent), shown.asked[0]?.[0])
       })
   )
