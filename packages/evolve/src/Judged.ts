@@ -33,7 +33,8 @@ export interface Judged {
 }
 
 /** A label: a score in [0, 1]; null for anything else. */
-export const readLabel = (text: string): number | null => Option.getOrNull(decodeLabel(text))
+export const readLabel = (text: string): number | null =>
+  text.trim() === "" ? null : Option.getOrNull(decodeLabel(text))
 
 const decodeLabel = Schema.decodeOption(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 

@@ -6,7 +6,7 @@ import * as PairedShares from "./internal/PairedShares.ts"
  * An interval of the mean of at least one independent difference in [-1, 1], which misses on each side with a probability of at most `risk`
  * where all are -1, 0 or 1: exact, for any number of them ({@link PairedShares.lowerBound}). Of others it misses with about that probability:
  * the t-interval corrected for skewness (Hall, 1992), with one more difference up and one down (Bonett and Price, 2012). These are as large
- * as the largest one, at least 1/2.
+ * as the largest one, at least 1/2; each end is the outer one of those for the skewness with them and without.
  *
  * @example
  * ```ts
@@ -25,11 +25,14 @@ export const differenceInterval = (differences: ReadonlyArray<number>, risk = 0.
     return [boundOf(gains, losses), -boundOf(losses, gains)]
   }
   const { added, mean, n, variance } = padded(differences)
-  const cubes = [...differences, added, -added].reduce((sum, one) => sum + (one - mean) ** 3, 0) / n
-  const skewness = cubes / variance ** 1.5 / Math.sqrt(n)
+  const cubes = (values: ReadonlyArray<number>, centre: number) =>
+    values.reduce((sum, one) => sum + (one - centre) ** 3, 0)
+  const own = cubes(differences, (mean * n) / all)
+  const skewnesses = [own, cubes([...differences, added, -added], mean)].map((one) => one / (n * variance) ** 1.5)
   const errors = tQuantile(1 - 2 * risk, n - 1)
-  const below = (quantile: number) => Math.sqrt(variance / (n - 1)) * unskewed(quantile, skewness)
-  return [Math.max(-1, mean - below(errors)), Math.min(1, mean - below(-errors))]
+  const ends = (quantile: number) =>
+    skewnesses.map((skewness) => mean - Math.sqrt(variance / (n - 1)) * unskewed(quantile, skewness))
+  return [Math.max(-1, Math.min(...ends(errors))), Math.min(1, Math.max(...ends(-errors)))]
 }
 
 /**
