@@ -260,6 +260,61 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
     })
   )
 
+  it.live("has a judge whose rubric is improved by the labels, on answers that the search does not see", () =>
+    Effect.gen(function* () {
+      if (exchange === undefined) throw new Error("no exchange")
+      const clause = "Only one word counts as right."
+      // A judge that finds all right until its rubric names what people look at; its proposer knows that, and a worse clause.
+      const judging: Array<string> = []
+      const server = yield* LocalServer.make(({ body, method }) => {
+        if (method === "GET") return [{ body: JSON.stringify({ data: [{ id: "m" }] }) }]
+        if (body.includes("<ins_1>"))
+          return [
+            {
+              body: exchange.success(`<ins_1>Grade the town. ${clause}</ins_1><ins_2>Grade the town. Be kind.</ins_2>`)
+            }
+          ]
+        if (!body.includes("<rubric>"))
+          return [{ body: exchange.success(Number(/Country-(\d+)/u.exec(body)?.[1]) % 2 === 0 ? "Yes" : "It is yes.") }]
+        judging.push(body)
+        const isRight = !body.includes(clause) || body.includes("<answer>\\nYes\\n")
+        return [{ body: exchange.success(`So it is. <score>${isRight ? 9 : 2}</score>`) }]
+      })
+      yield* write("rubric.txt", "Grade the town.")
+      const judged = ["--score", "judge", "--rubric", "rubric.txt", "--looks", "final", "--out", "rubric"]
+      const compared = flags(server.url, "prompt.txt", "good.txt").slice(0, -2)
+      assert.strictEqual((yield* run([...compared, ...judged, "--json"])).code, 0)
+      const asked = new Set(judging.splice(0))
+      yield* run(["judge", "rubric", "--cases", "60"])
+      const file = "rubric/to-label.csv"
+      const [head = "", ...rows] = (yield* read(file)).split("\n")
+      const label = (row: string) => row.replace(/""$/u, row.includes('"Yes"') ? "1" : "0.2")
+      yield* write(file, [head, ...rows.slice(0, 100).map(label), ...rows.slice(100)].join("\n"))
+
+      const evolve = ["evolve", "rubric.txt", file, "--model", `${server.url}#m`, "--score", "label"]
+      const finished = yield* run([...evolve, "--out", "better-rubric", "--require", "better", "--json"])
+      assert.strictEqual(finished.code, 0, finished.stderr)
+      const { gain, prompt, verdict } = JSON.parse(finished.stdout)
+      assert.deepStrictEqual([verdict, prompt], ["better", `Grade the town. ${clause}`])
+      assert.isAbove(gain.lower, 0.2)
+      // The judge is asked as in the comparison, byte for byte, but for the most tokens of a verdict.
+      const text = (body: string) => body.replace(/"max(?:_completion)?_tokens":\d+/u, "")
+      const known = new Set([...asked].map(text))
+      const own = judging.filter((body) => !body.includes(clause) && !body.includes("kind"))
+      assert.isAbove(own.length, 20)
+      for (const body of own) assert.isTrue(known.has(text(body)), body)
+
+      // The rubric is a prompt like others: the new one, compared with the old one on all labels.
+      yield* write("new-rubric.txt", prompt)
+      const again = ["compare", "rubric.txt", "new-rubric.txt", "--cases", file, ...evolve.slice(3), "--json"]
+      assert.strictEqual(JSON.parse((yield* run(again)).stdout).candidates[0].verdict, "better")
+
+      yield* write(file, [head, rows[0]?.replace(/""$/u, "2") ?? ""].join("\n"))
+      assertToldInOneParagraph(yield* run([...evolve, "--out", "refused"]), 2, "expected a score from 0 to 1")
+      assertToldInOneParagraph(yield* run([...evolve, "--agent", "python agent.py"]), 2, "--score label is given with")
+    })
+  )
+
   it.live.each([
     { args: ["prompt.txt"], says: "expected a second prompt" },
     { args: ["prompt.txt", "missing.txt"], says: "missing.txt cannot be read" },

@@ -159,6 +159,42 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
     })
   )
 
+  it.live("revises a long prompt by edits, and refuses those of words that are not there or there again", () =>
+    Effect.gen(function* () {
+      const exchange = wire(compatible)
+      const rules = Array.from({ length: 720 }, (_, at) => `Rule ${at}.`)
+      const long = [prompt, ...rules].join("\n")
+      const edit = (search: string, replacement: string) =>
+        `<<<<<<< SEARCH\n${search}\n=======\n${replacement}\n>>>>>>> REPLACE`
+      let proposals = 0
+      const requests: Array<string> = []
+      const server = yield* model(exchange, ({ body, country, method }) => {
+        if (method === "GET" || country !== null) return null
+        requests.push(body)
+        proposals += 1
+        return {
+          body: exchange.success(
+            proposals === 1
+              ? `<ins_1>${edit("Rule 7.\nRule 8.", good)}</ins_1><ins_2>${edit("Rule 1", "No rule")}</ins_2>`
+              : `<ins_1>${edit("Rule 9999.", "Be polite.")}</ins_1>`
+          )
+        }
+      })
+      yield* Effect.promise(() => writeFile(join(cwd, "long.txt"), `${long}\n`))
+      const finished = yield* run(flags(server.url, "--out", "long", "--json").with(1, "long.txt"))
+      assert.strictEqual(finished.code, 0, finished.stderr)
+      const { prompt: found, verdict } = JSON.parse(finished.stdout)
+      assert.strictEqual(verdict, "better")
+      assert.strictEqual(found, long.replace("Rule 7.\nRule 8.", good))
+      assert.strictEqual(yield* read("long", "best_prompt.txt"), `${found}\n`)
+      assert.include(requests[0] ?? "", "The original is long")
+      assert.include(requests[1] ?? "", "in the original instruction more than once")
+      const events = yield* read("long", "events.jsonl")
+      for (const reason of ["edit-ambiguous", "edit-not-found"]) assert.include(events, `"reason":"${reason}"`)
+      assert.include(yield* read("long", "report.md"), "rejected (edit-not-found)")
+    })
+  )
+
   it.live("adds the sentences of a file, and asks no model for prompts", () =>
     Effect.gen(function* () {
       const server = yield* model(wire(compatible))

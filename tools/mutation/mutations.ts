@@ -14,6 +14,10 @@ const constraintFile = inFile("packages/evolve/src/Constraint.ts")
 const skewed = inFile("packages/statistics/src/Skewed.ts")
 const compareShell = inFile("packages/evolve/src/Compare.ts")
 const bounded = inFile("packages/statistics/src/Bounded.ts")
+const pairedShares = inFile("packages/statistics/src/internal/PairedShares.ts")
+const candidateEdits = inFile("packages/reflection/src/CandidateEdits.ts")
+const reflecting = inFile("packages/reflection/src/Reflect.ts")
+const judged = inFile("packages/evolve/src/Judged.ts")
 const conclude = inFile("packages/evolution/src/Conclude.ts")
 const evolveCalls = inFile("packages/evolve/src/Calls.ts")
 const evolveLog = inFile("packages/evolve/src/Log.ts")
@@ -260,6 +264,27 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a loss of twice the margin is no worse"
   ),
   bounded("share: 3 / 32", "share: 1 / 4", "bets are made with more money than there is"),
+  bounded("Math.abs(skewness) < 1e-6 ? quantile", "true ? quantile", "a mean of skewed differences is not corrected"),
+  pairedShares("if (gains > last) tail -=", "if (gains < last) tail -=", "outcomes below the given one count as high"),
+  pairedShares(
+    "Math.abs(mean) + (1 - Math.abs(mean)) * share",
+    "Math.abs(mean) + (1 - Math.abs(mean)) * 0.5",
+    "the bound holds for one share of equal pairs alone"
+  ),
+  candidateEdits(
+    "original.includes(search, start + 1)",
+    "false",
+    "an edit of a text that is there twice changes the first"
+  ),
+  candidateEdits("start < other.end && other.start < end", "false", "an edit changes the text of another edit"),
+  candidateEdits("one.start - other.start", "other.start - one.start", "edits in another order lose text"),
+  modelProposer("asEdits ? parent.text : null", "null", "the edits of a long instruction are read as its revision"),
+  reflecting(
+    "[...unusable, ...rejected, ...tooLong]",
+    "[...rejected, ...tooLong]",
+    "nobody learns of edits that were refused"
+  ),
+  judged("one >= 1 / 2 === other", "one <= 1 / 2 === other", "a judge is right where it contradicts the label"),
   evolveCalls(
     "if (earlier !== null) {",
     "if (earlier === undefined) {",

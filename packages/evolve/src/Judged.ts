@@ -2,10 +2,12 @@
 import { RandomStream } from "@inspo/domain"
 import type { Conclude } from "@inspo/evolution"
 import { Bounded, Moments, PredictionPowered } from "@inspo/statistics"
-import { Array as Arr } from "effect"
+import { Array as Arr, Option, Schema } from "effect"
 import { control, others, type State } from "./Comparison.ts"
 import { type Answered, keyOf } from "./Event.ts"
+import * as Scorers from "./Scorers.ts"
 import type { Gain } from "./SearchView.ts"
+import type { Scored } from "./Setup.ts"
 
 /** The key of an answer, by which it has a label. */
 export { keyOf }
@@ -29,6 +31,25 @@ export interface Judged {
     readonly verdict: Conclude.Shown["verdict"]
   }>
 }
+
+/** A label: a score in [0, 1]; null for anything else. */
+export const readLabel = (text: string): number | null =>
+  text.trim() === "" ? null : Option.getOrNull(decodeLabel(text))
+
+const decodeLabel = Schema.decodeOption(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+
+/** How good the reply of a judge is by a label of what it judged: 1 where both are on the same side of 1/2. */
+export const scoreVerdict = (reply: string, label: number): Scored => {
+  const verdict = Scorers.readVerdict(reply)
+  return verdict === null
+    ? { score: 0, feedback: "The judge gave no score." }
+    : {
+        score: agreement(verdict.score, label),
+        feedback: `The judge gave ${10 * verdict.score} of 10; right is ${10 * label}.`
+      }
+}
+
+const agreement = (one: number, other: number): number => Number(one >= 1 / 2 === other >= 1 / 2)
 
 /** The answers to so many random cases under all prompts, in an order that hides which prompt is whose. */
 export const toLabel = (state: State, count: number, seed: number): ReadonlyArray<Answered> => {
@@ -56,7 +77,7 @@ export const judged = (
   const biasOf = (some: typeof known) => meanOf(some, ({ exact, score }) => score - exact)
   return {
     labels: known.length,
-    agreement: meanOf(known, ({ exact, score }) => Number(exact >= 1 / 2 === score >= 1 / 2)),
+    agreement: meanOf(known, ({ exact, score }) => agreement(exact, score)),
     bias: biasOf(known),
     biasOfLong: biasOf(known.filter(({ length }) => length >= middle)),
     biasOfShort: biasOf(known.filter(({ length }) => length < middle)),

@@ -580,9 +580,10 @@ describe("evolve", () => {
   })
 
   it("improves a prompt of more than 700 words", async () => {
-    const long = "Name the capital, please. ".repeat(250)
-    const { tried } = await evolve({ ...options(60), prompt: long, proposer: () => `<ins_1>${long}${good}</ins_1>` })
-    assert.include(tried[1]?.prompt, good)
+    const long = `${"Name the capital, please. ".repeat(250)}Go.`
+    const edit = `<ins_1>\n<<<<<<< SEARCH\nGo.\n=======\nGo.${good}\n>>>>>>> REPLACE\n</ins_1>`
+    const { tried } = await evolve({ ...options(60), prompt: long, proposer: () => edit })
+    assert.strictEqual(tried[1]?.prompt, `${long}${good}`)
   })
 
   it("tries a revision without a closing tag of a model that was done", async () => {
@@ -699,8 +700,8 @@ describe("a search for a shorter or cheaper prompt", () => {
   })
 
   it("says of few cases that one is shorter, and not that it is cheaper", async () => {
-    assert.strictEqual((await searched("shorter", undefined, 54)).verdict, "shorter")
-    assert.strictEqual((await searched("cheaper", undefined, 54)).verdict, "undecided")
+    assert.strictEqual((await searched("shorter", undefined, 58)).verdict, "shorter")
+    assert.strictEqual((await searched("cheaper", undefined, 58)).verdict, "undecided")
   })
 
   it.each(["shorter", "cheaper"] as const)("keeps the prompt where what is %s is worse", async (aim) => {

@@ -3,6 +3,7 @@ import { RandomStream } from "@inspo/domain"
 import { Moments } from "@inspo/statistics"
 import * as Comparison from "../src/Comparison.ts"
 import { keyOf } from "../src/Event.ts"
+import { Schema } from "effect"
 import * as Judged from "../src/Judged.ts"
 
 const cases = 160
@@ -83,5 +84,23 @@ describe("labels of a comparison", () => {
   it("show nothing without any", () => {
     const [only] = labelled(1, 0).found.candidates
     assert.deepInclude(only, { verdict: "undecided", labelled: 0 })
+  })
+})
+
+describe("a verdict", () => {
+  const Tenths = Schema.Literals([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+
+  it.prop("is as good as it agrees with the label, in that of the reply", [Tenths, Tenths], ([given, right]) => {
+    const { feedback, score } = Judged.scoreVerdict(`Fine. <score>${given}</score>`, right / 10)
+    assert.strictEqual(score, Number(given >= 5 === right >= 5))
+    assert.strictEqual(feedback, `The judge gave ${given} of 10; right is ${right}.`)
+  })
+
+  it("that cannot be read is wrong", () => {
+    assert.deepStrictEqual(Judged.scoreVerdict("No idea.", 0), { score: 0, feedback: "The judge gave no score." })
+  })
+
+  it.each(["-0.1", "1.1", "x", "", "NaN"])("has no label %j", (text) => {
+    assert.isNull(Judged.readLabel(text))
   })
 })

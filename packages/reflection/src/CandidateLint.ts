@@ -21,7 +21,10 @@ export const RejectionReason = Schema.Literals([
   "task-overridden",
   "answer-leaked",
   "passage-copied",
-  "surplus"
+  "surplus",
+  "edits-missing",
+  "edit-not-found",
+  "edit-ambiguous"
 ])
 export type RejectionReason = typeof RejectionReason.Type
 
@@ -40,7 +43,10 @@ export const description: Readonly<Record<RejectionReason, string>> = {
   "task-overridden": "asks to ignore a task, rules or instructions",
   "answer-leaked": "holds the correct answer of a failure that was shown",
   "passage-copied": "repeats words of a passage that was shown",
-  surplus: "is one more than was asked for"
+  surplus: "is one more than was asked for",
+  "edits-missing": "holds no edit of the original instruction, or one without its end",
+  "edit-not-found": "has an edit of a text that is not in the original instruction",
+  "edit-ambiguous": "has an edit of a text that is in the original instruction more than once, or in another edit"
 }
 
 /** A candidate's text with the first rule it breaks. */

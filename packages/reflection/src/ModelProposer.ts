@@ -1,6 +1,7 @@
 import { Chat, type Instruction, Spent, Thoughts, PlainText } from "@inspo/domain"
-import { Effect, Layer, Result } from "effect"
+import { Array as Arr, Effect, Layer, Result } from "effect"
 import { LanguageModel, type Response, type AiError } from "effect/ai"
+import * as CandidateEdits from "./CandidateEdits.ts"
 import * as CandidateLint from "./CandidateLint.ts"
 import * as CandidateParser from "./CandidateParser.ts"
 import * as Evidence from "./Evidence.ts"
@@ -64,8 +65,8 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
         ? asked(kind, options)
         : {
             template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
-            format: (tags: ReadonlyArray<string>, count: number) =>
-              Prompts.formatOfRecords(tags, count, options.demands)
+            format: (tags: ReadonlyArray<string>, count: number, asEdits: boolean) =>
+              Prompts.formatOfRecords(tags, count, options.demands, asEdits)
           }
       if (areAttempts && kind !== "reflection")
         return yield* converse(ask, request, options, {
@@ -121,7 +122,7 @@ type Ask = (conversation: ReadonlyArray<Message>) => {
 /** What is asked: a template, how candidates are to be written, and what is shown. */
 interface Prompting {
   readonly template: PromptTemplate.PromptTemplate
-  readonly format: (tags: ReadonlyArray<string>, count: number) => string
+  readonly format: (tags: ReadonlyArray<string>, count: number, asEdits: boolean) => string
   readonly examples: string
   readonly method: string
   readonly history: string
@@ -129,7 +130,7 @@ interface Prompting {
 
 const asked = (kind: PromptTemplate.PromptKind, { prompts }: Options): Pick<Prompting, "template" | "format"> => ({
   template: prompts?.[kind] ?? Prompts.shipped[kind],
-  format: (tags, count) => Prompts.format(kind, tags, count)
+  format: (tags, count, asEdits) => Prompts.format(kind, tags, count, asEdits)
 })
 
 /** The method to propose by, after the learner has asked what it wants to know, if anything. */
@@ -156,9 +157,18 @@ const converse = Effect.fnUntraced(function* <E>(
 ): Effect.fn.Return<Proposal, ProposerError | E> {
   const { count, makeCall = (_, answer) => answer, parent, stream } = request
   const tags = tagsOf(request)
+  // Edits are of a text that the proposer sees; the paper, which has no rules, asks for whole texts.
+  const asEdits =
+    request.rules !== undefined &&
+    CandidateEdits.areFor(parent.text) &&
+    PromptTemplate.holds(template, "parent") &&
+    PromptTemplate.holds(template, "format")
   const call = (index: number, conversation: ReadonlyArray<Message>) => {
     const { answer, atMost } = ask(conversation)
-    return Effect.flatMap(makeCall({ key: [...stream, index].join("/"), atMost }, answer), usable(options.kind))
+    return Effect.flatMap(
+      makeCall({ key: [...stream, index].join("/"), atMost }, answer),
+      usable(options.kind, asEdits ? parent.text : null)
+    )
   }
 
   const prompt = PromptTemplate.render(template, {
@@ -166,15 +176,15 @@ const converse = Effect.fnUntraced(function* <E>(
     parent: Evidence.withoutPromptTags(parent.text),
     count: String(count),
     tags: Prompts.tagList(tags),
-    format: format(tags, count)
+    format: format(tags, count, asEdits)
   })
   const first = yield* call(0, [{ role: "user", text: prompt }])
   const { accepted, rejected } = CandidateLint.lint(first.candidates, request.rules)
   if (accepted.length >= (request.rules === undefined ? Math.min(1, count) : count)) return proposal(first)
 
   const missing = count - accepted.length
-  const form = PromptTemplate.isWhole(template) ? Prompts.sameFormat : format(tags, missing)
-  const demand = Prompts.repair(rejected, missing, form)
+  const form = PromptTemplate.isWhole(template) ? Prompts.sameFormat : format(tags, missing, asEdits)
+  const demand = Prompts.repair([...first.rejected, ...rejected], missing, form)
   const second = yield* Effect.result(
     call(1, [
       { role: "user", text: prompt },
@@ -187,13 +197,14 @@ const converse = Effect.fnUntraced(function* <E>(
     const both = {
       critique: first.critique === "" ? second.success.critique : first.critique,
       candidates: [...first.candidates, ...second.success.candidates],
+      rejected: [...first.rejected, ...second.success.rejected],
       spent: Spent.add(first.spent, second.success.spent)
     }
-    return both.candidates.length > 0 ? both : yield* nothingFound(options.kind, second.success, both.spent)
+    return isEmpty(both) ? yield* nothingFound(options.kind, second.success, both.spent) : proposal(both)
   }
   // What the first answer brought is not given up because the second one failed.
   const { failure } = second
-  if (first.candidates.length === 0 || !isProposerError(failure)) return yield* Effect.fail(failure)
+  if (isEmpty(first) || !isProposerError(failure)) return yield* Effect.fail(failure)
   return {
     ...proposal(first),
     failure: failure.failure,
@@ -201,22 +212,42 @@ const converse = Effect.fnUntraced(function* <E>(
   }
 })
 
-interface ParsedAnswer extends ModelAnswer {
+interface Found {
   readonly critique: string
   readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly rejected: ReadonlyArray<CandidateLint.Rejection>
 }
 
-/** Reads the candidates of an answer; a refusal is an error. */
+/** Reads the candidates of an answer, written as edits of `original` unless that is null; a refusal is an error. */
 const usable =
-  (proposer: string) =>
-  (answer: ModelAnswer): Effect.Effect<ParsedAnswer, ProposerError> => {
+  (proposer: string, original: string | null) =>
+  (answer: ModelAnswer): Effect.Effect<ModelAnswer & Found, ProposerError> => {
     if (answer.end === "refused") return Effect.fail(refused(proposer, answer))
     const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end !== "done" })
-    const candidates = texts.map((text) => ({ text, rationale: "" }))
-    return Effect.succeed({ ...answer, critique, candidates })
+    const [revisions, rejected] = Arr.separate(
+      texts.map((text) =>
+        Result.mapError(
+          original === null ? Result.succeed(text) : CandidateEdits.revise(original, text),
+          (reason): CandidateLint.Rejection => ({ text, reason })
+        )
+      )
+    )
+    return Effect.succeed({
+      ...answer,
+      critique,
+      candidates: revisions.map((text) => ({ text, rationale: "" })),
+      rejected
+    })
   }
 
-const proposal = ({ candidates, critique, spent }: ParsedAnswer): Proposal => ({ candidates, critique, spent })
+const isEmpty = ({ candidates, rejected }: Found): boolean => candidates.length + rejected.length === 0
+
+const proposal = ({ candidates, critique, rejected, spent }: Found & Pick<Proposal, "spent">): Proposal => ({
+  candidates,
+  critique,
+  ...(rejected.length === 0 ? {} : { rejected }),
+  spent
+})
 
 const tagsOf = ({ parent, rules }: InitialRequest<unknown>): ReadonlyArray<string> =>
   CandidateLint.tagNames(rules?.seed ?? parent.text)

@@ -1,4 +1,5 @@
 /** What a proposer is asked: the prompts that ship, and the request to correct what was rejected. */
+import * as CandidateEdits from "./CandidateEdits.ts"
 import * as CandidateLint from "./CandidateLint.ts"
 import type { PromptKind, PromptTemplate } from "./PromptTemplate.ts"
 import type { ReflectiveRecord } from "./ReflectiveRecord.ts"
@@ -135,7 +136,8 @@ Then revise the instruction in {{count}} ways that differ in how they remove the
 export const formatOfRecords = (
   tags: ReadonlyArray<string>,
   count: number,
-  demands: ReadonlyArray<string> = []
+  demands: ReadonlyArray<string> = [],
+  asEdits = false
 ): string =>
   candidateFormat(
     tags,
@@ -144,26 +146,33 @@ export const formatOfRecords = (
       "- hold no name, nothing of a person, and no sentence from the records;",
       ...demands.map((demand) => `- ${demand};`)
     ],
-    count
+    count,
+    asEdits
   )
 
 /** How candidates are to be written where a prompt has said so itself. */
 export const sameFormat = "Write them in the same form."
 
 /** How candidates are to be written: what `{{format}}` becomes in a prompt of a kind. */
-export const format = (kind: PromptKind, tags: ReadonlyArray<string>, count: number): string =>
+export const format = (kind: PromptKind, tags: ReadonlyArray<string>, count: number, asEdits = false): string =>
   candidateFormat(
     tags,
     [
       "- stand alone: it takes the place of the whole original and is given to the agent together with any question;",
       ...(kind === "reflection" ? ["- hold no answer, no name and no sentence from the attempts;"] : [])
     ],
-    count
+    count,
+    asEdits
   )
 
-const candidateFormat = (tags: ReadonlyArray<string>, [alone = "", ...others]: ReadonlyArray<string>, count: number) =>
+const candidateFormat = (
+  tags: ReadonlyArray<string>,
+  [alone = "", ...others]: ReadonlyArray<string>,
+  count: number,
+  asEdits: boolean
+) =>
   [
-    "Each of them has to",
+    asEdits ? "With its edits, each of them has to" : "Each of them has to",
     alone,
     ...(tags.length === 0
       ? []
@@ -171,9 +180,17 @@ const candidateFormat = (tags: ReadonlyArray<string>, [alone = "", ...others]: R
     ...others,
     "- be written in the language of the original.",
     "",
-    "End with the instructions, each between its own tags, and nothing else within them:",
-    ...candidateTags(count)
+    ...(asEdits
+      ? [editsDemanded, "<ins_1>", ...CandidateEdits.form, "</ins_1>", ...candidateTags(count).slice(1)]
+      : [
+          "End with the instructions, each between its own tags, and nothing else within them:",
+          ...candidateTags(count)
+        ])
   ].join("\n")
+
+const editsDemanded = `The original is long, so do not repeat it. End with the edits that make each revision of it, one or more between its own tags, and
+nothing else within them. An edit replaces a text that is in the original exactly once, copied to the letter. Leave out the second
+text to remove the first, and repeat the first to add to it. All edits are of the original, and what none of them names stays:`
 
 /** The tags of an instruction as `<search>…</search>`. */
 export const tagList = (tags: ReadonlyArray<string>): string => tags.map((tag) => `<${tag}>…</${tag}>`).join(", ")

@@ -20,7 +20,7 @@ export declare namespace Proposer {
  * - `count`: how many candidates are asked for; a proposal may hold fewer.
  * - `seed`, `stream`: the name of the random stream; `stream` also names the calls to a proposer.
  * - `rules`: what the candidates are linted by afterwards. A proposer learns which of them were rejected and why, once,
- *   and asked for others; without rules only an answer without any candidate is asked for again.
+ *   and asked for others; without rules only an answer without any candidate is asked for again, and a long parent is not revised by edits.
  * - `makeCall`: makes each call to a proposer, or answers in its place with what was kept when it was made before.
  */
 export interface InitialRequest<E = never> {
@@ -80,12 +80,13 @@ export type MakeCall<E> = (
 ) => Effect.Effect<ModelAnswer, ProposerError | E>
 
 /**
- * `critique` says what is wrong with the parent. `spent` is what its calls cost, those answered by `makeCall` included.
+ * `critique` says what is wrong with the parent. `rejected` are candidates that were written as edits which cannot be applied. `spent` is what its calls cost, those answered by `makeCall` included.
  * `failure` is there where a part of the work failed, and the candidates are what came of the rest. `notes` are for the next request.
  */
 export interface Proposal {
   readonly critique: string
   readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly rejected?: ReadonlyArray<CandidateLint.Rejection>
   readonly spent: Spent.Spent
   readonly failure?: ProposerFailure
   readonly notes?: Schema.Json

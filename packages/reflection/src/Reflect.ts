@@ -33,7 +33,7 @@ export interface Work extends Pick<ProposeRequest, "count" | "history" | "protoc
 export interface Reflection {
   readonly request: Omit<ProposeRequest, "makeCall" | "seed" | "stream">
   /** The candidates that can be tried, each a whole instruction, and those that cannot. */
-  readonly candidatesOf: (proposal: Pick<Proposal, "candidates">) => ReturnType<typeof CandidateLint.lint>
+  readonly candidatesOf: (proposal: Pick<Proposal, "candidates" | "rejected">) => ReturnType<typeof CandidateLint.lint>
 }
 
 /** The most records that are shown of work whose host does not say which. */
@@ -77,7 +77,7 @@ export const on = (work: Work): Reflection => {
       ...(work.notebook === undefined ? {} : { notebook: work.notebook }),
       ...(rules === undefined ? {} : { rules })
     },
-    candidatesOf: ({ candidates }) => {
+    candidatesOf: ({ candidates, rejected: unusable = [] }) => {
       const { accepted, rejected } = CandidateLint.lint(candidates, rules)
       const whole = accepted.map((candidate) => ({
         ...candidate,
@@ -85,7 +85,10 @@ export const on = (work: Work): Reflection => {
       }))
       const isTooLong = ({ text }: Instruction.Candidate) => text.length > longest
       const tooLong = whole.filter(isTooLong).map(({ text }) => ({ text, reason: "too-long" as const }))
-      return { accepted: whole.filter((candidate) => !isTooLong(candidate)), rejected: [...rejected, ...tooLong] }
+      return {
+        accepted: whole.filter((candidate) => !isTooLong(candidate)),
+        rejected: [...unusable, ...rejected, ...tooLong]
+      }
     }
   }
 }

@@ -1,16 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RandomStream, Thoughts } from "@inspo/domain"
-import { Array as Arr } from "effect"
+import { Array as Arr, Result } from "effect"
 import { CandidateLint, CandidateParser } from "../src/index.ts"
+import * as CandidateEdits from "../src/CandidateEdits.ts"
 import { answers, parent, rules } from "./fixtures/answers.ts"
 
 /** What a proposer makes of an answer. */
-const read = (answer: string, isCut = false, keep: ReadonlyArray<string> = []) => {
+const read = (answer: string, isCut = false, keep: ReadonlyArray<string> = [], asEdits = false) => {
   const { texts } = CandidateParser.parse(Thoughts.strip(answer), { isCut })
-  return CandidateLint.lint(
-    texts.map((text) => ({ text, rationale: "" })),
+  const [revisions, faults] = Arr.separate(
+    texts.map((text) => (asEdits ? CandidateEdits.revise(parent, text) : Result.succeed(text)))
+  )
+  const { accepted, rejected } = CandidateLint.lint(
+    revisions.map((text) => ({ text, rationale: "" })),
     { ...rules, keep }
   )
+  return { accepted, rejected, reasons: [...faults, ...rejected.map(({ reason }) => reason)] }
 }
 
 describe("the corpus of answers", () => {
@@ -19,16 +24,13 @@ describe("the corpus of answers", () => {
     assert.strictEqual(new Set(answers.map(({ answer }) => answer)).size, answers.length)
   })
 
-  it.each(answers)("$name", ({ accepted, answer, isCut, keep, rejected = [] }) => {
-    const found = read(answer, isCut, keep)
+  it.each(answers)("$name", ({ accepted, answer, asEdits, isCut, keep, rejected = [] }) => {
+    const found = read(answer, isCut, keep, asEdits)
     assert.deepStrictEqual(
       found.accepted.map(({ text }) => text),
       accepted
     )
-    assert.deepStrictEqual(
-      found.rejected.map(({ reason }) => reason),
-      rejected
-    )
+    assert.deepStrictEqual(found.reasons, rejected)
   })
 
   it("shows every reason", () => {

@@ -12,6 +12,7 @@ import {
   type ProposerError,
   type ProposeRequest
 } from "../src/index.ts"
+import * as CandidateEdits from "../src/CandidateEdits.ts"
 import * as ModelProposer from "../src/ModelProposer.ts"
 import { answer, type Failure, failure, search } from "./fixtures/failure.ts"
 
@@ -59,6 +60,95 @@ const propose = Effect.fnUntraced(function* <E = never>(
 
 const textsOf = (result: { readonly candidates: ReadonlyArray<{ readonly text: string }> }) =>
   result.candidates.map(({ text }) => text)
+
+/** An instruction of so many words, each different. */
+const wordsOf = (count: number) =>
+  `${parent} ${Array.makeBy(count - parent.split(" ").length, (at) => `word${at}.`).join(" ")}`
+const editOf = (search: string, replacement: string) =>
+  `<<<<<<< SEARCH\n${search}\n=======\n${replacement}\n>>>>>>> REPLACE`
+
+describe("a long instruction", () => {
+  const long = wordsOf(CandidateEdits.mostWholeWords + 1)
+  const asLong = { parent: { text: long }, rules: { ...rules, parent: long, seed: long, known: [long] } }
+
+  it.effect("is revised by edits, of which those that cannot be applied are refused and asked for again", () =>
+    Effect.gen(function* () {
+      const wrong = editOf("word", "some word")
+      const { asked, result } = yield* propose(
+        [
+          { text: `It stops early.\n${ins(editOf("word7. word8.", "Look twice."), wrong)}` },
+          { text: ins(editOf("word9.", "Go on.")) }
+        ],
+        asLong
+      )
+      if (result._tag === "Failure") return assert.fail(result.failure.message)
+      assert.deepStrictEqual(textsOf(result.success), [
+        long.replace("word7. word8.", "Look twice."),
+        long.replace("word9.", "Go on.")
+      ])
+      assert.deepStrictEqual(result.success.rejected, [{ text: wrong, reason: "edit-ambiguous" }])
+      const [first, second] = asked
+      assert.match(
+        first?.[0] ?? "",
+        /With its edits[\s\S]*<ins_1>\n<<<<<<< SEARCH[\s\S]*<\/ins_1>\n<ins_2>…<\/ins_2>\n$/u
+      )
+      assert.include(second?.[2] ?? "", CandidateLint.description["edit-ambiguous"])
+      assert.match(second?.[2] ?? "", /Write 1 more[\s\S]*>>>>>>> REPLACE\n<\/ins_1>$/u)
+    })
+  )
+
+  it.effect("may have no revision that can be applied, which is no failure of the proposer", () =>
+    Effect.gen(function* () {
+      const { result } = yield* propose([{ text: ins(good("go on")) }, { text: ins("No.") }], asLong)
+      if (result._tag === "Failure") return assert.fail(result.failure.message)
+      assert.deepStrictEqual(textsOf(result.success), [])
+      assert.deepStrictEqual(
+        result.success.rejected?.map(({ reason }) => reason),
+        ["edits-missing", "edits-missing"]
+      )
+    })
+  )
+
+  it.effect(
+    "is written as a whole without rules, as in the paper, or where the prompt says itself how, or does not show it",
+    () =>
+      Effect.gen(function* () {
+        const whole = good("go on")
+        const { result: ofPaper } = yield* propose([{ text: ins(whole) }], { parent: { text: long } })
+        assert.deepStrictEqual(ofPaper._tag === "Success" ? textsOf(ofPaper.success) : [], [whole])
+        for (const text of ["Improve it: <ins_1>…</ins_1>", "Write others. {{format}}"]) {
+          const reflection = yield* Effect.fromResult(PromptTemplate.parse("reflection", "mine.txt", text))
+          const { asked, result } = yield* propose(
+            [{ text: ins(whole) }],
+            { ...asLong, count: 1 },
+            { prompts: { reflection } }
+          )
+          if (result._tag === "Failure") return assert.fail(result.failure.message)
+          assert.deepStrictEqual(textsOf(result.success), [whole])
+          assert.notInclude(asked[0]?.[0] ?? "", "SEARCH")
+        }
+      })
+  )
+
+  it.effect.prop(
+    "of few words is asked for and read as before, also where a candidate looks like an edit",
+    [Schema.Literals([20, 300, CandidateEdits.mostWholeWords])],
+    ([count]) =>
+      Effect.gen(function* () {
+        const short = wordsOf(count)
+        const candidates = [editOf("word1.", "Go on."), good("think")]
+        const { asked, result } = yield* propose([{ text: ins(...candidates) }], {
+          parent: { text: short },
+          rules: { ...rules, parent: short, actions: [], known: [] }
+        })
+        if (result._tag === "Failure") return assert.fail(result.failure.message)
+        assert.deepStrictEqual(textsOf(result.success), candidates)
+        assert.isUndefined(result.success.rejected)
+        const shown = yield* propose([{ text: ins(...candidates) }], { rules: { ...rules, actions: [], known: [] } })
+        assert.strictEqual(asked[0]?.[0]?.replace(short, parent), shown.asked[0]?.[0])
+      })
+  )
+})
 
 const Words = Schema.Array(Schema.Literals(["Improve", "{it}", "<b>", "\n", "$&", "}} }}", "…", "<ins_1>"]))
 

@@ -73,6 +73,14 @@ describe("a candidate", () => {
     )
   })
 
+  it("that its proposer could not make of edits is refused with the others", () => {
+    const rejected = [{ text: "No edit.", reason: "edits-missing" as const }]
+    assert.deepStrictEqual(Reflect.on(work).candidatesOf({ ...candidates("Look.", " "), rejected }), {
+      accepted: Reflect.on(work).candidatesOf(candidates("Look.")).accepted,
+      rejected: [...rejected, { text: " ", reason: "empty" }]
+    })
+  })
+
   it("is accepted without rules if it has a text", () => {
     const { candidatesOf, request } = Reflect.on({ ...work, rules: null })
     assert.isUndefined(request.rules)

@@ -1,5 +1,5 @@
 /** The mean of exact scores, by those of some cases and what a judge says of all (Angelopoulos et al., 2023). */
-import { differenceInterval } from "./Bounded.ts"
+import { meanInterval } from "./Bounded.ts"
 import { tQuantile } from "./Exact.ts"
 import { mean as average } from "./Moments.ts"
 
@@ -37,7 +37,7 @@ export const mean = (labelled: ReadonlyArray<Labelled>, others: ReadonlyArray<nu
   const corrected = labelled.map(({ exact, judged }, at) => exact - (weights[at % 2] ?? 0) * (judged - predicted))
   const centre = average(corrected)
   const weight = average(labelled.map((_, at) => weights[at % 2] ?? 0))
-  const [low, high] = differenceInterval(corrected, risk)
+  const [low, high] = meanInterval(corrected, risk)
   const noise =
     others.length < 2
       ? 0

@@ -16,31 +16,63 @@ const log = (n: number) => factorials[n] ?? NaN
 const power = (share: number, n: number) => (n === 0 ? 0 : n * Math.log(Math.max(0, share)))
 
 describe("differenceInterval", () => {
-  it.each([1, 2, 3, 5, 10, 20, 50, 100])("holds the mean of %i differences in at least nine of ten samples", (n) => {
+  it.each([
+    [1, 0.05],
+    [2, 0.05],
+    [3, 0.05],
+    [5, 0.05],
+    [10, 0.05],
+    [20, 0.05],
+    [20, 0.0125],
+    [40, 0.05]
+  ])("misses the mean of %i differences on each side with at most its risk of %d", (n, risk) => {
     const samples = Array.from({ length: n + 1 }, (_, better) =>
       Array.from({ length: n + 1 - better }, (_, worse) => {
         const same = n - better - worse
         const signs = [better, worse, same].flatMap((times, sign) => Array<number>(times).fill([1, -1, 0][sign] ?? 0))
-        return { better, worse, same, interval: differenceInterval(signs) }
+        return { better, worse, same, interval: differenceInterval(signs, risk) }
       })
     ).flat()
     const shares = [0, 0.01, 0.02, 0.05, 0.1, 0.16, 0.3, 0.5, 0.66, 0.9, 0.98, 1]
+    let largest = 0
     for (const up of shares)
       for (const down of shares.filter((share) => up + share <= 1)) {
-        let held = 0
-        for (const { better, interval, same, worse } of samples)
-          if (interval[0] <= up - down + 1e-9 && up - down <= interval[1] + 1e-9)
-            held += Math.exp(
-              log(n) -
-                log(better) -
-                log(worse) -
-                log(same) +
-                power(up, better) +
-                power(down, worse) +
-                power(1 - up - down, same)
-            )
-        assert.isAtLeast(held, 0.9, `${up} better, ${down} worse`)
+        let [below, above] = [0, 0]
+        for (const { better, interval, same, worse } of samples) {
+          const [isBelow, isAbove] = [interval[0] > up - down + 1e-6, interval[1] < up - down - 1e-6]
+          if (!isBelow && !isAbove) continue
+          const chance = Math.exp(
+            log(n) -
+              log(better) -
+              log(worse) -
+              log(same) +
+              power(up, better) +
+              power(down, worse) +
+              power(1 - up - down, same)
+          )
+          if (isBelow) below += chance
+          else above += chance
+        }
+        // What lies between the shares that are tried adds a thousandth of the risk.
+        assert.isAtMost(Math.max(below, above), 1.001 * risk, `${up} better, ${down} worse`)
+        largest = Math.max(largest, below, above)
       }
+    // It is not wider than it has to be.
+    if (n > 4) assert.isAtLeast(largest, 0.8 * risk)
+  })
+
+  const half = (next: () => number) => Math.round(next()) - Math.round(next())
+  const graded: ReadonlyArray<readonly [string, number, (next: () => number) => number]> = [
+    ["small gains and rare large losses", -0.05, (next) => (next() < 0.05 ? -1 : next() < 0.05 ? -0.95 : 0.05)],
+    ["many losses and some large gains", 0.05, (next) => (next() < 0.2 ? 0.85 : -0.15)],
+    ["the means of two answers", 0, (next) => (half(next) + half(next)) / 2]
+  ]
+
+  it.each(graded)("misses the mean of %s, a hundred times, about as seldom", (name, mean, draw) => {
+    const { next } = RandomStream.make(3, [name])
+    const all = Array.from({ length: 3000 }, () => differenceInterval(Array.from({ length: 100 }, () => draw(next))))
+    for (const missed of [all.filter(([low]) => low > mean), all.filter(([, high]) => high < mean)])
+      assert.isAtMost(missed.length / all.length, 0.06)
   })
 
   it.prop("is turned around with its differences, and within [-1, 1]", [Values], ([values]) => {

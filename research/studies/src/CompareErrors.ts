@@ -15,7 +15,7 @@ export interface Row {
   readonly verdicts: Readonly<Record<Conclude.Shown["verdict"], number>>
   /** Simulations with a claim that is false. */
   readonly wrong: Readonly<Record<"better" | "no-worse" | "worse", Exact.Proportion>>
-  /** Intervals that hold the difference: at the end of a comparison, and of one that looks once at {@link once} cases. */
+  /** Intervals that hold the difference: at the end of a comparison, and of some that look once at {@link once} cases. */
   readonly held: Exact.Proportion
   readonly heldOnce: Exact.Proportion
   /** Cases on average until the comparison knows, and as a multiple of those of a test that knows the difference. */
@@ -30,6 +30,8 @@ export interface Row {
 export const margin = 0.05
 const risk = 0.05
 const once = 100
+/** One look takes so few cases that each simulation makes it on several samples. */
+const samplesOnce = 5
 /** A comparison of equal agents may not end by itself; of others, cases are counted until it knows. */
 const mostCases = (difference: number): number => (difference > 0 ? 1600 : 400)
 const look = 4
@@ -52,7 +54,7 @@ export const bench = Effect.fn("CompareErrors.bench")(function* <E, R>(host: Hos
 export interface Simulated {
   readonly shown: ReadonlySet<Conclude.Claim>
   readonly isHeld: boolean
-  readonly isHeldOnce: boolean
+  readonly heldOnce: number
   readonly cases: number
   readonly isHigher: boolean
   readonly isHigherOnThree: boolean
@@ -76,13 +78,16 @@ export const simulate = (pair: Pair, difference: number, seed: number): Simulate
   const looks = Array.from({ length: cases / look }, (_, nth) => look * (nth + 1))
   const { lower, upper } = Conclude.narrowed(exact.slice(0, cases), looks, 2 * risk, Bounded.pairedBets)
   const first = all.slice(0, once)
-  const [low, high] = Bounded.differenceInterval(first)
+  const samples = [
+    first,
+    ...Array.from({ length: samplesOnce - 1 }, () => Array.from({ length: once }, (_, nth) => draw(stream, nth)))
+  ]
   const isIn = (one: number, other: number) => one <= difference + 1e-9 && difference <= other + 1e-9
   return {
     shown,
     cases,
     isHeld: isIn(lower, upper),
-    isHeldOnce: isIn(low, high),
+    heldOnce: samples.filter((sample) => isIn(...Bounded.differenceInterval(sample))).length,
     isHigher: sumOf(first) > 1e-9,
     isHigherOnThree: sumOf(first.slice(0, 3)) > 1e-9 && sumOf(first) > 1e-9,
     isPeeked: Array.from({ length: once / look }, (_, at) => tOf(first.slice(0, look * (at + 1)))).some(
@@ -135,7 +140,7 @@ export const rowOf = (pair: Pair, difference: number, all: ReadonlyArray<Simulat
       worse: share(({ shown }) => difference >= 0 && shown.has("worse"))
     },
     held: share(({ isHeld }) => isHeld),
-    heldOnce: share(({ isHeldOnce }) => isHeldOnce),
+    heldOnce: Exact.proportion(sumOf(all.map((one) => one.heldOnce)), samplesOnce * all.length),
     cases,
     timesFixed: difference > 0 ? cases / fixed(pair, difference) : null,
     higherMean: share(({ isHigher }) => isHigher),

@@ -146,8 +146,9 @@ export const outside = {
 export const scoring = {
   score: optionalChoice(
     "score",
-    ["exact", "contains", "pattern", "json", "number", "judge", "command"],
-    "How an answer is scored by the expected one; required without a promptfoo config"
+    ["exact", "contains", "pattern", "json", "number", "judge", "command", "label"],
+    "How an answer is scored by the expected one; label: the prompt is a rubric, and the cases are a file of `inspo judge` with " +
+      "labels. Required without a promptfoo config"
   ),
   rubric: optionalText("rubric", "FILE", "judge: text file that says what a good answer is"),
   command: optionalText(

@@ -20,15 +20,20 @@ export type Check =
   | { readonly kind: "judge"; readonly rubric: string; readonly weight?: number }
   | ({ readonly kind: "promptfoo"; readonly weight?: number } & PromptfooScore.Assertion)
   | { readonly kind: "command"; readonly command: ChildProgram.Command }
+  | { readonly kind: "label"; readonly label: number }
 
 export interface Job {
   readonly case: Case
   /** The values of the columns; of a promptfoo config, the variables are the case. */
   readonly row?: Schema.Json
-  /** What is filled in or follows: the values of the prompt's placeholders, or the messages after the prompt as a system message. */
+  /**
+   * What is filled in or follows: the values of the prompt's placeholders, the messages after the prompt as a system message, or an answer
+   * that is judged by the prompt as a rubric.
+   */
   readonly asked:
     | { readonly variables: Readonly<Record<string, string>> }
     | { readonly messages: ReadonlyArray<Provider.Message> }
+    | { readonly judged: Omit<Scorers.Judged, "rubric"> }
   readonly checks: ReadonlyArray<Check>
 }
 
@@ -36,7 +41,15 @@ export interface Job {
 export const messages = (prompt: string, { asked }: Job): ReadonlyArray<Provider.Message> =>
   "messages" in asked
     ? [{ role: "system", text: prompt }, ...asked.messages]
-    : [{ role: "user", text: Template.fill(prompt, asked.variables) }]
+    : [
+        {
+          role: "user",
+          text:
+            "judged" in asked
+              ? Scorers.judgeRequest({ rubric: prompt, ...asked.judged })
+              : Template.fill(prompt, asked.variables)
+        }
+      ]
 
 /** The whole case, as an agent outside reads it. */
 export const rowOf = ({ asked, row }: Job): Schema.Json => row ?? ("variables" in asked ? asked.variables : null)

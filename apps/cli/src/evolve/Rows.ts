@@ -1,5 +1,6 @@
 /** Test cases from the rows of a file. */
 import { Question } from "@inspo/domain"
+import { Judged } from "@inspo/evolve/parts"
 import { Option, Schema } from "effect"
 import { usageError } from "../Failure.ts"
 import { type Check, fault, type Job } from "./Job.ts"
@@ -17,7 +18,7 @@ export interface Columns {
 /** How an answer is scored; without the answer that is expected, which is in the row. */
 export type Scoring =
   | { readonly kind: "built-in"; readonly scorer: Extract<Check, { readonly kind: "built-in" }>["scorer"] }
-  | Exclude<Check, { readonly kind: "built-in" | "promptfoo" }>
+  | Exclude<Check, { readonly kind: "built-in" | "promptfoo" | "label" }>
 
 /** The jobs of the rows of a file. Throws a `UsageError` that names row and column. */
 export const jobs = (
@@ -63,6 +64,41 @@ export const jobs = (
       ? { case: { ...about, expected }, row, asked: { messages }, checks: [check] }
       : refuse(columns.expected, problem)
   })
+
+/**
+ * The jobs of a judge whose rubric is the prompt: the answers that have a label, in a file of `inspo judge`. Throws a `UsageError` that names
+ * row and column. The judge is asked as it was in the comparison; the answers to one case are a session.
+ */
+export const labelled = (file: string, rows: ReadonlyArray<Row>, columns: Columns): ReadonlyArray<Job> =>
+  rows.flatMap((row, index) => {
+    const { answer, [columns.input ?? "case"]: about, [columns.expected]: label } = row
+    if (label?.trim() === "") return []
+    const exact = label === undefined ? null : Judged.readLabel(label)
+    if (label === undefined || exact === null || about === undefined || answer === undefined)
+      throw usageError(
+        `${file}, row ${index + 1}: the label is ${JSON.stringify(label ?? null)}; expected a score from 0 to 1, and the columns that ` +
+          `\`inspo judge\` writes: case, answer, label. Columns: ${Object.keys(row).join(", ")}.`
+      )
+    const { expected = null, input } = Option.getOrElse(decodeCase(about), () => ({ input: about, expected: null }))
+    const shown = [
+      ["case", input],
+      ...(expected === null ? [] : [["expected", expected] as const]),
+      ["answer", answer]
+    ] as const
+    return [
+      {
+        case: { input: lines(shown), expected: label, session: about },
+        row,
+        asked: { judged: { input, expected, output: answer } },
+        checks: [{ kind: "label" as const, label: exact }]
+      }
+    ]
+  })
+
+/** A case as a comparison keeps it. */
+const decodeCase = Schema.decodeOption(
+  Schema.fromJsonString(Schema.Struct({ input: Schema.String, expected: Schema.optionalKey(Schema.String) }))
+)
 
 /** The user message of a row; null if the column that was named is missing. */
 const inputOf = (row: Row, { expected, input, isWhole = false }: Columns): string | null => {

@@ -1,5 +1,5 @@
 import type { Scored } from "@inspo/evolve"
-import { Scorers } from "@inspo/evolve/parts"
+import { Judged, Scorers } from "@inspo/evolve/parts"
 import { Invariant, PlainText } from "@inspo/domain"
 import { ChildProgram, type OutsideAgent } from "@inspo/outside"
 import { Effect, Schema, Struct } from "effect"
@@ -95,6 +95,8 @@ const scoreOf = (
       return grade(Invariant.present(judge, "judge"), check.rubric, output, job, spend)
     case "command":
       return run(check.command, output, job)
+    case "label":
+      return Effect.succeed(Judged.scoreVerdict(output, check.label))
   }
 }
 

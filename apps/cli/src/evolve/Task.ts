@@ -247,9 +247,10 @@ export const jobsOf = Effect.fnUntraced(function* (cases: string, input: JobInpu
     const values = valuesOf(cases, content)
     const columns = {
       input: Option.getOrNull(input.input),
-      expected: Option.getOrElse(input.expected, () => "expected"),
+      expected: Option.getOrElse(input.expected, () => (scoring?.kind === "label" ? "label" : "expected")),
       isWhole: isOutside
     }
+    if (scoring?.kind === "label") return Rows.labelled(cases, rows, columns)
     return Rows.jobs(cases, rows, columns, scoring).map((job, index) => ({ ...job, ...values[index] }))
   })
 })
@@ -266,7 +267,7 @@ const scoringOf = Effect.fnUntraced(function* (input: JobInput) {
   const kind = Option.getOrNull(input.score)
   switch (kind) {
     case null:
-      return yield* missing("--score", "exact, contains, pattern, json, number, judge or command")
+      return yield* missing("--score", "exact, contains, pattern, json, number, judge, command or label")
     case "judge": {
       if (Option.isNone(input.rubric)) return yield* missing("--rubric", "a file that says what a good answer is")
       return { kind, rubric: yield* readNamed(input.rubric.value) } satisfies Rows.Scoring
@@ -279,6 +280,12 @@ const scoringOf = Effect.fnUntraced(function* (input: JobInput) {
         return yield* missing("--command", 'a program with its arguments, such as --command "python3 score.py"')
       return { kind, command: [program, ...args] } satisfies Rows.Scoring
     }
+    case "label":
+      return Option.isSome(input.agent)
+        ? yield* usageError(
+            "--score label is given with --agent; expected --model, a chat model that judges by the prompt."
+          )
+        : ({ kind } as const)
     case "exact":
     case "contains":
       return { kind: "built-in", scorer: { kind, isCaseSensitive: input.caseSensitive } } satisfies Rows.Scoring

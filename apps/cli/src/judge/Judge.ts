@@ -22,7 +22,7 @@ export const judge = Effect.fn("Judge.judge")(function* ({ count, directory, see
   if (file === null)
     return yield* usageError(`${directory} holds no comparison; expected the --out of \`inspo compare\`.`)
   const stored = yield* Effect.mapError(Compare.read(file), (cause) => commandFailure(oneLine(cause.message), cause))
-  const outputOf = (key: string) => textOf(stored.outputs.get(key))
+  const outputOf = (key: string) => scoredOf(stored.outputs.get(key))
   const place = `${directory}/to-label.csv`
   const fs = yield* FileSystem.FileSystem
   if (!(yield* Effect.orElseSucceed(fs.exists(place), () => false))) {
@@ -44,13 +44,13 @@ export const judge = Effect.fn("Judge.judge")(function* ({ count, directory, see
   const labels = yield* checked(() => {
     const rows = Cases.parseFile(place, text).filter(({ label = "" }) => label !== "")
     return new Map(
-      rows.map(({ key = "", label }) => {
-        const score = decode(label)
-        if (Option.isNone(score) || !stored.outputs.has(key))
+      rows.map(({ key = "", label = "" }) => {
+        const score = Judged.readLabel(label)
+        if (score === null || !stored.outputs.has(key))
           throw usageError(
             `${place}: ${key} has the label ${label}; expected a score from 0 to 1 of one of its answers.`
           )
-        return [key, score.value]
+        return [key, score]
       })
     )
   })
@@ -75,6 +75,15 @@ const lines = (
   "This holds for the cases that were asked, where those with labels are a random choice of them."
 ]
 
-const decode = Schema.decodeUnknownOption(Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+/** What was scored of an answer with its tokens, of an agent's reply, or of any other output. */
+const scoredOf = (kept: unknown): string =>
+  Option.match(decodeKept(kept), {
+    onNone: () => textOf(kept),
+    onSome: (one) => ("text" in one ? one.text : textOf(one.output))
+  })
+
+const decodeKept = Schema.decodeUnknownOption(
+  Schema.Union([Schema.Struct({ text: Schema.String, end: Schema.String }), Schema.Struct({ output: Schema.Json })])
+)
 
 const line = (cells: ReadonlyArray<string>): string => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { type Job, messages } from "../../src/evolve/Job.ts"
 import { ModelName } from "@inspo/reflection"
+import { Scorers } from "@inspo/evolve/parts"
 import * as Promptfoo from "../../src/evolve/Promptfoo.ts"
 import * as Rows from "../../src/evolve/Rows.ts"
 import * as Template from "../../src/evolve/Template.ts"
@@ -97,6 +98,29 @@ describe("rows", () => {
     assert.match(jobs([good], exact, { ...columns, input: "text" }), /no column "text"/u)
     assert.match(jobs([{ input: "", expected: "E" }]), /row 1, column "input" is ""/u)
     assert.match(jobs([{ input: "I", expected: "(" }], { kind: "built-in", scorer: { kind: "pattern" } }), /RE2/u)
+  })
+
+  it("of a judge are the answers with a label, and put to it as in the comparison", () => {
+    const labelled = (...rows: ReadonlyArray<Rows.Row>) =>
+      Rows.labelled("a.csv", rows, { input: null, expected: "label" })
+    const about = JSON.stringify({ input: "I", expected: "E", session: "s" })
+    const [one, other, ...more] = labelled(
+      { key: "1", case: about, answer: "A", label: "0.5" },
+      { key: "2", case: about, answer: "B", label: " " },
+      { key: "3", case: "plain", answer: "", label: "1" }
+    )
+    assert.deepStrictEqual(one?.case, { input: "case: I\nexpected: E\nanswer: A", expected: "0.5", session: about })
+    assert.deepStrictEqual(one?.checks, [{ kind: "label", label: 0.5 }])
+    assert.deepStrictEqual(one === undefined ? [] : messages("R", one), [
+      { role: "user", text: Scorers.judgeRequest({ rubric: "R", input: "I", expected: "E", output: "A" }) }
+    ])
+    assert.deepStrictEqual(other?.asked, { judged: { input: "plain", expected: null, output: "" } })
+    assert.lengthOf(more, 0)
+    for (const wrong of [{ label: "2" }, { label: "good" }, { answer: "A" }, {}])
+      assert.match(
+        problemOf(() => labelled({ case: "c", ...("label" in wrong ? { answer: "A" } : {}), ...wrong })),
+        /^a\.csv, row 1: the label is .*expected a score from 0 to 1.*Columns: case/u
+      )
   })
 
   it("need no expected answer for a judge", () => {
