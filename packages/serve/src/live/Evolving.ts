@@ -177,7 +177,7 @@ const propose = Effect.fnUntraced(function* (
   reflected: Work.Work["questions"]
 ) {
   const { accepted, rejected } = candidatesOf(proposal)
-  const count = proposal.candidates.length
+  const count = accepted.length + rejected.length
   const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
   if (accepted.length === 0) {
     const reason = `none of ${count} candidates is usable${why === "" ? "" : `: each ${why}`}`
