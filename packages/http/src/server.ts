@@ -6,3 +6,4 @@ export * as OpenAiRefusal from "./server/OpenAiRefusal.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { Guarded, Refusal } from "./server/Guard.ts"
+export type { Refusal as OpenAiRefusalType } from "./server/OpenAiRefusal.ts"

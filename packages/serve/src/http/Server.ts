@@ -15,7 +15,7 @@ import * as Direct from "./internal/Direct.ts"
 import * as Security from "./internal/Security.ts"
 
 export type { Direct } from "./internal/Direct.ts"
-export { holderOf, type Keys, NamedKey } from "./internal/Security.ts"
+export { type Holder, holderOf, type Keys, NamedKey } from "./internal/Security.ts"
 
 /** The routes of the API and `/openapi.json` over {@link Populations}. `/readyz` reports not ready once it `isEnding`. */
 export const layer = (keys: Security.Keys = {}, isEnding?: Effect.Effect<boolean>) =>
