@@ -1,5 +1,5 @@
 /** @module-tag runs */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
@@ -8,12 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { blocksOf } from "../docs-examples/support/Documents.ts"
 import { freePort } from "./FreePort.ts"
 import { assertToldInOneParagraph, endAll, inspo, inspoServer, sets, start, testTimeout } from "./Inspo.ts"
-
-const programs = blocksOf("docs/how-to/train-your-agent.md").filter(({ language }) => language === "python")
-const hasPython = spawnSync("python3", ["--version"]).status === 0
+import { hasPython, presetOf, retrieverOf, tracesOf, urlIn, writePrograms } from "./TrainedAgent.ts"
 
 /** Eight of the page's workers in one process, which begin again where the run, a gateway or the balancer is away. */
 const workers = `
@@ -88,12 +85,9 @@ describe.skipIf(!hasPython)(`three gateways of a run ${hasPython ? "" : "(skippe
   let engine = ""
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "inspo-many-gateways-"))
-    for (const [index, name] of ["search_agent.py", "worker.py"].entries())
-      await writeFile(join(cwd, name), programs[index]?.code ?? "")
+    await writePrograms(cwd)
     await writeFile(join(cwd, "workers.py"), workers)
-    const world = await inspo(["data", "world", ...tiny, "--out", "world"], { cwd })
-    assert.strictEqual(world.code, 0, world.stderr)
-    retriever = urlIn((await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })).ready)
+    retriever = await retrieverOf(cwd, "tiny")
     engine = urlIn((await inspoServer(["engine", "serve", "--port", "0"], { cwd })).ready)
     const one = await inspo(flags("one", `python3 search_agent.py ${retriever}`), { cwd })
     assert.strictEqual(one.code, 0, one.stderr)
@@ -103,7 +97,7 @@ describe.skipIf(!hasPython)(`three gateways of a run ${hasPython ? "" : "(skippe
     await rm(cwd, { recursive: true, force: true })
   })
 
-  const tiny = ["--preset", "tiny", "--seed", "2"]
+  const tiny = presetOf("tiny")
   const flags = (out: string, agent: string) => [
     "run",
     "--no-baseline",
@@ -115,10 +109,6 @@ describe.skipIf(!hasPython)(`three gateways of a run ${hasPython ? "" : "(skippe
     ...sets("schedule.steps=3", "evaluation.questions=20", "rollout.agent.timeout=30"),
     ...sets(`engine.url=${engine}`, "train.kl=advantages")
   ]
-  const urlIn = (ready: string) => /http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""
-  const traces = async (out: string) =>
-    (await readFile(join(cwd, out, "traces.jsonl"), "utf8")).trim().split("\n").toSorted()
-
   const spent = async (out: string) => decodeSpent(await readFile(join(cwd, out, "spent.json"), "utf8")).phases
 
   /** A run whose workers ask three gateways; the one that has answered so many calls is killed. */
@@ -149,7 +139,7 @@ describe.skipIf(!hasPython)(`three gateways of a run ${hasPython ? "" : "(skippe
     return { places, lost: lost.size }
   }
   const assertSame = async (out: string) => {
-    assert.deepStrictEqual(await traces(out), await traces("one"))
+    assert.deepStrictEqual(await tracesOf(cwd, out), await tracesOf(cwd, "one"))
     assert.deepStrictEqual(await spent(out), await spent("one"))
   }
 

@@ -1,30 +1,23 @@
 /** @module-tag runs */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Report } from "../../apps/cli/src/eval/Report.ts"
-import { blocksOf } from "../docs-examples/support/Documents.ts"
-import { assertToldInOneParagraph, endAll, inspo, inspoServer, sets, start, testTimeout } from "./Inspo.ts"
-
-const programs = blocksOf("docs/how-to/train-your-agent.md").filter(({ language }) => language === "python")
-const hasPython = spawnSync("python3", ["--version"]).status === 0
+import { freePort } from "./FreePort.ts"
+import { assertToldInOneParagraph, endAll, inspo, sets, start, testTimeout } from "./Inspo.ts"
+import { hasPython, presetOf, retrieverOf, tracesOf, writePrograms } from "./TrainedAgent.ts"
 
 let cwd = ""
 let agent = ""
 let retriever = ""
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-train-outside-"))
-  for (const [index, name] of ["search_agent.py", "worker.py"].entries())
-    await writeFile(join(cwd, name), programs[index]?.code ?? "")
-  const world = await inspo(["data", "world", ...tiny, "--out", "world"], { cwd })
-  assert.strictEqual(world.code, 0, world.stderr)
-  const { ready } = await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })
-  retriever = /http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""
+  await writePrograms(cwd)
+  retriever = await retrieverOf(cwd, "tiny")
   agent = `python3 search_agent.py ${retriever}`
   const whole = await inspo(flags("whole"), { cwd })
   assert.strictEqual(whole.code, 0, whole.stderr)
@@ -37,7 +30,7 @@ afterAll(async () => {
 /** How often the run is killed with its gateway: once a step. */
 const kills = Number(process.env["INSPO_KILLS"] ?? "3")
 const steps = kills + 1
-const tiny = ["--preset", "tiny", "--seed", "2"]
+const tiny = presetOf("tiny")
 const flags = (out: string, ...settings: ReadonlyArray<string>) => [
   "run",
   "--no-baseline",
@@ -48,15 +41,7 @@ const flags = (out: string, ...settings: ReadonlyArray<string>) => [
   ...tiny,
   ...sets(`schedule.steps=${steps}`, "evaluation.questions=20", ...settings)
 ]
-const traces = async (out: string) =>
-  (await readFile(join(cwd, out, "traces.jsonl"), "utf8")).trim().split("\n").toSorted()
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  return typeof address === "object" && address !== null ? address.port : 0
-}
+const traces = (out: string) => tracesOf(cwd, out)
 
 /** A worker that is started again whenever it ends, as containers are. */
 const working = (gateway: string) => {

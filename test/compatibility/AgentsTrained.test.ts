@@ -1,11 +1,11 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, inspo, inspoServer, sets, testTimeout } from "../cli/Inspo.ts"
-import { blocksOf } from "../docs-examples/support/Documents.ts"
+import { endAll, inspo, sets, testTimeout } from "../cli/Inspo.ts"
+import { presetOf, retrieverOf, tracesOf, writePrograms } from "../cli/TrainedAgent.ts"
 import * as Foreign from "./support/Foreign.ts"
 
 const sources = fileURLToPath(new URL("agents-outside", import.meta.url))
@@ -22,27 +22,17 @@ describe.skipIf(Foreign.problem !== null)("LangGraph's agent on the embedded mod
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "inspo-agents-trained-"))
     await cp(sources, cwd, { recursive: true })
-    const agent = blocksOf("docs/how-to/train-your-agent.md").find(({ code }) => code.startsWith("# search_agent.py"))
-    await writeFile(join(cwd, "search_agent.py"), agent?.code ?? "")
+    await writePrograms(cwd)
   })
   afterAll(async () => {
     endAll()
     await rm(cwd, { recursive: true, force: true })
   })
 
-  const linesOf = async (out: string, file: string) =>
-    (await readFile(join(cwd, out, file), "utf8")).trim().split("\n").toSorted()
-  const preset = (name: string) => ["--preset", name, "--seed", "2"]
-  const retrieverOf = async (name: string) => {
-    const world = await inspo(["data", "world", ...preset(name), "--out", `world-${name}`], { cwd })
-    assert.strictEqual(world.code, 0, world.stderr)
-    const { ready } = await inspoServer(["retriever", "serve", `world-${name}/corpus.jsonl`, "--port", "0"], { cwd })
-    return /http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""
-  }
   const run = async (out: string, agent: string, name: string, steps: number) => {
     const settings = sets(`schedule.steps=${steps}`, "evaluation.questions=20")
     const finished = await inspo(
-      ["run", "--no-baseline", "--agent", agent, ...preset(name), ...settings, "--out", out],
+      ["run", "--no-baseline", "--agent", agent, ...presetOf(name), ...settings, "--out", out],
       { cwd }
     )
     assert.strictEqual(finished.code, 0, finished.stderr)
@@ -50,14 +40,14 @@ describe.skipIf(Foreign.problem !== null)("LangGraph's agent on the embedded mod
   }
 
   it("has the rollouts of a program that asks as it does", { timeout: 2 * testTimeout }, async () => {
-    const retriever = await retrieverOf("tiny")
+    const retriever = await retrieverOf(cwd, "tiny")
     await run("graph", `${Foreign.python} langgraph_search.py ${retriever}`, "tiny", 3)
     await run("plain", `python3 search_agent.py ${retriever}`, "tiny", 3)
-    assert.deepStrictEqual(await linesOf("graph", "traces.jsonl"), await linesOf("plain", "traces.jsonl"))
+    assert.deepStrictEqual(await tracesOf(cwd, "graph"), await tracesOf(cwd, "plain"))
   })
 
   it("learns, with its instruction", { timeout: 4 * testTimeout }, async () => {
-    const agent = `${Foreign.python} langgraph_search.py ${await retrieverOf("quick")}`
+    const agent = `${Foreign.python} langgraph_search.py ${await retrieverOf(cwd, "quick")}`
     const shown = await run("learns", agent, "quick", 12)
     const metrics = (await readFile(join(cwd, "learns", "metrics.jsonl"), "utf8"))
       .trim()

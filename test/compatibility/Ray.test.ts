@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, inspo, inspoServer, sets, start, testTimeout } from "../cli/Inspo.ts"
-import { blocksOf } from "../docs-examples/support/Documents.ts"
+import { endAll, inspo, sets, start, testTimeout } from "../cli/Inspo.ts"
+import { presetOf, retrieverOf, tracesOf, writePrograms } from "../cli/TrainedAgent.ts"
 import * as Foreign from "./support/Foreign.ts"
 
 const program = fileURLToPath(new URL("../../examples/ray/workers.py", import.meta.url))
@@ -18,11 +18,8 @@ describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, (
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "inspo-ray-"))
     await cp(program, join(cwd, "workers.py"))
-    const agent = blocksOf("docs/how-to/train-your-agent.md").find(({ code }) => code.startsWith("# search_agent.py"))
-    await writeFile(join(cwd, "search_agent.py"), agent?.code ?? "")
-    await inspo(["data", "world", "--preset", "tiny", "--seed", "2", "--out", "world"], { cwd })
-    const { ready } = await inspoServer(["retriever", "serve", "world/corpus.jsonl", "--port", "0"], { cwd })
-    retriever = /http:\/\/[\d.:]+/u.exec(ready)?.[0] ?? ""
+    await writePrograms(cwd)
+    retriever = await retrieverOf(cwd, "tiny")
   }, testTimeout)
   afterAll(async () => {
     endAll()
@@ -31,10 +28,9 @@ describe.skipIf(Foreign.problem !== null)("Ray", { timeout: 2 * testTimeout }, (
 
   const flags = (out: string, agent: string) => {
     const settings = sets("schedule.steps=4", "evaluation.questions=20", "rollout.agent.timeout=30")
-    return ["run", "--agent", agent, "--preset", "tiny", "--seed", "2", "--no-baseline", ...settings, "--out", out]
+    return ["run", "--agent", agent, ...presetOf("tiny"), "--no-baseline", ...settings, "--out", out]
   }
-  const traces = async (out: string) =>
-    (await readFile(join(cwd, out, "traces.jsonl"), "utf8")).trim().split("\n").toSorted()
+  const traces = (out: string) => tracesOf(cwd, out)
 
   it("tasks give the rollouts of one program, also where a worker and the gateway are killed", async () => {
     const whole = await inspo(flags("whole", `python3 search_agent.py ${retriever}`), { cwd })
