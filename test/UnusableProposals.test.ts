@@ -9,14 +9,13 @@ import { evolve } from "@inspo/evolve"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { type Learner, Learners, type Notebook, Proposer, ProposerModel } from "@inspo/reflection"
-import { ModelProposer } from "@inspo/reflection/models"
-import { ScriptedModel } from "@inspo/reflection/testing"
 import { Evolving } from "@inspo/serve"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { changed } from "../packages/cohorts/test/support/Changed.ts"
-import { algorithm, runOn } from "../packages/coevolution/test/support/ScriptedRun.ts"
+import { algorithm, runOn, scriptedLearner } from "../packages/coevolution/test/support/ScriptedRun.ts"
 import * as LivePopulation from "../packages/serve/src/live/LivePopulation.ts"
+import { worked } from "../packages/serve/test/support/Worked.ts"
 
 const Kind = Schema.Literals(["evolving", "lessons"])
 /** A text that breaks a rule, an answer without a candidate, and no answer. */
@@ -28,17 +27,7 @@ const writes = (reply: string) => (text: string) => (isLearning(text) ? "<ins_1>
 const isLearning = (text: string) => text.includes("Write another way") || text.includes("Write one edit a line")
 
 const proposerOf = (kind: typeof Kind.Type, reply: string) =>
-  Effect.map(
-    ScriptedModel.make((messages) => ({ text: writes(reply)(messages.at(-1) ?? "") })),
-    ({ model }) =>
-      ModelProposer.make(model, {
-        kind: "reflection",
-        price: null,
-        maxOutputTokens: 1000,
-        maxEvidenceTokens: 4000,
-        learner: learningIn(kind)
-      })
-  )
+  scriptedLearner(kind, (messages) => writes(reply)(messages.at(-1) ?? ""))
 
 /** The notes of a learner after so many proposals of which nothing could be tried. */
 const notesAfter = (kind: typeof Kind.Type, proposals: number, parent: string): Schema.Json => {
@@ -53,8 +42,6 @@ const notesAfter = (kind: typeof Kind.Type, proposals: number, parent: string): 
   return notebook?.notes ?? null
 }
 
-const rewardOf = (value: number) => ({ value, feedback: "too short" })
-
 const served = (kind: typeof Kind.Type, reply: string, evolutions: number) =>
   Effect.gen(function* () {
     const journal = yield* Journal
@@ -63,19 +50,7 @@ const served = (kind: typeof Kind.Type, reply: string, evolutions: number) =>
     const live = yield* LivePopulation.open(journal)
     const evolving = yield* Evolving.make(live, { proposer: yield* proposerOf(kind, reply), budgetUsd: null })
     yield* Effect.forkScoped(evolving.run)
-    const answer = yield* live.submit((now) => ({
-      _tag: "Lease",
-      now,
-      cohort: "work",
-      phase: "train",
-      isFullBatch: false,
-      requests: [{ key: "k", n: 1, stratum: "all", sticky: null, question: null, instructions: 1 }]
-    }))
-    const leases = answer._tag === "Leases" ? answer.leases : []
-    yield* live.submit(
-      (now) => ({ _tag: "Reward", now, rewards: leases.map(({ lease }) => ({ lease, sample: null, value: 0 })) }),
-      { rewards: leases.map(() => rewardOf(0)) }
-    )
+    yield* worked(live, [{ value: 0, feedback: "too short" }])
     for (let evolution = 0; evolution < evolutions; evolution++) {
       yield* live.submit((now) => ({ _tag: "Evolve", now }))
       for (let turns = 0; (yield* live.state).learning.evolution !== null; turns++) {

@@ -7,11 +7,11 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer, type ProposeRequest } from "@inspo/reflection"
 import { ModelProposer } from "@inspo/reflection/models"
 import * as LivePopulation from "../src/live/LivePopulation.ts"
-import type * as Details from "../src/store/Details.ts"
 import { Context, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
 import { AiError, LanguageModel } from "effect/ai"
 import { TestClock } from "effect/testing"
 import { changed } from "../../cohorts/test/support/Changed.ts"
+import { worked } from "./support/Worked.ts"
 
 const settings = changed(Settings.online(1), { evolveEvery: 0, pruneEvery: 0 })
 
@@ -57,42 +57,6 @@ const proposerOf = Effect.fnUntraced(function* (replies: ReadonlyArray<string | 
 /** Four revisions, as many as are asked for, in one answer. */
 const revisions = (name: string): string =>
   [1, 2, 3, 4].map((at) => `<ins_${at}>Be kind, version ${at} of ${name}.</ins_${at}>`).join("\n")
-
-/** Work under the seed, one sample each, with what was told of it. */
-const worked = Effect.fnUntraced(function* (
-  live: LivePopulation.LivePopulation,
-  told: ReadonlyArray<Details.RewardDetails & { readonly value: number }>
-) {
-  const answer = yield* live.submit((now) => ({
-    _tag: "Lease",
-    now,
-    cohort: "work",
-    phase: "train",
-    isFullBatch: false,
-    requests: told.map((_, at) => ({
-      key: `k${at}`,
-      n: 1,
-      stratum: "all",
-      sticky: null,
-      question: null,
-      instructions: 1
-    }))
-  }))
-  const leases = answer._tag === "Leases" ? answer.leases : []
-  yield* live.submit(
-    (now) => ({
-      _tag: "Reward",
-      now,
-      rewards: leases.map(({ lease }, at) => ({ lease, sample: null, value: told[at]?.value ?? 0 }))
-    }),
-    {
-      rewards: told.map(({ feedback, transcript }) => ({
-        ...(feedback === undefined ? {} : { feedback }),
-        ...(transcript === undefined ? {} : { transcript })
-      }))
-    }
-  )
-})
 
 const evolve: LivePopulation.At = (now) => ({ _tag: "Evolve", now })
 

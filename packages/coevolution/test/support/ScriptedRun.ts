@@ -106,19 +106,24 @@ function learning(name: "evolving" | "lessons"): Layer.Layer<Proposer> {
       )
       .join("\n")
   }
-  return Layer.effect(
-    Proposer,
-    Effect.map(
-      ScriptedModel.make((messages) => ({ text: script(messages) })),
-      ({ model }) =>
-        ModelProposer.make(model, {
-          kind: "reflection",
-          price: null,
-          maxOutputTokens: 1000,
-          maxEvidenceTokens: 4000,
-          learner: Learners.fromConfig({ name })
-        })
-    )
+  return Layer.effect(Proposer, scriptedLearner(name, script))
+}
+
+/** A language model that follows a script, as a proposer that learns. */
+export function scriptedLearner(
+  name: "evolving" | "lessons",
+  script: (messages: ReadonlyArray<string>) => string
+): Effect.Effect<Proposer["Service"]> {
+  return Effect.map(
+    ScriptedModel.make((messages) => ({ text: script(messages) })),
+    ({ model }) =>
+      ModelProposer.make(model, {
+        kind: "reflection",
+        price: null,
+        maxOutputTokens: 1000,
+        maxEvidenceTokens: 4000,
+        learner: Learners.fromConfig({ name })
+      })
   )
 }
 
