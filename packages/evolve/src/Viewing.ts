@@ -198,13 +198,16 @@ const courseOf = (pairs: ReadonlyArray<Evidence.Cluster>, gain: Gain): NonNullab
   const looks = Math.min(mostLooks, pairs.length)
   return Array.from({ length: looks }, (_, look) => {
     const some = pairs.slice(0, Math.ceil(((look + 1) * pairs.length) / looks))
-    const least = some.map((pair) => pair.least)
-    const [lower, upper] = Bounded.differenceInterval(least)
     return {
       calls: some.reduce((sum, { after, before }) => sum + after.length + before.length, 0),
-      gain: look === looks - 1 ? gain : { mean: average(least), lower, upper }
+      gain: look === looks - 1 ? gain : gainOf(some.map((pair) => pair.least))
     }
   })
+}
+
+const gainOf = (differences: ReadonlyArray<number>): Gain => {
+  const [lower, upper] = Bounded.differenceInterval(differences)
+  return { mean: average(differences), lower, upper }
 }
 
 const mostLooks = 40
