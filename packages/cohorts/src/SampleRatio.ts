@@ -4,6 +4,7 @@
  * instruction one bet says that it has five points too many; another one follows what was seen.
  */
 import type { Group } from "@inspo/evolution"
+import { sumAll } from "effect/Number"
 
 /** Capital at stake and in reserve, together 1 at first. The reserve is for faults that begin later. */
 export interface SampleRatio {
@@ -59,7 +60,7 @@ const afterUnit = (
   const mean = shares.reduce((sum, { id, probability }) => sum + probability * factor(id), 0)
   const followed = ((stake + followingShare * (reserve - left)) * factor(instruction)) / mean
   const living = new Set(shares.map(({ id }) => id))
-  const freed = sumOf(Object.entries(counts).map(([id, count]) => (living.has(id) ? 0 : count.stake)))
+  const freed = sumAll(Object.entries(counts).map(([id, count]) => (living.has(id) ? 0 : count.stake)))
   const more = (freed + (1 - followingShare) * (reserve - left)) / shares.length
   const bets = shares.map(({ id, probability }): readonly [string, Count] => {
     const { expected, given, stake } = countOf(counts, id)
@@ -76,7 +77,7 @@ const afterUnit = (
   return {
     stake: followed,
     reserve: left,
-    evidence: Math.max(evidence, followed + left + sumOf(bets.map(([, count]) => count.stake))),
+    evidence: Math.max(evidence, followed + left + sumAll(bets.map(([, count]) => count.stake))),
     units: units + 1,
     counts: Object.fromEntries(bets)
   }
@@ -88,8 +89,6 @@ const odds = (probability: number, isGiven: boolean): number => {
   if (more === 0) return 1
   return isGiven ? 1 + more / probability : 1 - more / (1 - probability)
 }
-
-const sumOf = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
 
 const countOf = (counts: SampleRatio["counts"], id: string): Count =>
   (Object.hasOwn(counts, id) ? counts[id] : undefined) ?? { given: 0, expected: 0, stake: 0 }

@@ -172,17 +172,22 @@ const validate = (
   if (requests.length > unitsPerCohort)
     return bad("requests", requests.length, `at most ${unitsPerCohort}`, "Split the request")
   const seen = new Set<string>()
+  const isName = (text: string) => text !== "" && text.length <= Math.min(textLength, 1000) && text.isWellFormed()
   for (const { instructions, key, n, question, sticky, stratum } of requests) {
-    const isName = (text: string) => text !== "" && text.length <= Math.min(textLength, 1000) && text.isWellFormed()
-    if (!isName(key) || !isName(stratum) || !isName(sticky ?? "-") || !isName(question ?? "-"))
-      for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-", question: question ?? "-" }))
-        if (!isName(text))
-          return bad(
-            field,
-            text.slice(0, 80),
-            "well-formed text of 1 to 1000 characters",
-            "Shorten it, or replace lone surrogates"
-          )
+    const names = [
+      ["key", key],
+      ["stratum", stratum],
+      ["sticky", sticky ?? "-"],
+      ["question", question ?? "-"]
+    ] as const
+    const wrong = names.find(([, text]) => !isName(text))
+    if (wrong !== undefined)
+      return bad(
+        wrong[0],
+        wrong[1].slice(0, 80),
+        "well-formed text of 1 to 1000 characters",
+        "Shorten it, or replace lone surrogates"
+      )
     if (!Number.isSafeInteger(n) || n < 1 || n > 10_000)
       return bad("n", n, "a whole number from 1 to 10000", "Split the samples over several keys", key)
     if (!Number.isSafeInteger(instructions) || instructions < 1 || instructions > 1000)

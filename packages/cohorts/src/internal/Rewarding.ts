@@ -26,8 +26,9 @@ export const reward = (
     const value = valueOf(state.settings, item)
     if (Result.isFailure(sample)) return Result.fail(sample.failure)
     if (Result.isFailure(value)) return Result.fail(value.failure)
-    const known = first.size
-    const isFirst = rewards.length === 1 || first.add(`${sample.success} ${item.lease}`).size > known
+    const name = `${sample.success} ${item.lease}`
+    const isFirst = !first.has(name)
+    first.add(name)
     const metrics =
       item.metrics === undefined || value.success === "abandoned"
         ? undefined

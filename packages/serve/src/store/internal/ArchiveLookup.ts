@@ -98,16 +98,19 @@ const lookup = (
   }
 }
 
-const isHeld = (state: State.State, id: string): boolean =>
-  (State.openLease(state, id)?.cohort.status ?? "complete") !== "complete"
+/** A lease of a cohort that accepts evidence. */
+const acceptingLease = (state: State.State, id: string): ReturnType<typeof State.openLease> => {
+  const open = State.openLease(state, id)
+  return open?.cohort.status === "complete" ? undefined : open
+}
 
 /**
- * A lease of a cohort that accepts evidence, as the state has it with all its rewards: a reward for it needs nothing from the
+ * The same, as the state has it with all its rewards: a reward for it needs nothing from the
  * journal, even if a command before it closes the cohort.
  */
 const heldLease = (state: State.State, id: string): Archive.ArchivedLease | undefined => {
-  const open = State.openLease(state, id)
-  if (open === undefined || open.cohort.status === "complete") return undefined
+  const open = acceptingLease(state, id)
+  if (open === undefined) return undefined
   const { cohort, lease } = open
   return {
     ...lease,
@@ -137,7 +140,7 @@ const addNamed = (named: Named, state: State.State, branches: ReadonlyArray<numb
     }
     case "Reward":
       for (const { lease, sample } of command.rewards) {
-        if (isHeld(state, lease)) continue
+        if (acceptingLease(state, lease) !== undefined) continue
         named.lease.push(lease, unnamedOf(lease))
         named.reward.push(rewardKey(lease, sample ?? 0))
       }
