@@ -50,6 +50,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("plasticity", "does a policy learn a second task as well?", "401-420"),
   runs("rescue", "does a rescue by another instruction start a training?", "441-460"),
   runs("agents", "does the best instruction differ between agents?", "261-270"),
+  runs("agent-training", "which agents and judgements of turns help a policy to learn?", "271-275"),
   runs("arena-tuning", "at which learning rate does each rival do best?", "301-302"),
   runs("arena", "does a published rival beat ours?", "251-260"),
   runs("methods-tuning", "at which learning rate does each method of the update do best?", "101-102"),

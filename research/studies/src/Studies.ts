@@ -1,4 +1,5 @@
 import { agentStudies } from "./studies/Agents.ts"
+import { agentTraining } from "./studies/AgentTraining.ts"
 import { ablations } from "./studies/Ablation.ts"
 import { blindStudies } from "./studies/Blind.ts"
 import { arena, arenaTuning } from "./studies/Arena.ts"
@@ -26,6 +27,7 @@ export const studies: ReadonlyArray<Study> = [
   ...worldStudies,
   plasticity,
   ...agentStudies,
+  agentTraining,
   arenaTuning,
   arena,
   ...methodStudies,

@@ -243,7 +243,7 @@ export const budgets: Study = {
 }
 
 /** The schedule in so many times the steps. */
-function shortened(config: RunConfig, times: number): RunConfig {
+export function shortened(config: RunConfig, times: number): RunConfig {
   const scaled = (steps: number) => Math.max(1, Math.round(steps * times))
   const { evolveEvery, evolveUntil, pruneEvery, steps } = config.schedule
   return {
