@@ -1,7 +1,7 @@
 import { Array, Option, Schema } from "effect"
 import { InstructionId } from "./Instruction.ts"
 import { QuestionId } from "./Question.ts"
-import { isFailed, Reward, TrajectoryId, type TrajectorySummary } from "./Trajectory.ts"
+import { isFailed, Reward, tokens as tokensOf, TrajectoryId, type TrajectorySummary } from "./Trajectory.ts"
 
 /**
  * The G trajectories of one (instruction, question) pair within a step, without those that failed: the
@@ -16,7 +16,9 @@ export const Group = Schema.Struct({
   rewards: Schema.NonEmptyArray(Reward),
   trajectories: Schema.NonEmptyArray(TrajectoryId),
   toolCalls: Schema.NonEmptyArray(Schema.Int),
-  responseTokens: Schema.NonEmptyArray(Schema.Int)
+  responseTokens: Schema.NonEmptyArray(Schema.Int),
+  /** Tokens of all trajectories beside these: of asides, and of longer prompts. */
+  furtherTokens: Schema.optionalKey(Schema.Int)
 }).check(
   Schema.makeFilter(
     ({ responseTokens, rewards, toolCalls, trajectories }) =>
@@ -36,12 +38,18 @@ export const survivors = (dataSource: string, trajectories: ReadonlyArray<Trajec
   return Array.isReadonlyArrayNonEmpty(members) ? Option.some(gather(dataSource, members)) : Option.none()
 }
 
-/** Prompt and response tokens of all trajectories of a group. */
-export const tokens = (group: Pick<Group, "promptTokens" | "responseTokens">): number =>
-  group.responseTokens.reduce((sum, response) => sum + group.promptTokens + response, 0)
+/** All tokens of the trajectories of a group, as the ledger counts them. */
+export const tokens = ({
+  furtherTokens = 0,
+  promptTokens,
+  responseTokens
+}: Pick<Group, "promptTokens" | "responseTokens" | "furtherTokens">): number =>
+  responseTokens.reduce((sum, response) => sum + promptTokens + response, furtherTokens)
 
 const gather = (dataSource: string, members: Array.NonEmptyReadonlyArray<TrajectorySummary>): Group => {
   const { instructionId, promptTokens, questionId } = members[0]
+  const responseTokens = Array.map(members, ({ responseTokens }) => responseTokens)
+  const further = members.reduce((sum, one) => sum + tokensOf(one), -tokens({ promptTokens, responseTokens }))
   return {
     instructionId,
     questionId,
@@ -50,6 +58,7 @@ const gather = (dataSource: string, members: Array.NonEmptyReadonlyArray<Traject
     rewards: Array.map(members, ({ reward }) => reward),
     trajectories: Array.map(members, ({ id }) => id),
     toolCalls: Array.map(members, ({ toolCalls }) => toolCalls),
-    responseTokens: Array.map(members, ({ responseTokens }) => responseTokens)
+    responseTokens,
+    ...(further === 0 ? {} : { furtherTokens: further })
   }
 }

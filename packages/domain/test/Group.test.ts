@@ -6,10 +6,7 @@ import { Arbitrary, Effect, Option, Result, Schema } from "effect"
 const Summaries = Schema.NonEmptyArray(Trajectory.TrajectorySummary)
 
 describe("Group", () => {
-  it.prop("keeps every trajectory that did not fail, in order, and its tokens add up", [Summaries], ([given]) => {
-    // A group shares its prompt.
-    const [first] = given
-    const summaries = given.map((one) => ({ ...one, promptTokens: first.promptTokens }))
+  it.prop("keeps every trajectory that did not fail, in order, and all its tokens", [Summaries], ([summaries]) => {
     const alive = summaries.filter(({ finishReason }) => finishReason !== "failed")
     const group = Group.survivors("source", summaries)
     assert.strictEqual(Option.isNone(group), alive.length === 0)
@@ -24,7 +21,7 @@ describe("Group", () => {
     )
     assert.strictEqual(
       Group.tokens(group.value),
-      alive.reduce((sum, one) => sum + one.promptTokens + one.responseTokens, 0)
+      alive.reduce((sum, one) => sum + Trajectory.tokens(one), 0)
     )
   })
 
