@@ -218,8 +218,23 @@ const rivals: ReadonlyArray<Arm> = [
 
 const arms: ReadonlyArray<Arm> = [evolved, ...rivals]
 
-/** The rate of each arm with the largest mean EM in `arena-tuning`; the preset's until it was run. */
-export const tuned: Readonly<Record<string, number>> = {}
+/** The rate of each arm with the largest mean EM in `arena-tuning`. */
+export const tuned: Readonly<Record<string, number>> = {
+  evolved: 3e-4,
+  "arena-paper": 3e-4,
+  "arena-espl": 1e-3,
+  "arena-fst": 1e-4,
+  "arena-p2o": 3e-4,
+  "arena-reskill": 3e-4,
+  "arena-augmentation": 3e-4,
+  "arena-withdrawn": 3e-4,
+  "arena-pw": 3e-4,
+  "arena-wp": 3e-4,
+  "arena-pwp": 3e-4,
+  "arena-wpw": 1e-4,
+  "arena-gepa-before": 3e-4,
+  "arena-gepa-after": 3e-4
+}
 
 const notes = ["The plan, committed before the runs, is research/plans/arena.md."]
 
