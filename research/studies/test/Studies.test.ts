@@ -66,7 +66,7 @@ describe("tuning", () => {
   it("changes only the learning rate of an arm", () => {
     for (const arm of arenaTuning.arms) {
       const [name, rate] = arm.name.split("-lr-")
-      const base = arena.arms.find((known) => known.name === name)
+      const base = arena.arms.find((known) => known.name === `${name}-tuned`)
       assert.isDefined(base, arm.name)
       const expected = configs(base, Presets.quick).map((config) => ({
         ...config,
