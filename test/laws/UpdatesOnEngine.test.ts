@@ -44,7 +44,7 @@ const engine = Layer.unwrap(
   })
 ).pipe(Layer.provide(NodeServices.layer))
 
-describe("a loss on the embedded engine", () => {
+describe("a loss on the embedded engine", { tags: "deep" }, () => {
   it.effect.each(Losses.losses.map(({ name }) => name))(
     "%s has the gradient of what is written",
     (name) =>

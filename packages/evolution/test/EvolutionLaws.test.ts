@@ -118,7 +118,7 @@ const bugs: Readonly<Record<string, () => Partial<Lives.Host>>> = {
     })
 }
 
-describe("the laws of evolution find a planted bug", () => {
+describe("the laws of evolution find a planted bug", { tags: "deep" }, () => {
   it.effect.each(EvolutionLaws.laws({ strategies: right, parents: 2, size: 5 }).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")

@@ -52,6 +52,7 @@ describe("constraints", () => {
     { what: "a percentile", text: "cost.p90=9", of: (stream) => [0, 10 * stream.next()] }
   ] satisfies ReadonlyArray<{ what: string; text: string; of: Parameters<typeof shown>[1] }>)(
     "at their bound are claimed to hold or to be broken in at most 5 % each: $what",
+    { tags: "deep" },
     ({ of, text }) => {
       const all = Arr.makeBy(simulations, (seed) => shown(text, of, seed))
       assert.isAtMost(all.filter(({ isMet }) => isMet).length / simulations, most)

@@ -57,7 +57,7 @@ describe("demonstrations", () => {
     assert.isAtLeast(better.filter(Boolean).length, 10)
   })
 
-  it("do not stay where they do not help", async () => {
+  it("do not stay where they do not help", { tags: "deep" }, async () => {
     const results = await Promise.all(seeds.map((seed) => search(seed, () => {}, false)))
     assert.isAtMost(results.filter(({ prompt }) => prompt.examples !== heading).length, 1)
   })

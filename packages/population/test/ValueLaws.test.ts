@@ -51,7 +51,7 @@ const bugs: Readonly<Record<string, () => Valuation>> = {
   }
 }
 
-describe("the laws of values find a planted bug", () => {
+describe("the laws of values find a planted bug", { tags: "deep" }, () => {
   it.effect.each(ValueLaws.laws(right).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")

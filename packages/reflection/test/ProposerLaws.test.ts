@@ -128,7 +128,7 @@ const bugs: Readonly<Record<string, Bug>> = {
   }
 }
 
-describe("the laws of a proposer find a planted bug", () => {
+describe("the laws of a proposer find a planted bug", { tags: "deep" }, () => {
   it.effect.each(ProposerLaws.laws(model("reflection")).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")

@@ -119,7 +119,7 @@ describe("an agent that rewrites its context", () => {
   for (const { check, name } of AgentLaws.laws(forgetful)) it.effect(name, () => check)
 })
 
-describe("the laws of an agent find a planted bug", () => {
+describe("the laws of an agent find a planted bug", { tags: "deep" }, () => {
   it.effect.each(AgentLaws.laws(agent).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")

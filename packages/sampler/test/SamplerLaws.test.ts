@@ -60,7 +60,7 @@ const bugs: Readonly<Record<string, Strategy>> = {
   }
 }
 
-describe("the laws of a sampler find a planted bug", () => {
+describe("the laws of a sampler find a planted bug", { tags: "deep" }, () => {
   it.effect.each(SamplerLaws.laws(right).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")

@@ -36,7 +36,7 @@ const bugs: Readonly<Record<string, () => Rule>> = {
   }
 }
 
-describe("the laws of a rule of admission find a planted bug", () => {
+describe("the laws of a rule of admission find a planted bug", { tags: "deep" }, () => {
   it.effect.each(AdmissionLaws.laws(right).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")

@@ -102,7 +102,7 @@ describe("prune", () => {
     assert.deepStrictEqual(parents, rankOf(members, options.incumbent).slice(0, options.parents).map(id))
   })
 
-  it("removes the best of a population with a probability of at most δ", () => {
+  it("removes the best of a population with a probability of at most δ", { tags: "deep", timeout: 120_000 }, () => {
     const delta = 0.2
     const rule = EvidencePruning.removal({ delta, parents: 1 })
     const lives = 1500
@@ -133,7 +133,7 @@ describe("prune", () => {
     }
     assert.isAtMost(wrong / lives, delta + 3 * Math.sqrt((delta * (1 - delta)) / lives))
     assert.isAbove(right / lives, 0.2)
-  }, 120_000)
+  })
 })
 
 describe("newcomers", () => {

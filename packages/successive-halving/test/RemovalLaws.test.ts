@@ -70,7 +70,7 @@ const bugs: Readonly<Record<string, () => Rule>> = {
   }
 }
 
-describe("the laws of a rule of removal find a planted bug", () => {
+describe("the laws of a rule of removal find a planted bug", { tags: "deep" }, () => {
   it.effect.each(RemovalLaws.laws(right).map(({ name }) => name))("%s", (name) =>
     Effect.gen(function* () {
       const bug = bugs[name] ?? assert.fail("no bug is planted")
