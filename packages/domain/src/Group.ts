@@ -17,7 +17,7 @@ export const Group = Schema.Struct({
   trajectories: Schema.NonEmptyArray(TrajectoryId),
   toolCalls: Schema.NonEmptyArray(Schema.Int),
   responseTokens: Schema.NonEmptyArray(Schema.Int),
-  /** Tokens of all trajectories beside these: of asides, and of longer prompts. */
+  /** Tokens of all trajectories beside these: of asides, and what other prompts have more or less. */
   furtherTokens: Schema.optionalKey(Schema.Int)
 }).check(
   Schema.makeFilter(
