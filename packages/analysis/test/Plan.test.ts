@@ -84,6 +84,7 @@ describe("forecast", () => {
 
   it.each(["evolving", "lessons"] as const)(
     "counts what a proposer that learns asks before its proposals: %s",
+    { tags: "deep" },
     (name) => {
       const kind = ProposerModel.learning(name)
       const usual = forecast(robust).bounds.proposerCalls

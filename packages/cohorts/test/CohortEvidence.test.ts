@@ -216,7 +216,7 @@ describe("evidence", () => {
       })
     ))
 
-  it("of ten thousand cohorts is kept in the room of a few", () => {
+  it("of ten thousand cohorts is kept in the room of a few", { tags: "deep" }, () => {
     let known = learning()
     const grow = (from: number, to: number) => {
       for (let index = from; index <= to; index++)
@@ -292,7 +292,7 @@ describe("the difference", () => {
     assert.isAtLeast(upper, 0.68 - 1 / 3)
   })
 
-  it("has the truth in its 95 % interval about as often as that, and closes in on it", () => {
+  it("has the truth in its 95 % interval about as often as that, and closes in on it", { tags: "deep" }, () => {
     const means = [0.4, 0.6, 0.5]
     let held = 0
     for (let seed = 1; seed <= 100; seed++) {

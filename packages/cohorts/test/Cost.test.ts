@@ -22,7 +22,7 @@ const costOf = (count: number): number => {
 /** The least of some: garbage of earlier tests is collected in any of them. */
 const leastCostOf = (count: number): number => Math.min(...Array.from({ length: 3 }, () => costOf(count)))
 
-describe("a reward", () => {
+describe("a reward", { tags: "deep" }, () => {
   it("costs about the same in a large request as in a small one", () => {
     costOf(1000)
     // Work in proportion to the square of the rewards would cost 16 times as much.

@@ -50,7 +50,7 @@ const get = (client: HttpClient.HttpClient) =>
 afterAll(() => server.dispose())
 
 describe("the views of a run", () => {
-  it("change by the same number of bytes in each step, however long the run is", () => {
+  it("change by the same number of bytes in each step, however long the run is", { tags: "deep" }, () => {
     const long = { ...config, schedule: { ...config.schedule, steps: 200, evolveUntil: 200 } }
     const log = syntheticLog(long, 30)
     const notes = { baseline: null, wallSeconds: null, degraded: [] }

@@ -38,7 +38,7 @@ const all = (carried: number, best: number, proposer: ReadonlyArray<string> = [g
   Promise.all(Array.from({ length: searches }, (_, seed) => migrated(seed, carried, best, proposer)))
 
 describe("a search for a prompt of a model that replaces another one", () => {
-  it("finds one that is no worse than the old model's, and says what a call costs", async () => {
+  it("finds one that is no worse than the old model's, and says what a call costs", { tags: "deep" }, async () => {
     const found = (await all(0.45, 0.72)).filter(({ verdict }) => verdict === "no-worse")
     assert.isAtLeast(found.length, 0.7 * searches)
     for (const { prompt: text } of found) assert.include(text, good)

@@ -96,7 +96,7 @@ const mutated = (seed: number): string => {
 
 const isShown = (text: string, name: string) => new RegExp(`<${name}>[^]*</${name}>`, "u").test(text)
 
-describe("10,000 mutated answers", () => {
+describe("10,000 mutated answers", { tags: "deep" }, () => {
   it("never fail, and never yield an instruction without its protocol tags", () => {
     let accepted = 0
     for (const seed of Arr.range(1, 10_000)) {

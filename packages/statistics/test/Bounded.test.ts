@@ -92,7 +92,7 @@ describe("upperBound", () => {
     [0.98, 0],
     [0.02, 0.9],
     [0.4, 0.3]
-  ])("is ever below the mean in at most one of twenty sequences: %f better, %f worse", (up, down) => {
+  ])("is ever below the mean in at most one of twenty sequences: %f better, %f worse", { tags: "deep" }, (up, down) => {
     const stream = RandomStream.make(1, ["bounds", up, down])
     let wrong = 0
     for (let sequence = 0; sequence < 200; sequence++) {

@@ -36,7 +36,7 @@ const judges = {
   "that says the contrary": (exact: number, next: () => number) => 0.8 * (1 - exact) + 0.2 * next()
 }
 
-describe("a mean corrected by labels", () => {
+describe("a mean corrected by labels", { tags: "deep" }, () => {
   it.each(
     Object.keys(judges).flatMap((kind) =>
       [
