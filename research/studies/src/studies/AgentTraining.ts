@@ -20,9 +20,12 @@ const agent =
 
 const limit = 400
 
+/** What all others are compared with: the agent of the presets. */
+const baseline = "search-r1"
+
 /** Agents and rules that judge turns without a model. Constants without a published value have one here. */
 const variants: Readonly<Record<string, ReadonlyArray<Change>>> = {
-  "search-r1": [],
+  [baseline]: [],
   rag: [agent({ name: "rag" })],
   ircot: [agent({ name: "ircot" })],
   "search-o1": [agent({ name: "search-o1" })],
@@ -46,8 +49,6 @@ const variants: Readonly<Record<string, ReadonlyArray<Change>>> = {
   information: [train({ credit: { name: "information", beta: 0.2, temperature: 0.2, epsilon: 1e-6 } })],
   evidence: [train({ credit: { name: "evidence", share: 0.4, floor: 0.9 } })]
 }
-const names = Object.keys(variants)
-
 /** With evolving instructions, and with the seed alone. */
 const conditions = [
   { named: "", description: "instructions evolve", condition: (config: RunConfig) => config },
@@ -57,44 +58,41 @@ const conditions = [
     condition: (config: RunConfig) =>
       staticConfig(config, config.schedule.steps * config.train.batchSize * config.rollout.groupSize)
   }
-] as const
-
-const atRollouts = conditions.flatMap(({ condition, description, named }) =>
-  Object.entries(variants).map(([name, changes]): Arm => ({
-    name: `training-${name}${named}`,
-    description: `${name}: ${description}`,
+].map(({ condition, description, named }) => {
+  const nameOf = (variant: string) => `training-${variant}${named}`
+  const atRollouts = Object.entries(variants).map(([variant, changes]): Arm => ({
+    name: nameOf(variant),
+    description: `${variant}: ${description}`,
     needs: [],
     stages: [({ config }) => condition(changes.reduce((changed, change) => change(changed), config))]
   }))
-)
+  const reference = nameOf(baseline)
+  const others = atRollouts.filter(({ name }) => name !== reference)
+  return { reference, atRollouts, others, atTokens: others.map((arm) => atTokensOf(reference, arm)) }
+})
 
-/** The same with about the tokens that `search-r1` had, by those of a rollout at equal rollouts. */
-const atTokens = atRollouts.map((arm): Arm => {
-  const reference = `training-search-r1${arm.name.endsWith("-static") ? "-static" : ""}`
+/** An arm with about the tokens of the reference, by those of its rollouts at equal rollouts. */
+function atTokensOf(reference: string, arm: Arm): Arm {
   return {
     ...arm,
     name: `${arm.name}-tokens`,
-    description: `${arm.description}, at the tokens of search-r1`,
-    needs: [...new Set([reference, arm.name])],
+    description: `${arm.description}, at the tokens of ${baseline}`,
+    needs: [reference, arm.name],
     stages: arm.stages.map((configure) => (context) => {
       const tokens = (name: string) => Math.max(1, budget(context.results(name).spent.tokens))
       return shortened(configure(context), tokens(reference) / tokens(arm.name))
     })
   }
-})
+}
 
 /** Which agents and judgements of turns help a policy to learn? */
 export const agentTraining: Study = {
   name: "agent-training",
   title: "Agents, trained",
-  arms: [...atRollouts, ...atTokens.filter(({ name }) => !name.startsWith("training-search-r1"))],
-  main: atRollouts.map(({ name }) => name),
-  comparisons: conditions.flatMap(({ named }) =>
-    ["", "-tokens"].flatMap((by) =>
-      names
-        .filter((name) => name !== "search-r1")
-        .map((name) => [`training-${name}${named}${by}`, `training-search-r1${named}`] as const)
-    )
+  arms: [...conditions.flatMap(({ atRollouts }) => atRollouts), ...conditions.flatMap(({ atTokens }) => atTokens)],
+  main: conditions.flatMap(({ atRollouts }) => atRollouts.map(({ name }) => name)),
+  comparisons: conditions.flatMap(({ atTokens, others, reference }) =>
+    [...others, ...atTokens].map(({ name }) => [name, reference] as const)
   ),
   notes: ["The plan, committed before the runs, is research/plans/agents.md."],
   measures: [
