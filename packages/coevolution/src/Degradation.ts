@@ -1,7 +1,8 @@
 /** Failures that a run continued after. */
+import type { Group } from "@inspo/domain"
 import { Schema } from "effect"
 import { initialSize, type Algorithm } from "./Algorithm.ts"
-import type { Failed, RunEvent } from "./RunEvent.ts"
+import { askedGroups, type Failed, type RunEvent } from "./RunEvent.ts"
 
 /**
  * A part of a run failed `count` times, first at `step`. `message` describes the first failure and, if known, how to fix it.
@@ -11,6 +12,7 @@ import type { Failed, RunEvent } from "./RunEvent.ts"
  * - `candidates`: empty places or rounds without a candidate, because no text followed the rules
  * - `judge`: questions to a judge of groups or turns whose replies could not be read
  * - `training`, `verification`, `validation`, `evaluation`: rollouts that failed because of a tool or the reward
+ * - `prompts`: rollouts in which the policy wrote nothing
  *
  * The program around the loop may add parts, such as a tracker.
  */
@@ -62,13 +64,13 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
       return fact("judge", step, unread, `${unread} of ${asked} verdicts could not be read`)
     }
     case "RolloutsCollected":
-      return failures("training", step, event)
+      return [...failures("training", step, event), ...unwritten(algorithm, step, askedGroups(event))]
     case "CandidatesVerified":
       return failures("verification", step, event)
     case "Validated":
-      return failures("validation", step, event)
+      return [...failures("validation", step, event), ...unwritten(algorithm, step, event.groups)]
     case "Evaluated":
-      return failures("evaluation", step, event)
+      return [...failures("evaluation", step, event), ...unwritten(algorithm, step, event.groups)]
     default:
       return []
   }
@@ -83,6 +85,18 @@ const failures = (
   { failed }: { readonly failed?: typeof Failed.Type }
 ): ReadonlyArray<Degradation> =>
   fact(part, step, failed?.trajectories.length ?? 0, failed?.reason ?? "a tool or the reward failed; see traces.jsonl")
+
+const unwritten = (
+  { rollout: { maxPromptTokens } }: Algorithm,
+  step: number,
+  groups: ReadonlyArray<Group.Group>
+): ReadonlyArray<Degradation> =>
+  fact(
+    "prompts",
+    step,
+    groups.flatMap(({ responseTokens }) => responseTokens).filter((tokens) => tokens === 0).length,
+    `the policy wrote nothing: a prompt, with what the agent adds, is longer than rollout.maxPromptTokens, ${maxPromptTokens}, or the model returned no text`
+  )
 
 const fact = (part: string, step: number, count: number, message: string): ReadonlyArray<Degradation> =>
   count <= 0 ? [] : [{ part, step, count, message }]

@@ -18,7 +18,7 @@ import { type RunData, RunMismatch } from "./RunData.ts"
 import type { RunEvent, RunStarted } from "./RunEvent.ts"
 import { isRunning, type Running, type RunState, unstarted } from "./RunState.ts"
 import * as Strategies from "./Strategies.ts"
-import type { Limits, TooManyFailures } from "./TrajectoryStore.ts"
+import type { Limits, NothingWritten, TooManyFailures } from "./TrajectoryStore.ts"
 import type { DecisionContext } from "./Strategies.ts"
 
 export interface RunOptions<E = never> extends Limits {
@@ -41,6 +41,7 @@ export type RunError =
   | Bookkeeping.BudgetReached
   | RewardError
   | TooManyFailures
+  | NothingWritten
 
 /**
  * Algorithm 1, from the current state of the journal to the end: an empty journal starts a run, any other is continued. Each
@@ -49,7 +50,8 @@ export type RunError =
  * Fails with `ConfigError` when the engine cannot do what the algorithm asks, with `RunMismatch` when the journal belongs to
  * another algorithm, other strategies, or another engine, tokenizer, data set or search, with `IncoherentJournal` when its
  * events are inconsistent, with `BudgetReached` when the next piece of work does not fit the budget, with
- * `RewardError` when a judge fails, and with `TooManyFailures` when an environment that is down would bias the run.
+ * `RewardError` when a judge fails, with `TooManyFailures` when an environment that is down would bias the run, and with
+ * `NothingWritten` when no prompt of the first step fits.
  */
 export const run = Effect.fn("Run.run")(function* <E = never>(
   options: RunOptions<E>

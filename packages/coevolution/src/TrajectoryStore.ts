@@ -25,6 +25,19 @@ export class TooManyFailures extends Schema.TaggedError<TooManyFailures>()("TooM
   }
 }
 
+/** The policy wrote nothing in a whole first step: the run would spend its budget and learn nothing. */
+export class NothingWritten extends Schema.TaggedError<NothingWritten>()("NothingWritten", {
+  rollouts: Schema.Int,
+  maxPromptTokens: Schema.Int
+}) {
+  override get message() {
+    return (
+      `rollouts: the policy wrote nothing in any of the first ${this.rollouts}. A prompt, with what the agent adds, may have ` +
+      `rollout.maxPromptTokens, ${this.maxPromptTokens}, tokens: increase it in a new run, or shorten the instruction`
+    )
+  }
+}
+
 /** The limits of a run: its budget, and the share of rollouts that may fail. */
 export interface Limits {
   /** The budget; no limit by default. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Degradation, Presets, type RunEvent, type RunEvents } from "@inspo/coevolution"
-import { Instruction } from "@inspo/domain"
-import { Schema } from "effect"
+import { Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import { Option, Schema } from "effect"
 
 const Facts = Schema.Array(
   Schema.Struct({
@@ -63,6 +63,31 @@ describe("ofEvent", () => {
     assert.isEmpty(parts(proposed(["duplicate", "parent-copy", "near-duplicate"])))
     assert.isEmpty(parts(proposed(["tags-lost"], ["B"])))
   })
+
+  it.prop(
+    "counts the rollouts in which the policy wrote nothing",
+    [Schema.NonEmptyArray(Schema.Literals([0, 7]))],
+    ([responseTokens]) => {
+      const group = Group.survivors(
+        "world",
+        responseTokens.map((tokens, at) => ({
+          id: Trajectory.TrajectoryId.make(`t${at}`),
+          instructionId: id,
+          questionId: Question.QuestionId.make("q"),
+          reward: 0,
+          answer: null,
+          toolCalls: 0,
+          turns: tokens,
+          finishReason: "context-exhausted",
+          promptTokens: 9,
+          responseTokens: tokens
+        }))
+      )
+      const collected = { _tag: "RolloutsCollected", step: 5, groups: Option.toArray(group) } as const
+      const count = responseTokens.filter((tokens) => tokens === 0).length
+      assert.strictEqual(parts(collected).find(({ part }) => part === "prompts")?.count ?? 0, count)
+    }
+  )
 
   it("tells of a first population with empty places", () => {
     const begun = { _tag: "PopulationInitialised", instructions: [seed] } as const

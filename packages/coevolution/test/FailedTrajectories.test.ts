@@ -123,6 +123,14 @@ describe("A run whose retriever fails", () => {
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 
+  it.effect("stops in its first step if no prompt fits", () =>
+    Effect.gen(function* () {
+      const short = { ...base, rollout: { ...base.rollout, maxPromptTokens: 10 } }
+      const error = yield* Effect.flip(runOn(short, layerMemory))
+      assert.include(error, { _tag: "NothingWritten", maxPromptTokens: 10 })
+    })
+  )
+
   it.effect("leaves no trace in the events when nothing fails", () =>
     Effect.gen(function* () {
       const { events } = yield* history(algorithm, (search) => search)

@@ -9,7 +9,7 @@ import { type RunData, RunMismatch } from "../../RunData.ts"
 import type { Evaluated, Failed, RolloutsCollected, RoundCollected, Validated } from "../../RunEvent.ts"
 import { candidateInstruction } from "../../RunState.ts"
 import * as Schedule from "../../Schedule.ts"
-import type { TrajectoryStore } from "../../TrajectoryStore.ts"
+import { NothingWritten, type TrajectoryStore } from "../../TrajectoryStore.ts"
 
 /** Looks questions up by their ids, in all splits. */
 export const lookup = (data: RunData) => {
@@ -74,6 +74,12 @@ const collecting = ({ algorithm, data, question, store }: Asking) =>
         ? yield* store.collect("train", plan.step, episodes)
         : yield* store.read(episodes.map(({ id }) => id))
     const groups = yield* outcome(question, trajectories)
+    const isWritten = ({ responseTokens }: Trajectory.Trajectory) => responseTokens > 0
+    if (plan.step <= 1 && round === undefined && !trajectories.some(isWritten) && groups.groups.length > 1)
+      return yield* new NothingWritten({
+        rollouts: trajectories.length,
+        maxPromptTokens: algorithm.rollout.maxPromptTokens
+      })
     const event: RolloutsCollected | RoundCollected =
       round === undefined
         ? { _tag: "RolloutsCollected", step: plan.step, ...groups }
