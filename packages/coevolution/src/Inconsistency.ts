@@ -95,11 +95,12 @@ const roundsAreOfOneInstruction: Rule = (algorithm) => {
     return refuse("train.staleness", train.staleness, `0, because ${used.name} samples after the rewards of a step`)
   const { rescue } = rollout
   if (rescue === null) return null
-  if (Agents.fromConfig(rollout).restarts === true)
+  const agent = Agents.fromConfig(rollout)
+  if (agent.restarts === true || agent.promptsDiffer === true)
     return refuse(
       "rollout.agent",
       rollout.agent.name,
-      "another agent, because its later prompts contain the instruction that rescues"
+      "another agent, because its prompts are of one rollout and its instruction, so no other can be trained under them"
     )
   if (population.size === 1)
     return refuse("population.size", 1, "at least 2, because rollout.rescue samples under another one")
@@ -160,6 +161,29 @@ const agentHasItsTools: Rule = ({ rollout }) => {
   })
 }
 
+const groupsAreLargeEnough: Rule = ({ rollout }) => {
+  const { groupSize = 1 } = Agents.fromConfig(rollout)
+  return rollout.groupSize >= groupSize
+    ? null
+    : new ConfigError({
+        field: "rollout.groupSize",
+        value: String(rollout.groupSize),
+        expected: `at least ${groupSize}, because rollout.agent is ${rollout.agent.name} with these parameters`,
+        remedy: "Raise it, or change the parameters of rollout.agent."
+      })
+}
+
+const demonstrationsAreTurns: Rule = ({ control, rollout }) =>
+  control.demonstrations === null || Agents.fromConfig(rollout).asides === undefined
+    ? null
+    : new ConfigError({
+        field: "rollout.agent",
+        value: rollout.agent.name,
+        expected:
+          "an agent that writes nothing but turns, because control.demonstrations replaces what the policy writes",
+        remedy: "Set it to search-r1, or control.demonstrations to null."
+      })
+
 const learningHasModel: Rule = ({ proposer: { kind, model } }) =>
   Learners.fromConfig(kind) === undefined || model.name !== ProposerModel.offline
     ? null
@@ -182,5 +206,7 @@ const rules: ReadonlyArray<Rule> = [
   selectionIsValidated,
   miniBatchFits,
   agentHasItsTools,
+  groupsAreLargeEnough,
+  demonstrationsAreTurns,
   learningHasModel
 ]

@@ -86,7 +86,7 @@ export const quick: Algorithm = {
   schedule: { ...robust.schedule, steps: 65, pruneEvery: 3, evolveEvery: 3, evolveUntil: 30 },
   rollout: {
     ...robust.rollout,
-    maxPromptTokens: 160,
+    maxPromptTokens: 240,
     maxResponseTokens: 40,
     maxObservationTokens: 64,
     texts: { ...robust.rollout.texts, passage: "{text}" },

@@ -62,6 +62,18 @@ describe("Algorithm", () => {
     const broken: ReadonlyArray<readonly [string, Algorithm]> = [
       ["proposer.model", { ...quick, proposer: { ...quick.proposer, kind: { name: "lessons", lessons: 12 } } }],
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: { name: "search-r1-exact" }, tools: [] } }],
+      [
+        "rollout.groupSize",
+        { ...quick, rollout: { ...quick.rollout, agent: { name: "modes", forced: 2 }, groupSize: 5 } }
+      ],
+      [
+        "rollout.agent",
+        {
+          ...quick,
+          control: { ...quick.control, demonstrations: "searches" },
+          rollout: { ...quick.rollout, agent: { name: "anytime" } }
+        }
+      ],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
       [
         "train.miniBatch.size",

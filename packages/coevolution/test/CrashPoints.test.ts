@@ -70,6 +70,7 @@ describe("A run that crashes once before and once after everything it does outsi
       "an agent that prunes its memory, judged by rubrics",
       small({
         ...base,
+        randomSeed: 4,
         rollout: { ...base.rollout, agent: { name: "memory" } },
         reward: {
           ...base.reward,

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Algorithm,
   apply,
+  EventLog,
   inconsistency,
   makeDecisionContext,
   next,
@@ -10,10 +11,12 @@ import {
   RunState as States,
   Strategies
 } from "@inspo/coevolution"
-import type { Group, Trajectory } from "@inspo/domain"
+import { type Group, Trajectory } from "@inspo/domain"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
 import { Memory } from "@inspo/replay-buffer"
-import { Effect, Schema } from "effect"
-import { algorithm, historyOf, rescuing } from "./support/ScriptedRun.ts"
+import { Effect, Layer, Schema } from "effect"
+import { algorithm, historyOf, rescuing, runOn } from "./support/ScriptedRun.ts"
 
 const Size = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
 const Positive = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))
@@ -150,6 +153,43 @@ describe("a step whose failed groups are replaced in", () => {
     })
   )
 
+  it.effect("trains an earlier success under the prompt that it was sampled under", () =>
+    Effect.gen(function* () {
+      const trained: Array<readonly [key: string, text: string]> = []
+      const settings: Algorithm = {
+        ...rescuing,
+        rollout: {
+          ...rescuing.rollout,
+          groupSize: 4,
+          rescue: null,
+          agent: { name: "budgets", budgets: [100, 200, 300, 400] }
+        }
+      }
+      const journal = yield* Journal
+      const textOf = ({ prompt, response }: Pick<Trajectory.Segment, "prompt" | "response">) =>
+        JSON.stringify([prompt, response])
+      yield* runOn(settings, Layer.succeed(Journal, journal), undefined, {
+        engine: (engine) => ({
+          ...engine,
+          train: (request) => {
+            trained.push(...request.datums.map((datum) => [request.key, textOf(datum)] as const))
+            return engine.train(request)
+          }
+        })
+      })
+      const records = yield* journal.listRecords("trajectory")
+      const sampled = yield* Effect.forEach(records, ({ value }) =>
+        Schema.decodeUnknownEffect(Trajectory.Trajectory)(value)
+      )
+      const planned = of(yield* EventLog.read(journal), "TrainingPlanned")
+      assert.isTrue(planned.some(({ replaced = [] }) => replaced.length > 0))
+      for (const { replaced = [], step } of planned) {
+        const own = trained.flatMap(([key, text]) => (key.startsWith(`train/${step}/`) ? [text] : []))
+        for (const { by } of replaced) assert.include(own, textOf(sampled.find(({ id }) => id === by) ?? assert.fail()))
+      }
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
   it.effect("has one round and no successes by default", () =>
     Effect.gen(function* () {
       const { events, state } = yield* historyOf(algorithm)
@@ -179,6 +219,11 @@ describe("a step whose failed groups are replaced in", () => {
     assert.isNull(field({ train: { ...train, staleness: 1 }, rollout: { ...rescuing.rollout, rescue: null } }))
     for (const draws of [-1, 1.5])
       assert.strictEqual(field({ train: { ...train, keep: { name: "differing", draws } } }), "train.keep.draws")
-    assert.strictEqual(field({ rollout: { ...rescuing.rollout, agent: { name: "iter-research" } } }), "rollout.agent")
+    const agents = [
+      { name: "iter-research" },
+      { name: "budgets", budgets: [100] },
+      { name: "modes", forced: 0 }
+    ] as const
+    for (const agent of agents) assert.strictEqual(field({ rollout: { ...rescuing.rollout, agent } }), "rollout.agent")
   })
 })

@@ -64,6 +64,10 @@ export interface Agent<Name extends string = string> {
   readonly passagesText?: (passages: ReadonlyArray<Question.Passage>) => string
   /** Whether it rewrites its context, so that its trajectories have several segments; by default it does not. */
   readonly restarts?: boolean
+  /** Whether the first prompt differs between the rollouts of a group; by default it does not. */
+  readonly promptsDiffer?: boolean
+  /** The fewest rollouts of a group that it needs; by default any. */
+  readonly groupSize?: number
   /** Whether equal inputs to a tool in one round share one call; by default they do. */
   readonly sharesCalls?: boolean
   /** Which turns the reward sees; by default as `rollout.scoredTurns` says. */

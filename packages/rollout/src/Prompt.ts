@@ -5,9 +5,13 @@ import type { EpisodeConfig } from "./EpisodeConfig.ts"
 /** The settings of the conversation that an episode starts with. */
 export type Options = Pick<EpisodeConfig, "texts">
 
-/** Further parts of the user message: the tools, for `{tools}`, and the passages found, at the end. */
+/**
+ * Further parts of the user message: the tools, for `{tools}`; the agent's own request, after the tools, or at the end of a template
+ * without `{tools}`; and the passages found, after all.
+ */
 export interface Extras {
   readonly tools?: string
+  readonly request?: string
   readonly context?: string | undefined
 }
 
@@ -28,15 +32,18 @@ export const messages = (
   instruction: Pick<Instruction.Instruction, "text">,
   question: Pick<Question.Question, "conversation" | "question">,
   options: Options,
-  { context, tools = "" }: Extras = {}
+  { context, request = "", tools = "" }: Extras = {}
 ): ReadonlyArray<Message> => {
   const text = instruction.text.trim()
   const { conversation = [] } = question
+  const template = options.texts.prompt
+  const described = template.includes("{tools}") ? `${tools} ${request}`.trim() : tools
   const fill = (instruction: string) => {
-    const filled = options.texts.prompt.replace(/\{(instruction|question|tools)\}/g, (_, field) =>
-      field === "instruction" ? instruction : field === "question" ? question.question.trim() : tools
+    const filled = template.replace(/\{(instruction|question|tools)\}/g, (_, field) =>
+      field === "instruction" ? instruction : field === "question" ? question.question.trim() : described
     )
-    return context === undefined ? filled : `${filled.trimEnd()} Context: ${context}`
+    const asked = request === "" || described !== tools ? filled : `${filled.trimEnd()} ${request}`
+    return context === undefined ? asked : `${asked.trimEnd()} Context: ${context}`
   }
   return options.texts.role === "user"
     ? [...conversation, { role: "user", content: fill(text) }]

@@ -156,9 +156,9 @@ export class Recorder implements Recording {
     })
   }
 
-  /** Remembers what was asked for before the next turn. */
+  /** Remembers what was asked for before the next turn: nothing was written where the context had no room. */
   peeked(asked: string | null): string | null {
-    this.asked = asked
+    this.asked = asked ?? ""
     return asked
   }
 

@@ -61,6 +61,15 @@ const bugs: Readonly<Record<string, Agent>> = {
       }
     }
   },
+  "an action of the agent's own is named in the prompt of its segment": {
+    ...agent,
+    ownActions: ["prune"],
+    make: () =>
+      function* (conversation) {
+        const { kind } = yield* conversation.turn(ActionParser.grammar(["prune"]))
+        return kind === "answer" ? "answered" : "turns-exhausted"
+      }
+  },
   "each token is in the context that the policy sampled it in, once": {
     ...agent,
     make: (environment) => {

@@ -5,6 +5,7 @@ import { layerExactMatch } from "@inspo/reward"
 import { ChatPolicy, ChatRollout, type CollectOptions, Observation, Rollout, type RolloutOptions } from "@inspo/rollout"
 import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Effect, Layer, Schema } from "effect"
+import * as IterResearch from "../src/agents/IterResearch.ts"
 import { cut } from "../src/internal/Cut.ts"
 import { instruction, obliging, play, question } from "./support/Play.ts"
 
@@ -134,7 +135,10 @@ describe("A rollout of a chat model", () => {
       assert.deepStrictEqual(one.transcript, engine.trajectories[0]?.transcript)
       assert.deepStrictEqual(
         asked.map((messages) => messages.map(textOf)),
-        [["Say it. Question: Where was the mayor born?"], ...one.transcript.slice(1).map(({ prompt }) => [prompt])]
+        [
+          [`Say it. Question: Where was the mayor born? ${IterResearch.request}`],
+          ...one.transcript.slice(1).map(({ prompt }) => [prompt])
+        ]
       )
       const all = asked.reduce((sum, messages) => sum + sizeOf(messages), 0) + texts.join("").length
       assert.deepStrictEqual(

@@ -327,4 +327,17 @@ describe("credit", () => {
       close(anytime.of(rollouts, { shares: [1 / 3, 1 / 3, 1 / 3] }).flat(), anytime.of(rollouts).flat())
     }
   )
+
+  it.prop("anytime: a rollout that ended is credited as if its last score went on", [group], ([rollouts]) => {
+    const longest = Math.max(...rollouts.map(({ turns }) => turns.length))
+    const going = rollouts.map((one) => ({
+      ...one,
+      turns: [...one.turns, ...Array.from({ length: longest }, () => one.turns.at(-1) ?? {})].slice(0, longest)
+    }))
+    const credits = anytime.of(going)
+    close(
+      anytime.of(rollouts).flat(),
+      rollouts.flatMap(({ turns }, at) => credits[at]?.slice(0, turns.length) ?? [])
+    )
+  })
 })

@@ -31,5 +31,5 @@ export const agent: Agent<"anytime"> = {
   }
 }
 
-/** The request for an answer. */
-export const request = "Answer now with what you know, between <answer> and </answer>."
+/** The request for an answer. Tags in it would be made harmless, as those of a tool's result. */
+export const request = "Give the final answer now, with what you know."

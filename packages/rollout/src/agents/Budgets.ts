@@ -21,6 +21,7 @@ export const agent: AgentKind<"budgets", { budgets: ReadonlyArray<number> }> = {
   parameters: { budgets: Schema.NonEmptyArray(Schema.Int.check(Schema.isGreaterThan(0))) },
   of: ({ budgets }) => ({
     name: "budgets",
+    promptsDiffer: true,
     supplies: "budgets that are announced to rollouts",
     tools: (config) => config.tools,
     maximumTokens: ToolLoop.maximumTokens,

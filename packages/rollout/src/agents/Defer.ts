@@ -34,6 +34,7 @@ export const agent: AgentKind<
     const expert = Method.required("defer", "expert", given.expert)
     return {
       name: "defer",
+      promptsDiffer: true,
       tools: () => [expert],
       policyTools: [],
       ownActions: decisions,
@@ -44,14 +45,13 @@ export const agent: AgentKind<
         function* (conversation: Conversation): Program {
           const { instruction, question } = conversation.episode
           const plain = Prompt.messages(instruction, question, config)
-          const asked = (context: string) =>
-            Prompt.messages(instruction, question, config, { tools: request, context: `${context} ${request}` })
+          const asked = (context: string) => Prompt.messages(instruction, question, config, { request, context })
           const each = Math.floor(conversation.spare(asked("")) / attempts)
           if (each === 0) return "context-exhausted"
           const made: Array<string> = []
           while (made.length < attempts)
             made.push((yield* conversation.aside(`attempt-${made.length}`, plain, ToolLoop.answers.stop)) ?? "")
-          conversation.open(asked(made.map((text, at) => conversation.excerpt(`${at + 1}: ${text}`, each)).join("")))
+          conversation.open(asked(made.map((text, at) => conversation.excerpt(shown(text, at + 1), each)).join("")))
           let isDecided = false
           for (;;) {
             const action = yield* conversation.turn(isDecided ? ToolLoop.answers : deciding)
@@ -76,10 +76,15 @@ export const agent: AgentKind<
 
 const decisions = ["accept", "create", "defer"] as const
 
-/** What follows the attempts. */
+/** An attempt with its number. An excerpt loses its end, so the answer comes first. */
+const shown = (text: string, number: number): string => {
+  const { content, kind } = ToolLoop.answers.parse(text)
+  return `${number}: ${kind === "answer" ? `${content}. ` : ""}${text}`
+}
+
+/** What precedes the attempts. */
 export const request =
-  "<accept> 1</accept> accepts attempt 1, <create> why</create> solves the question again, and " +
-  "<defer> question</defer> asks an expert. Decide first, then answer."
+  "<accept> 1</accept> takes attempt 1, <create> why</create> solves again, <defer> question</defer> asks an expert. Then answer."
 
 const grammar = ActionParser.grammar(decisions)
 

@@ -2,6 +2,7 @@ import * as ActionParser from "../ActionParser.ts"
 import type { Agent, Conversation } from "../Agent.ts"
 import type { Program } from "../Episode.ts"
 import * as Observation from "../Observation.ts"
+import * as Prompt from "../Prompt.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /**
@@ -21,9 +22,12 @@ export const agent: Agent<"graph"> = {
   asides: (turns) => turns - 1,
   maximumTokens: (limits, contextLength) =>
     ToolLoop.maximumTokens(limits, contextLength) + limits.maxTurns * contextLength,
-  make: ({ config: { maxTurns, texts } }) =>
+  make: ({ config }) =>
     function* (conversation: Conversation): Program {
-      const question = conversation.episode.question.question.trim()
+      const { maxTurns, texts } = config
+      const { instruction, question: asked } = conversation.episode
+      const question = asked.question.trim()
+      conversation.open(Prompt.messages(instruction, asked, config, { request }))
       const thoughts = [question]
       for (;;) {
         const action = yield* conversation.turn(grammar)
@@ -54,6 +58,10 @@ export const agent: Agent<"graph"> = {
       }
     }
 }
+
+/** What the policy may direct. */
+export const request =
+  "The question is thought 0. <split> 0</split>, <solve> 1</solve>, <refine> 1</refine>, <merge> 1, 2</merge> and <score> 1</score> work on thoughts."
 
 const work: ReadonlyMap<string, string> = new Map([
   ["split", "Split this into smaller questions, one a line."],

@@ -23,11 +23,11 @@ export const agent: Agent<"iter-research"> = {
   make: ({ config, toolTexts }) => {
     const { maxTurns } = config
     const grammar = ActionParser.grammar(config.tools)
-    const tools = maxTurns === 0 ? toolTexts : `${toolTexts} ${request}`.trim()
+    const described = { tools: toolTexts, request: maxTurns === 0 ? "" : request }
     return function* (conversation: Conversation): Program {
       const { episode, turns } = conversation
       const prompt = (context?: string) =>
-        Prompt.messages(episode.instruction, episode.question, config, { tools, context })
+        Prompt.messages(episode.instruction, episode.question, config, { ...described, context })
       conversation.open(prompt())
       let report = ""
       for (;;) {
@@ -49,9 +49,9 @@ export const agent: Agent<"iter-research"> = {
   }
 }
 
-/** What the tools' descriptions end with, where the template of the prompt has them. */
+/** What follows the tools. */
 export const request =
-  "<report> text</report> before a call keeps what you know: of this conversation you will see only the report and the result."
+  "<report> text</report> before a call keeps what you know: you will see only the report and the result."
 
 const reported = (text: string): string | undefined =>
   /<report>((?:(?!<\/?report>)[^])*)<\/report>/u.exec(text)?.[1]?.trim()

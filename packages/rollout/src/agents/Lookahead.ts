@@ -53,6 +53,7 @@ const planned = ({ config, toolTexts }: Environment, { depth, width }: Readonly<
   ): Program<Way> {
     if (action.kind === "invalid") return { result: config.texts.invalidAction, value: -1 }
     const isCall = action.kind !== "answer"
+    if (isCall && conversation.turns.length + way.length > config.maxTurns) return { result: "", value: -1 }
     const result = isCall ? yield* ToolLoop.consult(conversation, action) : ""
     const after = [...before, said(text), ...(isCall ? [shown(conversation.excerpt(result))] : [])]
     if (!isCall || way.length === depth) return { result, value: yield* valueOf(conversation, after, way) }

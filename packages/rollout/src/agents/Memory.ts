@@ -25,32 +25,39 @@ export const agent: Agent<"memory"> = {
     ToolLoop.maximumTokens(limits) + limits.maxTurns * Math.min(limits.maxPromptTokens, contextLength),
   make: ({ config, toolTexts }) => {
     const { maxTurns } = config
-    const grammar = ActionParser.grammar([...config.tools, "prune"])
-    const tools = maxTurns === 0 ? toolTexts : `${toolTexts} ${request}`.trim()
+    const prunes = maxTurns > 0
+    const grammar = ActionParser.grammar([...config.tools, ...(prunes ? ["prune"] : [])])
+    const described = { tools: toolTexts, request: prunes ? request : "" }
     return function* (conversation: Conversation): Program {
       const { episode, turns } = conversation
       const prompt = (context?: string) =>
-        Prompt.messages(episode.instruction, episode.question, config, { tools, context })
+        Prompt.messages(episode.instruction, episode.question, config, { ...described, context })
       conversation.open(prompt())
-      let memory: ReadonlyArray<readonly [id: number, text: string]> = []
+      let memory: Memory = []
       let id = 0
+      /** The memory after a prune; null if it names other numbers, or leaves more than a prompt may have. */
+      const after = ({ excerpt, spare }: Conversation, content: string): Memory | null => {
+        const { ids, summary } = read(content)
+        const kept = memory.filter(([id]) => !ids.includes(id))
+        const pruned: Memory = [...kept, [id + 1, excerpt(`${id + 1}: ${summary}`)]]
+        const isKnown = ids.length > 0 && kept.length + ids.length === memory.length
+        return isKnown && spare(prompt(written(pruned))) > 0 ? pruned : null
+      }
       for (;;) {
         const action = yield* conversation.turn(grammar)
         const { content, kind } = action
+        const pruned = kind === "prune" && turns.length <= maxTurns ? after(conversation, content) : null
+        if (pruned !== null) {
+          id++
+          memory = pruned
+          conversation.restart(prompt(written(memory)), memory.at(-1)?.[1])
+          continue
+        }
         const ending = ToolLoop.over(conversation, action, maxTurns)
         if (ending !== null) return ending
         if (kind === "invalid") yield* conversation.show(config.texts.invalidAction)
-        else if (kind === "prune") {
-          const { ids, summary } = read(content)
-          const kept = memory.filter(([id]) => !ids.includes(id))
-          if (ids.length === 0 || kept.length + ids.length > memory.length)
-            yield* conversation.show(Observation.rejected(kind, expected))
-          else {
-            const shown = conversation.excerpt(`${++id}: ${summary}`)
-            memory = [...kept, [id, shown]]
-            conversation.restart(prompt(memory.map(([, text]) => text).join("")), shown)
-          }
-        } else {
+        else if (kind === "prune") yield* conversation.show(Observation.rejected(kind, expected))
+        else {
           yield* conversation.show(`${++id}: ${yield* ToolLoop.consult(conversation, action)}`)
           const call = `<${kind}> ${Observation.neutralise(content)}</${kind}>`
           memory = [...memory, [id, call + (turns.at(-1)?.observation ?? "")]]
@@ -60,11 +67,15 @@ export const agent: Agent<"memory"> = {
   }
 }
 
-/** What the tools' descriptions end with, where the template of the prompt has them. */
-export const request =
-  "<prune> 1, 3: summary</prune> replaces the results 1 and 3, which you will not see again, by your summary."
+/** What follows the tools. */
+export const request = "<prune> 1, 3: summary</prune> puts your summary in the place of the results 1 and 3."
 
-const expected = "Name the numbers of results that you see, then a colon and a summary."
+const expected = "Name the numbers of results that you see, then a colon and a summary that fits."
+
+/** What the policy sees of the episode, in order. */
+type Memory = ReadonlyArray<readonly [id: number, text: string]>
+
+const written = (memory: Memory): string => memory.map(([, text]) => text).join("")
 
 /** The numbers before the colon, each once, and the summary after it; no numbers if it is not written so. */
 const read = (content: string): { readonly ids: ReadonlyArray<number>; readonly summary: string } => {

@@ -26,6 +26,8 @@ export const agent: AgentKind<"modes", { forced: number | null }> = {
   parameters: { forced: Schema.Natural },
   of: ({ forced }) => ({
     name: "modes",
+    promptsDiffer: true,
+    groupSize: modes.length * (forced ?? 0),
     tools: (config) => config.tools,
     maximumTokens: ToolLoop.maximumTokens,
     make: (environment) => {
@@ -44,7 +46,7 @@ export const agent: AgentKind<"modes", { forced: number | null }> = {
           }
         }
         conversation.open(
-          Prompt.messages(instruction, question, config, { tools: `${request} ${toolTexts}`.trim() }),
+          Prompt.messages(instruction, question, config, { tools: toolTexts, request }),
           mode === undefined ? undefined : `<${mode}>`
         )
         const grammar = () => (mode === undefined ? free : grammars[mode])
@@ -54,9 +56,8 @@ export const agent: AgentKind<"modes", { forced: number | null }> = {
   })
 }
 
-/** What the tools' descriptions begin with, where the template of the prompt has them. */
-export const request =
-  "Begin with <instant> to answer without a thought, <reasoning> to think first, or <agentic> to use tools."
+/** What follows the tools. */
+export const request = "Begin with <instant> to answer at once, <reasoning> to think first, or <agentic> to use tools."
 
 /** A thought makes an instant answer invalid. */
 const instant: ActionParser.Grammar = {

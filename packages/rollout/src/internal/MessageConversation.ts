@@ -84,8 +84,9 @@ const make = (
       return yield* aside(`${recorder.transcript.length - 1}/${name}`, prompt.map(chatMessage), stop)
     },
     *peek(text, stop) {
-      if (room() <= countTokens(text)) return null
-      return recorder.peeked(yield* aside(`${recorder.transcript.length}/peek`, dialogue.with("user", text), stop))
+      const hasRoom = room() > countTokens(text)
+      const key = `${recorder.transcript.length}/peek`
+      return recorder.peeked(hasRoom ? yield* aside(key, dialogue.with("user", text), stop) : null)
     },
     ...turns(recorder, drafting(recorder, dialogue, native, write)),
     ...beginning,

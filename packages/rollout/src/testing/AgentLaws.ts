@@ -11,7 +11,10 @@ import { layer, Rollout } from "../Rollout.ts"
 import { defaultConfig, type RolloutOptions } from "../RolloutConfig.ts"
 import type { Tool } from "../Tool.ts"
 import { calculator } from "../internal/Setup.ts"
+import { tokenizer } from "./ByteTokenizer.ts"
 import * as ScriptedEngine from "./ScriptedEngine.ts"
+
+const { decode } = tokenizer
 
 export interface Options extends Law.Options {
   /** Settings of the rollout that the agent needs; the laws draw the limits on turns and tokens. */
@@ -69,6 +72,20 @@ export const laws = (agent: Agent, { config = {}, tools = [], ...options }: Opti
             finishReason !== "answered" || transcript.at(-1)?.action.kind === "answer",
             `an answered episode ends with ${JSON.stringify(transcript.at(-1)?.action)}`
           )
+      })
+    ),
+
+    forAll("an action of the agent's own is named in the prompt of its segment", (world) =>
+      Effect.map(played(world), ({ trajectories }) => {
+        for (const trajectory of trajectories) {
+          const prompts = Trajectory.segments(trajectory).values()
+          let prompt = ""
+          for (const [at, { action, prompt: begun }] of trajectory.transcript.entries()) {
+            if (at === 0 || begun !== undefined) prompt = decode(prompts.next().value?.prompt ?? [])
+            const isNamed = agent.ownActions?.includes(action.kind) !== true || prompt.includes(`<${action.kind}>`)
+            Law.expect(isNamed, `<${action.kind}> is not in the prompt ${prompt}`)
+          }
+        }
       })
     ),
 
@@ -169,11 +186,11 @@ const worlds = Arbitrary.map(
           "long ".repeat(40)
         ])
       ),
-      contextLength: between(50, 800),
+      contextLength: between(50, 1000),
       maxTurns: between(0, 3),
       maxResponseTokens: between(1, 60),
       maxObservationTokens: between(2, 80),
-      maxPromptTokens: between(60, 200)
+      maxPromptTokens: between(60, 400)
     })
   ),
   ({ anything, contextLength, replies, written, ...limits }) => {

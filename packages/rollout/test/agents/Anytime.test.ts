@@ -30,14 +30,25 @@ describe("anytime", () => {
         const asked = prompts.filter(asks)
         assert.deepStrictEqual(
           asked,
-          plain.prompts.map(
-            (prompt) => `${prompt}<information> ${request.replaceAll(/<(.answer|answer)>/gu, "($1)")}</information>`
-          )
+          plain.prompts.map((prompt) => `${prompt}<information> ${request}</information>`)
         )
         assert.deepStrictEqual(
           own.transcript.map((turn) => turn.asked),
           asked.map((prompt) => `<answer> after ${prompt.length}</answer>`)
         )
+      })
+  )
+
+  it.effect.prop(
+    "has an answer for each turn, an empty one where the context has no room to ask",
+    { contextLength: Schema.Int.check(Schema.isBetween({ minimum: 80, maximum: 400 })) },
+    ({ contextLength }) =>
+      Effect.gen(function* () {
+        const { trajectories } = yield* play(
+          (prompt) => (asks(prompt) ? "<answer> x</answer>" : "<search> mayor</search>"),
+          { config: { agent: "anytime" }, contextLength }
+        )
+        for (const { asked } of trajectories[0]?.transcript ?? []) assert.isString(asked)
       })
   )
 })

@@ -30,8 +30,8 @@ describe("defer", () => {
       // Each attempt is from the plain prompt; the policy sees both.
       assert.lengthOf(prompts, 4)
       assert.strictEqual(prompts[0], prompts[1])
-      assert.include(prompts[2], "1: (answer) St. Ives(/answer)")
-      assert.include(prompts[2], "2: (answer) Ostrel Bay(/answer)")
+      assert.include(prompts[2], "1: St. Ives. (answer) St. Ives(/answer)")
+      assert.include(prompts[2], "2: Ostrel Bay. (answer) Ostrel Bay(/answer)")
       assert.deepStrictEqual(
         one.transcript.map(({ action, observation }) => [action.kind, observation]),
         [

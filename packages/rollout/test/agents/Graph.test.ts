@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { request } from "../../src/agents/Graph.ts"
 import { play } from "../support/Play.ts"
 
 const turn = (seed: string) => Number(seed.split("/").at(-1))
@@ -43,6 +44,7 @@ describe("graph", () => {
       const merging = prompts.find((prompt) => prompt.includes("one answer from these")) ?? assert.fail()
       assert.include(merging, "<information> Where was she born?\nMarlen Tovik.</information>")
       assert.notInclude(merging, "Who is the mayor?")
+      assert.include(prompts[0], request)
       assert.deepStrictEqual([one.reward, one.toolCalls], [1, 0])
     })
   )

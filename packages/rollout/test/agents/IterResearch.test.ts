@@ -3,10 +3,11 @@ import { Trajectory } from "@inspo/domain"
 import { defaultConfig } from "@inspo/rollout"
 import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Effect, Schema } from "effect"
+import { request } from "../../src/agents/IterResearch.ts"
 import { passage, play } from "../support/Play.ts"
 
 const turn = (seed: string) => Number(seed.split("/").at(-1))
-const asked = "<|user|> Say it. Question: Where was the mayor born?"
+const asked = `<|user|> Say it. Question: Where was the mayor born? ${request}`
 
 describe("iter-research", () => {
   it.effect("shows each turn the question, the last report, the last call and its result, and nothing else", () =>

@@ -49,7 +49,7 @@ describe("lookahead", () => {
         const { prompts, trajectories } = yield* play(world(width, valueOf), {
           config: {
             agent: { name: "lookahead", width, depth },
-            maxTurns: 1,
+            maxTurns: depth,
             maxResponseTokens: 64,
             maxObservationTokens: 64
           },
@@ -63,8 +63,29 @@ describe("lookahead", () => {
         const expected = paths(depth).find((path) => valueOf(path) === best)?.[0]
         const { asideTokens = 0, transcript } = trajectories[0] ?? assert.fail()
         assert.strictEqual(Number(transcript[0]?.action.content), expected)
-        assert.isAtMost(prompts.filter(isValue).length, 2 * width ** depth)
+        assert.isAtMost(prompts.filter(isValue).length, (depth + 1) * width ** depth)
         assert.isAbove(asideTokens, 0)
       })
+  )
+
+  it.effect("takes in its last turn an answer, whatever a call would be worth", () =>
+    Effect.gen(function* () {
+      const { trajectories } = yield* play(
+        (prompt, { seed }) =>
+          isValue(prompt)
+            ? prompt.includes("Ostrel Bay")
+              ? "1"
+              : "9"
+            : seed.endsWith("draft-1")
+              ? "<answer> Ostrel Bay</answer>"
+              : "<search> mayor</search>",
+        { config: { agent: { name: "lookahead", width: 2, depth: 1 }, maxTurns: 1 }, contextLength: 65536 }
+      )
+      const [one = assert.fail()] = trajectories
+      assert.deepStrictEqual(
+        [one.finishReason, one.transcript.map(({ action }) => action.kind), one.toolCalls],
+        ["answered", ["search", "answer"], 1]
+      )
+    })
   )
 })

@@ -3,10 +3,11 @@ import { Trajectory } from "@inspo/domain"
 import { defaultConfig } from "@inspo/rollout"
 import { ByteTokenizer } from "@inspo/rollout/testing"
 import { Effect, Schema } from "effect"
+import { request } from "../../src/agents/Memory.ts"
 import { passage, play } from "../support/Play.ts"
 
 const turn = (seed: string) => Number(seed.split("/").at(-1))
-const asked = "<|user|> Say it. Question: Where was the mayor born?"
+const asked = `<|user|> Say it. Question: Where was the mayor born? ${request}`
 const { decode } = ByteTokenizer.tokenizer
 
 /** Turns of a policy that searches for its number of search, and prunes. */
@@ -30,7 +31,7 @@ describe("memory", () => {
       const first = "<search> mayor</search><information> 1: T: about mayor</information>"
       const kept = `${asked} Context: ${second}<information> 3: The mayor (b)is Tovik.</information><|assistant|>`
       const refused =
-        "<information> The prune failed. Name the numbers of results that you see, then a colon and a summary.</information>"
+        "<information> The prune failed. Name the numbers of results that you see, then a colon and a summary that fits.</information>"
       assert.deepStrictEqual(prompts, [
         `${asked}<|assistant|>`,
         `${asked}<|assistant|><think> Who?</think>${first}`,
@@ -89,6 +90,27 @@ describe("memory", () => {
   )
 
   it.effect.prop(
+    "refuses a prune that leaves no prompt, and does one in a context that has no room to refuse it",
+    { maxPromptTokens: Schema.Int.check(Schema.isBetween({ minimum: 150, maximum: 500 })) },
+    ({ maxPromptTokens }) =>
+      Effect.gen(function* () {
+        const texts = [
+          "<search> mayor</search>",
+          `<prune> 1: ${"long ".repeat(50)}</prune>`,
+          "<answer> Ostrel Bay</answer>"
+        ]
+        const script = (_: string, { seed }: { readonly seed: string }) => texts[turn(seed)] ?? ""
+        const config = { agent: "memory", maxPromptTokens, maxResponseTokens: 300 } as const
+        const roomy = yield* play(script, { config })
+        assert.strictEqual(roomy.trajectories[0]?.finishReason, "answered")
+        const size = roomy.requests[1]?.prompt.length ?? assert.fail()
+        const tight = yield* play(script, { config, contextLength: size + 270 })
+        if (Trajectory.segments(roomy.trajectories[0] ?? assert.fail()).length > 1)
+          assert.strictEqual(tight.trajectories[0]?.finishReason, "answered")
+      })
+  )
+
+  it.effect.prop(
     "is search-r1 on numbered results while nothing is pruned",
     {
       texts: Schema.NonEmptyArray(Schema.Literals(["<search> a</search>", "No tags.", "<answer> Ostrel Bay</answer>"]))
@@ -100,7 +122,12 @@ describe("memory", () => {
           return play((_, { seed }) => texts[turn(seed) % texts.length] ?? "", {
             config: {
               agent,
-              texts: { ...defaultConfig.texts, passage: agent === "memory" ? "{text}" : "{title}: {text}" }
+              texts: {
+                ...defaultConfig.texts,
+                ...(agent === "memory"
+                  ? { passage: "{text}" }
+                  : { passage: "{title}: {text}", prompt: `${defaultConfig.texts.prompt} ${request}` })
+              }
             },
             search: (queries) => Effect.succeed(queries.map((query) => [passage(`about ${query}`, `${++found}`)]))
           })

@@ -179,7 +179,10 @@ const updating = (
   })
 }
 
-/** The trajectories that a step trains. A substitute takes group and prompt of its place; its log-probabilities stay as sampled. */
+/**
+ * The trajectories that a step trains. A substitute takes the group of its place, and under another instruction its prompt; its
+ * log-probabilities stay as sampled.
+ */
 const trainedOn = Effect.fnUntraced(function* (
   store: TrajectoryStore,
   groups: Command.PlanTraining["groups"],
@@ -192,6 +195,7 @@ const trainedOn = Effect.fnUntraced(function* (
     const substitute = places.get(member.id)
     if (substitute === undefined) return member
     const { instructionId, questionId } = member
+    if (substitute.instructionId === instructionId) return { ...substitute, questionId }
     const [{ prompt: first }] = Trajectory.segments(member)
     const prompt = substitute.earlier === undefined ? first : substitute.prompt
     return { ...substitute, instructionId, questionId, prompt }
