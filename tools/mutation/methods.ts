@@ -5,6 +5,8 @@ const inMethod = (path: string) => inFile(`packages/policy-gradient/src/${path}.
 
 const ofGroup = (name: string) => inFile(`packages/reward/src/group/${name}.ts`)
 
+const inShaping = inFile("packages/coevolution/src/internal/perform/Shaping.ts")
+
 const inJudge = (name: string) => inFile(`packages/reward/src/judges/${name}.ts`)
 
 const agent = (name: string) => inFile(`packages/rollout/src/agents/${name}.ts`)
@@ -134,6 +136,19 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "Ledger.nothing : Ledger.nothing",
     "a judge costs nothing"
   ),
+  inFile("packages/coevolution/src/internal/perform/Judging.ts")(
+    "turns.withPermits(atOnce)(Effect.fail(error))",
+    "Effect.fail(error)",
+    "a failure loses the replies under way"
+  ),
+  inShaping('["invalid", ...ownActions]', "[]", "an invalid turn is a call of a tool"),
+  inShaping("`.includes(` ${answer} `)", "`.includes(answer)", "a part of a word is an answer"),
+  inShaping("grouped(algorithm, trajectories).flat(), findings", "trajectories, findings", "places swap findings"),
+  inFile("packages/coevolution/src/Replay.ts")(
+    "Layer.succeed(JudgeModels, judgesOnRecord),",
+    "",
+    "a run with a judge cannot be replayed"
+  ),
   inFile("packages/coevolution/src/ClauseTexts.ts")("!shared.has(clause)", "true", "a known clause is trained again"),
   inFile("packages/coevolution/src/ClauseTexts.ts")(
     "answer: consequence",
@@ -149,6 +164,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inJudge("Pairs")("texts[i] === texts[j]", "i === j", "equal texts are asked about"),
   inJudge("Steps")("rollout.reward <= 0", "rollout.reward < 0", "failures are checked for flaws"),
   inJudge("Steps")("turn <= last", "turn < Infinity", "a turn that is none is wrong"),
+  inJudge("Rubric")("[\\s.…]*|", "", "a criterion is blank"),
   inJudge("KeyTurns")("turn + 1", "turn", "turns are counted from 0"),
   inJudge("Rubric")("(isPersistent ? [] : [{", "([{", "a criterion of the user takes a place of the others"),
   inJudge("Rubric")("Order.flip(Order.mapInput(", "(Order.mapInput(", "the criterion that separates most leaves"),
@@ -168,11 +184,8 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "Map.groupBy(turns, () => 0)",
     "states do not matter"
   ),
-  inMethod("credits/Anytime")(
-    "row.slice(0, s), weights)",
-    "row.slice(0, s + 1), [...weights, 1])",
-    "the baseline reads the present score"
-  ),
+  inMethod("credits/Anytime")("turns.slice(0, s)\n", "turns.slice(0, s + 1)\n", "the baseline reads the present score"),
+  inMethod("credits/Anytime")("row[cut] ?? row.at(-1)", "row[cut]", "an early success loses to a late one"),
 
   inMethod("keeps/All")("() => true", "(_, index) => index > 0", "the first rollouts are lost"),
   inMethod("keeps/Differing")("!Moments.allEqual(rewards))\n", "Moments.allEqual(rewards))\n", "keeps equal groups"),
@@ -212,7 +225,18 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "const kept = memory",
     "what was pruned is shown again"
   ),
-  agent("Memory")("`${++id}: ${summary}`", "`${id}: ${summary}`", "a number is used again"),
+  agent("Memory")("          id++\n", "", "a number is used again"),
+  agent("Memory")("isKnown && spare(prompt(written(pruned))) > 0", "isKnown", "a prune ends the episode"),
+  agent("Graph")(
+    "conversation.open(Prompt.messages(instruction, asked, config, { request }))\n",
+    "\n",
+    "the policy is not told what it can do"
+  ),
+  agent("Lookahead")(
+    "conversation.turns.length + way.length > config.maxTurns",
+    "false",
+    "a plan goes on after the last turn"
+  ),
   agent("Reflect")(
     "conversation.turns.length + config.maxTurns",
     "config.maxTurns",
@@ -250,7 +274,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "the shortest length rises"
   ),
   ofGroup("Budget")("Math.abs(length - announced)", "0", "a budget is no target"),
-  ofGroup("Flawed")("1 - penalty : 1", "1 : 1 - penalty", "sound successes are punished"),
+  ofGroup("Flawed")("? penalty * reward : 0", "? 0 : penalty * reward", "sound successes are punished"),
   ofGroup("Costs")("(prices[tool] ?? 0) * count", "prices[tool] ?? 0", "a second call is free"),
   ofGroup("Costs")("1 - p ** alpha", "p ** alpha", "tools are free on easy questions"),
   ofGroup("Length")("-1, 0)", "-2, 0)", "more than 1 is taken"),

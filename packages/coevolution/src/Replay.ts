@@ -1,13 +1,15 @@
-import { type Instruction, Invariant } from "@inspo/domain"
+import { type Instruction, Invariant, Spent } from "@inspo/domain"
 import { Engine, EngineError, withoutTokens } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { Proposer, type ProposerFailure } from "@inspo/reflection"
+import { JudgeModels, RewardError } from "@inspo/reward"
 import { type Agent, Agents, Rollout, RolloutError } from "@inspo/rollout"
 import { Array, Effect, Layer, Predicate, Ref, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { apply } from "./Apply.ts"
 import type { Algorithm } from "./Algorithm.ts"
 import type { Entry } from "./EventLog.ts"
+import * as Counterfactual from "./internal/perform/Counterfactual.ts"
 import { next } from "./Next.ts"
 import * as Perform from "./Perform.ts"
 import { makeDecisionContext } from "./Run.ts"
@@ -40,8 +42,8 @@ export interface Difference {
 }
 
 /**
- * Replays a run from its journal alone: decisions by `next`, rollouts, batches and scores from the records, answers of the
- * engine and the proposer from the events. Each event and each state hash is compared with the committed one, up to the
+ * Replays a run from its journal alone: decisions by `next`, rollouts, batches, scores and replies of judges from the records,
+ * answers of the engine and the proposer from the events. Each event and each state hash is compared with the committed one, up to the
  * first difference. Calls no engine, proposer or tool, and writes nothing. Fails with `RunMismatch` unless the strategies are
  * those of the run. `agent` is the agent of the run, by default that of its config.
  */
@@ -141,6 +143,11 @@ const layerRecorded = (current: Ref.Ref<RunEvent | null>, agent: Agent) =>
   Layer.mergeAll(
     Layer.effect(Engine, recordedEngine(current)),
     Layer.succeed(Proposer, recordedProposer(current)),
+    Layer.succeed(JudgeModels, judgesOnRecord),
+    Layer.succeed(
+      Counterfactual.Recorded,
+      Effect.map(Ref.get(current), (event) => (event?._tag === "TrainingPlanned" ? (event.findings ?? null) : null))
+    ),
     Layer.succeed(
       Rollout,
       Rollout.of({
@@ -156,6 +163,13 @@ const layerRecorded = (current: Ref.Ref<RunEvent | null>, agent: Agent) =>
       })
     )
   )
+
+/** Judges whose replies are all on record. */
+const judgesOnRecord = (reward: string) =>
+  Effect.succeed({
+    atMost: () => Spent.nothing,
+    ask: () => Effect.fail(new RewardError({ reward, reason: "the journal does not contain this reply of its judge" }))
+  })
 
 const recordedEngine = Effect.fnUntraced(function* (current: Ref.Ref<RunEvent | null>) {
   const trained = yield* Ref.make<{ readonly event: RunEvent | null; readonly updates: number }>({

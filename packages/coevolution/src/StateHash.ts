@@ -3,7 +3,7 @@ import { Digest } from "effect/crypto"
 import type { RunState } from "./RunState.ts"
 
 /** The version of the hashed state. Increase it when the format of `RunState` or the meaning of `apply` changes. */
-export const version = 9
+export const version = 10
 
 /**
  * The hash of a state: its version, a colon and the hexadecimal SHA-256 of the hashes of its parts. Equal states have equal

@@ -5,10 +5,9 @@ import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Ledger } from "@inspo/ledger"
 import { type JudgeModel, JudgeModels, RewardError } from "@inspo/reward"
-import { Effect, Hash, Layer } from "effect"
+import { Effect, Hash, Layer, Schema } from "effect"
+import { judge, judged } from "./support/ScriptedJudge.ts"
 import { algorithm, runOn } from "./support/ScriptedRun.ts"
-
-const judged = { model: "openai:judge", criteria: "", again: 0.5 }
 
 const own: Algorithm = {
   ...algorithm,
@@ -33,32 +32,6 @@ const settings: ReadonlyArray<readonly [string, Algorithm]> = [
   ["stages", credited({ name: "stages", gamma: 1, epsilon: 1e-6, ...judged })],
   ["reflections", reflecting(credited({ name: "reflections", epsilon: 1e-6, ...judged }))]
 ]
-
-/** As many scores as the prompt shows in its last line. */
-const scoresOf = (prompt: string, draw: number) =>
-  (prompt.split("<scores>").at(-1)?.split("</scores>")[0] ?? "").split(", ").map((_, index) => (index + draw) % 3)
-
-/** Verdicts of every kind in one reply, which depend on the prompt alone, or on how often it was asked. */
-const verdicts = (prompt: string, times = 0): string => {
-  const draw = (Hash.string(`${prompt}${times}`) >>> 0) % 2
-  return (
-    `<better>${draw === 0 ? "first" : "second"}</better> <earliest>${draw === 0 ? -1 : 1}</earliest> ` +
-    `<score>${draw}</score> <critical>${draw + 1}</critical> <merit weight="2">short ${draw}</merit> ` +
-    `<scores>${scoresOf(prompt, draw).join(", ")}</scores>`
-  )
-}
-
-/** A judge whose replies cost 10 tokens; a `moody` one changes its mind. */
-const judge = (asked: Map<string, number>, isMoody = false): JudgeModel => ({
-  atMost: () => ({ calls: 3, tokens: 30, usd: 0.03 }),
-  ask: (prompt, isReadable) =>
-    Effect.sync(() => {
-      const times = asked.get(prompt) ?? 0
-      asked.set(prompt, times + 1)
-      const text = verdicts(prompt, isMoody ? times : 0)
-      return { text: isReadable(text) ? text : null, spent: { calls: 1, tokens: 10, usd: 0.01 } }
-    })
-})
 
 const recorded = (algorithm: Algorithm, model: JudgeModel, budget?: Ledger.Limits) =>
   Effect.gen(function* () {
@@ -118,6 +91,54 @@ describe("a judge of groups or turns", () => {
       const counts = (map: ReadonlyMap<string, number>) => Object.fromEntries(map)
       assert.deepStrictEqual(counts(asked), counts(whole))
     }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect.prop(
+    "that fails or meets the budget has all that it began settled and on record, and a resume asks for the rest alone",
+    [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 })), Schema.Boolean],
+    ([place, isPoor]) =>
+      Effect.gen(function* () {
+        const stages = credited({ name: "stages", gamma: 1, epsilon: 1e-6, ...judged })
+        const large = { ...stages, rollout: { ...stages.rollout, groupSize: 4 } }
+        const journal = yield* Journal
+        const asked = new Map<string, number>()
+        const seen = { begun: 0, ended: 0, most: 0, beforeFailure: Infinity }
+        const slow = (failing: number): JudgeModel => ({
+          ...judge(asked),
+          ask: Effect.fnUntraced(function* (prompt, isReadable) {
+            const number = ++seen.begun
+            seen.most = Math.max(seen.most, seen.begun - seen.ended)
+            for (let wait = Math.abs(Hash.string(prompt)) % 20; wait > 0; wait--) yield* Effect.yieldNow
+            seen.ended++
+            if (number === failing) {
+              seen.beforeFailure = seen.begun
+              return yield* new RewardError({ reward: "judge", reason: "it is down" })
+            }
+            return yield* judge(asked).ask(prompt, isReadable)
+          })
+        })
+        const go = (failing: number, usd: number | null) =>
+          runOn(large, Layer.succeed(Journal, journal), undefined, { budget: { ...Ledger.unlimited, usd } }).pipe(
+            Effect.provideService(JudgeModels, () => Effect.succeed(slow(failing)))
+          )
+        const stopped = yield* Effect.flip(isPoor ? go(0, place / 100) : go(place, null))
+        assert.strictEqual(stopped._tag, isPoor ? "BudgetReached" : "RewardError")
+        assert.strictEqual(seen.ended, seen.begun)
+        assert.isAtMost(seen.most, 8)
+        assert.isAtMost(seen.begun, seen.beforeFailure)
+        const { open, total } = Ledger.summarize(yield* journal.ledger)
+        assert.deepStrictEqual({ ...open, seconds: 0 }, Ledger.nothing)
+        assert.strictEqual(
+          total.calls,
+          [...asked.values()].reduce((sum, times) => sum + times, 0)
+        )
+        yield* go(0, null)
+        const whole = new Map<string, number>()
+        const { events } = yield* recorded(large, judge(whole))
+        assert.deepStrictEqual(yield* EventLog.read(journal), events)
+        assert.deepStrictEqual(Object.fromEntries(asked), Object.fromEntries(whole))
+      }).pipe(Effect.provide(layerMemory, { local: true })),
+    { arbitrary: { runs: 6 } }
   )
 
   it.effect(

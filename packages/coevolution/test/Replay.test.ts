@@ -3,16 +3,28 @@ import { EventLog, Replay, type Algorithm, StateHash, Strategies } from "@inspo/
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Losses } from "@inspo/policy-gradient"
+import { JudgeModels } from "@inspo/reward"
 import { Proposer, ProposerError, ProposerModel } from "@inspo/reflection"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Layer, Schema } from "effect"
+import { judge, judged } from "./support/ScriptedJudge.ts"
 import { algorithm, comparing, make, rescuing, runOn, sharing } from "./support/ScriptedRun.ts"
 
 /** A finished run on a journal of its own, with what a replay needs. */
 const record = (settings: Algorithm) =>
   Effect.gen(function* () {
     const journal = yield* Journal
-    const state = yield* runOn(settings, Layer.succeed(Journal, journal))
+    const model = judge(new Map())
+    // The later a token is, the more it depends on what was shown before.
+    const state = yield* runOn(settings, Layer.succeed(Journal, journal), undefined, {
+      engine: (engine) => ({
+        ...engine,
+        score: (which, sequences) =>
+          Effect.map(engine.score(which, sequences), (all) =>
+            all.map((logprobs) => logprobs.map((logprob, at) => logprob - at / 1000))
+          )
+      })
+    }).pipe(Effect.provideService(JudgeModels, () => Effect.succeed(model)))
     const { data } = yield* make(settings)
     return { journal, state, run: { algorithm: settings, data, entries: yield* EventLog.readEntries(journal) } }
   })
@@ -46,6 +58,12 @@ const lacking: Algorithm = {
   }
 }
 
+const credited = (credit: Algorithm["train"]["credit"]): Algorithm => ({ ...short, train: { ...short.train, credit } })
+const shaped = (shaping: Algorithm["reward"]["shaping"]): Algorithm => ({
+  ...short,
+  reward: { ...short.reward, shaping }
+})
+
 describe("a replay", () => {
   it.effect.each([
     ["as it is", short],
@@ -59,6 +77,11 @@ describe("a replay", () => {
     ["with a proposer that keeps lessons", learning("lessons")],
     ["with an agent that prunes its memory", { ...short, rollout: { ...short.rollout, agent: { name: "memory" } } }],
     ["with an agent that reflects", { ...short, rollout: { ...short.rollout, agent: { name: "reflect" } } }],
+    ["with a judge of pairs", shaped({ name: "tournament", ...judged })],
+    ["with a judge by rubrics", shaped({ name: "rubric", cap: 3, ...judged })],
+    ["with a judge of key turns", credited({ name: "key-turns", gamma: 0.99, ...judged })],
+    ["with credit by information", credited({ name: "information", beta: 0.5, temperature: 1, epsilon: 1e-6 })],
+    ["with credit by evidence", credited({ name: "evidence", share: 0.4, floor: 0.9 })],
     ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
   ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
     Effect.gen(function* () {
@@ -128,6 +151,19 @@ describe("a replay", () => {
       assert.isTrue(entries.some(({ event }) => event._tag === "PopulationInitialised" && event.failure !== undefined))
       assert.isTrue(entries.some(({ event }) => "failed" in event && event.failed?.reason !== undefined))
       assert.isNull((yield* replayed({ algorithm: settings, data, entries })).difference)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("finds a reply of a judge that is not on record", () =>
+    Effect.gen(function* () {
+      const { journal, run } = yield* record(shaped({ name: "tournament", ...judged }))
+      const forgetful = Journal.of({
+        ...journal,
+        getRecords: (kind, keys) => (kind === "judge" ? Effect.succeed(new Map()) : journal.getRecords(kind, keys))
+      })
+      const { difference } = yield* replayed(run).pipe(Effect.provideService(Journal, forgetful))
+      assert.strictEqual(difference?.event, "TrainingPlanned")
+      assert.include(difference?.replayed ?? "", "the journal does not contain this reply")
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 

@@ -6,6 +6,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Advantage, Corrections, Credits, Keeps, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
 import { Effect, Layer, Schema } from "effect"
+import { judged } from "./support/ScriptedJudge.ts"
 import { algorithm, runOn } from "./support/ScriptedRun.ts"
 
 /** Constants that have no default. */
@@ -102,6 +103,7 @@ describe("an update", () => {
       { advantage: { name: "centred" }, credit: choose(Credits.Credit, "discount") },
       { instructionsPerQuestion: "samples" }
     ],
+    ["train.credit", { credit: { name: "reflections", epsilon: 1e-6, ...judged } }, {}],
     ["train.advantage.k", { advantage: { name: "gfpo", k: 3, efficient: false, epsilon: 0 } }, {}],
     ["train.keep.members", { keep: { name: "varied-in-group", members: 3 } }, {}],
     ["rollout.groupSize", {}, { groupSize: 1 }],
@@ -118,6 +120,14 @@ describe("an update", () => {
     assert.isNull(
       inconsistency({ ...own, rollout: { ...own.rollout, ...rollout }, train: { ...own.train, fromStep: null } })
     )
+  })
+
+  it.each<readonly [string, Algorithm["reward"]["shaping"]]>([
+    ["reward.shaping.prices", { name: "costs", prices: { search: 0.1, create: -0.1 } }],
+    ["reward.shaping.penalty", { name: "flawed", penalty: 2, ...judged }],
+    ["reward.shaping.penalty", { name: "flawed", penalty: -0.5, ...judged }]
+  ])("is refused where its reward turns over what it is for: %s", (field, shaping) => {
+    assert.strictEqual(inconsistency(withShaping(shaping))?.field, field)
   })
 
   it.effect("of shaped rewards credits instructions with the rewards as they are", () =>

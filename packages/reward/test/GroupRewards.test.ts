@@ -27,6 +27,8 @@ const group = Arbitrary.map(
   (all): ReadonlyArray<Attempt> => all.map((one) => ({ ...one, shortest: 40, budget: 50 }))
 )
 const alone = (attempt: Partial<Attempt>): Attempt => ({ reward: 1, length: 10, answer: null, calls: {}, ...attempt })
+const flawedReward = (reward: number, isFlawed: boolean, penalty: number) =>
+  flawed.of([alone({ reward, flawed: isFlawed })], { penalty })
 const first = (values: ReadonlyArray<number>): number => values[0] ?? Number.NaN
 
 const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
@@ -122,6 +124,25 @@ describe("rewards of groups", () => {
       close(flawed.of(members, { penalty: 0 }), plain)
       // Failures need no judge.
       close(flawed.of([{ reward: 0, length: 1, answer: null, calls: {} }]), [-1])
+    }
+  )
+
+  it.prop(
+    "flawed: graded rewards keep their order, and a flawed success is between a failure and a sound one",
+    [Arbitrary.array(Arbitrary.schema(Schema.Literals([0, 0.2, 0.5, 1])), { minLength: 1, maxLength: 5 })],
+    ([rewards]) => {
+      for (const penalty of [0.5, 1, 1.9]) {
+        const of = (flawed: boolean) => rewards.map((reward) => first(flawedReward(reward, flawed, penalty)))
+        const [sound, unsound] = [of(false), of(true)]
+        close(
+          sound,
+          rewards.map((reward) => 2 * reward - 1)
+        )
+        rewards.forEach((reward, at) => {
+          if (reward > 0) assert.isTrue(-1 < (unsound[at] ?? -1) && (unsound[at] ?? 1) < (sound[at] ?? 1))
+          else assert.strictEqual(unsound[at], -1)
+        })
+      }
     }
   )
 

@@ -32,6 +32,9 @@ const reply = Arbitrary.schema(
 )
 const replies = Arbitrary.array(reply, { minLength: 1, maxLength: 7 })
 
+/** Titles of criteria as models write them, and what is none. */
+const titles = ["brief", " brief ", "sourced", "kind", " ", "\n", "…", "...", "none", "None."]
+
 const Weight = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))
 const CriterionOf = Schema.Struct({
   title: Schema.Literals(["brief", "sourced", "kind"]),
@@ -56,13 +59,18 @@ const judgedBy = (
 ) => {
   const judge = Judges.named(name) ?? assert.fail(`there is no judge ${name}`)
   const prompts: Array<string> = []
+  let unread = 0
   const rubric = { criteria: judge.criteria, buffer: [], cap: 3, ...given }
   const { buffer = [], findings: found } = Effect.runSync(
     judge.of<never>(members, rubric, ({ prompt, read }) =>
-      Effect.sync(() => read(written[(prompts.push(prompt) - 1) % written.length] ?? ""))
+      Effect.sync(() => {
+        const found = read(written[(prompts.push(prompt) - 1) % written.length] ?? "")
+        if (found === null) unread++
+        return found
+      })
     )
   )
-  return { found, prompts, buffer }
+  return { found, prompts, buffer, unread }
 }
 
 const always = (name: string, members: ReadonlyArray<Judged>, text: string) => judgedBy(name, members, [text]).found
@@ -117,6 +125,14 @@ describe("judges", () => {
       criticals("<critical>2, 9</critical>"),
       members.map(({ turns }) => turns.map((_, turn) => turn === 1))
     )
+    for (const list of ["2,", "2 and 9", "Turn 2", "2, 2."])
+      assert.deepStrictEqual(
+        criticals(`<critical>${list}</critical>`),
+        members.map(({ turns }) => turns.map((_, turn) => turn === 1))
+      )
+    for (const list of ["none", "None.", "NONE", ""])
+      assert.strictEqual(judgedBy("key-turns", members, [`<critical>${list}</critical>`]).unread, 0)
+    assert.strictEqual(judgedBy("key-turns", members, ["<critical>some</critical>"]).unread, members.length)
     for (const text of ["<critical>none</critical>", "<critical></critical>", "<critical>9</critical>", "No idea."])
       assert.isTrue(
         criticals(text)
@@ -241,6 +257,24 @@ describe("judges", () => {
           ),
           1e-9
         )
+    }
+  )
+
+  it.prop(
+    "by rubrics: what is added can be written down, once each, and is neither blank nor the words of the prompt",
+    [Arbitrary.array(Arbitrary.schema(Schema.Literals(titles)), { maxLength: 9 })],
+    ([added]) => {
+      const member = { reward: 1, answer: null, question: { question: "Where?", goldenAnswers: [] } }
+      const members = ["a", "b"].map((text): Judged => ({ ...member, turns: [{ text, observation: null }] }))
+      const merits = added.map((title) => `<merit weight="2">${title}</merit>`).join("\n")
+      const real = [...new Set(added.map((title) => title.trim()).filter((title) => /^[bks]/u.test(title)))]
+      const scores = `<scores>${[0, ...real].map(() => 1).join(", ")}</scores>`
+      const { buffer, unread } = judgedBy("rubric", members, [merits, scores, scores], { criteria: "right", cap: 9 })
+      assert.strictEqual(unread, added.length === 0 ? 1 : 0)
+      assert.deepStrictEqual(
+        Schema.encodeSync(Schema.Array(Judges.Criterion))(buffer).map(({ title }) => title),
+        ["right", ...real]
+      )
     }
   )
 

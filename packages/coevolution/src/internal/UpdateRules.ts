@@ -41,6 +41,16 @@ const inputsExist: Rule = (algorithm) => {
   return null
 }
 
+const reflectionsAreWritten: Rule = ({ rollout, train: { credit } }) =>
+  credit.name !== "reflections" || Agents.fromConfig(rollout).ownActions?.includes("reflect") === true
+    ? null
+    : refused(
+        "train.credit",
+        Credits.named(credit),
+        `another method, because the agent ${rollout.agent.name} writes no reflections`,
+        "Set rollout.agent to reflect, or train.credit to outcome."
+      )
+
 const shareable = (methods: ReadonlyArray<Method.Method>): string =>
   methods
     .filter(({ allowsLevels }) => allowsLevels === true)
@@ -112,7 +122,22 @@ const sequencesCountAlike: Rule = ({ train: { loss, normalization } }) =>
         remedy: "Set it to sequence-mean, or choose a loss of tokens."
       })
 
-const boundsArePositive: Rule = ({ train: { correction, credit, keep, loss } }) => {
+const boundsArePositive: Rule = ({ reward: { shaping }, train: { correction, credit, keep, loss } }) => {
+  const least = shaping.name === "costs" ? Math.min(0, ...Object.values(shaping.prices)) : 0
+  if (least < 0)
+    return new ConfigError({
+      field: "reward.shaping.prices",
+      value: String(least),
+      expected: "0 or more for each action",
+      remedy: "Set it to what the action costs."
+    })
+  if (shaping.name === "flawed" && !(shaping.penalty >= 0 && shaping.penalty < 2))
+    return new ConfigError({
+      field: "reward.shaping.penalty",
+      value: String(shaping.penalty),
+      expected: "0 or more and less than 2, so that a flawed success earns more than a failure",
+      remedy: "Set it to 1, as published."
+    })
   for (const [field, constants] of Object.entries({ loss, correction }))
     for (const bound of ["low", "high", "dual", "bound", "delta"] as const) {
       const value: number = bound in constants ? Number(Reflect.get(constants, bound)) : 0
@@ -150,6 +175,7 @@ const boundsArePositive: Rule = ({ train: { correction, credit, keep, loss } }) 
 /** In the order in which they are checked. */
 const rules: ReadonlyArray<Rule> = [
   inputsExist,
+  reflectionsAreWritten,
   sharedGroupsAreCentred,
   groupsAreLargeEnough,
   sequencesCountAlike,

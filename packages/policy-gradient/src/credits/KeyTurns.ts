@@ -4,7 +4,8 @@ import { Method } from "@inspo/domain"
 /**
  * EPO: turns that a judge found critical earn 1, the last turn the reward of the rollout, and each turn has its discounted
  * return divided by the largest. There is no baseline, as the authors have it: with other rules, add it to an advantage.
- * |A| ≤ 1, and a turn does not depend on the turns before it, except by the common scale.
+ * |A| ≤ 1, and a turn does not depend on the turns before it, except by the common scale. The authors give each turn the same
+ * share of the loss; here each token has its share by `train.normalization`, so a long turn weighs more.
  */
 export const keyTurns = credit({
   name: "key-turns",

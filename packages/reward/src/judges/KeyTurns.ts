@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { each, type Judge, type Judged, numbers, promptOf, turnsOf, written } from "../Judge.ts"
+import { each, type Judge, type Judged, promptOf, turnsOf, written } from "../Judge.ts"
 
 /**
  * EPO's judge of key turns: it reads a whole episode with its score and names the turns that decided it. Numbers of no turn are
@@ -18,7 +18,7 @@ export const keyTurns: Judge<"key-turns"> = {
           prompt: prompt(rollout, criteria),
           read: (reply) => {
             const list = written(reply, "critical")
-            return list === "none" || list === "" ? [] : numbers(list)
+            return list === "" || /^none\b/iu.test(list ?? "") ? [] : (list?.match(/-?\d+/gu)?.map(Number) ?? null)
           }
         })
         return { turns: rollout.turns.map((_, turn) => ({ critical: named?.includes(turn + 1) === true })) }

@@ -95,17 +95,19 @@ const most = 5
 
 const nothing: Judged = { question: { question: "", goldenAnswers: [] }, reward: 0, answer: null, turns: [] }
 
+/** No criteria are blank ones, `none`, and the `…` of the verdict that it was shown. */
 const readCriteria = (reply: string): ReadonlyArray<Criterion> | null => {
-  const found = Array.from(reply.matchAll(/<(merit|fault) weight="([0-3])">([^<]{1,500})<\/\1>/gu))
-  return found.length === 0
-    ? null
-    : found
-        .slice(0, most)
-        .flatMap(([, kind, weight, title = ""]): ReadonlyArray<Criterion> =>
-          weight === "0"
-            ? []
-            : [{ title: title.trim(), weight: Number(weight), isFault: kind === "fault", isPersistent: false }]
-        )
+  const found = Array.from(
+    reply.matchAll(/<(merit|fault) weight="([0-3])">([^<]{1,500})<\/\1>/gu),
+    ([, kind, weight, title = ""]) => ({
+      title: title.trim(),
+      weight: Number(weight),
+      isFault: kind === "fault",
+      isPersistent: false
+    })
+  )
+  const named = found.filter(({ title, weight }) => weight > 0 && !/^(?:[\s.…]*|none\.?)$/iu.test(title))
+  return found.length === 0 ? null : Arr.dedupeWith(named, (a, b) => a.title === b.title).slice(0, most)
 }
 
 const scoring = (rollout: Judged, criteria: ReadonlyArray<Criterion>): string =>

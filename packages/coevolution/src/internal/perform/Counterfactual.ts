@@ -2,9 +2,17 @@
 import { Invariant, Trajectory } from "@inspo/domain"
 import { Engine, type Sequence } from "@inspo/engine"
 import { Credits } from "@inspo/policy-gradient"
-import { Array as Arr, Effect } from "effect"
+import { Array as Arr, Context, Effect } from "effect"
 import type { Algorithm } from "../../Algorithm.ts"
 import type { Findings } from "../../RunEvent.ts"
+
+/** The findings of the event that is replayed, for which nothing is scored; null in a run. */
+export const Recorded = Context.Reference<Effect.Effect<Findings | null>>(
+  "@inspo/coevolution/Counterfactual/Recorded",
+  {
+    defaultValue: () => Effect.succeed(null)
+  }
+)
 
 /**
  * What the rule of credit reads of each turn beside its text, else null. Actions are scored by the current policy after a placeholder
@@ -13,6 +21,7 @@ import type { Findings } from "../../RunEvent.ts"
  */
 export const make = Effect.fnUntraced(function* ({ train: { credit } }: Algorithm) {
   const engine = yield* Engine
+  const recorded = yield* Recorded
   const score = (sequences: ReadonlyArray<Sequence>) => engine.score("current", sequences)
   const hide = (observation: ReadonlyArray<number>, said: string | null) =>
     engine.tokenizer.encode(hidden(engine.tokenizer.decode(observation), said))
@@ -68,9 +77,11 @@ export const make = Effect.fnUntraced(function* ({ train: { credit } }: Algorith
 
   return Effect.fn("Perform.information")(function* (trajectories: Trajectories, hasChanged: boolean) {
     if (credit.name !== "information" && credit.name !== "evidence") return null
+    const known = yield* recorded
+    if (known !== null) return known.of.map(({ turns = [] }) => ({ turns }))
     const find = credit.name === "information" ? informationOf : dependenceOf
     const found: ReadonlyArray<NonNullable<Findings["of"][number]["turns"]>> = yield* find(trajectories, hasChanged)
-    return Arr.zipWith(trajectories, found, ({ id }, turns) => ({ trajectory: id, turns }))
+    return found.map((turns) => ({ turns }))
   })
 })
 

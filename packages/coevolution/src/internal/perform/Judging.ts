@@ -2,7 +2,6 @@
 import { Invariant, type Question, RandomStream, type Trajectory } from "@inspo/domain"
 import { Journal, type JournalError, Records } from "@inspo/journal"
 import { type Bookkeeping, Ledger } from "@inspo/ledger"
-import { GrpoBatch } from "@inspo/policy-gradient"
 import {
   type AskJudge,
   type Criterion,
@@ -14,15 +13,16 @@ import {
   Reply,
   type RewardError
 } from "@inspo/reward"
-import { Effect, Equal, Ref, Result } from "effect"
+import { Effect, Equal, Ref, Result, Semaphore } from "effect"
 import type * as Command from "../../Command.ts"
-import { type Algorithm, sharesGroups } from "../../Algorithm.ts"
+import type { Algorithm } from "../../Algorithm.ts"
 import { type ConfigError, unknownPrice } from "../../ConfigError.ts"
 import { type JudgedMethod, judgedMethods } from "../../JudgedMethods.ts"
 import type { RunData } from "../../RunData.ts"
 import type { Findings, Rubrics } from "../../RunEvent.ts"
 import * as Counterfactual from "./Counterfactual.ts"
 import * as Rollouts from "./Rollouts.ts"
+import { grouped } from "./Shaping.ts"
 
 type Unasked = Bookkeeping.BudgetReached | ConfigError | JournalError | RewardError
 
@@ -40,19 +40,17 @@ export const make = Effect.fnUntraced(function* (
   const question = Rollouts.lookup(data)
   const methods = judgedMethods(algorithm)
   const informationOf = yield* Counterfactual.make(algorithm)
-  const gather = sharesGroups(algorithm) ? GrpoBatch.sharedGroups : GrpoBatch.groups
 
   const asking =
-    (method: JudgedMethod, model: JudgeModel, counts: Ref.Ref<Counts>, step: number) =>
+    (method: JudgedMethod, model: JudgeModel, counts: Ref.Ref<Counts>, step: number, some: Some) =>
     (group: number): AskJudge<Unasked> => {
       const put = paying(bookkeeping, records, model, step)
       return <A>({ isOpen = false, key, prompt, read }: JudgeQuestion<A>) =>
         Effect.gen(function* () {
           const path = [step, method.setting, group, key]
           const asked = (time: number) =>
-            Effect.map(
-              put([...path, time].join("/"), prompt, (reply) => read(reply) !== null),
-              ({ text }) => (text === null ? null : read(text))
+            Effect.map(some(put([...path, time].join("/"), prompt, (reply) => read(reply) !== null)), ({ text }) =>
+              text === null ? null : read(text)
             )
           const found = yield* asked(0)
           const isDrawn =
@@ -73,10 +71,12 @@ export const make = Effect.fnUntraced(function* (
     trajectories: ReadonlyArray<Trajectory.Trajectory>,
     hasChanged: boolean
   ) {
-    const informed = yield* informationOf(trajectories, hasChanged)
+    const gathered = grouped(algorithm, trajectories)
+    const informed = yield* informationOf(gathered.flat(), hasChanged)
     if (methods.length === 0 && informed === null) return null
     const counts = yield* Ref.make(nothingAsked)
-    const groups = yield* Effect.forEach(gather(trajectories), (group) =>
+    const some = yield* someAtOnce
+    const groups = yield* Effect.forEach(gathered, (group) =>
       Effect.map(question(group[0].questionId), (asked) => ({
         group,
         question: asked.id,
@@ -85,14 +85,14 @@ export const make = Effect.fnUntraced(function* (
     )
     const found = yield* Effect.forEach(methods, (method) =>
       Effect.flatMap(models(method.setting), (model) =>
-        judgedBy(method, groups, rubrics, asking(method, model, counts, step))
+        judgedBy(method, groups, rubrics, asking(method, model, counts, step, some))
       )
     )
-    const information = new Map((informed ?? []).map(({ trajectory, ...turns }) => [trajectory, turns]))
+    const information = (informed ?? []).values()
     const of = groups.flatMap(({ group }, index) =>
       group.map(({ id }, member) => {
         const own = found.map(({ findings }) => Invariant.at(Invariant.at(findings, index, "group"), member, "finding"))
-        return Object.assign({ trajectory: id }, information.get(id), ...own)
+        return Object.assign({ trajectory: id }, information.next().value, ...own)
       })
     )
     const after: Rubrics = Object.assign({}, ...found.map((method) => method.after))
@@ -132,6 +132,24 @@ const judgedBy = Effect.fnUntraced(function* (
 type Counts = Omit<Findings, "of" | "rubrics">
 
 const nothingAsked: Counts = { asked: 0, unread: 0, again: 0, differing: 0 }
+
+/** Makes a call, of which some are under way at once. */
+type Some = <A>(call: Effect.Effect<A, Unasked>) => Effect.Effect<A, Unasked>
+
+const atOnce = 8
+
+/** After a failure no call begins, and it is reported when those under way have ended: what they bring is paid for. */
+const someAtOnce = Effect.gen(function* () {
+  const turns = yield* Semaphore.make(atOnce)
+  const failed = yield* Ref.make<Unasked | null>(null)
+  return <A>(call: Effect.Effect<A, Unasked>) =>
+    Effect.flatMap(Ref.get(failed), (error) =>
+      error === null ? Effect.tapError(call, (own) => Ref.set(failed, own)) : Effect.fail(error)
+    ).pipe(
+      (begun) => turns.withPermit(begun),
+      Effect.catch((error) => turns.withPermits(atOnce)(Effect.fail(error)))
+    )
+})
 
 /** Puts a question to a language model, or reads its stored reply. */
 const paying =

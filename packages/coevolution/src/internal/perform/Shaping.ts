@@ -2,12 +2,14 @@
 import { Trajectory } from "@inspo/domain"
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { ExactMatch, type FindingOfJudge, GroupRewards } from "@inspo/reward"
+import { Agents } from "@inspo/rollout"
 import { Array as Arr } from "effect"
 import { type Algorithm, sharesGroups } from "../../Algorithm.ts"
+import type { Findings } from "../../RunEvent.ts"
 
 /** The trajectories with the rewards of `reward.shaping`, in order. */
 export const shaped = (
-  algorithm: Pick<Algorithm, "reward" | "rollout">,
+  algorithm: Shaped,
   trajectories: ReadonlyArray<Trajectory.Trajectory>,
   found: Found = new Map()
 ): ReadonlyArray<Trajectory.Trajectory> => {
@@ -15,34 +17,59 @@ export const shaped = (
   const reward = GroupRewards.named(shaping)
   if (reward === null) return trajectories
   const { name: _, ...constants } = shaping
-  const gather = sharesGroups(algorithm) ? GrpoBatch.sharedGroups : GrpoBatch.groups
+  const attempt = attemptOf(algorithm, found)
   const rewards = new Map(
-    gather(trajectories).flatMap((group) => Arr.zip(group, reward.of(group.map(attemptOf(found)), constants)))
+    grouped(algorithm, trajectories).flatMap((group) => Arr.zip(group, reward.of(group.map(attempt), constants)))
   )
   return trajectories.map((trajectory) => ({ ...trajectory, reward: rewards.get(trajectory) ?? trajectory.reward }))
 }
 
-/** What was found of trajectories beside their rewards. */
-export type Found = ReadonlyMap<Trajectory.TrajectoryId, FindingOfJudge>
+type Shaped = Pick<Algorithm, "reward" | "rollout">
 
-/** What rewards of groups read of a trajectory. An answer that no observation holds is flawed, unless a judge says otherwise. */
-const attemptOf = (found: Found) => (trajectory: Trajectory.Trajectory) => {
-  const { answer, budget = null, id, reward, transcript } = trajectory
-  const calls = transcript.flatMap(({ action, observation }) => (observation === null ? [] : [action.kind]))
-  const observations = transcript.flatMap(({ observation }) => observation ?? [])
-  return {
-    reward,
-    budget,
-    length: Trajectory.actionTokens(Trajectory.segments(trajectory)),
-    answer: answer === null ? null : ExactMatch.normalizeAnswer(answer),
-    calls: Object.fromEntries(
-      Array.from(
-        Map.groupBy(calls, (kind) => kind),
-        ([kind, all]) => [kind, all.length]
-      )
-    ),
-    words: transcript.flatMap(({ text }) => text.split(/\s+/u).filter((word) => word !== "")),
-    flawed: !observations.some((text) => ExactMatch.substringExactMatch(text, [answer ?? ""]) === 1),
-    ...found.get(id)
+/** The trajectories of a step in the groups whose members are compared. */
+export const grouped = (algorithm: Pick<Algorithm, "rollout">, trajectories: ReadonlyArray<Trajectory.Trajectory>) =>
+  (sharesGroups(algorithm) ? GrpoBatch.sharedGroups : GrpoBatch.groups)(trajectories)
+
+/** What was found of trajectories beside their rewards. One of them can stand in two places of a step, so their ids do not do. */
+export type Found = ReadonlyMap<Trajectory.Trajectory, FindingOfJudge>
+
+/** The findings of a step by trajectory: they are in the order of its groups. */
+export const foundOf = (
+  algorithm: Pick<Algorithm, "rollout">,
+  trajectories: ReadonlyArray<Trajectory.Trajectory>,
+  findings: Findings | null
+): Found => new Map(Arr.zip(grouped(algorithm, trajectories).flat(), findings?.of ?? []))
+
+/**
+ * What rewards of groups read of a trajectory. An answer that no observation holds is flawed, unless a judge says otherwise. What an
+ * agent carries out itself is no call of a tool, but can have its price.
+ */
+const attemptOf = ({ reward: { shaping }, rollout }: Shaped, found: Found) => {
+  const { ownActions = [] } = Agents.fromConfig(rollout)
+  const free = new Set(shaping.name === "costs" ? [] : ["invalid", ...ownActions])
+  return (trajectory: Trajectory.Trajectory) => {
+    const { budget = null, reward, transcript } = trajectory
+    const answer = ExactMatch.normalizeAnswer(trajectory.answer ?? "")
+    const shown = transcript.filter(({ observation }) => observation !== null)
+    const calls = shown.flatMap(({ action }) => (free.has(action.kind) ? [] : [action.kind]))
+    return {
+      reward,
+      budget,
+      length: Trajectory.actionTokens(Trajectory.segments(trajectory)),
+      answer: answer === "" ? null : answer,
+      calls: Object.fromEntries(
+        Array.from(
+          Map.groupBy(calls, (kind) => kind),
+          ([kind, all]) => [kind, all.length]
+        )
+      ),
+      words: transcript.flatMap(({ text }) => text.split(/\s+/u).filter((word) => word !== "")),
+      flawed: answer !== "" && !shown.some(({ observation }) => holds(observation ?? "", answer)),
+      ...found.get(trajectory)
+    }
   }
 }
+
+/** Whether the words of a normalised answer are in an observation. Its tags are not: they would be words after normalisation. */
+const holds = (observation: string, answer: string): boolean =>
+  ` ${ExactMatch.normalizeAnswer(observation.replaceAll(/<\/?information>/gu, " "))} `.includes(` ${answer} `)

@@ -15,7 +15,7 @@ import { type RunData, RunMismatch } from "../../RunData.ts"
 import type { Strategies } from "../../Strategies.ts"
 import * as Rollouts from "./Rollouts.ts"
 import * as Judging from "./Judging.ts"
-import { type Found, shaped } from "./Shaping.ts"
+import { type Found, foundOf, shaped } from "./Shaping.ts"
 import * as Turns from "./Turns.ts"
 
 interface Batch {
@@ -49,14 +49,14 @@ export const make = Effect.fnUntraced(function* (
     sampled: ReadonlyArray<Trajectory.Trajectory>,
     findings: Findings | null
   ) {
-    const found = new Map((findings?.of ?? []).map((finding) => [finding.trajectory, finding]))
+    const found = foundOf(algorithm, sampled, findings)
     const trajectories = shaped(algorithm, sampled, found)
     const made = GrpoBatch.trainRequests(trajectories, algorithm.train, {
       key: `train/${step}`,
       learningRate,
       estimator,
       surrogate,
-      turnsOf: yield* turnsOf(trajectories, found),
+      turnsOf: yield* turnsOf(trajectories, sampled, found),
       ...(levels === null ? {} : { levels })
     })
     const requests = yield* foldKl(step, made)
@@ -132,14 +132,19 @@ const scoredOnce = Effect.fnUntraced(function* <E, R>(
 /** What the rule of credit reads of turns; only that of outcomes reads nothing. */
 const knowing = ({ credit }: Algorithm["train"], data: RunData) => {
   const question = Rollouts.lookup(data)
-  return Effect.fnUntraced(function* (trajectories: ReadonlyArray<Trajectory.Trajectory>, found: Found) {
-    const read = credit.name === "outcome" ? [] : trajectories
-    const asked = yield* Effect.forEach(read, ({ questionId }) => question(questionId))
+  return Effect.fnUntraced(function* (
+    trajectories: ReadonlyArray<Trajectory.Trajectory>,
+    sampled: ReadonlyArray<Trajectory.Trajectory>,
+    found: Found
+  ) {
+    const read = credit.name === "outcome" ? [] : Arr.zip(trajectories, sampled)
     const turns = new Map<GrpoBatch.Sampled, ReadonlyArray<Credits.Turn>>(
-      Arr.zipWith(read, asked, (trajectory, one) => [
-        trajectory,
-        Turns.turnsOf(trajectory, one, found.get(trajectory.id))
-      ])
+      yield* Effect.forEach(read, ([trajectory, own]) =>
+        Effect.map(
+          question(own.questionId),
+          (asked) => [trajectory, Turns.turnsOf(trajectory, asked, found.get(own))] as const
+        )
+      )
     )
     return (trajectory: GrpoBatch.Sampled) => turns.get(trajectory) ?? []
   })
