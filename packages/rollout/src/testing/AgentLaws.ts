@@ -77,15 +77,7 @@ export const laws = (agent: Agent, { config = {}, tools = [], ...options }: Opti
 
     forAll("an action of the agent's own is named in the prompt of its segment", (world) =>
       Effect.map(played(world), ({ trajectories }) => {
-        for (const trajectory of trajectories) {
-          const prompts = Trajectory.segments(trajectory).values()
-          let prompt = ""
-          for (const [at, { action, prompt: begun }] of trajectory.transcript.entries()) {
-            if (at === 0 || begun !== undefined) prompt = decode(prompts.next().value?.prompt ?? [])
-            const isNamed = agent.ownActions?.includes(action.kind) !== true || prompt.includes(`<${action.kind}>`)
-            Law.expect(isNamed, `<${action.kind}> is not in the prompt ${prompt}`)
-          }
-        }
+        for (const trajectory of trajectories) namesActions(agent, trajectory)
       })
     ),
 
@@ -104,14 +96,7 @@ export const laws = (agent: Agent, { config = {}, tools = [], ...options }: Opti
           const begun = trajectory.transcript.filter(({ prompt }) => prompt !== undefined).length
           Law.same(begun, segments.length - 1, "turns that begin a segment after the first")
           Law.expect(begun === 0 || agent.restarts === true, "the agent restarts, expected one that says so")
-          const size = ({ prompt, response }: Trajectory.Segment) => prompt.length + response.length
-          const all = segments.reduce((sum, segment) => sum + size(segment), 0)
-          Law.same(trajectory.promptTokens + trajectory.responseTokens, all, "tokens")
-          for (const segment of trajectory.turns === 0 ? [] : segments) {
-            Law.expect(size(segment) <= contextLength, `${size(segment)} tokens, expected at most ${contextLength}`)
-            const [{ length }, most] = [segment.prompt, config.maxPromptTokens]
-            Law.expect(length <= most, `${length} tokens of a prompt, expected at most ${most}`)
-          }
+          withinLimits(trajectory, contextLength, config.maxPromptTokens)
           const stored = yield* Schema.encodeEffect(Stored)(trajectory)
           Law.same(yield* Schema.decodeEffect(Stored)(stored), trajectory, "a stored trajectory")
         }
@@ -126,6 +111,30 @@ const Stored = Schema.fromJsonString(Trajectory.Trajectory)
 interface Sampled {
   readonly prompt: ReadonlyArray<number>
   readonly tokens: ReadonlyArray<number>
+}
+
+/** Whether the segments of a trajectory are counted, and within the limits if it has a turn. */
+const withinLimits = (trajectory: Trajectory.Trajectory, contextLength: number, maxPromptTokens: number): void => {
+  const segments = Trajectory.segments(trajectory)
+  const size = ({ prompt, response }: Trajectory.Segment) => prompt.length + response.length
+  const all = segments.reduce((sum, segment) => sum + size(segment), 0)
+  Law.same(trajectory.promptTokens + trajectory.responseTokens, all, "tokens")
+  for (const segment of trajectory.turns === 0 ? [] : segments) {
+    Law.expect(size(segment) <= contextLength, `${size(segment)} tokens, expected at most ${contextLength}`)
+    const { length } = segment.prompt
+    Law.expect(length <= maxPromptTokens, `${length} tokens of a prompt, expected at most ${maxPromptTokens}`)
+  }
+}
+
+/** Whether the policy was told of each of the agent's own actions that it took. */
+const namesActions = ({ ownActions = [] }: Agent, trajectory: Trajectory.Trajectory): void => {
+  const prompts = Trajectory.segments(trajectory).values()
+  let prompt = ""
+  for (const [at, { action, prompt: begun }] of trajectory.transcript.entries()) {
+    if (at === 0 || begun !== undefined) prompt = decode(prompts.next().value?.prompt ?? [])
+    const isNamed = !ownActions.includes(action.kind) || prompt.includes(`<${action.kind}>`)
+    Law.expect(isNamed, `<${action.kind}> is not in the prompt ${prompt}`)
+  }
 }
 
 /** Whether the action tokens of a trajectory are what was sampled, each where it was; all else must be asides. */

@@ -43,7 +43,7 @@ const variants: Readonly<Record<string, ReadonlyArray<Change>>> = {
   delethink: [agent({ name: "delethink", carry: 0.5, chunks: 3, head: 5 })],
   defer: [
     agent({ name: "defer", attempts: 2, expert: "search" }),
-    shaping({ name: "costs", prices: { search: 0.3, create: 0.1 } })
+    shaping({ name: "costs", prices: { defer: 0.3, create: 0.1 } })
   ],
   graph: [agent({ name: "graph" })],
   information: [train({ credit: { name: "information", beta: 0.2, temperature: 0.2, epsilon: 1e-6 } })],
