@@ -230,7 +230,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   agent("Graph")(
     "conversation.open(Prompt.messages(instruction, asked, config, { request }))\n",
     "\n",
-    "the policy is not told what it can do"
+    "the policy is not shown what it can do"
   ),
   agent("Lookahead")(
     "conversation.turns.length + way.length > config.maxTurns",

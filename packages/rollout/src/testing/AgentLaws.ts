@@ -126,7 +126,7 @@ const withinLimits = (trajectory: Trajectory.Trajectory, contextLength: number, 
   }
 }
 
-/** Whether the policy was told of each of the agent's own actions that it took. */
+/** Whether the policy was shown each of the agent's own actions that it took. */
 const namesActions = ({ ownActions = [] }: Agent, trajectory: Trajectory.Trajectory): void => {
   const prompts = Trajectory.segments(trajectory).values()
   let prompt = ""

@@ -6,6 +6,7 @@ import { Agents } from "@inspo/rollout"
 import { Array as Arr } from "effect"
 import { type Algorithm, sharesGroups } from "../../Algorithm.ts"
 import type { Findings } from "../../RunEvent.ts"
+import * as Turns from "./Turns.ts"
 
 /** The trajectories with the rewards of `reward.shaping`, in order. */
 export const shaped = (
@@ -64,12 +65,8 @@ const attemptOf = ({ reward: { shaping }, rollout }: Shaped, found: Found) => {
         )
       ),
       words: transcript.flatMap(({ text }) => text.split(/\s+/u).filter((word) => word !== "")),
-      flawed: answer !== "" && !shown.some(({ observation }) => holds(observation ?? "", answer)),
+      flawed: answer !== "" && !shown.some(({ observation }) => Turns.shows(observation ?? "", answer)),
       ...found.get(trajectory)
     }
   }
 }
-
-/** Whether the words of a normalised answer are in an observation. Its tags are not: they would be words after normalisation. */
-const holds = (observation: string, answer: string): boolean =>
-  ` ${ExactMatch.normalizeAnswer(observation.replaceAll(/<\/?information>/gu, " "))} `.includes(` ${answer} `)

@@ -23,11 +23,17 @@ export const turnsOf = (
     return {
       state: before === undefined ? "" : `${before.kind} ${ExactMatch.normalizeAnswer(before.content)}`,
       reward: index === transcript.length - 1 ? reward : 0,
-      valuable: observation === null ? null : ExactMatch.substringExactMatch(observation, goldenAnswers) === 1,
+      valuable: observation === null ? null : goldenAnswers.some((golden) => shows(observation, golden)),
       ...(score === undefined ? {} : { score }),
       ...found.turns?.[index]
     }
   })
+
+/** Whether an observation has the words of an answer, in order. Its tags are no words of it. */
+export const shows = (observation: string, answer: string): boolean =>
+  ` ${ExactMatch.normalizeAnswer(observation.replaceAll(/<\/?information>/gu, " "))} `.includes(
+    ` ${ExactMatch.normalizeAnswer(answer)} `
+  )
 
 const scoreOf = (asked: string | undefined, goldenAnswers: ReadonlyArray<string>): number | undefined =>
   asked === undefined ? undefined : ExactMatch.exactMatch(AnswerExtraction.extractAnswer(asked) ?? "", goldenAnswers)
