@@ -142,7 +142,11 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "a failure loses the replies under way"
   ),
   inShaping('["invalid", ...ownActions]', "[]", "an invalid turn is a call of a tool"),
-  inShaping("`.includes(` ${answer} `)", "`.includes(answer)", "a part of a word is an answer"),
+  inFile("packages/coevolution/src/internal/perform/Turns.ts")(
+    ".includes(words(answer))",
+    ".includes(ExactMatch.normalizeAnswer(answer))",
+    "a part of a word is an answer"
+  ),
   inShaping("grouped(algorithm, trajectories).flat(), findings", "trajectories, findings", "places swap findings"),
   inFile("packages/coevolution/src/Replay.ts")(
     "Layer.succeed(JudgeModels, judgesOnRecord),",

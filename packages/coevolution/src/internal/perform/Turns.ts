@@ -31,9 +31,9 @@ export const turnsOf = (
 
 /** Whether an observation has the words of an answer, in order. Its tags are no words of it. */
 export const shows = (observation: string, answer: string): boolean =>
-  ` ${ExactMatch.normalizeAnswer(observation.replaceAll(/<\/?information>/gu, " "))} `.includes(
-    ` ${ExactMatch.normalizeAnswer(answer)} `
-  )
+  words(observation.replaceAll(/<\/?information>/gu, " ")).includes(words(answer))
+
+const words = (text: string): string => ` ${ExactMatch.normalizeAnswer(text)} `
 
 const scoreOf = (asked: string | undefined, goldenAnswers: ReadonlyArray<string>): number | undefined =>
   asked === undefined ? undefined : ExactMatch.exactMatch(AnswerExtraction.extractAnswer(asked) ?? "", goldenAnswers)
