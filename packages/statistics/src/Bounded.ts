@@ -5,8 +5,8 @@ import * as PairedShares from "./internal/PairedShares.ts"
 /**
  * An interval of the mean of at least one independent difference in [-1, 1], which misses on each side with a probability of at most `risk`
  * where all are -1, 0 or 1: exact, for any number of them ({@link PairedShares.lowerBound}). Of others it misses with about that probability:
- * the t-interval corrected for skewness (Hall, 1992), with one more difference up and one down (Bonett and Price, 2012). These are as large
- * as the largest one, at least 1/2; each end is the outer one of those for the skewness with them and without.
+ * the t-interval corrected for skewness (Hall, 1992), with one more difference of 1 and one of -1 (Bonett and Price, 2012): smaller ones
+ * would miss a rare total failure in one of five small samples. Each end is the outer one of those for the skewness with them and without.
  *
  * @example
  * ```ts
@@ -24,11 +24,11 @@ export const differenceInterval = (differences: ReadonlyArray<number>, risk = 0.
       PairedShares.lowerBound({ all, gains: up, losses: down }, risk, errors)
     return [boundOf(gains, losses), -boundOf(losses, gains)]
   }
-  const { added, mean, n, variance } = padded(differences)
+  const { mean, n, variance } = padded(differences, 1)
   const cubes = (values: ReadonlyArray<number>, centre: number) =>
     values.reduce((sum, one) => sum + (one - centre) ** 3, 0)
   const own = cubes(differences, (mean * n) / all)
-  const skewnesses = [own, cubes([...differences, added, -added], mean)].map((one) => one / (n * variance) ** 1.5)
+  const skewnesses = [own, cubes([...differences, 1, -1], mean)].map((one) => one / (n * variance) ** 1.5)
   const errors = tQuantile(1 - 2 * risk, n - 1)
   const ends = (quantile: number) =>
     skewnesses.map((skewness) => mean - Math.sqrt(variance / (n - 1)) * unskewed(quantile, skewness))
@@ -36,23 +36,22 @@ export const differenceInterval = (differences: ReadonlyArray<number>, risk = 0.
 }
 
 /**
- * The t-interval of the mean of numbers in [-1, 1] with the same two more, and errors for 0.8 of the `risk`: for means far from 0 of few
- * numbers, where the correction of {@link differenceInterval} misses more often.
+ * The t-interval of the mean of numbers in [-1, 1] with two more, as large as the largest and at least 1/2, and errors for 0.8 of the
+ * `risk`: for means far from 0 of few numbers, where the correction of {@link differenceInterval} misses more often.
  */
 export const meanInterval = (values: ReadonlyArray<number>, risk: number): Interval => {
-  const { mean, n, variance } = padded(values)
+  const largest = Math.max(...values.map(Math.abs))
+  const { mean, n, variance } = padded(values, largest === 0 ? 1 : Math.max(1 / 2, largest))
   const half = tQuantile(1 - 1.6 * risk, n - 1) * Math.sqrt(variance / (n - 1))
   return [Math.max(-1, mean - half), Math.min(1, mean + half)]
 }
 
-/** Numbers with one more up and one down. */
-const padded = (values: ReadonlyArray<number>) => {
+/** Numbers with one more up and one down, of the size `added`. */
+const padded = (values: ReadonlyArray<number>, added: number) => {
   const n = values.length + 2
   const mean = values.reduce((sum, one) => sum + one, 0) / n
-  const largest = Math.max(...values.map(Math.abs))
-  const added = largest === 0 ? 1 : Math.max(1 / 2, largest)
   const square = (values.reduce((sum, one) => sum + one * one, 0) + 2 * added * added) / n
-  return { added, mean, n, variance: square - mean * mean }
+  return { mean, n, variance: square - mean * mean }
 }
 
 /** Hall's transformation of a quantile for a mean whose distribution has a skewness. */

@@ -75,6 +75,18 @@ describe("differenceInterval", () => {
       assert.isAtMost(missed.length / all.length, 0.06)
   })
 
+  it.each([20, 30, 40, 60])("rarely misses total failures among %i graded differences of which few had one", (n) => {
+    const stream = RandomStream.make(2, ["failures", n])
+    for (const share of [0.03, 0.05, 0.08, 0.12]) {
+      let missed = 0
+      for (let sample = 0; sample < 1000; sample++) {
+        const differences = Array.from({ length: n }, () => (stream.next() < share ? -1 : 0.02 * (stream.next() - 0.5)))
+        if (differenceInterval(differences)[0] > -share) missed++
+      }
+      assert.isAtMost(missed / 1000, 0.1)
+    }
+  })
+
   it.prop("is turned around with its differences, and within [-1, 1]", [Values], ([values]) => {
     const [low, high] = differenceInterval(values)
     const [other, one] = differenceInterval(values.map((value) => -value))
