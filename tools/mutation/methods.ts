@@ -11,6 +11,8 @@ const inJudge = (name: string) => inFile(`packages/reward/src/judges/${name}.ts`
 
 const agent = (name: string) => inFile(`packages/rollout/src/agents/${name}.ts`)
 
+const inRules = inFile("packages/coevolution/src/internal/UpdateRules.ts")
+
 const inMemory = inFile("packages/replay-buffer/src/Memory.ts")
 
 const loss = (name: string) => inMethod(`losses/${name}`)
@@ -51,7 +53,8 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   advantage("Gpg")("centred.length / acting / norm", "1 / norm", "GPG does not make up for equal groups"),
   advantage("PassAtK")("choose(failures - 1, k - 1)", "choose(failures, k - 1)", "pass@k counts the failure itself"),
   advantage("BestOfGroup")("first === second ? 0 : ", "", "best-of-group divides by a deviation of 0"),
-  advantage("MaxLikelihood")("level === 0 ? 0 : value / level", "value", "MaxRL does not weigh hard questions up"),
+  advantage("MaxLikelihood")("value / level", "value", "MaxRL does not weigh hard questions up"),
+  advantage("MaxLikelihood")("level > Number.EPSILON", "level !== 0", "a mean below 0 turns advantages over"),
   advantage("TokenAverage")("Math.abs(value) >= limit", "false", "token-average has no limit"),
   advantage("Consistency")("(1 - w) *", "w *", "consistency weighs both parts alike"),
   advantage("EarlyTool")("firstCall - middle", "middle - firstCall", "late calls gain"),
@@ -107,6 +110,11 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "tokens?.slice(0)",
     "segments train by the first tokens"
   ),
+  inMethod("GrpoBatch")(
+    'kind.name === "differing" ? aboveLevel(trajectory, levels)',
+    'kind.name === "all" ? aboveLevel(trajectory, levels)',
+    "groups of several instructions differ by rewards alone"
+  ),
   inMethod("GrpoBatch")("Credits.named(kind).isOfTokens !== true", "true", "the credit of tokens is by groups"),
   inFile("packages/coevolution/src/internal/perform/Counterfactual.ts")(
     "blind: blind.push(token) - 1",
@@ -141,6 +149,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
     "Effect.fail(error)",
     "a failure loses the replies under way"
   ),
+  inShaping("answer: comparedAnswer(trajectory),", "", "the same answer in other words is another one"),
   inShaping('["invalid", ...ownActions]', "[]", "an invalid turn is a call of a tool"),
   inFile("packages/coevolution/src/internal/perform/Turns.ts")(
     ".includes(words(answer))",
@@ -220,6 +229,11 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("corrections/Reject")("advantage < 0 &&", "", "successes are rejected"),
   inMethod("corrections/Reject")("inverse >= low && inverse <= high", "inverse >= low", "rejection has one bound"),
 
+  inRules("ofTheirOwn.has(shaping.name)", "false", "further questions are asked until unread rewards differ"),
+  inRules("!neverNegative.has(shaping.name)", "false", "a mean below 0 divides"),
+  inRules("&& shaping.limit === advantage.limit", "", "budgets are compared with the best of others"),
+  inRules("&& agent.restarts === true", "&& false", "a trajectory is clipped by its segments"),
+  inRules("constant in method && !fits(value)", "false", "constants are not checked"),
   inMemory(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
   inMemory("|| !failed(rewards, bounds)", "", "groups with a success are changed"),
   inMemory("b.score - a.score", "a.score - b.score", "the best groups leave"),
@@ -257,6 +271,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   agent("Delethink")("tokens.length - (kept - first)", "tokens.length - kept", "more is carried than the limit"),
   agent("Delethink")("chunk === 1 ? limit : limit - kept", "limit", "later chunks are too long"),
   agent("Budgets")("member % budgets.length", "0", "all members have one budget"),
+  agent("ToolLoop")(" && !isCut", "", "a turn that was cut is an invalid one"),
   agent("ToolLoop")("if (before !== undefined) yield* before(conversation)", "", "no answer is asked for"),
   agent("Defer")(
     'action.kind === "answer" ? { kind: "invalid", content: "" } : action',

@@ -316,7 +316,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   programAgent("yield* Effect.forkIn(Scope.close(scope, Exit.void), parent)", "", "a program that broke stays alive"),
   outsideAgent(", gone)", ", null)", "a search goes on without the process that answers, and loses all its calls"),
-  outsideAgent('replaceAll(secret, "REDACTED")', 'replaceAll("", "")', "a secret of the environment is in the log"),
+  inFile("packages/outside/src/Secrets.ts")(
+    'replaceAll(secret, "REDACTED")',
+    'replaceAll("", "")',
+    "a secret of the environment is in the log"
+  ),
   evolveCalls("callsLeft <= 0", "callsLeft <= -99", "calls that were in flight pass the budget of calls"),
   evolveLog("if (lost !== null) yield* write(lost)", "", "what was in flight at a kill is free"),
   evolveLog("atMost ?? largest(events, kind)", "atMost ?? 0", "a call in flight of unknown price is free"),

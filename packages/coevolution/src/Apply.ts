@@ -254,7 +254,6 @@ const collected = (
     evidence: evidenceOf(state, observed.population, step),
     previousValues: plan.values,
     buffer: strategies.buffer.add(state.buffer, step, experiences(step, groups)),
-    successes: Substitutes.remember(algorithm, state.successes, groups),
     rewardTrend:
       groups.length === 0 ? state.rewardTrend : Collapse.observe(state.rewardTrend, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", {
@@ -314,7 +313,9 @@ const trained = (
   event: Extract<RunEvent, { readonly _tag: "StepTrained" }>
 ): RunState.RunState => {
   const phase = assertPhase(before, event, Schedule.trains(algorithm, event.step) ? "Train" : "PlanTraining")
-  const after = afterUpdate(algorithm, before, event.step)
+  // Not before, so that a step trains no success of its own as an earlier one.
+  const successes = Substitutes.remember(algorithm, before.successes, phase.groups)
+  const after = afterUpdate(algorithm, { ...before, successes }, event.step)
   return "ahead" in phase && phase.ahead !== undefined
     ? { ...after, phase: { _tag: "Collect", plan: phase.ahead } }
     : after

@@ -62,6 +62,7 @@ const toolFree = (algorithm: Algorithm): Algorithm => ({
 const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["control"]["demonstrations"]): Algorithm => ({
   ...algorithm,
   train: { ...algorithm.train, ...likelihoodOf },
+  reward: { ...algorithm.reward, shaping: { name: "none" } },
   control: { ...algorithm.control, demonstrations }
 })
 

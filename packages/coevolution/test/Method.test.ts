@@ -31,6 +31,14 @@ describe("Method", () => {
       assert.deepStrictEqual([train.advantage.name, train.kl.name], ["reward", "none"])
   })
 
+  it("supervised methods learn by no reward of groups, which can be below 0", () => {
+    const flawed = { name: "flawed", penalty: 1, model: "", criteria: "", again: 0.1 } as const
+    const shaped = { ...Presets.quick, reward: { ...Presets.quick.reward, shaping: flawed } }
+    for (const method of ["sft", "sft-tool", "rejection-sampling"] as const)
+      assert.strictEqual(Method.bend(shaped, method).reward.shaping.name, "none")
+    assert.strictEqual(Method.bend(shaped, "grpo-static").reward.shaping.name, "flawed")
+  })
+
   it("every method works with every preset", () => {
     for (const method of Method.Method.literals)
       for (const [name, preset] of Object.entries(Presets.byName))

@@ -121,6 +121,8 @@ describe("a step whose failed groups are replaced in", () => {
           for (const [instruction, questions] of Object.entries(state.successes)) {
             assert.isTrue(alive.has(instruction))
             for (const stored of Object.values(questions)) {
+              // A step remembers its successes when it has trained, so that none of them stands in for another of its rollouts.
+              assert.isTrue(stored.every(({ id }) => Number(id.split("/")[1]) <= state.step))
               assert.isAtMost(stored.length, successes)
               assert.isTrue(stored.every(({ reward }) => reward > 0.1))
             }

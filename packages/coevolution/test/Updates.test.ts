@@ -21,6 +21,21 @@ const given: Readonly<Record<string, object>> = {
   "pass-at-k": { k: 2 }
 }
 
+/** Attempts of any length, as all rewards of groups read them. */
+const Attempts = Schema.NonEmptyArray(
+  Schema.Struct({
+    reward: Schema.Literals([0, 0.5, 1]),
+    length: Schema.Literals([1, 100, 4000]),
+    answer: Schema.NullOr(Schema.Literals(["a", "b"])),
+    calls: Schema.Struct({ search: Schema.Literals([0, 1, 5]) }),
+    words: Schema.Array(Schema.Literals(["a", "b"])),
+    flawed: Schema.Boolean,
+    score: Schema.Literals([0, 1]),
+    budget: Schema.Literal(100),
+    beats: Schema.Tuple([Schema.Literal(0.5), Schema.Literal(0.5)])
+  })
+).check(Schema.isMaxLength(5))
+
 const choose = <A>(schema: Schema.Codec<A, unknown>, name: string): A =>
   Schema.decodeUnknownSync(schema)({ name, ...given[name] })
 
@@ -41,6 +56,12 @@ const withBudgets = (own: Algorithm): Algorithm => ({
   rollout: { ...own.rollout, agent: { name: "budgets", budgets: [16, 64] } }
 })
 
+/** The advantage of HBPO with its reward of this limit. */
+const budgeted = (limit: number): Algorithm => {
+  const own = withShaping({ name: "budget", limit })
+  return { ...own, train: { ...own.train, advantage: choose(Advantage.Advantage, "budgeted") } }
+}
+
 const names = (methods: ReadonlyArray<{ readonly name: string }>) => methods.map(({ name }) => name)
 
 const settings: ReadonlyArray<readonly [string, Algorithm]> = [
@@ -54,7 +75,7 @@ const settings: ReadonlyArray<readonly [string, Algorithm]> = [
     (name) => [name, withTrain({ advantage: choose(Advantage.Advantage, name) })] as const
   ),
   ...names(GroupRewards.groupRewards).map((name) => [name, withShaping(choose(GroupRewards.Shaping, name))] as const),
-  ["budgeted with budgets", withBudgets(withTrain({ advantage: choose(Advantage.Advantage, "budgeted") }))],
+  ["budgeted with budgets", withBudgets(budgeted(4096))],
   ["budget with budgets", withBudgets(withShaping(choose(GroupRewards.Shaping, "budget")))]
 ]
 
@@ -113,7 +134,27 @@ describe("an update", () => {
     ["train.correction.low", { correction: { name: "mask-tokens", low: 3, high: 2 } }, {}],
     ["train.keep.share", { keep: { name: "varied", share: 2 } }, {}],
     ["train.credit.share", { credit: { name: "evidence", share: 0, floor: 0.9 } }, {}],
-    ["train.credit.floor", { credit: { name: "evidence", share: 0.4, floor: 1.5 } }, {}]
+    ["train.credit.floor", { credit: { name: "evidence", share: 0.4, floor: 1.5 } }, {}],
+    ["train.advantage.k", { advantage: { name: "pass-at-k", k: 0, epsilon: 1e-6, divide: true } }, {}],
+    ["train.advantage.k", { advantage: { name: "pass-at-k", k: 1.5, epsilon: 1e-6, divide: true } }, {}],
+    ["train.advantage.k", { advantage: { name: "gfpo", k: 0, efficient: false, epsilon: 0 } }, {}],
+    ["train.advantage.norm", { advantage: { name: "gpg", norm: 0 } }, {}],
+    ["train.advantage.epsilon", { advantage: { name: "standardised", epsilon: -1 } }, {}],
+    ["train.credit.temperature", { credit: { name: "information", beta: 1, temperature: 0, epsilon: 0 } }, {}],
+    ["train.loss.dual", { loss: { name: "clip", low: 0.2, high: 0.2, dual: 0.5 } }, {}],
+    ["train.loss.tau", { loss: { name: "dro", tau: -1 } }, {}],
+    ["train.loss.lambda", { loss: { name: "ratio-variance", lambda: -1 } }, {}],
+    ["train.keep.members", { keep: { name: "varied-in-group", members: 0 } }, {}],
+    ["train.keep.low", { keep: { name: "difficulty", low: 0.6, high: 0.2 } }, {}],
+    ["train.keep", { advantage: { name: "gpg", norm: 1 }, keep: { name: "differing", draws: 0 } }, {}],
+    ["train.advantage", { advantage: choose(Advantage.Advantage, "early-tool") }, { agent: { name: "rag" } }],
+    ["train.loss", { loss: choose(Losses.Loss, "clip-trajectory") }, { agent: { name: "memory" } }],
+    [
+      "train.loss",
+      { loss: choose(Losses.Loss, "luspo"), normalization: { name: "sequence-mean" } },
+      { agent: { name: "memory" } }
+    ],
+    ["train.kl", { kl: { name: "advantages", coefficient: 0.05 } }, { rescue: { attempts: 1, members: 1 } }]
   ])("is refused where its settings contradict each other: %s", (field, train, rollout) => {
     const own = withTrain(train)
     assert.strictEqual(inconsistency({ ...own, rollout: { ...own.rollout, ...rollout } })?.field, field)
@@ -128,6 +169,41 @@ describe("an update", () => {
     ["reward.shaping.penalty", { name: "flawed", penalty: -0.5, ...judged }]
   ])("is refused where its reward turns over what it is for: %s", (field, shaping) => {
     assert.strictEqual(inconsistency(withShaping(shaping))?.field, field)
+  })
+
+  it("by budgets is refused unless its reward has them, of the same limit", () => {
+    assert.strictEqual(inconsistency(withBudgets(budgeted(4000)))?.field, "reward.shaping")
+    const plain = withBudgets(withTrain({ advantage: choose(Advantage.Advantage, "budgeted") }))
+    assert.strictEqual(inconsistency(plain)?.field, "reward.shaping")
+  })
+
+  it.prop("divides by a mean of rewards, or asks until they differ, only where these do", [Attempts], ([attempts]) => {
+    const accepted = (train: Partial<Algorithm["train"]>) =>
+      names(GroupRewards.groupRewards).flatMap((name) => {
+        const shaping = choose(GroupRewards.Shaping, name)
+        const own = withBudgets(withShaping("model" in shaping ? { ...shaping, ...judged } : shaping))
+        const { name: _, ...constants } = shaping
+        const isAccepted = inconsistency({ ...own, train: { ...own.train, ...train } }) === null
+        return isAccepted
+          ? [
+              {
+                name,
+                of: (group: ReadonlyArray<GroupRewards.Attempt>) =>
+                  GroupRewards.named(shaping)?.of(group, constants) ?? []
+              }
+            ]
+          : []
+      })
+    const [divided, drawn] = [
+      accepted({ advantage: { name: "max-likelihood" } }),
+      accepted({ keep: { name: "differing", draws: 1 } })
+    ]
+    assert.deepStrictEqual(names(divided), ["agreement", "tournament", "rubric", "adaptive-tools", "stability"])
+    for (const { name, of } of divided) for (const reward of of(attempts)) assert.isAtLeast(reward, 0, name)
+    const [first] = attempts
+    const alike = [0, 1].map((reward) => ({ ...first, reward }))
+    for (const { name, of } of drawn) assert.lengthOf([...new Set(of(alike))], 2, name)
+    assert.includeMembers(names(drawn), ["soft-overlong", "flawed"])
   })
 
   it.effect("of shaped rewards credits instructions with the rewards as they are", () =>
@@ -153,7 +229,7 @@ describe("an update", () => {
         const engine = (engine: Engine.Interface): Engine.Interface => ({
           ...engine,
           score: (policy, datums) => {
-            made.push("scored")
+            if (policy === "current") made.push("scored")
             return Effect.map(engine.score(policy, datums), (scores) =>
               scores.map((ones) => ones.map((one) => one + by))
             )
@@ -163,7 +239,9 @@ describe("an update", () => {
             return engine.train(request)
           }
         })
-        const twice = withTrain({ correction, miniBatch: { name: "questions", size: 64, epochs: 2 } })
+        // A penalty in the advantages must not hide that the epochs share their datums.
+        const kl = { name: "advantages", coefficient: 1e-12 } as const
+        const twice = withTrain({ correction, kl, miniBatch: { name: "questions", size: 64, epochs: 2 } })
         yield* runOn(twice, layerMemory, undefined, { engine })
         return made
       })

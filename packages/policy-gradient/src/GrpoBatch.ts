@@ -66,16 +66,20 @@ export const scoreAll = (
 export const score = (group: ReadonlyArray<Sampled>, kind: Advantage.Kind, levels?: Levels): ReadonlyArray<Scored> =>
   scoreAll([group], kind, levels).flat()
 
+/** A reward less the level of its instruction. */
+const aboveLevel = ({ instructionId, reward }: Sampled, levels?: Levels): number =>
+  reward - (levels?.[instructionId] ?? 0)
+
 /** What estimators read of a trajectory. A call ends its run of action tokens, and an observation follows. */
 const member = (trajectory: Sampled, levels?: Levels): Member => {
-  const { answer = null, budget, instructionId, reward } = trajectory
+  const { answer = null, budget } = trajectory
   const segments = Trajectory.segments(trajectory)
   // A run of action tokens ends with its segment.
   const mask = segments.flatMap(({ mask }, index): Sampled["mask"] => (index === 0 ? mask : [0, ...mask]))
   const start = mask.indexOf(1)
   const end = start === -1 ? -1 : mask.indexOf(0, start)
   return {
-    reward: reward - (levels?.[instructionId] ?? 0),
+    reward: aboveLevel(trajectory, levels),
     length: Trajectory.actionTokens(segments),
     answer,
     firstCall: end === -1 ? null : end - start,
@@ -209,7 +213,7 @@ export const trainRequests = (
   const gather = step.levels === undefined ? groups : sharedGroups
   const scored = scoreAll(gather(trajectories), step.estimator ?? config.advantage, step.levels)
   const surrogate = step.surrogate ?? Losses.make(config.loss)
-  const kept = keptOf(creditedAll(scored, config.credit, step.turnsOf), config.keep)
+  const kept = keptOf(creditedAll(scored, config.credit, step.turnsOf), config.keep, step.levels)
   const { epochs, name, size } = config.miniBatch
   const batches = miniBatches(kept, size, name).map((miniBatch) => datums(miniBatch, { ...config, surrogate }))
   return Array.flatten(Array.replicate(batches, epochs)).flatMap((batch, index) =>
@@ -262,18 +266,20 @@ const credited = (group: ReadonlyArray<Scored>, kind: Credits.Credit, turnsOf?: 
   return Array.zipWith(group, values, (scored, own) => ({ ...scored, [by]: own }))
 }
 
+/** Groups differ by what is above the levels of their instructions, where these share them. */
 const keptOf = (
   groups: ReadonlyArray<ReadonlyArray<Scored>>,
-  kind: Keeps.Keep
+  kind: Keeps.Keep,
+  levels?: Levels
 ): ReadonlyArray<ReadonlyArray<Scored>> => {
   if (kind.name === "all") return groups
   const { name: _, ...constants } = kind
   const chosen = Keeps.named(kind).of(
     groups.map((group) =>
-      group.map(({ advantage, trajectory: { finishReason, reward } }) => ({
-        reward,
+      group.map(({ advantage, trajectory }) => ({
+        reward: kind.name === "differing" ? aboveLevel(trajectory, levels) : trajectory.reward,
         advantage,
-        truncated: finishReason === "context-exhausted" || finishReason === "turns-exhausted"
+        truncated: ["context-exhausted", "turns-exhausted"].includes(trajectory.finishReason ?? "")
       }))
     ),
     constants

@@ -45,10 +45,14 @@ const sampled = (instruction: number, action: number, reward: number): GrpoBatch
   mask: [1]
 })
 
-const datumsOf = (trajectories: ReadonlyArray<GrpoBatch.Sampled>, setup: Pick<Setup, "levels">) =>
-  GrpoBatch.trainRequests(trajectories, config, { key: "step", learningRate: 1e-3, levels: levelsOf(setup) }).flatMap(
-    ({ datums }) => datums
-  )
+const datumsOf = (
+  trajectories: ReadonlyArray<GrpoBatch.Sampled>,
+  setup: Pick<Setup, "levels">,
+  keep: TrainConfig["keep"] = config.keep
+) => {
+  const step = { key: "step", learningRate: 1e-3, levels: levelsOf(setup) }
+  return GrpoBatch.trainRequests(trajectories, { ...config, keep }, step).flatMap(({ datums }) => datums)
+}
 
 /** Every way in which so many samples can act. */
 const outcomes = (count: number): ReadonlyArray<ReadonlyArray<number>> =>
@@ -100,6 +104,14 @@ describe("the advantage of shared groups", () => {
     for (const { advantages } of datumsOf(trajectories, setup)) assert.approximately(advantages[0] ?? NaN, 0, 1e-12)
     const equal = setup.samples.map((one) => sampled(one, 0, 0.5))
     assert.deepStrictEqual(datumsOf(equal, { levels: [0.3, 0.3, 0.3] }), [])
+  })
+
+  it.prop("differs with what its members earn above their levels", [Setup], ([setup]) => {
+    const trajectories = setup.samples.map((one, at) => sampled(one, at % 3, setup.rewards[one][at % 2] ?? NaN))
+    assert.deepStrictEqual(
+      datumsOf(trajectories, setup, { name: "differing", draws: 0 }),
+      datumsOf(trajectories, setup, { name: "all" })
+    )
   })
 
   it.prop("does not change when the rewards and the level of an instruction rise alike", [Setup], ([setup]) => {

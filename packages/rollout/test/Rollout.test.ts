@@ -275,7 +275,13 @@ describe("Rollout", () => {
 
   it.effect.prop("gives the reason the last turn shows", inputs, (input) =>
     Effect.gen(function* () {
-      const { trajectories } = yield* run(input)
+      const { observed, trajectories } = yield* run(input)
+      const lengths = new Set(
+        observed.samples
+          .flat()
+          .filter(({ sequence }) => sequence.stopReason === "length")
+          .map(({ request, sequence }) => JSON.stringify([...request.prompt, ...sequence.tokens]))
+      )
       for (const { failure, finishReason, prompt, response, transcript } of trajectories) {
         const last = transcript.at(-1)
         assert.isTrue(
@@ -283,6 +289,8 @@ describe("Rollout", () => {
         )
         assert.isNull(last?.observation ?? null)
         assert.strictEqual(finishReason === "failed", failure !== undefined)
+        // A turn ended by its limit could not act.
+        const isCut = lengths.has(JSON.stringify([...prompt, ...response]))
         const left = input.contextLength - prompt.length - response.length
         const isLastTurn = transcript.length === input.config.maxTurns + 1
         const isStuck = last === undefined || left - 1 < Observation.envelope(ByteTokenizer.tokenizer)
@@ -291,7 +299,7 @@ describe("Rollout", () => {
             ? "answered"
             : last === undefined || left <= 0 || (!isLastTurn && isStuck)
               ? "context-exhausted"
-              : last.action.kind === "invalid"
+              : last.action.kind === "invalid" && !isCut
                 ? "invalid-action"
                 : isLastTurn
                   ? "turns-exhausted"

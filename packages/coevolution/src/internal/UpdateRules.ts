@@ -1,5 +1,5 @@
 /** What the settings of the policy update cannot be combined with. */
-import type { Choice, Method } from "@inspo/domain"
+import type { Method } from "@inspo/domain"
 import { Advantage, Credits, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
 import { Agents } from "@inspo/rollout"
@@ -15,7 +15,7 @@ export const broken = (algorithm: Algorithm): ConfigError | null =>
 
 type Rule = (algorithm: Algorithm) => ConfigError | null
 
-const refused = (field: string, { name }: Choice.Named, expected: string, remedy: string): ConfigError =>
+const refused = (field: string, { name }: { readonly name: string }, expected: string, remedy: string): ConfigError =>
   new ConfigError({ field, value: name, expected, remedy })
 
 const inputsExist: Rule = (algorithm) => {
@@ -122,52 +122,122 @@ const sequencesCountAlike: Rule = ({ train: { loss, normalization } }) =>
         remedy: "Set it to sequence-mean, or choose a loss of tokens."
       })
 
-const boundsArePositive: Rule = ({ reward: { shaping }, train: { correction, credit, keep, loss } }) => {
-  const least = shaping.name === "costs" ? Math.min(0, ...Object.values(shaping.prices)) : 0
-  if (least < 0)
-    return new ConfigError({
-      field: "reward.shaping.prices",
-      value: String(least),
-      expected: "0 or more for each action",
-      remedy: "Set it to what the action costs."
-    })
-  if (shaping.name === "flawed" && !(shaping.penalty >= 0 && shaping.penalty < 2))
-    return new ConfigError({
-      field: "reward.shaping.penalty",
-      value: String(shaping.penalty),
-      expected: "0 or more and less than 2, so that a flawed success earns more than a failure",
-      remedy: "Set it to 1, as published."
-    })
-  for (const [field, constants] of Object.entries({ loss, correction }))
-    for (const bound of ["low", "high", "dual", "bound", "delta"] as const) {
-      const value: number = bound in constants ? Number(Reflect.get(constants, bound)) : 0
-      if (value < 0)
+type ShapingName = Algorithm["reward"]["shaping"]["name"]
+
+/** Rewards of groups that are 0 or more where those of rollouts are. */
+const neverNegative = new Set<ShapingName>(["none", "agreement", "tournament", "rubric", "adaptive-tools", "stability"])
+
+/** Rewards of groups that do not depend on those of rollouts. */
+const ofTheirOwn = new Set<ShapingName>(["agreement", "tournament", "rubric"])
+
+/** Methods that are sound by themselves, of which one undoes or misreads the other. */
+const methodsSuit: Rule = ({ reward: { shaping }, rollout, train: { advantage, keep, kl, loss } }) => {
+  const agent = Agents.fromConfig(rollout)
+  const callsNoTool = agent.outside === undefined && (agent.policyTools ?? agent.tools(rollout)).length === 0
+  const chosen = {
+    "reward.shaping": shaping,
+    "train.advantage": advantage,
+    "train.keep": keep,
+    "train.kl": kl,
+    "train.loss": loss
+  }
+  type Pair = readonly [isBroken: boolean, field: keyof typeof chosen, expected: string, remedy: string]
+  const pairs: ReadonlyArray<Pair> = [
+    [
+      advantage.name === "max-likelihood" && !neverNegative.has(shaping.name),
+      "reward.shaping",
+      "a reward of at least 0, because train.advantage: max-likelihood divides by the mean of a group",
+      "Set reward.shaping to none, or train.advantage to standardised."
+    ],
+    [
+      advantage.name === "budgeted" && !(shaping.name === "budget" && shaping.limit === advantage.limit),
+      "reward.shaping",
+      "budget of the same limit, because train.advantage is budgeted",
+      "Set reward.shaping to budget and both limits alike, or train.advantage to standardised."
+    ],
+    [
+      advantage.name === "gpg" && keep.name === "differing",
+      "train.keep",
+      "all, because train.advantage: gpg makes up for groups of equal rewards already",
+      "Set train.keep to all, or train.advantage to centred."
+    ],
+    [
+      advantage.name === "early-tool" && callsNoTool,
+      "train.advantage",
+      `another method, because the policy of the agent ${rollout.agent.name} calls no tool`,
+      "Set train.advantage to standardised, or choose an agent that searches."
+    ],
+    [
+      (loss.name === "clip-trajectory" || loss.name === "luspo") && agent.restarts === true,
+      "train.loss",
+      `another loss, because the agent ${rollout.agent.name} rewrites its context, so a trajectory is several sequences`,
+      "Set train.loss to clip, or choose an agent that keeps its context."
+    ],
+    [
+      kl.name === "advantages" && kl.coefficient > 0 && rollout.rescue !== null,
+      "train.kl",
+      "loss or none, because rollout.rescue trains what was sampled under another prompt",
+      "Set train.kl to loss or none, or rollout.rescue to null."
+    ],
+    [
+      keep.name === "differing" && keep.draws > 0 && ofTheirOwn.has(shaping.name),
+      "reward.shaping",
+      "none, or a change of the rewards of rollouts, because train.keep.draws asks until those differ",
+      "Set reward.shaping to none, or train.keep.draws to 0."
+    ]
+  ]
+  const broken = pairs.find(([isBroken]) => isBroken)
+  if (broken === undefined) return null
+  const [, field, expected, remedy] = broken
+  return refused(field, chosen[field], expected, remedy)
+}
+
+/** What a constant must be. */
+interface Limit {
+  readonly fits: (value: number) => boolean
+  readonly expected: string
+}
+
+const fromZero: Limit = { fits: (value) => value >= 0, expected: "0 or more" }
+const positive: Limit = { fits: (value) => value > 0, expected: "above 0" }
+const share: Limit = { fits: (value) => value > 0 && value <= 1, expected: "a share above 0, at most 1" }
+const count: Limit = { fits: (value) => Number.isInteger(value) && value > 0, expected: "a whole number, at least 1" }
+const dual: Limit = { fits: (value) => value === 0 || value >= 1, expected: "at least 1, or 0 for no dual clip" }
+const penalty: Limit = {
+  fits: (value) => value >= 0 && value < 2,
+  expected: "0 or more and less than 2, so that a flawed success earns more than a failure"
+}
+const bounds = { low: fromZero, high: fromZero, bound: fromZero, delta: fromZero }
+
+const constantsFit: Rule = ({ reward: { shaping }, train: { advantage, correction, credit, keep, loss } }) => {
+  const shaped = shaping.name === "costs" ? { prices: Math.min(0, ...Object.values(shaping.prices)) } : shaping
+  const all: ReadonlyArray<readonly [setting: string, method: object, limits: Readonly<Record<string, Limit>>]> = [
+    ["reward.shaping", shaped, { alpha: fromZero, weight: fromZero, prices: fromZero }],
+    ["reward.shaping", shaping.name === "flawed" ? shaping : {}, { penalty }],
+    ["train.advantage", advantage, { k: count, norm: positive, epsilon: fromZero }],
+    ["train.keep", keep, { members: count, share }],
+    ["train.credit", credit, { temperature: positive, epsilon: fromZero, share, floor: share }],
+    ["train.loss", loss, { ...bounds, dual, epsilon: fromZero, tau: fromZero, lambda: fromZero }],
+    ["train.correction", correction, bounds]
+  ]
+  for (const [setting, method, limits] of all)
+    for (const [constant, { expected, fits }] of Object.entries(limits)) {
+      const value = Number(Reflect.get(method, constant))
+      if (constant in method && !fits(value))
         return new ConfigError({
-          field: `train.${field}.${bound}`,
+          field: `${setting}.${constant}`,
           value: String(value),
-          expected: "0 or more",
-          remedy: "Set it to a bound of a ratio, or to a distance."
+          expected,
+          remedy: "Set it so, or choose another method."
         })
     }
-  if ("low" in correction && correction.low > correction.high)
-    return new ConfigError({
-      field: "train.correction.low",
-      value: String(correction.low),
-      expected: `at most train.correction.high (${correction.high}), else no token is trained`,
-      remedy: "Lower it, or raise train.correction.high."
-    })
-  const shares = {
-    "train.keep.share": keep.name === "varied" ? keep.share : 1,
-    "train.credit.share": credit.name === "evidence" ? credit.share : 1,
-    "train.credit.floor": credit.name === "evidence" ? credit.floor : 1
-  }
-  for (const [field, value] of Object.entries(shares))
-    if (value === null || !(value > 0 && value <= 1))
+  for (const [setting, method] of Object.entries({ correction, keep }))
+    if ("low" in method && method.low > method.high)
       return new ConfigError({
-        field,
-        value: String(value),
-        expected: "a share above 0, at most 1",
-        remedy: "Set it to the share to train, or that of the least weight."
+        field: `train.${setting}.low`,
+        value: String(method.low),
+        expected: `at most train.${setting}.high (${method.high}), else nothing is trained`,
+        remedy: `Lower it, or raise train.${setting}.high.`
       })
   return null
 }
@@ -179,5 +249,6 @@ const rules: ReadonlyArray<Rule> = [
   sharedGroupsAreCentred,
   groupsAreLargeEnough,
   sequencesCountAlike,
-  boundsArePositive
+  methodsSuit,
+  constantsFit
 ]

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, Presets } from "@inspo/coevolution"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
+import { GrpoBatch } from "@inspo/policy-gradient"
 import { Arbitrary, Schema } from "effect"
 import { foundOf, grouped, shaped } from "../../src/internal/perform/Shaping.ts"
 
@@ -63,6 +64,17 @@ describe("the rewards of a policy", () => {
   it("are 0 by agreement for an answer of which normalisation leaves nothing", () => {
     const agreeing = ["The", "-", "", null, "Bay", "the bay."].map((answer) => rollout(answer, []))
     assert.deepStrictEqual(rewards(shaping({ name: "agreement" }), agreeing), [0, 0, 0, 0, 2 / 6, 2 / 6])
+  })
+
+  it.prop("are compared by answers as normalised, also by an advantage", [words, words], ([one, other]) => {
+    const members = [`The ${one.join(" ")}!`, one.join("  ").toUpperCase(), other.join(" "), other.join(" ")].map(
+      (answer, index) => ({ ...rollout(answer, []), reward: index % 2 })
+    )
+    const normal = members.map((member, index) => ({ ...member, answer: (index < 2 ? one : other).join(" ") || null }))
+    assert.deepStrictEqual(
+      GrpoBatch.score(shaped(quick, members), "consistency").map(({ advantage }) => advantage),
+      GrpoBatch.score(normal, "consistency").map(({ advantage }) => advantage)
+    )
   })
 
   it.prop(

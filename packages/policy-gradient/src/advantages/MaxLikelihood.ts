@@ -3,7 +3,8 @@ import { Moments } from "@inspo/statistics"
 
 /**
  * MaxRL: the centred reward divided by the mean of its group, so that hard questions weigh more. With rewards of 0 and 1 the
- * mean gradient is that of the log-likelihood of a success, truncated after n − 1 terms. Advantages of a group sum to 0.
+ * mean gradient is that of the log-likelihood of a success, truncated after n − 1 terms. Advantages of a group sum to 0. It is
+ * for rewards of at least 0: it gives none where the mean is not above 0, as the quotient would turn the order over.
  */
 export const maxLikelihood = estimator({
   name: "max-likelihood",
@@ -16,6 +17,6 @@ export const maxLikelihood = estimator({
   estimate: perGroup((group) => {
     const rewards = rewardsOf(group)
     const level = Moments.mean(rewards)
-    return Moments.centre(rewards).map((value) => (level === 0 ? 0 : value / level))
+    return Moments.centre(rewards).map((value) => (level > Number.EPSILON ? value / level : 0))
   })
 })

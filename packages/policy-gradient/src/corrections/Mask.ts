@@ -16,7 +16,8 @@ export const maskTokens = correction({
 /** The same of sequences, by the product of their ratios. */
 export const maskSequence = correction({
   name: "mask-sequence",
-  description: "leaves out rollouts whose product of ratios exceeds 3",
+  description:
+    "leaves out rollouts whose product of ratios exceeds 3, or segments of agents that rewrite their context",
   formula: "Π ρ′ within [low, high], else 0",
   source: "MIS (TRL)",
   certainty: "code",

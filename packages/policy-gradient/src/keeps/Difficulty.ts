@@ -15,7 +15,7 @@ export const difficulty = keep({
   compute: wholeGroups((rewards, { high, low }) => Moments.mean(rewards) >= low && Moments.mean(rewards) <= high)
 })
 
-/** ScaleRL leaves out what is nearly always solved, unless nothing else is left. */
+/** ScaleRL leaves out what is nearly always solved, unless nothing else is left. Its questions are asked again in each epoch. */
 export const unsolved = keep({
   name: "unsolved",
   description: "leaves out groups whose mean reward is 0.9 or more, unless all are",

@@ -80,7 +80,7 @@ const plainMember: Member = { reward: 0, length: 3, answer: "a", firstCall: null
 const Whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 const MemberOf = Schema.Struct({
-  reward: Schema.Literals([0, 0.25, 0.5, 1]),
+  reward: Schema.Literals([-1, -0.5, 0, 0.25, 0.5, 1]),
   length: Whole(1, 40),
   answer: Schema.NullOr(Schema.Literals(["a", "b", "c"])),
   firstCall: Schema.NullOr(Whole(0, 40))

@@ -34,7 +34,7 @@ export const agent: Agent<"iter-research"> = {
         const action = yield* conversation.turn(grammar)
         const { content, kind } = action
         if (kind === "answer") return "answered"
-        if (turns.length > maxTurns) return kind === "invalid" ? "invalid-action" : "turns-exhausted"
+        if (turns.length > maxTurns) return ToolLoop.exhausted(conversation, kind)
         report = reported(turns.at(-1)?.text ?? "") ?? report
         const call = kind === "invalid" ? "" : `<${kind}> ${Observation.neutralise(content)}</${kind}>`
         const half = Math.floor(conversation.spare(prompt(call)) / 2)

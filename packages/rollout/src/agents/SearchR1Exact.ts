@@ -30,8 +30,7 @@ export const agent: Agent<"search-r1-exact"> = {
         // Stop texts are cut off by the transcription.
         const action = yield* conversation.turn({ stop: [], parse: SearchR1.parse })
         if (action.kind === "answer") return "answered"
-        if (conversation.turns.length > config.maxTurns)
-          return action.kind === "invalid" ? "invalid-action" : "turns-exhausted"
+        if (conversation.turns.length > config.maxTurns) return ToolLoop.exhausted(conversation, action.kind)
         if (action.kind === "invalid") yield* conversation.show(config.texts.invalidAction)
         else {
           const reply = yield* conversation.call(action.kind, action.content)

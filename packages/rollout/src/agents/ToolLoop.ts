@@ -76,13 +76,14 @@ export function* consult(
 }
 
 /** Why the episode ends after a turn, if it does. A tool is not called if its reply could not be shown. */
-export const over = (
-  { canShow, room, turns }: Conversation,
-  { kind }: Trajectory.Action,
-  maxTurns: number
-): Ending | null => {
+export const over = (conversation: Conversation, { kind }: Trajectory.Action, maxTurns: number): Ending | null => {
+  const { canShow, room, turns } = conversation
   if (kind === "answer") return "answered"
   if (room <= 0) return "context-exhausted"
-  if (turns.length > maxTurns) return kind === "invalid" ? "invalid-action" : "turns-exhausted"
+  if (turns.length > maxTurns) return exhausted(conversation, kind)
   return canShow ? null : "context-exhausted"
 }
+
+/** How an episode ends with its last turn. A turn that its limit cut could not act, so it says nothing of the policy's actions. */
+export const exhausted = ({ isCut }: Conversation, kind: Trajectory.Action["kind"]): Ending =>
+  kind === "invalid" && !isCut ? "invalid-action" : "turns-exhausted"

@@ -8,7 +8,7 @@ import { type Algorithm, sharesGroups } from "../../Algorithm.ts"
 import type { Findings } from "../../RunEvent.ts"
 import * as Turns from "./Turns.ts"
 
-/** The trajectories with the rewards of `reward.shaping`, in order. */
+/** The trajectories with the rewards of `reward.shaping` and with their answers as compared, in order. */
 export const shaped = (
   algorithm: Shaped,
   trajectories: ReadonlyArray<Trajectory.Trajectory>,
@@ -16,14 +16,20 @@ export const shaped = (
 ): ReadonlyArray<Trajectory.Trajectory> => {
   const { shaping } = algorithm.reward
   const reward = GroupRewards.named(shaping)
-  if (reward === null) return trajectories
   const { name: _, ...constants } = shaping
   const attempt = attemptOf(algorithm, found)
-  const rewards = new Map(
-    grouped(algorithm, trajectories).flatMap((group) => Arr.zip(group, reward.of(group.map(attempt), constants)))
-  )
-  return trajectories.map((trajectory) => ({ ...trajectory, reward: rewards.get(trajectory) ?? trajectory.reward }))
+  const groups = reward === null ? [] : grouped(algorithm, trajectories)
+  const rewards = new Map(groups.flatMap((group) => Arr.zip(group, reward?.of(group.map(attempt), constants) ?? [])))
+  return trajectories.map((trajectory) => ({
+    ...trajectory,
+    answer: comparedAnswer(trajectory),
+    reward: rewards.get(trajectory) ?? trajectory.reward
+  }))
 }
+
+/** The answer of a trajectory, normalised; null if nothing of it is left. */
+const comparedAnswer = ({ answer }: Pick<Trajectory.Trajectory, "answer">): string | null =>
+  ExactMatch.normalizeAnswer(answer ?? "") || null
 
 type Shaped = Pick<Algorithm, "reward" | "rollout">
 
@@ -50,14 +56,14 @@ const attemptOf = ({ reward: { shaping }, rollout }: Shaped, found: Found) => {
   const free = new Set(shaping.name === "costs" ? [] : ["invalid", ...ownActions])
   return (trajectory: Trajectory.Trajectory) => {
     const { budget = null, reward, transcript } = trajectory
-    const answer = ExactMatch.normalizeAnswer(trajectory.answer ?? "")
+    const answer = comparedAnswer(trajectory)
     const shown = transcript.filter(({ observation }) => observation !== null)
     const calls = shown.flatMap(({ action }) => (free.has(action.kind) ? [] : [action.kind]))
     return {
       reward,
       budget,
       length: Trajectory.actionTokens(Trajectory.segments(trajectory)),
-      answer: answer === "" ? null : answer,
+      answer,
       calls: Object.fromEntries(
         Array.from(
           Map.groupBy(calls, (kind) => kind),
@@ -65,7 +71,7 @@ const attemptOf = ({ reward: { shaping }, rollout }: Shaped, found: Found) => {
         )
       ),
       words: transcript.flatMap(({ text }) => text.split(/\s+/u).filter((word) => word !== "")),
-      flawed: answer !== "" && !shown.some(({ observation }) => Turns.shows(observation ?? "", answer)),
+      flawed: answer !== null && !shown.some(({ observation }) => Turns.shows(observation ?? "", answer)),
       ...found.get(trajectory)
     }
   }

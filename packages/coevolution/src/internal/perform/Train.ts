@@ -102,29 +102,33 @@ export const make = Effect.fnUntraced(function* (
 const folding = ({ kl }: Algorithm["train"], references: Effect.Success<ReturnType<typeof ReferenceStore.make>>) =>
   Effect.fnUntraced(function* (step: number, requests: ReadonlyArray<TrainRequest>) {
     if (kl.name !== "advantages" || kl.coefficient === 0) return requests
-    const scored = yield* scoredOnce(requests, (request) => references.score(step, request))
-    return scored.map(([request, logprobs]) => GrpoBatch.foldKl(request, logprobs, kl.coefficient))
+    return yield* changedOnce(requests, (request) =>
+      Effect.map(references.score(step, request), (logprobs) => GrpoBatch.foldKl(request, logprobs, kl.coefficient))
+    )
   })
 
 /** The requests with the factors of a correction by the policy before the update of their step. */
 const correcting = ({ correction }: Algorithm["train"], engine: Engine.Interface) =>
   Effect.fnUntraced(function* (requests: ReadonlyArray<TrainRequest>) {
     if (correction.name === "none" || engine.isRecorded === true) return requests
-    const scored = yield* scoredOnce(requests, ({ datums }) => engine.score("current", datums))
-    return scored.map(([request, logprobs]) => Weighing.corrected(request, logprobs, correction))
+    return yield* changedOnce(requests, (request) =>
+      Effect.map(engine.score("current", request.datums), (logprobs) =>
+        Weighing.corrected(request, logprobs, correction)
+      )
+    )
   })
 
-/** Requests with the log-probabilities of their datums, which the epochs of a mini-batch share. */
-const scoredOnce = Effect.fnUntraced(function* <E, R>(
+/** Requests with their datums changed, which the epochs of a mini-batch share before and after. */
+const changedOnce = Effect.fnUntraced(function* <E, R>(
   requests: ReadonlyArray<TrainRequest>,
-  score: (request: TrainRequest) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, E, R>
+  change: (request: TrainRequest) => Effect.Effect<TrainRequest, E, R>
 ) {
-  const known = new Map<TrainRequest["datums"], ReadonlyArray<ReadonlyArray<number>>>()
+  const known = new Map<TrainRequest["datums"], TrainRequest["datums"]>()
   return yield* Effect.forEach(requests, (request) =>
     Effect.gen(function* () {
-      const logprobs = known.get(request.datums) ?? (yield* score(request))
-      known.set(request.datums, logprobs)
-      return [request, logprobs] as const
+      const datums = known.get(request.datums) ?? (yield* change(request)).datums
+      known.set(request.datums, datums)
+      return { ...request, datums }
     })
   )
 })
