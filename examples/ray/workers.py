@@ -24,5 +24,6 @@ def work(retriever, gateway):
 
 if __name__ == "__main__":
     # On a cluster: ray.init(address="auto", …), and as many tasks as it has places for.
-    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": os.getcwd()}})
+    names = {"PYTHONPATH": os.getcwd(), "INSPO_GATEWAY_KEY": os.environ.get("INSPO_GATEWAY_KEY", "")}
+    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": names})
     ray.get([work.remote(*sys.argv[1:]) for _ in range(4)])

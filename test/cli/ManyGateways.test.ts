@@ -166,3 +166,81 @@ describe.skipIf(!hasPython)(`three gateways of a run ${hasPython ? "" : "(skippe
     await assertSame("killed")
   })
 })
+
+describe("gateways that other machines can reach", () => {
+  let cwd = ""
+  const env = { INSPO_GATEWAY_KEY: "key of the run", GK: "key of the gateway" }
+  const tiny = presetOf("tiny")
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "inspo-keyed-gateways-"))
+  })
+  afterAll(async () => {
+    endAll()
+    await rm(cwd, { recursive: true, force: true })
+  })
+
+  const paths = ["episodes/setting", ...["next", "0/lend", "0/return", "0/reward"].map((path) => `episodes/${path}`)]
+  const calls = ["chat/completions", "responses", "messages", "models"].map((path) => `episodes/0/v1/${path}`)
+  /** The status of each route, with what a client sends as key. */
+  const statuses = (url: string, headers: Readonly<Record<string, string>>) =>
+    Promise.all(
+      [...paths, ...calls].map(async (path) => {
+        const isRead = ["setting", "models"].includes(path.split("/").at(-1) ?? "")
+        const sent = isRead ? { headers } : { method: "POST", body: "{}", headers }
+        return [path, (await fetch(`${url}/${path}`, sent)).status] as const
+      })
+    )
+  const assertGuarded = async (url: string, key: string) => {
+    assert.strictEqual((await fetch(`${url}/healthz`)).status, 200)
+    for (const headers of [{}, { authorization: "Bearer another" }, { authorization: "Bearer " }, { "x-api-key": "" }])
+      for (const [path, status] of await statuses(url, headers)) assert.strictEqual(status, 401, path)
+    for (const name of ["authorization", "x-api-key"]) {
+      const read = await fetch(`${url}/episodes/0/v1/models`, {
+        headers: { [name]: name === "authorization" ? `Bearer ${key}` : key }
+      })
+      assert.strictEqual(read.status, 200)
+    }
+  }
+
+  it("serve no one without a key", { timeout: testTimeout }, async () => {
+    for (const unset of [{}, { INSPO_GATEWAY_KEY: "" }]) {
+      const port = await freePort()
+      const args = ["run", "--no-baseline", "--agent", `0.0.0.0:${port}`, "--out", "keyless", ...tiny]
+      assertToldInOneParagraph(await inspo(args, { cwd, env: unset }), 2, "INSPO_GATEWAY_KEY")
+    }
+    const beside = ["engine", "serve", "--gateway", "http://127.0.0.1:1", "--host", "0.0.0.0", "--port", "0"]
+    assertToldInOneParagraph(await inspo(beside, { cwd }), 2, "--api-key-env")
+    const empty = await inspo([...beside, "--api-key-env", "GK"], { cwd, env: { GK: "" } })
+    assertToldInOneParagraph(empty, 2, "GK, which is not set")
+  })
+
+  it("answer each request only with the key, and each other with theirs", { timeout: testTimeout }, async () => {
+    const engine = urlIn((await inspoServer(["engine", "serve", "--port", "0"], { cwd })).ready)
+    for (const host of ["0.0.0.0", ""]) {
+      const port = await freePort()
+      const run = start(
+        ["run", "--no-baseline", "--agent", `${host}:${port}`, "--out", `keyed${host}`]
+          .concat(tiny)
+          .concat(sets(`engine.url=${engine}`, "train.kl=advantages")),
+        cwd,
+        env
+      )
+      const at = `http://127.0.0.1:${port}`
+      const gateway = ["engine", "serve", "--gateway", at, "--host", "0.0.0.0", "--port", "0", "--api-key-env", "GK"]
+      const { child, ready } = await inspoServer(gateway, { cwd, env })
+      const beside = `http://127.0.0.1:${new URL(urlIn(ready.split(" at ")[1] ?? "")).port}`
+      await assertGuarded(at, env.INSPO_GATEWAY_KEY)
+      await assertGuarded(beside, env.GK)
+      const next = await fetch(`${beside}/episodes/next`, {
+        method: "POST",
+        body: "{}",
+        headers: { authorization: `Bearer ${env.GK}` }
+      })
+      assert.include(await next.text(), `"baseUrl":"${beside}/episodes/`)
+      const mistaken = await inspo(gateway, { cwd, env: { ...env, INSPO_GATEWAY_KEY: "another" } })
+      assertToldInOneParagraph(mistaken, 1, "INSPO_GATEWAY_KEY")
+      run.kill("SIGKILL")
+      child.kill("SIGKILL")
+    }
+  })
+})

@@ -28,7 +28,7 @@ export const Call = Schema.Struct({
   ]),
   as: Schema.optionalKey(Schema.String),
   lease: Schema.optionalKey(Schema.String),
-  value: Schema.optionalKey(Schema.Union([Schema.Finite, Schema.Literal("NaN")])),
+  value: Schema.optionalKey(Schema.Union([Schema.Finite, Schema.Boolean, Schema.Literal("NaN")])),
   population: Schema.optionalKey(Schema.String),
   requests: Schema.optionalKey(Schema.Array(Fields)),
   with: Schema.optionalKey(Fields)
@@ -115,7 +115,9 @@ export const typescript = (): Subject => {
         return made.map(view)
       }
       case "reward":
-        return one?.reward(value === "NaN" ? Number.NaN : (value ?? 0), options)
+        // A comparison as a program without types sends it.
+        // oxlint-disable-next-line typescript/unbound-method
+        return one && Reflect.apply(one.reward, one, [value === "NaN" ? Number.NaN : (value ?? 0), options])
       case "fail":
         return one?.fail(options)
       case "abandon":

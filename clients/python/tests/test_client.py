@@ -125,6 +125,20 @@ class Client(unittest.TestCase):
         asyncio.run(cancel())
         self.assertEqual(server.rewards, [{"lease": "k", "abandoned": True}])
 
+    def test_comparison(self) -> None:
+        """A comparison, or what has a float, is a reward."""
+
+        class Scalar(int):
+            def __float__(self) -> float:
+                return 0.25
+
+        server = Server()
+        with Inspo([server.url], timeout=10) as inspo:
+            for lease, value in (("k", True), ("l", False), ("m", Scalar())):
+                inspo.reward("support", Reward(lease, value=value))
+        sent = [(one["lease"], repr(one["value"])) for one in server.rewards]
+        self.assertEqual(sent, [("k", "1.0"), ("l", "0.0"), ("m", "0.25")])
+
     def test_counted(self) -> None:
         """With nothing pending, every reward is counted."""
         server = Server()

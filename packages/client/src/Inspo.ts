@@ -447,7 +447,8 @@ const encode = (reward: Reward): string => {
     throw new TypeError("expected one of value, failed and abandoned")
   return JSON.stringify(reward, (name, number: unknown) => {
     check(typeof number !== "number" || Number.isFinite(number), name, number, "a finite number")
-    return number
+    // A comparison, which JavaScript lets through.
+    return value !== undefined && typeof number === "boolean" ? +number : number
   })
 }
 

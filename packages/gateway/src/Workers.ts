@@ -1,7 +1,7 @@
 /** An agent that is workers elsewhere: each asks for an episode, plays it, and sends what came of it. */
-import { OpenAiRefusal } from "@inspo/http/server"
+import { Malformed, OpenAiRefusal } from "@inspo/http/server"
 import { OutsideAgent } from "@inspo/outside"
-import { Deferred, type Duration, Effect, Layer, Option, Queue, Schema } from "effect"
+import { Deferred, type Duration, Effect, Layer, Option, Queue, Result, Schema } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Gateway } from "./Gateway.ts"
 import * as Loan from "./Loan.ts"
@@ -47,10 +47,8 @@ export const routesOf = ({ next, reward }: Source): Layer.Layer<never, never, Ht
         router,
         "/episodes/:name/reward",
         Effect.fnUntraced(function* (request) {
-          const answer = OutsideAgent.decode(yield* json(request))
-          if (Option.isNone(answer)) return yield* OpenAiRefusal.refuse(400, `expected ${OutsideAgent.expected}`)
-          const isScored = answer.value.score != null
-          yield* reward(nameOf(request.url), { ...(isScored ? { output: "" } : {}), ...answer.value })
+          const answer = yield* Effect.fromResult(readAnswer(yield* json(request)))
+          yield* reward(nameOf(request.url), { ...(answer.score == null ? {} : { output: "" }), ...answer })
           return {}
         })
       )
@@ -158,6 +156,32 @@ const post = (
 
 const json = (request: Request) =>
   Effect.mapError(request.json, () => OpenAiRefusal.refuse(400, "the body is not JSON"))
+
+const readAnswer = (body: unknown): Result.Result<OutsideAgent.Answer, OpenAiRefusal.Refusal> => {
+  const refuse = (field: string, value: unknown, expected: string) =>
+    Result.fail(
+      new OpenAiRefusal.Refusal({
+        status: 400,
+        field,
+        reason: `${field} is ${Malformed.shown(value, "absent")}, expected ${expected}; send ${OutsideAgent.expected}`
+      })
+    )
+  const answer = decodeAnswer(body)
+  if (Result.isFailure(answer)) {
+    const { expected, path } = Malformed.deepest(answer.failure.issue)
+    return refuse(path.length === 0 ? "body" : Malformed.fieldOf(path), Malformed.valueAt(body, path), expected)
+  }
+  const { error, output, score } = answer.success
+  return output === undefined && score == null && error == null
+    ? refuse("output", undefined, "an output, a score or an error")
+    : Result.succeed(answer.success)
+}
+
+/** Workers may send the id of the call back, as programs do. */
+const decodeAnswer = Schema.decodeUnknownResult(
+  Schema.Struct({ ...OutsideAgent.Answer.fields, id: Schema.optionalKey(Schema.Json) }),
+  { onExcessProperty: "error" }
+)
 
 const bodyOf = <A>(request: Request, schema: Schema.Codec<A>) =>
   Effect.flatMap(json(request), (body) =>

@@ -232,6 +232,18 @@ describe("routes", () => {
       const untold = yield* send("/messages", { messages: [question] })
       assert.include(untold.text, `"type":"invalid_request_error"`)
       assert.include(untold.text, "max_tokens")
+      for (const least of [-1, 0])
+        for (const [path, body, field] of [
+          ["/chat/completions", { messages: [question], max_tokens: least }, "max_tokens"],
+          ["/chat/completions", { messages: [question], max_completion_tokens: least }, "max_completion_tokens"],
+          ["/responses", { input: "Who?", max_output_tokens: least }, "max_output_tokens"],
+          ["/messages", { messages: [question], max_tokens: least }, "max_tokens"],
+          ["/chat/completions", { messages: [question], stop: "" }, "stop"]
+        ] as const) {
+          const { status, text } = yield* send(path, body)
+          assert.strictEqual(status, 400, path)
+          assert.include(text, field)
+        }
     }).pipe(Effect.provide(gateway))
   )
 })

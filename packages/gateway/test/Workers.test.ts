@@ -13,7 +13,7 @@ const moves = [
   ["output"],
   ["score"],
   ["error"],
-  ["nothing"],
+  ["misspelt"],
   ["twice"],
   ["lost", "output"],
   ["lost", "lost"],
@@ -75,7 +75,18 @@ const play = Effect.gen(function* () {
     if (move === "twice") await post(call.rewardUrl, { output: "Elsewhere" })
     if (move === "score") await post(call.rewardUrl, { score: 0.25 })
     if (move === "error") await post(call.rewardUrl, { error: "out of order" })
-    if (move === "nothing") await post(call.rewardUrl, {})
+    if (move === "misspelt") {
+      for (const [body, said] of [
+        [{}, "output is absent"],
+        [{ output: null, score: null, scor: 1 }, "scor is 1"],
+        [{ score: 1.5 }, "score is 1.5"],
+        [{ score: "1" }, 'score is \\"1\\"'],
+        [{ score: null, usd: 0.1 }, "output is absent"],
+        [[], "body is []"]
+      ] as const)
+        assert.include(JSON.stringify(await post(call.rewardUrl, body)), said)
+      await post(call.rewardUrl, { id: call.id, score: 0.5, error: null })
+    }
   }
 
   const rollout = GatewayRollout.layer({
@@ -101,7 +112,7 @@ describe("Workers", () => {
             ["answered", 1],
             ["answered", 0.25],
             ["failed", 0],
-            ["failed", 0],
+            ["answered", 0.5],
             ["answered", 1],
             ["answered", 1],
             ["failed", 0],
@@ -109,9 +120,9 @@ describe("Workers", () => {
           ]
         )
         assert.include(played[2]?.failure ?? "", "out of order")
-        assert.include(played[3]?.failure ?? "", "output")
         assert.include(played[6]?.failure ?? "", "in time")
-        assert.sameMembers(refused, ["reward 404", "completions 404", "reward 404"])
+        const misspelt = Array<string>(6).fill("reward 400")
+        assert.sameMembers(refused, ["reward 404", "completions 404", "reward 404", ...misspelt])
         for (const [index, one] of played.entries()) {
           assert.lengthOf(Trajectory.segments(one), 1)
           assert.include(decode(one.prompt), `n${index}n`)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Guard } from "@inspo/http/server"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 
 /** Status of a request to a server that answers 200 to whatever reaches it. */
@@ -47,6 +47,21 @@ describe("the guard", () => {
         for (const origin of [`http://${name}`, `https://${name}`])
           assert.strictEqual((yield* ask({ method: "POST", headers: { host: name, origin }, body: "x" })).status, 200)
       })
+  )
+
+  it.effect("lets a request without a required key through to the health check alone", () =>
+    Effect.gen(function* () {
+      const options = { names: "any", keys: [Redacted.make("secret")], isKeyRequired: true } as const
+      const status = (headers: Record<string, string>, own: Guard.Options = options, path = "/echo") =>
+        Effect.map(ask({ headers: { host, ...headers }, path }, own), (answer) => answer.status)
+      for (const headers of [{}, { authorization: "Bearer other" }, { "x-api-key": "" }])
+        assert.strictEqual(yield* status(headers), 401)
+      for (const headers of [{ authorization: "Bearer secret" }, { "x-api-key": "secret" }])
+        assert.strictEqual(yield* status(headers), 200)
+      assert.strictEqual(yield* status({}, { ...options, keys: [] }), 200)
+      assert.notStrictEqual(yield* status({}, options, "/healthz"), 401)
+      assert.strictEqual(yield* status({}, options, "/healthz/../echo"), 401)
+    })
   )
 
   it.effect.each(["localhost:99999999", "127.0.0.1:65536"])("refuses %s, which is no host", (name) =>

@@ -3,7 +3,8 @@ import { Result } from "effect"
 import { Limits } from "@inspo/serve"
 import * as Evaluations from "../src/http/internal/Evaluations.ts"
 
-const [root, child, grandchild] = ["t/1", "t/2", "t/3"] as const
+const idOf = (span: number) => `0af7651916cd43dd8448eb211c80319c/${(span >>> 0).toString(16).padStart(16, "0")}`
+const [root, child, grandchild] = [idOf(1), idOf(2), idOf(3)] as const
 
 const result = (value: number, more: Readonly<Record<string, string>> = {}) => ({
   name: "gen_ai.evaluation.result",
@@ -41,8 +42,8 @@ describe("Evaluations", () => {
   it("remembers the leases of a bounded number of spans, and follows no circle of parents", () => {
     const { ofLogs, ofSpans } = Evaluations.make()
     const span = (id: number, parent: number | null) => ({
-      id: `${id}`,
-      parent: parent === null ? null : `${parent}`,
+      id: idOf(id),
+      parent: parent === null ? null : idOf(parent),
       seconds: 0,
       name: "chat",
       attributes: parent === null ? { "inspo.lease": "l1" } : {},
@@ -53,7 +54,7 @@ describe("Evaluations", () => {
       undefined
     )
     const [oldest, newest] = ofLogs(
-      [0, Limits.spansRemembered].map((id) => ({ ...result(1), id: `${id}` })),
+      [0, Limits.spansRemembered].map((id) => ({ ...result(1), id: idOf(id) })),
       undefined
     )
     assert.deepStrictEqual([oldest?._tag, newest?._tag], ["Failure", "Success"])
@@ -61,5 +62,23 @@ describe("Evaluations", () => {
       ofSpans([span(-1, -2), span(-2, -1)], undefined),
       Array(2).fill(Result.fail(Evaluations.noLease))
     )
+  })
+
+  it("remembers no name of another length, which would fill the memory", () => {
+    const { ofLogs, ofSpans } = Evaluations.make()
+    const long = "a".repeat(Limits.leaseLength)
+    for (const [id, lease] of [
+      [long, "l1"],
+      [`${root}0`, "l1"],
+      [idOf(4), `${long}a`],
+      [idOf(5), long]
+    ] as const) {
+      ofSpans(
+        [{ id, parent: null, seconds: 0, name: "chat", attributes: { "inspo.lease": lease }, events: [] }],
+        undefined
+      )
+      const [found] = ofLogs([{ ...result(1), id }], undefined)
+      assert.strictEqual(found?._tag, lease === long ? "Success" : "Failure")
+    }
   })
 })

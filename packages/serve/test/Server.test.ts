@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Equal, Latch, Layer, Redacted, Result, Schema } from "effect"
+import { JournalError } from "@inspo/journal"
+import { Effect, Equal, Latch, Layer, Logger, Metric, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpClient, HttpClientRequest, HttpClientResponse, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
@@ -68,6 +69,20 @@ const serversOn = Effect.fnUntraced(function* (store: Layer.Layer<PopulationStor
 })
 
 const servers = Effect.suspend(() => serversOn(SqliteStore.layerMemory))
+
+/** A store whose commits fail by a fault. */
+const failing = (fault: () => Effect.Effect<void, JournalError>) =>
+  Layer.effect(
+    PopulationStore,
+    PopulationStore.useSync((store) => ({
+      ...store,
+      make: (name) =>
+        Effect.map(store.make(name), (journal) => ({
+          ...journal,
+          commit: (...given) => Effect.andThen(Effect.suspend(fault), journal.commit(...given))
+        }))
+    }))
+  ).pipe(Layer.provide(SqliteStore.layerMemory))
 
 /** A store that writes nothing more while a latch is closed. */
 const heldBack = (latch: Latch.Latch) =>
@@ -262,6 +277,120 @@ describe("Server", () => {
       assert.deepInclude(results[3]?.refusal, { field: "value", value: "7", expected: "a number from 0 to 1" })
     }).pipe(Effect.scoped)
   )
+
+  it.effect("counts the first of two rewards, also beside one that is refused", () =>
+    Effect.gen(function* () {
+      const { client } = yield* (yield* servers)()
+      yield* client.populations.create({ ...support, payload: { ...online, settings: { redact: ["secret"] } } })
+      const [a = "", b = ""] = (yield* leasedBy(client, { requests: [{ key: "a" }, { key: "b" }] })).map(
+        ({ lease }) => lease
+      )
+      const { results } = yield* client.leases.reward({
+        ...support,
+        payload: {
+          rewards: [
+            // Its text is masked before it is stored.
+            { lease: a, value: 1, feedback: "a secret ".repeat(1000) },
+            { lease: b, value: 7 },
+            { lease: a, value: 0 },
+            { lease: b, value: 1 }
+          ]
+        }
+      })
+      assert.deepStrictEqual(
+        results.map(({ outcome }) => outcome),
+        ["accepted", "refused", "duplicate", "accepted"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("refuses times without a date, and rewards without a scale", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      for (const [field, value] of [
+        ["horizonSeconds", 1e13],
+        ["sealAfterSeconds", 3.2e9],
+        ["retentionDays", 36_526],
+        ["stickyDays", 1e300],
+        ["rewardRange", [-1e308, 1e308]]
+      ] as const) {
+        const told = yield* ask("PUT", one, { seed: "Be brief.", settings: { [field]: value } })
+        assert.strictEqual(told.status, 400, field)
+        assert.strictEqual(fieldOf(told.body, "field"), `settings.${field}`)
+        assert.strictEqual(fieldOf(told.body, "value"), JSON.stringify(value))
+      }
+      assert.strictEqual((yield* ask("PUT", one, online)).status, 201)
+      assert.strictEqual((yield* ask("PATCH", one, { horizonSeconds: 1e13 })).status, 400)
+      assert.strictEqual((yield* ask("PATCH", one, { horizonSeconds: 3e9 })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("measures missing rewards by the closed cohorts", () =>
+    Effect.gen(function* () {
+      const { ask, client } = yield* (yield* servers)()
+      yield* create(client, trainer)
+      const missing = Effect.map(ask("GET", "/metrics"), ({ body }) =>
+        Number(/^inspo_missing_share\{population="support"\} (.*)$/mu.exec(String(body))?.[1])
+      )
+      for (const [cohort, unreported, share] of [
+        ["train/1", 1, 0.25],
+        ["train/2", 4, 0.25]
+      ] as const) {
+        const requests = [0, 1, 2, 3].map((key) => ({ key: `${key}` }))
+        const leased = yield* leasedBy(client, { cohort, requests })
+        const rewards = leased.slice(unreported % 4).map(({ lease }) => ({ lease, value: 1 }))
+        // The second one stays open: all of it is reported, and none of it is missing yet.
+        yield* client.leases.reward({
+          ...support,
+          payload: { rewards, ...(cohort === "train/1" ? { close: { cohort } } : {}) }
+        })
+        assert.closeTo(yield* missing, share, 1e-9)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("shows its own faults in its log, once a minute, and in its metrics", () => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Error") logged.push(String(message))
+    })
+    return Effect.gen(function* () {
+      let fault: "none" | "storage" | "defect" = "none"
+      const start = yield* serversOn(
+        failing(() =>
+          fault === "storage"
+            ? Effect.fail(new JournalError({ reason: "storage", file: "disk", sequence: null, detail: "it is full" }))
+            : fault === "defect"
+              ? Effect.die(new Error("broken within"))
+              : Effect.void
+        )
+      )
+      const { ask } = yield* start()
+      yield* ask("PUT", one, online)
+      const lease = (key: string) =>
+        Effect.map(ask("POST", `${one}/leases`, { requests: [{ key }] }), ({ status }) => status)
+      fault = "storage"
+      assert.strictEqual(yield* lease("a"), 500)
+      assert.strictEqual(yield* lease("b"), 500)
+      assert.lengthOf(logged, 1)
+      assert.include(logged[0] ?? "", "it is full")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* lease("c"), 500)
+      assert.lengthOf(logged, 2)
+      fault = "defect"
+      assert.strictEqual(yield* lease("d"), 500)
+      assert.include(logged.join("\n"), "a request met a defect: Error: broken within")
+      fault = "none"
+      assert.strictEqual(yield* lease("e"), 200)
+      const { body } = yield* ask("GET", "/metrics")
+      assert.include(String(body), 'inspo_faults_total{kind="storage"} 3')
+      assert.include(String(body), 'inspo_faults_total{kind="defect"} 1')
+    }).pipe(
+      Effect.scoped,
+      Effect.provideService(Metric.MetricRegistry, new Map()),
+      Effect.provide(Logger.layer([logger]))
+    )
+  })
 
   it.effect("reports which fields of a population differ, and changes those that may change", () =>
     Effect.gen(function* () {
@@ -481,6 +610,23 @@ describe("Server", () => {
     const longest = `${"p".repeat(Limits.nameLength)}~0/0/${encodeURIComponent("€".repeat(Limits.nameLength))}/`
     assert.isBelow(longest.length * 2, Limits.leaseLength)
   })
+
+  it.effect("refuses bodies of another form with a problem", () =>
+    Effect.gen(function* () {
+      const { ask, handler } = yield* (yield* servers)()
+      yield* ask("PUT", one, online)
+      const told = yield* ask("POST", `${one}/leases`, "{")
+      assert.deepStrictEqual([told.status, fieldOf(told.body, "detail")], [400, "body: expected a valid JSON body"])
+      const request = new Request(`http://localhost${one}/leases`, {
+        method: "POST",
+        headers: { "content-type": "text/plain" },
+        body: "{}"
+      })
+      const refused = yield* Effect.promise(() => handler(request))
+      assert.deepStrictEqual([refused.status, refused.headers.get("content-type")], [415, "application/problem+json"])
+      assert.strictEqual(fieldOf(yield* Effect.promise(() => refused.json()), "field"), "content-type")
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("refuses names with lone surrogates, by field", () =>
     Effect.gen(function* () {

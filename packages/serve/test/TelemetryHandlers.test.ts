@@ -222,6 +222,36 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("reads null as absent, and loses no other reward by an attribute that cannot be used", () =>
+    Effect.gen(function* () {
+      const { ask, isRewarded, lease } = yield* started
+      const nan = { key: "loss", value: { doubleValue: "NaN" } }
+      for (const more of [
+        { attributes: [nan] },
+        { attributes: [{ key: "usd", value: { doubleValue: "-Infinity" } }] },
+        { attributes: [{ key: "n", value: { intValue: "1e400", stringValue: null } }] },
+        { attributes: [{ key: "none", value: null }, { key: null }, null, 7] },
+        { attributes: [{ key: "n", value: { intValue: true } }] },
+        { attributes: null, parentSpanId: null, events: null, name: null, endTimeUnixNano: null },
+        { events: [{ name: "nothing", attributes: [nan] }, { attributes: null }] }
+      ]) {
+        const leased = yield* lease
+        const { resourceSpans } = inJson.spans([
+          { id: root, attributes: { "inspo.lease": leased }, events: [result(0.5)] },
+          { id: child }
+        ])
+        const [good, bad] = resourceSpans[0]?.scopeSpans[0]?.spans ?? []
+        const own = { ...good, attributes: [...(good?.attributes ?? []), nan] }
+        const spans = [own, { ...bad, ...more }]
+        const answered = yield* ask("POST", "/v1/traces", {
+          resourceSpans: [{ resource: null, scopeSpans: [{ spans }] }]
+        })
+        assert.deepStrictEqual<unknown>([answered.status, answered.body], [200, {}])
+        assert.isTrue(yield* isRewarded(leased), JSON.stringify(more))
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("refuses bodies that cannot be read, in the format they came in", () =>
     Effect.gen(function* () {
       const { ask } = yield* started

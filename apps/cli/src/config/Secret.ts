@@ -1,8 +1,8 @@
-import { Config, Effect, Option, type Redacted } from "effect"
+import { Config, Effect, Option, Redacted } from "effect"
 import { type UsageError, usageError } from "../Failure.ts"
 
 /**
- * The secret in an environment variable. If it is not set, `onMissing` makes the error from a message: `setting` is the setting
+ * The secret in an environment variable. If it is not set, or empty, `onMissing` makes the error from a message: `setting` is the setting
  * that names the variable, `secret` describes its value.
  */
 export const fromEnvironment = <E>(
@@ -11,8 +11,12 @@ export const fromEnvironment = <E>(
   secret: string,
   onMissing: (problem: string) => E
 ): Effect.Effect<Redacted.Redacted, E> =>
-  Effect.mapError(Config.Redacted(variable), () =>
-    onMissing(`${setting} is ${variable}, which is not set in the environment; set it to ${secret}`)
+  Config.Redacted(variable).pipe(
+    // Anyone without a key has the empty one.
+    Effect.filterOrFail((key) => Redacted.value(key) !== ""),
+    Effect.mapError(() =>
+      onMissing(`${setting} is ${variable}, which is not set in the environment; set it to ${secret}`)
+    )
   )
 
 /** The secret in the variable that a flag names, or undefined without the flag. */

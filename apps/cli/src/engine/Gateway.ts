@@ -4,7 +4,7 @@ import { Address as Place, PatientClient } from "@inspo/http/client"
 import { Config, type Duration, Effect, Layer, Option, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { commandFailure, usageError } from "../Failure.ts"
-import { gatewayKey, maxBodyBytes, Setting } from "../policy/Outside.ts"
+import { gatewayKey, guarded, Setting } from "../policy/Outside.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as PooledHttpClient from "./PooledHttpClient.ts"
@@ -24,7 +24,8 @@ export const serveBeside = Effect.fn("Gateway.serveBeside")(
 
     const said = yield* Effect.mapError(
       asking("1 hour")(HttpClientRequest.appendUrl(request, "/episodes/setting")),
-      ({ reason }) => commandFailure(`${shown} is not a run with --agent :PORT: ${reason}.`)
+      ({ reason }) =>
+        commandFailure(`${shown} is not a run with --agent :PORT, or ${gatewayKey} is not its key: ${reason}.`)
     )
     const { engine, limits, timeout } = yield* Effect.mapError(decode(said), ({ message }) =>
       commandFailure(`${shown} is a run of another version of inspo: ${message}`)
@@ -54,7 +55,7 @@ export const serveBeside = Effect.fn("Gateway.serveBeside")(
           )
       })
       const keys = apiKey === undefined ? [] : [apiKey]
-      const served = yield* listen("gateway", input, routes, { maxBodyBytes, isSlow: () => true, keys })
+      const served = yield* listen("gateway", input, routes, { ...guarded, keys })
       // The agents of these calls, and with them the run, learn it too.
       yield* Gateway.use(({ failure }) => Effect.tapError(failure, ({ message }) => Effect.logWarning(message))).pipe(
         Effect.ignore,

@@ -6,9 +6,10 @@ import { type Gateway, GatewayRollout, layer as layerGateway, routes, Workers } 
 import { OutsideAgent } from "@inspo/outside"
 import type { Agent, EpisodeConfig } from "@inspo/rollout"
 import { Effect, Layer, Option, Schema } from "effect"
+import * as Secret from "../config/Secret.ts"
 import { connect, forms } from "../evolve/Outside.ts"
 import type { UsageError } from "../Failure.ts"
-import { type Address, listen } from "../server/Listen.ts"
+import { type Address, listen, loopback } from "../server/Listen.ts"
 
 export interface Options {
   readonly agent: Agent
@@ -38,7 +39,10 @@ export const layerRollout = (options: Options) => {
       const served = Layer.merge(routes, workers?.routes ?? Layer.empty).pipe(
         Layer.provide(Layer.succeedContext(services))
       )
-      const url = yield* listen("gateway", place ?? local, served, { maxBodyBytes, isSlow: () => true }).pipe(
+      const key = place === null ? Option.none() : yield* keyOf(program, place)
+      const apiKeyEnv = Option.as(key, gatewayKey)
+      const address = { ...(place ?? local), apiKeyEnv }
+      const url = yield* listen("gateway", address, served, { ...guarded, keys: Option.toArray(key) }).pipe(
         Effect.mapError(({ problem }) => refused(program, problem))
       )
       return GatewayRollout.layer({ agent, player, url })
@@ -61,7 +65,7 @@ export const Setting = Schema.Struct({
 })
 interface Setting extends Schema.Schema.Type<typeof Setting> {}
 
-/** The variable with the key of gateways, for those that are not of this machine. */
+/** The variable with the key of gateways. */
 export const gatewayKey = "INSPO_GATEWAY_KEY"
 
 /** A program, an address or a function. */
@@ -72,21 +76,28 @@ const connected = Effect.fnUntraced(function* ({ log, outside: { program, timeou
   )
 })
 
-/** Where workers get their episodes, such as `:8200` or `0.0.0.0:8200`. Others than this machine's send a key. */
+/** Where workers get their episodes, such as `:8200` or `0.0.0.0:8200`. */
 const placeOf = (program: string): Address | null => {
   const [, host = "", port] = /^([\w.-]*):(\d+)$/u.exec(program) ?? []
-  if (port === undefined) return null
-  const isOpen = host !== "" && host !== local.host && host !== "localhost"
-  return {
-    host: host === "" ? local.host : host,
-    port: Number(port),
-    apiKeyEnv: isOpen ? Option.some(gatewayKey) : Option.none()
-  }
+  return port === undefined ? null : { ...local, host: host === "" ? local.host : host, port: Number(port) }
 }
 
+/** The key that workers must send, where it is set. Without one, this machine alone is served. */
+const keyOf = Effect.fnUntraced(function* (program: string, { host }: Address) {
+  const key = yield* Effect.option(Secret.fromEnvironment(gatewayKey, "", "", () => null))
+  if (Option.isNone(key) && !loopback.has(host))
+    return yield* new ConfigError({
+      field: "rollout.agent.program",
+      value: program,
+      expected: `a key in ${gatewayKey}, since other machines can reach this address`,
+      remedy: `Set ${gatewayKey} to a key that workers send, or serve this machine alone, as :8200 does.`
+    })
+  return key
+})
+
 const local: Address = { port: 0, host: "127.0.0.1", apiKeyEnv: Option.none() }
-/** The most bytes of a conversation, or of what was recorded of an episode. */
-export const maxBodyBytes = 64 * 2 ** 20
+/** How gateways are guarded: the bytes are the most of a conversation, or of what was recorded of an episode. */
+export const guarded = { maxBodyBytes: 64 * 2 ** 20, isSlow: () => true, isKeyRequired: true }
 
 const refused = (program: string, remedy = "Name a program, an address or a function.") =>
   new ConfigError({

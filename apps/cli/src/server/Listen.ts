@@ -37,7 +37,7 @@ export const admission = Effect.fnUntraced(function* ({
 })
 
 /** `ownHealth`: the routes have their own health check. `direct` is asked first for an answer to what the guard lets through. */
-export interface Options extends Pick<Guard.Options, "answer" | "keys" | "maxBodyBytes" | "isSlow"> {
+export interface Options extends Pick<Guard.Options, "answer" | "keys" | "isKeyRequired" | "maxBodyBytes" | "isSlow"> {
   readonly ownHealth?: boolean
   readonly direct?: Direct
 }
@@ -104,4 +104,5 @@ const requestTimeout = 60_000
 /** Whether the server answers, for monitoring; no key is needed. */
 const health = HttpRouter.add("GET", "/healthz", HttpServerResponse.jsonUnsafe({ status: "ok" }))
 
-const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"])
+/** Hosts that other machines cannot reach. */
+export const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"])

@@ -478,7 +478,9 @@ def _encode(reward: Reward) -> tuple[str, str]:
         for name, number in numbers.items():
             if number is not None and not math.isfinite(number):
                 return "", f"{name} is {number}; expected a finite number"
-        return json.dumps(to_wire(reward), allow_nan=False), ""
+        # A value may be a bool or a number of numpy, which JSON has otherwise or not at all.
+        value = None if reward.value is None else float(reward.value)
+        return json.dumps(to_wire(replace(reward, value=value)), allow_nan=False), ""
     except Exception as error:
         return "", f"{type(error).__name__}: {error}"
 

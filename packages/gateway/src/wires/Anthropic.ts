@@ -3,7 +3,7 @@ import type { TemplateMessage } from "@inspo/engine"
 import { maybe } from "@inspo/engine/Wire"
 import { Result, Schema } from "effect"
 import type { Answered, Choice } from "../ChatCall.ts"
-import { decoding, textOf } from "./Decoding.ts"
+import { decoding, MaxTokens, textOf } from "./Decoding.ts"
 import type { Reply, Wire } from "./Wire.ts"
 
 const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
@@ -27,7 +27,7 @@ const Message = Schema.Struct({
 const Request = Schema.Struct({
   system: maybe(Schema.Union([Schema.String, Schema.Array(Text)])),
   messages: Schema.NonEmptyArray(Message),
-  max_tokens: Schema.Int,
+  max_tokens: MaxTokens,
   stop_sequences: maybe(Schema.Array(Schema.NonEmptyString)),
   stream: maybe(Schema.Boolean),
   tools: maybe(

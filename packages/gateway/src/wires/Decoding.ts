@@ -8,6 +8,9 @@ export const decoding = <S extends Schema.Decoder<unknown>>(schema: S) => {
   return (body: unknown): Result.Result<S["Type"], OpenAiRefusal.Refusal> => Result.mapError(decode(body), misread)
 }
 
+/** The most tokens of an answer. */
+export const MaxTokens = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
 /** The text of a content of parts. */
 export const textOf = (
   content: string | ReadonlyArray<{ readonly text?: string | null | undefined }> | null | undefined

@@ -5,7 +5,7 @@ import { OpenAiRefusal } from "@inspo/http/server"
 import { Result, Schema } from "effect"
 import type { Answered, ChatCall, Choice } from "../ChatCall.ts"
 import type { Wire } from "./Wire.ts"
-import { argumentsOf, decoding, textOf } from "./Decoding.ts"
+import { argumentsOf, decoding, MaxTokens, textOf } from "./Decoding.ts"
 
 const Parts = Schema.Array(Schema.Struct({ type: Schema.Literals(["text", "refusal"]), text: maybe(Schema.String) }))
 
@@ -27,9 +27,9 @@ const Request = Schema.Struct({
   tools: maybe(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
   tool_choice: maybe(Schema.Json),
   n: maybe(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 128 }))),
-  max_tokens: maybe(Schema.Int),
-  max_completion_tokens: maybe(Schema.Int),
-  stop: maybe(Schema.Union([Schema.String, Schema.Array(Schema.NonEmptyString)])),
+  max_tokens: maybe(MaxTokens),
+  max_completion_tokens: maybe(MaxTokens),
+  stop: maybe(Schema.Union([Schema.NonEmptyString, Schema.Array(Schema.NonEmptyString)])),
   stream: maybe(Schema.Boolean),
   stream_options: maybe(Schema.Struct({ include_usage: maybe(Schema.Boolean) })),
   logprobs: maybe(Schema.Boolean),

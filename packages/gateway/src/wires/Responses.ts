@@ -4,7 +4,7 @@ import { maybe } from "@inspo/engine/Wire"
 import { OpenAiRefusal } from "@inspo/http/server"
 import { Result, Schema } from "effect"
 import type { Answered, Choice } from "../ChatCall.ts"
-import { argumentsOf, decoding, textOf } from "./Decoding.ts"
+import { argumentsOf, decoding, MaxTokens, textOf } from "./Decoding.ts"
 import type { About, Reply, Wire } from "./Wire.ts"
 
 const Text = Schema.Struct({
@@ -34,7 +34,7 @@ const Request = Schema.Struct({
   previous_response_id: maybe(Schema.Null),
   tools: maybe(Schema.Array(Tool)),
   tool_choice: maybe(Schema.Json),
-  max_output_tokens: maybe(Schema.Int),
+  max_output_tokens: maybe(MaxTokens),
   stream: maybe(Schema.Boolean)
 })
 

@@ -5,6 +5,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import * as ClientPermits from "../internal/ClientPermits.ts"
 import * as Upload from "../internal/Upload.ts"
 import * as Client from "./Client.ts"
+import * as Credentials from "./Credentials.ts"
 
 export interface Options extends Client.Options {
   /**
@@ -12,6 +13,8 @@ export interface Options extends Client.Options {
    * web page could point a name of its own at this machine, and would be accepted as a page of this server.
    */
   readonly names: ReadonlyArray<string> | "any"
+  /** Whether requests without one of the keys, if there are any, get 401 on all paths but `/healthz`; routes check it themselves by default. */
+  readonly isKeyRequired?: boolean
   /** The largest body that is read, in bytes; 4 MiB by default. */
   readonly maxBodyBytes?: number
   /** Paths whose answers wait for other servers: their large bodies are read completely, 32 at a time, 16 of one client; afterwards the route limits them. */
@@ -22,8 +25,8 @@ export interface Options extends Client.Options {
 
 /** The refused `field` and its value; `size` and `limit` if it is too large. */
 export interface Refusal {
-  readonly status: 400 | 403 | 408 | 413 | 414
-  readonly field: "host" | "origin" | "path" | "body"
+  readonly status: 400 | 401 | 403 | 408 | 413 | 414
+  readonly field: "authorization" | "host" | "origin" | "path" | "body"
   readonly value: string
   readonly reason: string
   readonly size?: number
@@ -32,20 +35,26 @@ export interface Refusal {
 
 /**
  * Refuses, on all routes: a request with a foreign host (403) or an invalid one (400), one from a page of another origin (403;
- * a link to a page of this server may be followed), a path and query of more than 2,048 characters (414), a body above the limit (413; without a `content-length` reading fails
+ * a link to a page of this server may be followed), one without a required key (401), a path and query of more than 2,048 characters (414), a body above the limit (413; without a `content-length` reading fails
  * beyond the limit). Requests with a body of more than 1 MiB, or of an unknown length, are handled four at a time, two of one
  * client, and the others wait unread, so that they do not fill the memory. One whose body arrives at less than 4 kB a second
  * for 5 seconds is refused (408, or a closed connection) and frees its place.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
-  const { answer: answered = plain, isSlow = () => false, maxBodyBytes = 4 * 2 ** 20, names } = options
+  const { answer: answered = plain, isKeyRequired, isSlow = () => false, keys = [] } = options
+  const isAdmitted = ({ headers, url }: HttpServerRequest.HttpServerRequest) =>
+    isKeyRequired !== true ||
+    keys.length === 0 ||
+    url === "/healthz" ||
+    keys.some((key) => Credentials.isSent(headers, key))
+  const { maxBodyBytes = 4 * 2 ** 20, names } = options
   const clientOf = Client.of(options)
   const large = ClientPermits.make(4)
   const largeAndSlow = ClientPermits.make(32)
   return HttpRouter.middleware(
     (answer) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        const refused = refusal(request, { names, maxBodyBytes })
+        const refused = refusal(request, { names, maxBodyBytes }) ?? (isAdmitted(request) ? null : keyless)
         if (refused !== null) return Effect.succeed(answered(refused))
         if (!isLarge(request)) return answer
         const client = clientOf(request)
@@ -127,6 +136,13 @@ const tooLong = (status: 413 | 414, field: "path" | "body", found: string, size:
   size,
   limit
 })
+
+const keyless: Refusal = {
+  status: 401,
+  field: "authorization",
+  value: "unknown",
+  reason: "the key is missing or wrong; expected a header authorization: Bearer KEY with the key of this server"
+}
 
 const tooSlow: Refusal = {
   status: 408,

@@ -88,7 +88,7 @@ const checked = ({ filter, issue }: SchemaIssue.Filter): string | undefined =>
 
 const annotated = (annotations: Readonly<Record<string, unknown>> | undefined): string | undefined => {
   const expected = annotations?.["message"] ?? annotations?.["expected"]
-  return typeof expected === "string" ? expected : undefined
+  return typeof expected === "string" ? expected.replace(/^Expected /u, "") : undefined
 }
 
 /** What the schema of an object expects in a field. */

@@ -67,6 +67,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const changing = yield* Semaphore.make(1)
 
     const options = { redactor: yield* Redactor.make }
+    const fault = yield* Metrics.storageFaults
     const { make, resume } = opening(store, own, running, yield* Evolving.CurrentProposer, options)
 
     const find = finding(running)
@@ -96,7 +97,10 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
               remedy: "Remove a population",
               detail: `The server has ${running.size} populations, which is the maximum.`
             })
-          return { isNew: true, served: yield* make(name, settings, contents) }
+          const making = Effect.tapError(make(name, settings, contents), (error) =>
+            error._tag === "JournalError" ? fault(error) : Effect.void
+          )
+          return { isNew: true, served: yield* Effect.mapError(making, ofCreation) }
         },
         Effect.uninterruptible,
         (effect) => changing.withPermit(effect)
@@ -199,10 +203,7 @@ const opening = (
       const journal = yield* Scope.provide(store.make(name), scope)
       yield* LivePopulation.begin(journal, settings, contents)
       return yield* begin(name, journal, scope)
-    }).pipe(
-      Effect.onError(() => Effect.andThen(Scope.close(scope, Exit.void), Effect.ignore(store.remove(name)))),
-      Effect.mapError(ofCreation)
-    )
+    }).pipe(Effect.onError(() => Effect.andThen(Scope.close(scope, Exit.void), Effect.ignore(store.remove(name)))))
   }, named)
 
   return { make, resume }

@@ -169,8 +169,9 @@ export const cohortNamed = (state: State.State, name: string): CohortState | und
     : cohort({ ...found, leases: HashMap.size(found.leases), settlesAt: Horizon.settlesAt(state, found.sealedAt) })
 }
 
-/** A time as ISO 8601 in UTC; null if it is unknown. */
-export const time = (at: number | null): string | null => (at === null ? null : isoTime(at))
+/** A time as ISO 8601 in UTC; null if it is unknown, or no date is so late. */
+export const time = (at: number | null): string | null =>
+  at === null || !(Math.abs(at) <= 8.64e15) ? null : isoTime(at)
 
 /** A known time as ISO 8601 in UTC. */
 export const isoTime = (at: number): string => new Date(at).toISOString()

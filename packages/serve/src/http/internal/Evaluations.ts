@@ -37,6 +37,7 @@ interface Facts {
 export const make = () => {
   const known = new Map<string, Facts>()
   const remember = (id: string, facts: Facts) => {
+    if (!wellFormed.test(id) || (facts.lease ?? "").length > Limits.leaseLength) return
     known.delete(id)
     known.set(id, facts)
     const [oldest] = known.keys()
@@ -58,6 +59,9 @@ export const make = () => {
       records.filter(isOf(evaluation)).map(({ attributes, id }) => rewardOf(attributes, known.get(id ?? "") ?? {}))
   }
 }
+
+/** The ids of a trace and a span, as long as the protocol has them: the bytes of what is remembered are bounded, too. */
+const wellFormed = /^[\da-f]{32}\/[\da-f]{16}$/u
 
 const isOf =
   (evaluation: string | undefined) =>

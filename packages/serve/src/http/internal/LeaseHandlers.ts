@@ -1,7 +1,7 @@
 /** The routes for agents and trainers: leases, rewards, the incumbent, rewinds. */
 import { type Answer, content, History, type LeaseAnswer, type Refused, State } from "@inspo/cohorts"
 import { Invariant, Question } from "@inspo/domain"
-import { Effect, Struct } from "effect"
+import { Array as Arr, Effect, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { LeaseIds } from "../../live/internal/LeaseIds.ts"
 import { Populations, type Served } from "../../live/Populations.ts"
@@ -218,7 +218,17 @@ const rewarded = (
             JournalError: (failure) => Effect.fail(ofJournal(failure))
           })
         )
-      return Effect.forEach(rewards, alone, { concurrency: "unbounded" })
+      // Of one sample the first counts, so those of a lease keep their order.
+      const ofLeases = Object.values(Arr.groupBy([...rewards.entries()], ([, { lease }]) => lease))
+      const inOrder = Effect.forEach(([place, one]: readonly [number, Reward]) =>
+        Effect.map(alone(one), (result) => [place, result] as const)
+      )
+      return Effect.map(Effect.forEach(ofLeases, inOrder, { concurrency: "unbounded" }), (results) =>
+        results
+          .flat()
+          .toSorted(([one], [other]) => one - other)
+          .map(([, result]) => result)
+      )
     }
   })
 }

@@ -1,6 +1,6 @@
 /** Requests of OTLP over HTTP, version 1, in JSON and in protobuf: of spans and log records what names leases and evaluations. */
 import { gunzipSync } from "node:zlib"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import * as Limits from "../../wire/Limits.ts"
 import * as Protobuf from "./Protobuf.ts"
 
@@ -134,9 +134,14 @@ const Attribute = Schema.Struct({
   )
 })
 
-const attributesOf = (attributes: ReadonlyArray<typeof Attribute.Type>): Attributes =>
+const decodeAttribute = Schema.decodeUnknownOption(Attribute)
+
+/** Those that can be used: one that cannot, such as NaN, takes no other with it. */
+const attributesOf = (attributes: ReadonlyArray<unknown>): Attributes =>
   Object.fromEntries(
-    attributes.flatMap(({ key, value: { boolValue, doubleValue, intValue, stringValue } = {} }) => {
+    attributes.flatMap((one) => {
+      const { key, value: values = {} } = Option.getOrElse(decodeAttribute(one), () => ({ key: "", value: {} }))
+      const { boolValue, doubleValue, intValue, stringValue }: typeof values = values
       const value = stringValue ?? doubleValue ?? intValue ?? boolValue
       return value === undefined ? [] : [[key, value] as const]
     })
@@ -145,7 +150,7 @@ const attributesOf = (attributes: ReadonlyArray<typeof Attribute.Type>): Attribu
 const listOf = <S extends Schema.Constraint>(schema: S) =>
   Schema.Array(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 const Text = Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("")))
-const attributes = listOf(Attribute)
+const attributes = listOf(Schema.Unknown)
 const ids = { traceId: Text, spanId: Text, attributes }
 const Time = Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 const times = { startTimeUnixNano: Time, endTimeUnixNano: Time }
@@ -159,12 +164,14 @@ const Spans = Schema.Struct({
 const Logs = Schema.Struct({
   resourceLogs: listOf(Schema.Struct({ scopeLogs: listOf(Schema.Struct({ logRecords: listOf(LogMessage) })) }))
 })
-const decodeAllSpans = Schema.decodeUnknownSync(Schema.fromJsonString(Spans))
-const decodeAllLogs = Schema.decodeUnknownSync(Schema.fromJsonString(Logs))
+const decodeAllSpans = Schema.decodeUnknownSync(Spans)
+const decodeAllLogs = Schema.decodeUnknownSync(Logs)
+/** A member that is null is absent, as in all JSON of protobuf. */
+const parse = (json: string): unknown => JSON.parse(json, (_, value: unknown) => value ?? undefined)
 const decodeSpans = (json: string) =>
-  decodeAllSpans(json).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+  decodeAllSpans(parse(json)).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
 const decodeLogs = (json: string) =>
-  decodeAllLogs(json).resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords))
+  decodeAllLogs(parse(json)).resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords))
 
 /** Spans or log records, which are at the same place of their messages. */
 const records = (bytes: Uint8Array): ReadonlyArray<Protobuf.Message> =>

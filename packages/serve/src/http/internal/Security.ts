@@ -1,10 +1,11 @@
 /** Checks keys, counts requests, and refuses malformed ones. */
 import { Credentials, Malformed } from "@inspo/http/server"
 import { Cause, Effect, Exit, Layer, Predicate, Redacted, Schema, SchemaIssue } from "effect"
-import { type Headers, HttpMethod, HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { type Headers, HttpMethod, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { Forbidden, InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "../../wire/Errors.ts"
+import * as Metrics from "../../live/internal/Metrics.ts"
 import * as Limits from "../../wire/Limits.ts"
 import { AdminScope, Admission, LeaseScope } from "../../wire/Security.ts"
 
@@ -54,32 +55,49 @@ export interface Gate {
   /** Takes a place; false if none is left. */
   readonly enter: () => boolean
   readonly leave: () => void
+  /** Notes a defect of a handler. */
+  readonly defect: (message: string) => Effect.Effect<void>
 }
 
 export const make = (keys: Keys): Effect.Effect<Gate> =>
-  Effect.map(keyRate, (withinRate) => {
+  Effect.map(Effect.all([keyRate, Metrics.faults("defect")]), ([withinRate, defect]) => {
     let waiting = 0
     const enter = () => waiting < Limits.requestsWaiting && ++waiting > 0
-    return { keys, withinRate, enter, leave: () => void waiting-- }
+    return { keys, withinRate, enter, leave: () => void waiting--, defect }
   })
 
 /** The middleware of all routes. */
 export const layer = (gate: Gate) => Layer.merge(layerAdmission(gate), layerKeys(gate))
 
-const layerAdmission = ({ enter, leave }: Gate) =>
+const layerAdmission = ({ defect: note, enter, leave }: Gate) =>
   Layer.succeed(Admission, (answer) =>
     Effect.andThen(
       arrived,
       Effect.acquireUseRelease(
         Effect.suspend(() => (enter() ? Effect.void : Effect.fail(tooMany))),
-        () => answer,
+        () => Effect.map(answer, asProblem),
         () => Effect.sync(leave)
       )
     ).pipe(
       Effect.catch(malformed),
-      Effect.catchDefect((defect) => (isTooLarge(defect) ? Effect.fail(tooLarge) : Effect.die(defect)))
+      Effect.catchDefect((defect) => (isTooLarge(defect) ? Effect.fail(tooLarge) : Effect.die(defect))),
+      Effect.tapDefect((defect) => note(`a request met a defect: ${Cause.pretty(Cause.die(defect))}`))
     )
   )
+
+/** The library refuses a content type that no route reads with a text. */
+const asProblem = (answer: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
+  if (answer.status !== 415 || answer.headers["content-type"]?.startsWith("text/plain") !== true) return answer
+  const detail = "content-type: expected application/json"
+  const problem = {
+    type: "urn:inspo:invalid-request",
+    title: "Invalid request",
+    status: 415,
+    field: "content-type",
+    detail
+  }
+  return HttpServerResponse.jsonUnsafe(problem, { status: 415, contentType: "application/problem+json" })
+}
 
 /** Waits for the body of a request, so that a stalled upload takes no place. A fault of the body is reported by its reader. */
 const arrived = HttpServerRequest.HttpServerRequest.use((request) =>

@@ -36,6 +36,13 @@ export const toWire = (settings: Settings.Settings): Wire.Settings => Struct.omi
 const inconsistency = (settings: Settings.Settings): InvalidRequest | null => {
   const { missingRewards, profile, rewardRange } = settings
   const [low, high] = rewardRange
+  if (!Number.isFinite(high - low))
+    return invalid("rewardRange", rewardRange, "[lo, hi] with a finite difference", "Set bounds that rewards can reach")
+  for (const [field, most] of Object.entries(longest)) {
+    const value = Reflect.get(settings, field)
+    if (typeof value === "number" && value > most)
+      return invalid(field, value, `at most ${most}, 100 years`, "Set a shorter time, or null for no bound")
+  }
   if (typeof missingRewards !== "string" && !(missingRewards.value >= low && missingRewards.value <= high))
     return invalid(
       "missingRewards.value",
@@ -50,6 +57,14 @@ const inconsistency = (settings: Settings.Settings): InvalidRequest | null => {
     ? invalid("horizonSeconds", null, "observed or a number of seconds", "Set how long rewards are waited for")
     : null
 }
+
+/** Times beyond these have no date. */
+const longest = {
+  sealAfterSeconds: 36_525 * 86_400,
+  horizonSeconds: 36_525 * 86_400,
+  retentionDays: 36_525,
+  stickyDays: 36_525
+} satisfies Partial<Record<keyof Settings.Settings, number>>
 
 const invalid = (field: string, value: unknown, expected: string, remedy: string): InvalidRequest =>
   new InvalidRequest({ field: `settings.${field}`, value: JSON.stringify(value), expected, remedy })

@@ -1,5 +1,6 @@
 /** Measures populations, for Prometheus. */
 import type { State, Strategies } from "@inspo/cohorts"
+import type { JournalError } from "@inspo/journal"
 import { Clock, Context, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { Outcome } from "../../wire/Lease.ts"
@@ -37,6 +38,33 @@ const commits = Metric.histogram("inspo_commit_seconds", {
   boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 16 })
 })
 
+/** Counts faults of the server, and logs them at most once a minute. */
+export const faults = Effect.fnUntraced(function* (kind: "storage" | "defect") {
+  const count = Metric.withAttributes(faulty, { kind })
+  let logged = -Infinity
+  yield* Metric.update(count, 0)
+  return Effect.fnUntraced(function* (message: string) {
+    yield* Metric.update(count, 1)
+    const now = yield* Clock.currentTimeMillis
+    if (now - logged < 60_000) return
+    logged = now
+    yield* Effect.logError(message)
+  })
+})
+
+/** Those of a journal, except that another server has it. */
+export const storageFaults = Effect.map(
+  faults("storage"),
+  (note) =>
+    ({ message, reason }: JournalError) =>
+      reason === "fenced" || reason === "locked" ? Effect.void : note(`a command could not be stored: ${message}`)
+)
+
+const faulty = Metric.counter("inspo_faults_total", {
+  description: "Commands that could not be stored, and defects, by kind",
+  incremental: true
+})
+
 interface Measured {
   readonly name: string
   readonly live: { readonly state: Effect.Effect<State.State>; readonly decides: Strategies.Decides }
@@ -58,11 +86,11 @@ export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Me
     const set = (gauge: typeof open, value: number) =>
       Metric.update(Metric.withAttributes(gauge, { population: name }), value)
     const samples = members.reduce((sum, one) => sum + one.samples, 0)
-    const reported = members.reduce((sum, one) => sum + one.reported, 0)
+    const lost = members.reduce((sum, one) => sum + one.samples * one.missing, 0)
     yield* set(open, cohorts.length)
     yield* set(alive, members.length)
     yield* set(paused, members.filter(({ broken }) => broken !== null).length)
-    yield* set(missing, samples === 0 ? 0 : 1 - reported / samples)
+    yield* set(missing, samples === 0 ? 0 : lost / samples)
     yield* set(ratio, sampleRatio.evidence)
     yield* set(frozen, state.isFrozen ? 1 : 0)
     yield* set(degraded, (yield* evolving.degraded).length === 0 ? 0 : 1)
