@@ -29,15 +29,23 @@ const isShallow = git("rev-parse", "--is-shallow-repository").trim() === "true"
 git("fetch", "--no-tags", ...(isShallow ? ["--unshallow"] : []), "origin", `refs/heads/${pull.base.ref}`)
 const base = git("merge-base", "FETCH_HEAD", "HEAD").trim()
 const patterns = PROMPTS.split("\n").flatMap((line) => line.trim() || [])
-const changed = git("diff", "-z", "--name-only", "--diff-filter=M", base, "HEAD", "--", ...patterns)
-  .split("\0")
-  .filter((file) => file !== "")
+// Which names a prompt had is known only with all files, of which one may have been moved among the prompts.
+const changes = git("diff", "-z", "--name-status", "--find-renames", "--diff-filter=MR", base, "HEAD").split("\0")
+const prompts = new Set(git("ls-files", "-z", "--", ...patterns).split("\0"))
+const changed = []
+while (changes.length > 1) {
+  const status = changes.shift()
+  const before = changes.shift()
+  const file = status.startsWith("R") ? changes.shift() : before
+  // One that only moved is the same prompt.
+  if (prompts.has(file) && status !== "R100") changed.push({ before, file })
+}
 
 const directory = mkdtempSync(join(process.env.RUNNER_TEMP ?? tmpdir(), "inspo-"))
 const [program, ...own] = wordsOf(PROGRAM)
-const compared = changed.map((file, at) => {
+const compared = changed.map(({ before, file }, at) => {
   const out = join(directory, String(at))
-  const args = ["compare", `git:${base}:${file}`, `./${file}`, ...wordsOf(FLAGS), "--out", out]
+  const args = ["compare", `git:${base}:${before}`, `./${file}`, ...wordsOf(FLAGS), "--out", out]
   const { error, status } = spawnSync(program, [...own, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
     // The models need their keys, and nothing needs the token.
@@ -51,7 +59,10 @@ const compared = changed.map((file, at) => {
 
 const statuses = compared.map(({ status }) => status)
 const status = statuses.includes(3) ? 3 : Math.max(0, ...statuses)
-const verdict = changed.length === 0 ? "unchanged" : { 0: "met", 3: "not-met", 4: "undecided" }[status]
+// Without a requirement nothing was asked that could be met.
+const isRequired = wordsOf(FLAGS).some((word) => word.split("=")[0] === "--require")
+const verdicts = { 0: isRequired ? "met" : "", 3: "not-met", 4: "undecided" }
+const verdict = changed.length === 0 ? "unchanged" : verdicts[status]
 const marker = "<!-- inspo compare -->"
 const sections = compared.map(
   ({ file, report }) =>

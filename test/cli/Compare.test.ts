@@ -236,6 +236,19 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
     })
   )
 
+  it.live("says how many cases are there again", () =>
+    Effect.gen(function* () {
+      const server = yield* model()
+      const rows = (yield* read("cases.csv")).trim().split("\n")
+      yield* write("twice.csv", [...rows, ...rows.slice(1, 31)].join("\n"))
+      const given = flags(server.url, "prompt.txt", "good.txt", "--json", "--out", "twice")
+      const { stdout } = yield* run(given.map((one) => (one === "cases.csv" ? "twice.csv" : one)))
+      assert.deepInclude(JSON.parse(stdout).cases, { given: count, repeated: 30 })
+      const search = ["evolve", "prompt.txt", "twice.csv", ...given.slice(8), "--sentences", "good.txt", "--json"]
+      assert.strictEqual(JSON.parse((yield* run(search)).stdout).cases.repeated, 30)
+    })
+  )
+
   it.live("has a judge that labels of some answers show to be wrong, and corrects what it says", () =>
     Effect.gen(function* () {
       const server = yield* model()
@@ -254,6 +267,14 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
       assert.isBelow(candidates[0].corrected.mean, candidates[0].judged)
       assert.include((yield* run(["judge", "judged"])).stdout, "60 labels")
 
+      yield* write("judged/to-label.csv", [head, ...rows].join("\n"))
+      assertToldInOneParagraph(yield* run(["judge", "judged"]), 2, "has no label; expected scores from 0 to 1")
+      for (const few of ["0", "-3"])
+        assertToldInOneParagraph(
+          yield* judge(`--cases=${few}`),
+          2,
+          `--cases is ${few}; expected a whole number above 0`
+        )
       yield* write("judged/to-label.csv", [head, rows[0]?.replace(/""$/u, "2") ?? ""].join("\n"))
       assertToldInOneParagraph(yield* run(["judge", "judged"]), 2, "expected a score from 0 to 1")
       assertToldInOneParagraph(yield* run(["judge", "."]), 2, "holds no comparison")

@@ -360,7 +360,7 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
         [true, true]
       ]) {
         const [agent, proposer] = [yield* model(wire(compatible)), yield* model(wire(compatible))]
-        const args = ["--proposer", `${proposer.url}#p`, "--score", "judge", "--rubric", "rubric.txt", "--calls", "20"]
+        const args = ["--proposer", `${proposer.url}#p`, "--score", "judge", "--rubric", "rubric.txt", "--calls", "29"]
         if (isAgentNamed === true) args.push("--api-key-env", "AGENT_KEY")
         if (isProposerNamed === true) args.push("--api-key-env", `${proposer.url}/v1=PROPOSER_KEY`)
         yield* run(flags(agent.url, "--out", `keys-${isAgentNamed}-${isProposerNamed}`, ...args), { env })
@@ -542,7 +542,7 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
       ["--budget", "0.001", "--price", "1/1"],
       "--budget is 0.001; expected at least 0.0041"
     ],
-    ["too few calls", ["--calls", "5"], "--calls is 5; expected a whole number of at least 20"],
+    ["too few calls", ["--calls", "5"], "--calls is 5; expected a whole number of at least 29"],
     ["a missing column", ["--expected", "answer"], 'cases.csv, row 1: there is no column "answer"'],
     ["no number", ["--score", "number"], 'cases.csv, row 1, column "expected" is "yes"; expected a number'],
     ["no rubric", ["--score", "judge"], "--rubric is missing"],

@@ -25,6 +25,8 @@ const git = (cwd: string, ...args: ReadonlyArray<string>): void => {
   execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd, stdio: "ignore" })
 }
 
+const town = "Name the capital of the country.\nThe country is the whole message.\nThere is one capital.\n"
+
 /** A server with the example on `main`, and a branch for each prompt. */
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "inspo-pull-request-"))
@@ -36,15 +38,19 @@ beforeAll(() => {
     git(work, "add", ".")
     git(work, "commit", "-m", message)
   }
+  writeFileSync(join(work, "prompts/town.txt"), town)
   commit("The example")
   git(work, "remote", "add", "origin", join(directory, "server.git"))
   for (const [branch, text] of [
     ["better", "Name the capital. Answer in one word.\n"],
     ["worse", "Name the capital, in verse.\n"],
+    ["moved", `${town}Answer in verse, in verse.\n`],
     ["unchanged", null]
   ] as const) {
     git(work, "checkout", "-b", branch, "main")
-    if (text !== null) writeFileSync(join(work, "prompts/capital.txt"), text)
+    const file = branch === "moved" ? "prompts/city.txt" : "prompts/capital.txt"
+    if (branch === "moved") git(work, "mv", "prompts/town.txt", file)
+    if (text !== null) writeFileSync(join(work, file), text)
     writeFileSync(join(work, "README.md"), branch)
     commit(branch)
   }
@@ -144,6 +150,18 @@ describe("the action for pull requests", { timeout: testTimeout, tags: "runs" },
       assert.deepStrictEqual([comment?.method, comment?.path], ["PATCH", "/repos/owner/example/issues/comments/4"])
       assert.include(comment?.body, "Protected cases that it fails")
       assert.include(comment?.body, "Cases that got worse")
+    })
+  )
+
+  it.live("compares a prompt that was moved with what it was, and has no verdict without a requirement", () =>
+    Effect.gen(function* () {
+      comments = []
+      const server = yield* servers()
+      const flags = `--cases cases.csv --model ${server.url}/v1#m --score exact --looks final`
+      const found = yield* check("moved", server.url, { flags })
+      assert.deepStrictEqual([found.code, found.outputs], [0, "verdict=\n"], found.printed)
+      assert.include(written(server)[0]?.body, "prompts/city.txt")
+      assert.include(written(server)[0]?.body, "# Worse")
     })
   )
 

@@ -81,6 +81,44 @@ class Searches(unittest.TestCase):
         found = inspo.evolve("Name it.", CASES, failing, score, SENTENCES, 60)
         self.assertIn("one word", found.prompt)
 
+    def test_cases_and_outputs_that_json_writes_in_several_ways(self) -> None:
+        big = 12345678901234567890
+        for cases in ([{"n": float(n)} for n in range(12)], [{"n": big + n} for n in range(12)]):
+            seen: Counter[Any] = Counter()
+
+            def scored(output: str, case: dict[str, Any], seen: Counter[Any] = seen) -> tuple[float, str]:
+                seen[case["n"]] += 1
+                return 1.0, output
+
+            found = inspo.compare(["P", "Q"], cases, lambda prompt, case: "\ud83d", scored)
+            self.assertEqual((found.calls, len(seen), found.document["candidates"][0]["missing"]), (24, 12, 0))
+            self.assertTrue(all(case["n"] in seen for case in cases))
+
+    def test_no_answer_is_lost_where_a_score_raises(self) -> None:
+        asked: Counter[str] = Counter()
+
+        def answer(prompt: str, case: dict[str, Any]) -> str:
+            asked[f"{prompt} {case['n']}"] += 1
+            time.sleep(0.02)
+            return agent(prompt, case)
+
+        def failing(output: str, case: dict[str, Any]) -> float:
+            if case["n"] == 5:
+                raise RuntimeError("no judge")
+            return score(output, case)[0]
+
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "kept")
+            for scored in (failing, failing, score):
+                try:
+                    found = inspo.compare(["Name it.", "Name it in one word."], CASES, answer, scored, out=out)
+                except RuntimeError:
+                    continue
+            self.assertEqual(max(asked.values()), 1)
+            self.assertEqual(found.verdicts, ["better"])
+        with self.assertRaisesRegex(inspo.SearchFailed, "Its answers are lost; give `out`"):
+            inspo.compare(["P", "Q"], CASES, lambda prompt, case: 1 / 0, score)
+
     def test_compare_prompts(self) -> None:
         found = inspo.compare(["Name it.", "Name it. Answer in one word.", "Name it. Be polite."], CASES, agent, score)
         self.assertEqual(found.verdicts[0], "better")

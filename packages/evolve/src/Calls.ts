@@ -2,8 +2,9 @@
 import { isDeepStrictEqual } from "node:util"
 import { DollarBudget } from "@inspo/ledger"
 import { Clock, Duration, Effect, Exit, Schema } from "effect"
-import { againKey, type Ask, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
-import { describe, type FileFailed } from "./Log.ts"
+import type { Instruction } from "@inspo/domain"
+import { againKey, type Ask, type Event, type EventOf, keyOf, type Obtained, type Started } from "./Event.ts"
+import { describe, type FileFailed, type Log } from "./Log.ts"
 import type { CallContext, RetryAfter, Scored } from "./Setup.ts"
 
 /** The agent fails, so no prompt can be compared. What was answered so far is in the file of the search. */
@@ -33,6 +34,9 @@ export interface Target {
   readonly score: (output: unknown, ask: Ask, context: CallContext) => Promise<number | Scored> | number | Scored
   /** The most that a call and its score can cost in US dollars; null if that is not known. */
   readonly atMost: (ask: Ask) => number | null
+  /** The prompts without whose answers nothing can be shown. */
+  readonly controls: ReadonlyArray<Instruction.InstructionId>
+  readonly cases: number
   /** Whether the price and the latency of each call are recorded, with the numbers that come with its score. */
   readonly measures?: boolean
 }
@@ -52,26 +56,26 @@ export type Write = (
 ) => Effect.Effect<void, FileFailed>
 
 /**
- * Makes the calls of a round. `known` are outputs that were obtained and not scored. Fails if every call of a round fails, and if a
- * score is invalid: calls that run are then waited for, since their outputs are paid for.
+ * Makes the calls of a round. The outputs of the log are not obtained again. Fails if a control never answered, in an outage, and if a score is invalid:
+ * calls that run are then waited for, since their outputs are paid for.
  */
 export const perform = Effect.fn("Calls.perform")(function* (
   target: Target,
   limits: Limits,
   asks: ReadonlyArray<Ask>,
-  known: ReadonlyMap<string, Obtained>,
+  { events, outputs }: Pick<Log<never>, "events" | "outputs">,
   write: Write
 ) {
   yield* Effect.annotateCurrentSpan({ calls: asks.length })
-  const round: Round = { target, limits, write, failed: [], fatal: null, answered: 0, isCut: false }
-  const one = within(round, known)
+  const round: Round = { target, limits, write, failed: [], fatal: null, answered: false, isCut: false }
+  const one = within(round, outputs)
   // Where the price of a call is unknown before the first, it is made alone.
   const isUnpriced = limits.usd !== null && asks.some((ask) => target.atMost(ask) === null)
   yield* Effect.forEach(isUnpriced ? asks.slice(0, 1) : [], one, { discard: true })
   yield* Effect.forEach(isUnpriced ? asks.slice(1) : asks, one, { concurrency: limits.concurrency, discard: true })
 
-  const { answered, failed } = round
-  const failure = round.fatal ?? (answered === 0 ? failed[0]?.failure : undefined)
+  const { failed } = round
+  const failure = round.fatal ?? silenceOf(round, events)
   if (failure !== undefined) {
     yield* write(...failed.map(({ ask, usd }) => ({ _tag: "Failed", kind: "agent", key: keyOf(ask), usd }) as const))
     return yield* Effect.fail(failure)
@@ -90,8 +94,27 @@ interface Round {
   readonly failed: Array<{ readonly ask: Ask; readonly failure: AgentFailed; readonly usd: number }>
   /** What ends the search; no call starts after it. */
   fatal: AgentFailed | ScoreFailed | null
-  answered: number
+  answered: boolean
   isCut: boolean
+}
+
+/**
+ * Why there is no answer: to a control, ever, or of late to several prompts, each on several cases, as in an outage. One case or one
+ * prompt among others can fail for good, and counts as missing.
+ */
+const silenceOf = ({ answered, failed, target }: Round, events: ReadonlyArray<Event>): AgentFailed | undefined => {
+  /** The prompts that lost several cases. */
+  const silent = (since: ReadonlyArray<Event>) => {
+    const lost = [...since.filter((one) => one._tag === "Missed"), ...failed.map(({ ask }) => ask)]
+    const byPrompt = Map.groupBy(lost, ({ prompt }) => prompt)
+    const least = Math.min(2, target.cases)
+    return [...byPrompt.keys()].filter((id) => new Set(byPrompt.get(id)?.map((one) => one.case)).size >= least)
+  }
+  const heard = new Set(events.flatMap((one) => (one._tag === "Answered" ? [one.prompt] : [])))
+  const late = events.slice(events.findLastIndex(({ _tag }) => _tag === "Answered") + 1)
+  const isOutage = !answered && silent(late).length > 1
+  const mute = silent(events).filter((id) => target.controls.includes(id) && !heard.has(id))
+  return failed.find(({ ask }) => isOutage || mute.includes(ask.prompt))?.failure
 }
 
 /** Makes a call, and scores its output, as far as the budgets of the round allow. */
@@ -102,27 +125,51 @@ const within = (round: Round, known: ReadonlyMap<string, Obtained>) => {
     const found = known.get(keyOf(ask))
     const earlier = found?.isWhole === true ? found : null
     if (round.fatal !== null || (round.isCut && earlier === null)) return
-    const settle = yield* money.reserve(mostOf(round.target, ask, earlier))
-    if (settle === null || (earlier === null && callsLeft <= 0)) round.isCut = true
-    // While this call waited for the budget, another one can have failed.
-    if (settle === null || round.fatal !== null || (earlier === null && round.isCut)) return settle?.(0)
-    if (earlier === null) callsLeft -= 1
     const bills = { call: { usd: 0 }, score: { usd: 0 } }
-    yield* answer(round, ask, earlier, bills).pipe(
+    const purse = purseOf(money, bills)
+    const isPaid = yield* purse.open(mostOf(round.target, ask, earlier))
+    if (!isPaid || (earlier === null && callsLeft <= 0)) round.isCut = true
+    // While this call waited for the budget, another one can have failed.
+    if (!isPaid || round.fatal !== null || (earlier === null && round.isCut)) return purse.close()
+    if (earlier === null) callsLeft -= 1
+    const again = (most: number | null) =>
+      Effect.tap(purse.open(most), (isAllowed) => Effect.sync(() => (round.isCut ||= !isAllowed)))
+    yield* answer(round, ask, earlier, bills, { again, largest: money.largest }).pipe(
       Effect.catch((failure) => {
         if (failure._tag === "FileFailed") return Effect.fail(failure)
         round.fatal ??= failure
         return Effect.void
       }),
       // What an interrupted call costs is not known: nothing may start with the money that was kept for it.
-      Effect.onExit((exit) =>
-        Exit.hasInterrupts(exit) ? Effect.void : Effect.sync(() => settle(bills.call.usd + bills.score.usd))
-      )
+      Effect.onExit((exit) => (Exit.hasInterrupts(exit) ? Effect.void : Effect.sync(purse.close)))
     )
   })
 }
 
-const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obtained | null, bills: Bills) {
+/** Keeps money for one attempt of a call at a time; `open` says whether there is enough. */
+const purseOf = (money: DollarBudget.DollarBudget, { call, score }: Bills) => {
+  let settle: ((usd: number) => void) | null = null
+  let settled = 0
+  const close = () => {
+    settle?.(call.usd + score.usd - settled)
+    settle = null
+    settled = call.usd + score.usd
+  }
+  const open = (most: number | null) =>
+    Effect.suspend(() => {
+      close()
+      return Effect.map(money.reserve(most), (found) => (settle = found) !== null)
+    })
+  return { open, close }
+}
+
+const answer = Effect.fnUntraced(function* (
+  round: Round,
+  ask: Ask,
+  earlier: Obtained | null,
+  bills: Bills,
+  repeats: Pick<Repeats, "again" | "largest">
+) {
   const { failed, limits, target, write } = round
   const key = keyOf(ask)
   const most = mostOf(target, ask, earlier)
@@ -133,10 +180,13 @@ const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obt
     atMost: most === null ? null : Math.max(0, most - bills.call.usd)
   })
   const scored = Effect.fnUntraced(function* (output: unknown, measured: Obtained["metrics"]) {
-    const { metrics: more, ...found } = yield* scoreOf(round, ask, key, output, bills.score)
+    const { metrics: more, ...found } = yield* scoreOf(round, ask, key, output, bills.score, {
+      ...repeats,
+      most: scoring().atMost
+    })
     const metrics = target.measures === true ? { metrics: { ...measured, ...more } } : {}
     yield* write({ _tag: "Answered", ...ask, ...found, usd: bills.score.usd, ...metrics })
-    round.answered += 1
+    round.answered = true
   })
   if (earlier !== null) {
     yield* write(scoring())
@@ -145,18 +195,23 @@ const answer = Effect.fnUntraced(function* (round: Round, ask: Ask, earlier: Obt
   yield* write({ _tag: "Started", kind: "agent", key, atMost: most })
   const clock = yield* Clock.Clock
   let began = 0
-  const found = yield* Effect.result(
-    call(limits, bills.call, key, (context) => {
-      began = clock.currentTimeMillisUnsafe()
-      return target.agent(ask, context)
+  const run = (context: CallContext) => {
+    began = clock.currentTimeMillisUnsafe()
+    return target.agent(ask, context)
+  }
+  // What all attempts can cost counts where a process ends before their price is written.
+  const again = (each: number | null) =>
+    Effect.tap(repeats.again(each), () => {
+      const atMost = each === null ? null : bills.call.usd + each
+      return Effect.orDie(write({ _tag: "Started", kind: "agent", key, atMost }))
     })
-  )
+  const found = yield* Effect.result(call(limits, bills.call, key, run, { ...repeats, again, most }))
   const metrics = { usd: bills.call.usd, latency: (clock.currentTimeMillisUnsafe() - began) / 1000 }
   if (found._tag === "Failure") {
     const { attempts, cause } = found.failure
     const failure = new AgentFailed({ case: ask.case, attempts, cause })
     failed.push({ ask, failure, usd: bills.call.usd })
-    return isPermanent(cause) ? yield* failure : undefined
+    return isPermanent(cause) && !ofCase.includes(Number(statusOf(cause))) ? yield* failure : undefined
   }
   const json = asJson(found.success)
   const output = json === undefined ? String(found.success) : json
@@ -192,18 +247,20 @@ export const rescore = Effect.fn("Calls.rescore")(function* (
   const one = Effect.fnUntraced(function* (ask: Ask) {
     const obtained = outputs.get(keyOf(ask))
     if (isCut || obtained === undefined) return
-    const atMost = target.atMost(ask)
-    const settle = yield* money.reserve(atMost)
-    if (settle === null || isCut) {
-      isCut = true
-      return settle?.(0)
-    }
+    const most = target.atMost(ask)
     const bill = { usd: 0 }
+    const purse = purseOf(money, { call: { usd: 0 }, score: bill })
+    const isPaid = yield* purse.open(most)
+    if (!isPaid || isCut) {
+      isCut = true
+      return purse.close()
+    }
     const key = againKey(ask)
-    yield* write({ _tag: "Started", kind: "score", key, atMost })
-    const { score } = yield* scoreOf({ target, limits, write }, ask, key, obtained.output, bill)
+    yield* write({ _tag: "Started", kind: "score", key, atMost: most })
+    const repeats = { most, again: purse.open, largest: money.largest }
+    const { score } = yield* scoreOf({ target, limits, write }, ask, key, obtained.output, bill, repeats)
     yield* write({ _tag: "Rescored", ...ask, score, usd: bill.usd })
-    settle(bill.usd)
+    purse.close()
   })
   yield* Effect.forEach(asks, one, { concurrency: limits.concurrency, discard: true })
   if (isCut) yield* write({ _tag: "RoundCut" })
@@ -222,11 +279,15 @@ const scoreOf = (
   ask: Ask,
   key: string,
   output: unknown,
-  bill: DollarBudget.Bill
+  bill: DollarBudget.Bill,
+  repeats: Repeats
 ) =>
-  call(limits, bill, key, (context) => target.score(output, ask, context)).pipe(
+  call(limits, bill, key, (context) => target.score(output, ask, context), repeats).pipe(
     Effect.flatMap((found) => {
-      const { feedback = null, metrics = {}, score } = isScored(found) ? found : { score: found }
+      const { score, ...said } = isScored(found) ? found : { score: found }
+      const [feedback, metrics] = [said.feedback ?? null, said.metrics ?? {}]
+      if (feedback !== null && typeof feedback !== "string")
+        return Effect.fail({ cause: new RangeError(`its feedback is ${String(feedback)}; expected a text`) })
       const strange = Object.entries(metrics).find(([, value]) => !Number.isFinite(value))
       if (strange !== undefined)
         return Effect.fail({ cause: new RangeError(`its ${strange[0]} is ${strange[1]}; expected a number`) })
@@ -241,15 +302,32 @@ const scoreOf = (
 /** Functions of JavaScript may return anything. */
 const isScored = (found: unknown): found is Scored => typeof found === "object" && found !== null
 
-/** Calls a function of the user, whose prices go to the bill. */
+/** What an attempt can cost, and whether the budget allows another one; where the price is unknown, it is the largest so far. */
+interface Repeats {
+  readonly most: number | null
+  readonly again: (most: number | null) => Effect.Effect<boolean>
+  readonly largest: () => number
+}
+
+/** Calls a function of the user, whose prices go to the bill. Nobody knows what an attempt cost that was too late: it counts as the most. */
 const call = <A>(
   { timeoutSeconds, ...policy }: Limits,
   bill: DollarBudget.Bill,
   key: string,
-  run: (context: CallContext) => Promise<A> | A
+  run: (context: CallContext) => Promise<A> | A,
+  { again, largest, most }: Repeats
 ): Effect.Effect<A, AttemptsFailed> => {
-  const spend = DollarBudget.spending(bill)
-  return repeated(policy, (signal, attempt) => run({ signal, spend, attempt, key }), Duration.seconds(timeoutSeconds))
+  const pay = DollarBudget.spending(bill)
+  let before = 0
+  return repeated(
+    { ...policy, again: again(most) },
+    (signal, attempt) => {
+      before = bill.usd
+      return run({ signal, spend: (usd) => (signal.aborted ? undefined : pay(usd)), attempt, key })
+    },
+    Duration.seconds(timeoutSeconds),
+    () => (bill.usd = Math.max(bill.usd, before + (most ?? largest())))
+  )
 }
 
 /** A value that JSON keeps as it is; undefined for others. */
@@ -277,14 +355,21 @@ export const retryAfter: RetryAfter = (error) => {
 
 /** Whether another attempt cannot help: the provider refuses the key or the request. */
 export const isPermanent = (error: unknown): boolean => {
-  const status = property(error, "statusCode") ?? property(error, "status")
+  const status = statusOf(error)
   return typeof status === "number" && status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status)
 }
+
+const statusOf = (error: unknown): unknown => property(error, "statusCode") ?? property(error, "status")
+
+/** The statuses of a request that is refused for what it says, such as by a filter: other cases may be answered. */
+const ofCase = [400, 413, 422]
 
 /** How often a function is repeated, and how long after an error. */
 export interface Policy {
   readonly retries: number
   readonly retryAfter: RetryAfter
+  /** Whether another attempt may be made. */
+  readonly again?: Effect.Effect<boolean>
 }
 
 /** A function failed in all its attempts, or for good. */
@@ -293,25 +378,29 @@ export class AttemptsFailed extends Schema.TaggedError<AttemptsFailed>()("Attemp
   cause: Schema.Defect()
 }) {}
 
-/** Calls a function until it succeeds, or its repetitions are used up. An attempt that takes longer than `limit` fails. */
+/** Calls a function until it succeeds, or its repetitions are used up. An attempt that takes longer than `limit` is `late`, and fails. */
 export const repeated = <A>(
-  { retries, retryAfter }: Policy,
+  { again = Effect.succeed(true), retries, retryAfter }: Policy,
   run: (signal: AbortSignal, attempt: number) => Promise<A> | A,
-  limit: Duration.Duration = Duration.infinity
+  limit: Duration.Duration = Duration.infinity,
+  late: () => void = () => {}
 ): Effect.Effect<A, AttemptsFailed> => {
   const attempt = (count: number): Effect.Effect<A, AttemptsFailed> => {
     const failed = (cause: unknown) => new AttemptsFailed({ attempts: count + 1, cause })
     return Effect.tryPromise({ try: async (signal) => run(signal, count), catch: failed }).pipe(
       Effect.timeoutOrElse({
         duration: limit,
-        orElse: () => Effect.fail(failed(new Error(`no answer within ${Duration.toSeconds(limit)} s`)))
+        orElse: () => {
+          late()
+          return Effect.fail(failed(new Error(`no answer within ${Duration.toSeconds(limit)} s`)))
+        }
       }),
       Effect.catch((failure) =>
         count >= retries || isPermanent(failure.cause)
           ? Effect.fail(failure)
-          : Effect.andThen(
-              Effect.sleep(Duration.seconds(retryAfter(failure.cause) ?? pause(count))),
-              attempt(count + 1)
+          : Effect.sleep(Duration.seconds(retryAfter(failure.cause) ?? pause(count))).pipe(
+              Effect.andThen(again),
+              Effect.flatMap((isAllowed) => (isAllowed ? attempt(count + 1) : Effect.fail(failure)))
             )
       )
     )

@@ -94,6 +94,7 @@ interface AnyOptions extends Omit<CompareOptions<Prompt, unknown, unknown>, "cas
 }
 
 const run = Effect.fn("compare")(function* (options: AnyOptions) {
+  Shell.assertOptions("compare", options)
   const { distinct: cases, repeated } = yield* Shell.casesOf(options.cases)
   const { file, identity = {}, samples = 1 } = options
   const candidates = options.candidates.map((one) => Shell.contentOf("compare", "candidates", one))
@@ -142,6 +143,8 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
     agent: (ask, context) => options.agent(promptOf(ask), cases[ask.case], context),
     score: (output, ask, context) => options.score(output, cases[ask.case], context),
     atMost: (ask) => options.atMost?.(promptOf(ask), cases[ask.case]) ?? null,
+    controls: [Comparison.control],
+    cases: cases.length,
     measures: true
   }
   const write: Calls.Write = (...events) =>
@@ -167,7 +170,7 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
     const { settings } = setup
     const left = settings.usd === null ? null : settings.usd - log.state().usd
     const round = { ...limits, usd: left, calls: Comparison.callsLeft(log.state()) }
-    yield* Calls.perform(target, round, due.asks, log.outputs, write)
+    yield* Calls.perform(target, round, due.asks, log, write)
   }
 })
 

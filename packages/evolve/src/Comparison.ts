@@ -65,7 +65,7 @@ export const make = (settings: Settings, cases: number, guarded: ReadonlyArray<n
   if (!(margin > 0 && margin < 1)) refuse("margin", margin, "a difference above 0 and below 1, such as 0.05")
   InvalidInput.assertCount("compare", "samples", samples, 1)
   InvalidInput.assertCount("compare", "budget.calls", calls, 1)
-  if (usd !== null && !(usd > 0 && usd < Infinity))
+  if (usd !== null && !(Number.isFinite(usd) && usd > 0))
     refuse("budget.usd", usd, "US dollars above 0, or none for no limit")
   const order = RandomStream.make(settings.randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, at) => at))
   return { settings, order, guarded, constraints: constraints.map(Constraint.parse) }

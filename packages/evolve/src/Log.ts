@@ -206,12 +206,18 @@ const keep = Effect.fnUntraced(function* <State, Fixed>(
   const append = (events: ReadonlyArray<{ readonly type: string; readonly payload: unknown }>) =>
     Effect.mapError(journal.append(events.map((event) => ({ ...event, step: 0 }))), fileFailed)
   const [first, ...stored] = yield* Effect.mapError(journal.read, fileFailed)
+  const own = yield* headOf(file, format.of, decodeHead(first?.payload ?? head))
   if (first === undefined) yield* append([{ type: "Begun", payload: head }])
-  else yield* assertSame(file, format.of, yield* headOf(file, format.of, decodeHead(first.payload)), head)
+  else yield* assertSame(file, format.of, own, head)
   return {
     events: yield* eventsOf(file, stored),
     torn: journal.torn,
-    append: (events) => append(events.map((event) => ({ type: event._tag, payload: event })))
+    // What cannot be read again would lose all that was paid for.
+    append: (events) =>
+      Effect.andThen(
+        Effect.forEach(events, (event) => eventOf(file, event._tag, event), { discard: true }),
+        append(events.map((event) => ({ type: event._tag, payload: event })))
+      )
   }
 })
 
@@ -230,20 +236,24 @@ const headOf = <A>(
   )
 
 const eventsOf = (file: string, stored: ReadonlyArray<StoredEvent>) =>
-  Effect.forEach(stored, ({ payload, sequence }) =>
-    Effect.mapError(
-      decodeEvent(payload),
-      ({ message }) => new FileFailed({ file, problem: `event ${sequence} is none of a search: ${describe(message)}` })
-    )
+  Effect.forEach(stored, ({ payload, sequence }) => eventOf(file, sequence, payload))
+
+const eventOf = (file: string, name: number | string, payload: unknown) =>
+  Effect.mapError(
+    decodeEvent(payload),
+    ({ message }) => new FileFailed({ file, problem: `event ${name} is none of a search: ${describe(message)}` })
   )
 
 const decodeCases = Schema.decodeSync(Schema.fromJsonString(Head.fields.cases))
 const decodeEvent = Schema.decodeUnknownEffect(Event)
 
 const assertSame = (file: string, of: string, found: object, head: object): Effect.Effect<void, FileFailed> => {
-  const [before, now] = [found, head].map((one) => ({ ...one, identity: undefined, ...Reflect.get(one, "identity") }))
-  const differing = Object.keys({ ...before, ...now }).filter(
-    (name) => JSON.stringify(Reflect.get(before ?? {}, name)) !== JSON.stringify(Reflect.get(now ?? {}, name))
+  const parts = (one: object): object => ({ ...one, identity: undefined })
+  const identity = (one: object): object => Object(Reflect.get(one, "identity"))
+  const differing = [parts, identity].flatMap((part) =>
+    Object.keys({ ...part(found), ...part(head) }).filter(
+      (name) => JSON.stringify(Reflect.get(part(found), name)) !== JSON.stringify(Reflect.get(part(head), name))
+    )
   )
   const problem = `belongs to ${of} with other ${differing.join(", ")}; use the same, or name another file`
   return differing.length === 0 ? Effect.void : Effect.fail(new FileFailed({ file, problem }))

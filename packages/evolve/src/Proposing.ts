@@ -247,20 +247,25 @@ const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => 
       return Effect.fail(
         failureOf(`the budget allows no proposal: one can cost ${dollars(atMost)}, and ${dollars(bill.left)} are left`)
       )
+    const spend = DollarBudget.spending(bill)
+    const again = Effect.suspend(() =>
+      bill.left !== null && bill.usd + (atMost ?? 0) > bill.left
+        ? Effect.succeed(false)
+        : Effect.as(bill.begin(atMost === null ? null : bill.usd + atMost), true)
+    )
     return bill.begin(atMost).pipe(
       Effect.andThen(
-        Calls.repeated({ retries, retryAfter: Calls.retryAfter }, (signal) =>
-          complete(request, { signal, usd: bill.left, spend: DollarBudget.spending(bill) })
+        Calls.repeated({ retries, retryAfter: Calls.retryAfter, again }, (signal) =>
+          complete(request, { signal, usd: bill.left, spend })
         )
       ),
-      Effect.map((answer) => (typeof answer === "string" ? { text: answer } : answer)),
-      Effect.mapError(({ cause }) => failureOf(cause))
+      Effect.mapError(({ cause }) => failureOf(cause)),
+      Effect.flatMap((answer) => Effect.try({ try: () => completionOf(answer, spend), catch: failureOf }))
     )
   }
   return LanguageModel.make({
     generateText: ({ prompt }) =>
-      Effect.map(ask(textOfPrompt(prompt)), ({ end, text, usd = 0 }) => {
-        bill.usd += usd
+      Effect.map(ask(textOfPrompt(prompt)), ({ end, text }) => {
         const reason = end === undefined ? ("unknown" as const) : reasons[end]
         return [
           { type: "text" as const, text },
@@ -269,6 +274,15 @@ const modelOf = (source: Complete | AiSdkModel, retries: number, bill: Bill) => 
       }),
     streamText: () => Stream.die(new Error("a proposer does not stream"))
   })
+}
+
+/** Functions of JavaScript may return anything. */
+const completionOf = (answer: string | Completion, spend: (usd: number) => void): Completion => {
+  const found = typeof answer === "string" ? { text: answer } : answer
+  if (typeof found.text !== "string")
+    throw new TypeError("the proposer answered without a text; expected a text or { text, usd }")
+  spend(found.usd ?? 0)
+  return found
 }
 
 const reasons = { done: "stop", cut: "length", refused: "content-filter" } as const

@@ -1,5 +1,5 @@
 /** Protected cases: no prompt may fail one that the control solves. Each is asked again until that is known, or as good as chance. */
-import type { Instruction } from "@inspo/domain"
+import { type Instruction, InvalidInput } from "@inspo/domain"
 import { Conclude } from "@inspo/evolution"
 import type { Ask } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
@@ -15,8 +15,23 @@ export interface Standing {
 }
 
 /** Whether a case says of itself that it is protected, in a field of that name. */
-export const isProtected = (one: unknown): boolean =>
-  typeof one === "object" && one !== null && [true, "true"].includes(Reflect.get(one, "protected"))
+export const isProtected = (one: unknown): boolean => markOf(one) === "true"
+
+/** Refuses a case that says neither that it is protected nor that it is not. */
+export const assertMarks = (cases: ReadonlyArray<unknown>): void => {
+  for (const [index, one] of cases.entries())
+    if (!["", "true", "false"].includes(markOf(one))) {
+      const expected = "true or false; give a field that means something else another name"
+      InvalidInput.refuse({ where: "cases", field: `protected of case ${index + 1}`, value: markOf(one), expected })
+    }
+}
+
+const markOf = (one: unknown): string =>
+  typeof one === "object" && one !== null
+    ? String(Reflect.get(one, "protected") ?? "")
+        .trim()
+        .toLowerCase()
+    : ""
 
 /** The indices of the cases that are protected. */
 export const indices = (cases: ReadonlyArray<unknown>): ReadonlyArray<number> =>

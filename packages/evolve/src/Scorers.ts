@@ -85,7 +85,7 @@ export const judgeRequest = ({ expected, input, output, rubric }: Judged): strin
 /** The verdict of a judge: its last score in tags, or a last line with nothing but a score; null if there is none. */
 export const readVerdict = (reply: string): Scored | null => {
   const tagged = [...reply.matchAll(/<score>\s*(yes|no|\d+(?:\.\d+)?)(?:\s*\/\s*10)?\s*<\/score>/giu)].at(-1)
-  const found = tagged ?? /(?:^|\n)\W*(yes|no|\d+(?:\.\d+)?)(?:\s*\/\s*10)?\W*$/iu.exec(reply)
+  const found = tagged ?? /(?:^|\n)(?!\W*[-\u2212]\d)\W*(yes|no|\d+(?:\.\d+)?)(?:\s*\/\s*10)?\W*$/iu.exec(reply)
   if (found === null) return null
   const written = (found[1] ?? "").toLowerCase()
   const value = written === "yes" ? 10 : written === "no" ? 0 : Number(written)

@@ -1,4 +1,5 @@
 /** What a search is given, and how its cases and its budget of calls are divided. */
+import { isDeepStrictEqual } from "node:util"
 import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
 import { Array as Arr } from "effect"
 import * as Aim from "./Aim.ts"
@@ -45,7 +46,7 @@ export interface Completion {
 
 /**
  * - `prompt`: what is to be improved. To a text named `examples` cases of the search with right answers are added; it asks for none of them.
- * - `cases`: at least 6 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test; cases with the
+ * - `cases`: at least 10 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test; cases with the
  *   same text as their `session` stay together. A prompt that fails one with `protected: true`, which the original solves, is not returned.
  * - `agent`: any function that answers a case under a prompt.
  * - `score`: how good an output is, in [0, 1].
@@ -173,24 +174,26 @@ export interface Setup {
   readonly round: number
 }
 
-/** Throws `InvalidInput` on a budget or a number of cases with which no prompt can be compared. */
-export const make = ({
-  aim,
-  calls,
-  cases,
-  guarded = [],
-  minimalGain,
-  prompt,
-  randomSeed,
-  sessions = [],
-  usd
-}: Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> & {
+/** What a search is divided by. */
+export interface Given extends Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> {
   readonly cases: number
   readonly guarded?: ReadonlyArray<number>
   /** Cases of one session are all in the search or all in the test; null for a case alone. */
   readonly sessions?: ReadonlyArray<string | null>
   readonly aim?: SearchView.Aim | undefined
-}): Setup => {
+}
+
+/** Of a new search. Throws `InvalidInput` on a budget or a number of cases with which no prompt can be shown to be better. */
+export const begin = (given: Given): Setup => {
+  assertEnough(given, 2 * leastTested, Math.ceil((2 * leastTested) / testShare))
+  const setup = make(given)
+  const value = `${setup.test.length} in sessions that fit into the final test`
+  const expected = `at least ${leastTested}, of smaller sessions or with more calls: fewer show nothing`
+  if (setup.test.length < leastTested) InvalidInput.refuse({ where, field: "cases", value, expected })
+  return setup
+}
+
+const assertEnough = ({ calls, cases }: Given, leastCases: number, leastCalls: number): void => {
   if (cases < leastCases)
     InvalidInput.refuse({
       where,
@@ -198,14 +201,14 @@ export const make = ({
       value: cases,
       expected: `at least ${leastCases} different ones: half find a prompt, half test it`
     })
-  if (!(Number.isSafeInteger(calls) && calls >= leastCalls))
-    InvalidInput.refuse({
-      where,
-      field: "budget.calls",
-      value: calls,
-      expected: `a whole number of at least ${leastCalls}`
-    })
-  if (usd !== null && !(usd > 0 && usd < Infinity))
+  InvalidInput.assertCount(where, "budget.calls", calls, leastCalls)
+}
+
+/** As a file has it, also one of when fewer cases and calls were allowed. Throws `InvalidInput` on settings that cannot be. */
+export const make = (given: Given): Setup => {
+  const { aim, calls, cases, guarded = [], minimalGain, prompt, randomSeed, sessions = [], usd } = given
+  assertEnough(given, 6, 20)
+  if (usd !== null && !(Number.isFinite(usd) && usd > 0))
     InvalidInput.refuse({
       where,
       field: "budget.usd",
@@ -263,10 +266,14 @@ const held = (
 
 /** The session of each case that names one in a field of that name. */
 export const sessionsOf = (cases: ReadonlyArray<unknown>): ReadonlyArray<string | null> =>
-  cases.map((one) => (hasSession(one) ? one.session : null))
+  cases.map((one) => (hasSession(one) ? String(one.session) : null))
 
-const hasSession = (one: unknown): one is { readonly session: string } =>
-  typeof one === "object" && one !== null && "session" in one && typeof one.session === "string" && one.session !== ""
+const hasSession = (one: unknown): one is { readonly session: string | number } =>
+  typeof one === "object" &&
+  one !== null &&
+  "session" in one &&
+  ["string", "number"].includes(typeof one.session) &&
+  one.session !== ""
 
 /** The most prompts that are compared at a time. */
 export const mostMembers = 6
@@ -292,7 +299,13 @@ export const distinct = <Case>(
   for (const one of all) {
     count += 1
     const key = keyOf(one, count)
+    const same = known.get(key)
     if (!known.has(key)) known.set(key, one)
+    else if (!isSame(same, one)) {
+      const value = `${key.slice(0, 100)} in JSON, like another case that differs`
+      const expected = "plain objects whose JSON differs; give each a field such as an id"
+      InvalidInput.refuse({ where: "cases", field: `case ${count}`, value, expected })
+    }
   }
   return { distinct: [...known.values()], repeated: count - known.size }
 }
@@ -300,14 +313,22 @@ export const distinct = <Case>(
 /** A case as text, without its session. A value without JSON is different from all others. */
 const keyOf = (value: unknown, index: number): string => {
   try {
-    return JSON.stringify(hasSession(value) ? { ...value, session: undefined } : value) ?? `case ${index}`
+    return JSON.stringify(withoutSession(value)) ?? `case ${index}`
   } catch {
     return `case ${index}`
   }
 }
 
+const withoutSession = (value: unknown): unknown => (hasSession(value) ? { ...value, session: undefined } : value)
+
+/** Whether cases with equal JSON are equal: an object of a class can have what nobody sees. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other ||
+  ([null, Object.prototype, Array.prototype].includes(Object.getPrototypeOf(Object(other))) &&
+    isDeepStrictEqual(withoutSession(one), withoutSession(other)))
+
 const where = "evolve"
-const leastCases = 6
-const leastCalls = 20
 /** The share of the budget that compares the finalist with the original at the end. */
 export const testShare = 0.35
+/** The fewest cases by which the final test can show anything: a coin falls five times the same way in 3 %. */
+const leastTested = 5

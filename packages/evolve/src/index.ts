@@ -1,4 +1,4 @@
-import { Instruction, InvalidInput } from "@inspo/domain"
+import { Instruction } from "@inspo/domain"
 import type { MakeCall } from "@inspo/reflection"
 import { Effect } from "effect"
 import * as Aim from "./Aim.ts"
@@ -37,7 +37,7 @@ export type { AiSdkModel, CallContext, Complete, Completion, EvolveOptions, Prog
  *
  * const result = await evolve({
  *   prompt: "Name the capital.",
- *   cases: ["France", "Italy", "Spain", "Japan", "Peru", "Kenya", "Chile", "Cuba"].map((country) => ({ country })),
+ *   cases: ["France", "Italy", "Spain", "Japan", "Peru", "Kenya", "Chile", "Cuba", "Ghana", "Nepal"].map((country) => ({ country })),
  *   agent: (prompt, { country }) => (prompt.includes("one word") ? country.toUpperCase() : `It is ${country}.`),
  *   score: (output, { country }) => Number(output === country.toUpperCase()),
  *   proposer: ["Answer in one word.", "Be polite."],
@@ -61,11 +61,11 @@ interface AnyOptions extends Omit<EvolveOptions<Prompt, unknown, unknown>, "case
 }
 
 const run = Effect.fn("evolve")(function* (options: AnyOptions) {
+  Shell.assertOptions("evolve", options)
+  Shell.assertSearch(options)
   const { distinct: cases, repeated } = yield* Shell.casesOf(options.cases)
   const what = options.control === undefined ? (options.aim ?? "better") : "no-worse"
-  if (options.control !== undefined && options.aim !== undefined)
-    InvalidInput.refuse({ where: "evolve", field: "aim", value: options.aim, expected: "none beside a control" })
-  const setup = Setup.make({
+  const setup = Setup.begin({
     prompt: Shell.contentOf("evolve", "prompt", options.prompt),
     cases: cases.length,
     guarded: Protected.indices(cases),
@@ -118,7 +118,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
         break
       case "Ask": {
         const round = { ...limits, usd: left(), calls: Search.mostCalls(state) }
-        yield* Calls.perform(target, round, due.asks, log.outputs, log.write)
+        yield* Calls.perform(target, round, due.asks, log, log.write)
         break
       }
       case "Rescore":
@@ -167,6 +167,8 @@ const targetOf = (
   cases: ReadonlyArray<unknown>,
   promptOf: (id: Instruction.InstructionId) => Prompt
 ): Calls.Target => ({
+  controls: [Search.original, Search.replaced],
+  cases: cases.length,
   agent: ({ case: index, prompt }, context) =>
     prompt === Search.replaced && options.control !== undefined
       ? options.control.agent(cases[index], context)

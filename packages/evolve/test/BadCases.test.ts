@@ -17,7 +17,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }))
 type Options = EvolveOptions<string, Case, string>
 
 /** A value that the types do not allow, as JavaScript can give it. */
-const untyped = (json: string): number => JSON.parse(json)
+const untyped = (json: string) => JSON.parse(json)
 
 const fails = (error: Error) => (): never => {
   throw error
@@ -37,6 +37,44 @@ const table: ReadonlyArray<readonly [what: string, bad: Partial<Options>, outcom
     /^score of case \d+: it is \[object Object\]; expected a/u
   ],
   ["a score of NaN", { score: () => NaN }, /^score of case \d+: it is NaN; expected a number in \[0, 1\]$/u],
+  [
+    "feedback that is no text",
+    { score: () => ({ score: 1, feedback: untyped("5") }) },
+    /^score of case \d+: its feedback is 5; expected a text$/u
+  ],
+  [
+    "feedback and metrics of null",
+    {
+      score: (output) => ({ score: Number(output === "right"), ...untyped('{"feedback":null,"metrics":null}') })
+    },
+    /^(?:better|undecided|no-headroom)$/u
+  ],
+  [
+    "a price that is a text",
+    {
+      agent: (_prompt, _one, { spend }) => {
+        spend(untyped('"0.1"'))
+        return "right"
+      }
+    },
+    /^the agent failed on case \d+ after 1 attempt: spend: 0\.1 US dollars; expected a number of at least 0$/u
+  ],
+  ["an identity that is no text", { identity: { n: untyped("5") } }, /identity\.n is 5; expected a text/u],
+  ["a seed that is a text", { randomSeed: untyped('"a"') }, /randomSeed is a; expected a number$/u],
+  ["a seed of NaN", { randomSeed: NaN }, /randomSeed is NaN; expected a number$/u],
+  ["a budget that is a text", { budget: { calls: 60, usd: untyped('"1"') } }, /budget\.usd is 1; expected US dollars/u],
+  ["no budget", { budget: untyped("null") }, /budget is null; expected \{ calls \}/u],
+  ["no prompt", { prompt: untyped("null") }, /prompt is null; expected a text, or texts by their names$/u],
+  ["no cases", { cases: untyped("null") }, /cases is null; expected a list, or the path of a file$/u],
+  ["no proposer", { proposer: untyped("null") }, /proposer is null; expected a function from text to text/u],
+  ["a proposer without sentences", { proposer: [] }, /proposer is \[\]; expected .* a list of sentences$/u],
+  ["an unknown aim", { aim: untyped('"smaller"') }, /aim is smaller; expected better, shorter or cheaper$/u],
+  ["a margin without an aim", { margin: 0.1 }, /margin is 0\.1; expected none without an aim or a control$/u],
+  [
+    "a mark that is neither true nor false",
+    { cases: cases(60).map((one) => ({ ...one, protected: "yes" })) },
+    /protected of case 1 is yes; expected true or false/u
+  ],
   ["a score that throws", { score: fails(new Error("no judge")) }, /^score of case \d+: no judge$/u],
   ["a score that hangs", { score: hangs, timeoutSeconds: 0.5 }, /^score of case \d+: no answer within 0\.5 s$/u],
   [
@@ -60,14 +98,14 @@ const table: ReadonlyArray<readonly [what: string, bad: Partial<Options>, outcom
   [
     "equal cases",
     { cases: Array.from({ length: 60 }, () => ({ id: 1 })) },
-    /cases is 1; expected at least 6 different/u
+    /cases is 1; expected at least 10 different/u
   ],
   [
     "one case",
     { cases: cases(1) },
-    /cases is 1; expected at least 6 different ones: half find a prompt, half test it$/u
+    /cases is 1; expected at least 10 different ones: half find a prompt, half test it$/u
   ],
-  ["no case", { cases: [] }, /cases is 0; expected at least 6 different/u],
+  ["no case", { cases: [] }, /cases is 0; expected at least 10 different/u],
   [
     "no expected value",
     { proposer: () => `<ins_1>Name it. ${good}</ins_1><ins_2>Name it. ${neutral}</ins_2>` },

@@ -337,6 +337,46 @@ describe("compare", () => {
     })
   )
 
+  it.live("goes on where a case fails in all answers of a round, and stops where the control has none", () =>
+    Effect.gen(function* () {
+      const failing = (isBroken: (prompt: string, one: Case) => boolean, count = 20) =>
+        options(good, {
+          retries: 0,
+          samples: 4,
+          looks: "anytime",
+          cases: cases(count),
+          agent: (prompt, one) => {
+            if (isBroken(prompt, one)) throw new Error("broken")
+            return "right"
+          }
+        })
+      for (const bad of [0, 7, 19]) {
+        const { candidates } = yield* Effect.promise(() => compare(failing((_, { id }) => id === bad)))
+        assert.strictEqual(candidates[0]?.missing, 8)
+      }
+      for (const given of [failing((prompt) => prompt === control), failing(() => true, 1)]) {
+        const error = yield* Effect.flip(Effect.tryPromise(() => compare(given)))
+        assert.include(String(error.cause), "broken")
+      }
+    })
+  )
+
+  it.live("refuses what programs without types can give", () =>
+    Effect.gen(function* () {
+      for (const [name, given] of [
+        ["candidates", '"PQ"'],
+        ["identity", '{"n":5}'],
+        ["randomSeed", '"a"'],
+        ["budget", '{"usd":"1"}'],
+        ["score", "null"]
+      ] as const) {
+        const wrong = Object.assign(options(good), { [name]: JSON.parse(given) })
+        const { cause } = yield* Effect.flip(Effect.tryPromise(() => compare(wrong)))
+        assert.match(String(cause), new RegExp(`${name}[^ ]* is .*; expected`, "u"))
+      }
+    })
+  )
+
   it.live("counts a missing score against what is claimed", () =>
     Effect.gen(function* () {
       const agent = (prompt: string, { id }: Case) => {

@@ -157,8 +157,8 @@ describe("evolve", () => {
   it("returns a text that was scored, asks no pair twice in the search, and stays within the budget", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.integer({ min: 20, max: 200 }),
-        fc.integer({ min: 6, max: 80 }),
+        fc.integer({ min: 29, max: 200 }),
+        fc.integer({ min: 10, max: 80 }),
         fc.integer({ min: 1, max: 1000 }),
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 }),
         async (calls, count, randomSeed, scores) => {
@@ -285,6 +285,13 @@ describe("evolve", () => {
       /belongs to a search with other model;/
     )
     assert.match(await messageOf(evolve({ ...options(40), file })), /with other model, limit;/)
+    const named = { ...options(40), file: join(directory, "named.jsonl"), identity: { prompt: "v3", cases: "set 1" } }
+    await evolve(named)
+    assert.match(
+      await messageOf(evolve({ ...named, prompt: "Another one." })),
+      /belongs to a search with other prompt;/
+    )
+    assert.match(await messageOf(evolve({ ...named, cases: cases(61) })), /belongs to a search with other cases;/)
   })
 
   it("refuses a file of another search, and says what differs", async () => {
@@ -351,6 +358,89 @@ describe("evolve", () => {
       ),
       { numRuns: 6 }
     )
+  })
+
+  it(
+    "never passes the budget in US dollars where attempts fail or are late, and are repeated",
+    { tags: "deep" },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 12 }),
+          fc.integer({ min: 1, max: 1000 }),
+          async (concurrency, seed) => {
+            let [paid, attempts] = [0, 0]
+            const late: Array<Promise<void>> = []
+            const result = await evolve({
+              ...options(300),
+              budget: { calls: 300, usd: 1 },
+              concurrency,
+              retries: 3,
+              retryAfter: () => 0,
+              timeoutSeconds: 0.02,
+              atMost: () => 0.05,
+              agent: async (prompt, one, { spend }: CallContext) => {
+                attempts += 1
+                const luck = chance(seed, "attempt", attempts)
+                const pay = (): void => {
+                  paid += 0.05
+                  spend(0.05)
+                }
+                if (luck > 0.8) {
+                  const done = new Promise<void>((resolve) => setTimeout(resolve, 40)).then(pay)
+                  late.push(done)
+                  await done
+                } else pay()
+                if (luck < 0.4) throw new Error("overloaded")
+                return succeeds(prompt, one) ? "right" : "wrong"
+              }
+            }).catch(() => null)
+            await Promise.all(late)
+            assert.isAtMost(paid, 1 + 1e-9)
+            // Where all money goes into attempts that fail, nothing is answered.
+            assert.isAtLeast(result?.usd ?? paid, paid - 1e-9)
+            assert.isAtMost(result?.usd ?? 0, 1 + 1e-9)
+          }
+        ),
+        { numRuns: 6 }
+      )
+    }
+  )
+
+  it("goes on where a prompt makes the agent fail, and stops where nothing is answered under the original", async () => {
+    const failing = (isBroken: (prompt: string, one: Case) => boolean) =>
+      evolve({
+        ...options(200),
+        retries: 0,
+        agent: (prompt, one) => {
+          if (isBroken(prompt, one)) throw Object.assign(new Error("broken"), { status: 400 })
+          return succeeds(prompt, one) ? "right" : "wrong"
+        }
+      })
+    assert.strictEqual((await failing((prompt) => prompt.includes(bad))).verdict, "better")
+    assert.include(await messageOf(failing((prompt) => prompt === "Name the capital.")), "broken")
+  })
+
+  it("stops where the agent fails from some call on, and goes on where it answers again", async () => {
+    const file = join(directory, "outage.jsonl")
+    let [calls, isDown] = [0, true]
+    const searching = () =>
+      evolve({
+        ...options(200),
+        file,
+        retries: 0,
+        agent: (prompt, one) => {
+          calls += 1
+          if (isDown && calls > 60) throw new Error("down")
+          return succeeds(prompt, one) ? "right" : "wrong"
+        }
+      })
+    assert.include(await messageOf(searching()), "down")
+    assert.isBelow(calls, 120)
+    isDown = false
+    const { calls: counted, verdict } = await searching()
+    assert.strictEqual(verdict, "better")
+    assert.isAtMost(counted, 200)
   })
 
   it("searches, and tests fewer cases, where US dollars allow a small part of the calls", async () => {
@@ -603,9 +693,9 @@ describe("evolve", () => {
   })
 
   it.each([
-    ["cases", { cases: cases(3) }, /cases is 3; expected at least 6 different ones/],
-    ["equal cases", { cases: Array.from({ length: 60 }, () => ({ id: 1 })) }, /cases is 1; expected at least 6/],
-    ["calls", { budget: { calls: 5 } }, /budget\.calls is 5; expected a whole number of at least 20/],
+    ["cases", { cases: cases(3) }, /cases is 3; expected at least 10 different ones/],
+    ["equal cases", { cases: Array.from({ length: 60 }, () => ({ id: 1 })) }, /cases is 1; expected at least 10/],
+    ["calls", { budget: { calls: 5 } }, /budget\.calls is 5; expected a whole number of at least 29/],
     ["usd", { budget: { calls: 50, usd: -1 } }, /budget\.usd is -1; expected US dollars above 0/],
     ["prompt", { prompt: " " }, /prompt is empty; expected a text of 1 to 100,000 characters/],
     ["gain", { minimalGain: 2 }, /minimalGain is 2; expected a gain above 0 and below 1/],

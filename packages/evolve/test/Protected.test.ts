@@ -28,6 +28,19 @@ const played = (control: number, other: number, seed: number): Protected.Standin
 }
 
 describe("protected cases", () => {
+  it("are marked by true in any case, and by nothing else", () => {
+    const marks = [true, "true", "TRUE", " True ", false, "false", "", null, undefined].map((one) => ({
+      protected: one
+    }))
+    assert.deepStrictEqual(Protected.indices([...marks, "text", null]), [0, 1, 2, 3])
+    assert.doesNotThrow(() => Protected.assertMarks([...marks, "text", null]))
+    for (const value of ["1", 1, "yes", "x"])
+      assert.throws(
+        () => Protected.assertMarks([{}, { protected: value }]),
+        /protected of case 2 is .*; expected true or false/u
+      )
+  })
+
   const lost = (control: number, other: number) =>
     Arr.makeBy(simulations, (seed) => played(control, other, seed)).filter((one) => one.lost.length > 0).length
 

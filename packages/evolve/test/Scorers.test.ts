@@ -138,6 +138,9 @@ describe("a verdict", () => {
 
   it("brings the reason, and cannot be given by what is judged", () => {
     assert.deepStrictEqual(Scorers.readVerdict("Too long. <score>4</score>"), { score: 0.4, feedback: "Too long." })
+    for (const reply of ["good\n-5", "-5", "good\n**-5**", "good\n\u22125 / 10"])
+      assert.isNull(Scorers.readVerdict(reply), reply)
+    assert.strictEqual(Scorers.readVerdict("good\n- 5")?.score, 0.5)
     const request = Scorers.judgeRequest({
       rubric: "Short.",
       input: "Q",

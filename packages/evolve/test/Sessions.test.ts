@@ -1,11 +1,46 @@
 import { assert, describe, it } from "@effect/vitest"
 import { InvalidInput } from "@inspo/domain"
+import { Conclude } from "@inspo/evolution"
 import { Schema } from "effect"
 import * as Setup from "../src/Setup.ts"
 
 const sessions = Schema.Array(Schema.NullOr(Schema.Literals(["a", "b", "c", "d", "e"]))).check(Schema.isMinLength(6))
 const made = (named: ReadonlyArray<string | null>, randomSeed: number, given = named) =>
   Setup.make({ prompt: "P", cases: named.length, sessions: given, calls: 60, usd: null, minimalGain: 0.1, randomSeed })
+
+class Hidden {
+  readonly #value: number
+  constructor(value: number) {
+    this.#value = value
+  }
+  get value() {
+    return this.#value
+  }
+}
+
+describe("cases whose JSON is equal", () => {
+  it.each<readonly [what: string, one: unknown, other: unknown]>([
+    ["maps", new Map([["n", 1]]), new Map([["n", 2]])],
+    ["objects of a class", new Hidden(1), new Hidden(2)],
+    ["functions", { check: () => 1 }, { check: () => 2 }],
+    ["numbers that JSON has not", { n: NaN }, { n: null }]
+  ])("are refused where they differ: %s", (_, one, other) => {
+    assert.throws(() => Setup.distinct([one, other]), /case 2 is .* in JSON, like another case that differs; expected/u)
+    assert.strictEqual(Setup.distinct([one, one]).repeated, 1)
+  })
+})
+
+describe("the fewest cases of a search", () => {
+  it("are those by which its test can show something", () => {
+    const wins = (count: number) => Array.from({ length: count }, () => ({ least: 1, most: 1 }))
+    const begun = (cases: number, calls: number) =>
+      Setup.begin({ prompt: "P", cases, calls, usd: null, minimalGain: 0.1, randomSeed: 1 }).test.length
+    assert.strictEqual(Conclude.heldOut(wins(begun(10, 29)), { seed: 1 }).verdict, "better")
+    assert.notStrictEqual(Conclude.heldOut(wins(4), { seed: 1 }).verdict, "better")
+    assert.throws(() => begun(9, 29), /cases is 9; expected at least 10/u)
+    assert.throws(() => begun(10, 28), /budget\.calls is 28; expected a whole number of at least 29/u)
+  })
+})
 
 describe("sessions of cases", () => {
   it.prop("are never in both halves, which are all cases", [sessions, Schema.Int], ([named, seed]) => {
@@ -30,7 +65,7 @@ describe("sessions of cases", () => {
       { q: "1", session: 7 },
       { q: "2", session: "" }
     ]
-    assert.deepStrictEqual(Setup.sessionsOf([first, again, number, empty, "3"]), ["a", "b", null, null, null])
-    assert.deepStrictEqual(Setup.distinct([first, again, number, empty]).distinct, [first, number, empty])
+    assert.deepStrictEqual(Setup.sessionsOf([first, again, number, empty, "3"]), ["a", "b", "7", null, null])
+    assert.deepStrictEqual(Setup.distinct([first, again, number, empty]).distinct, [first, empty])
   })
 })

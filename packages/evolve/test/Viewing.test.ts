@@ -79,8 +79,8 @@ describe("the view of a search", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
-          calls: fc.integer({ min: 20, max: 160 }),
-          count: fc.integer({ min: 6, max: 40 }),
+          calls: fc.integer({ min: 29, max: 160 }),
+          count: fc.integer({ min: 10, max: 40 }),
           seed: fc.nat(1000)
         }),
         fc.array(fc.nat(1000), { maxLength: 4 }),

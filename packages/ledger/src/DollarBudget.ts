@@ -2,6 +2,8 @@
 import { Effect } from "effect"
 
 export interface DollarBudget {
+  /** What the most expensive call did cost. */
+  readonly largest: () => number
   /** Whether a call can be paid, where all that run cost the most that they can. */
   readonly allows: (most: number | null) => boolean
   /** Keeps what a call can cost; waits where that depends on what others will have cost. Null if it cannot be paid. */
@@ -17,7 +19,8 @@ export interface Bill {
 export const spending =
   (bill: Bill) =>
   (usd: number): void => {
-    if (!(usd >= 0 && usd < Infinity)) throw new RangeError(`spend: ${usd} US dollars; expected a number of at least 0`)
+    if (!(Number.isFinite(usd) && usd >= 0))
+      throw new RangeError(`spend: ${usd} US dollars; expected a number of at least 0`)
     bill.usd += usd
   }
 
@@ -51,5 +54,5 @@ export const make = (usd: number | null): DollarBudget => {
         for (const wake of waiting.splice(0)) wake()
       })
     })
-  return { allows, reserve }
+  return { largest: () => largest, allows, reserve }
 }

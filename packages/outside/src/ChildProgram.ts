@@ -1,6 +1,7 @@
 /** Programs that are started with lines on standard input: one to its end, or one that stays. */
 import { Duration, Effect, type PlatformError, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { redacted } from "./Secrets.ts"
 
 export type Command = readonly [program: string, ...args: ReadonlyArray<string>]
 
@@ -75,8 +76,8 @@ const tail = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
     )
   )
 
-/** The end of a text, as much as is kept of what a program reports. */
-export const keepEnd = (text: string): string => text.slice(-mostTrouble)
+/** The end of a text, as much as is kept of what a program reports, without secrets. */
+export const keepEnd = (text: string): string => redacted(text).slice(-mostTrouble)
 
 const mostTrouble = 64 * 1024
 

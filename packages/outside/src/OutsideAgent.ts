@@ -1,12 +1,15 @@
 /** An agent outside of inspo: a program, an address or a function that answers a case under a prompt. */
 import { PlainText } from "@inspo/domain"
 import { Effect, Option, Schema } from "effect"
+import { redacted } from "./Secrets.ts"
 
 /** What an agent is asked. `id` names the call: the same one after a restart of inspo, another one when a call is repeated. */
 export interface Call {
   readonly id: string
   readonly prompt: string | Readonly<Record<string, string>>
   readonly case: Schema.Json
+  /** The place of the case in its file, from 0, where the process that started inspo answers. */
+  readonly row?: number
   /** The server and the model that the agent should ask, where inspo chooses them. */
   readonly baseUrl?: string
   readonly model?: string
@@ -42,8 +45,9 @@ export class OutsideFailed extends Schema.TaggedError<OutsideFailed>()("OutsideF
   }
 }
 
+/** The secrets of the environment are left out of what an agent says. */
 export const failed = (agent: string, reason: string, status: number | null = null, usd = 0): OutsideFailed =>
-  new OutsideFailed({ agent, reason, usd, status })
+  new OutsideFailed({ agent, reason: redacted(reason), usd, status })
 
 const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
@@ -69,7 +73,7 @@ export const replyOf = (
   { error, feedback, metrics, output, score, usd }: Answer
 ): Effect.Effect<Reply, OutsideFailed> => {
   const fail = (reason: string) => Effect.fail(failed(agent, reason, null, usd ?? 0))
-  if (error != null) return fail(`reports: ${PlainText.escape(error.slice(0, 1000))}`)
+  if (error != null) return fail(`reports: ${PlainText.escape(redacted(error).slice(0, 1000))}`)
   if (output === undefined) return fail(`answered without an output; expected ${expected}`)
   return Effect.succeed({
     output,

@@ -3,6 +3,7 @@ export * as EndpointAgent from "./EndpointAgent.ts"
 export * as Exchange from "./Exchange.ts"
 export * as FunctionAgent from "./FunctionAgent.ts"
 export * as OutsideAgent from "./OutsideAgent.ts"
+export * as Secrets from "./Secrets.ts"
 export * as ProgramAgent from "./ProgramAgent.ts"
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.

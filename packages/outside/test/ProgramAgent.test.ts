@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ProgramAgent } from "@inspo/outside"
+import { OutsideAgent, ProgramAgent } from "@inspo/outside"
 import { Duration, Effect, Fiber } from "effect"
 import * as fc from "fast-check"
 
@@ -93,6 +93,16 @@ describe("an agent that is a program", { timeout: 120_000 }, () => {
         )
         assert.match(found[3] ?? "", remedy)
       })
+  )
+
+  it.live("shows no secret of the environment, whatever the program says", () =>
+    Effect.gen(function* () {
+      process.env["INSPO_TEST_API_KEY"] = ": a crash"
+      const { found } = yield* asked(["crash"])
+      assert.match(found[0] ?? "", /before it answered: ErrorREDACTED$/u)
+      const { reason } = OutsideAgent.failed("agent", "reports: a crash")
+      assert.strictEqual(reason, "reportsREDACTED")
+    }).pipe(Effect.ensuring(Effect.sync(() => delete process.env["INSPO_TEST_API_KEY"])))
   )
 
   it.live("takes the first of two answers, and keeps what is no answer as its log", () =>

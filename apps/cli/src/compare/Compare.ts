@@ -75,7 +75,7 @@ const compared = Effect.fnUntraced(function* (
 ) {
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof Scoring.scoreReply>>>()
   const run = Effect.runPromiseWith(services)
-  const { arms, directory, jobs, settings } = task
+  const { arms, cases, directory, jobs, settings } = task
   const outside =
     task.outside === null
       ? null
@@ -99,7 +99,7 @@ const compared = Effect.fnUntraced(function* (
       comparison<Prompt, Job["case"], Scoring.Output>({
         control,
         candidates,
-        cases: jobs.map((job) => job.case),
+        cases,
         agent:
           outside === null
             ? answer

@@ -32,7 +32,8 @@ export interface CompareTask {
   /** The control first. With several models, a prompt says which answers. */
   readonly arms: Arr.NonEmptyReadonlyArray<Prompt>
   readonly jobs: ReadonlyArray<Job>
-  readonly repeated: number
+  /** All cases, of which the jobs are the different ones. */
+  readonly cases: ReadonlyArray<Job["case"]>
   /** An agent outside, which answers the cases; null if models do. */
   readonly outside: Task.Task["outside"]
   /** They answer the cases, or are those that an agent outside should ask. */
@@ -63,7 +64,7 @@ export const load = Effect.fn("CompareTask.load")(function* (input: CompareInput
   if (isJudging && second === null) return yield* usageError(`--judge is missing; expected ${ModelName.forms}.`)
   const { agents, keyOf, priceOf, usd, writer } = yield* Task.modelsOf(input, models, "--judge", second, isJudging)
   const arms = yield* armsOf(input, prompts, agents)
-  const { jobs, repeated } = Task.distinct(all)
+  const { cases, jobs } = Task.distinct(all)
   const own = input.atMost.length === 0 ? {} : { constraints: input.atMost }
   const guarded = jobs.flatMap((job, at) => (job.case.protected === true ? [at] : []))
   const { samples } = input
@@ -96,7 +97,7 @@ export const load = Effect.fn("CompareTask.load")(function* (input: CompareInput
     arms,
     settings,
     jobs,
-    repeated,
+    cases,
     outside,
     agents,
     judge: writer,

@@ -167,7 +167,7 @@ const searched = Effect.fnUntraced(function* (
     try: (signal) =>
       search<Given, Job["case"], Scoring.Output>({
         prompt: task.examples ? { prompt: task.prompt, examples: heading } : task.prompt,
-        cases: task.jobs.map((job) => job.case),
+        cases: task.cases,
         agent:
           outside === null
             ? answerOf(agent)

@@ -26,6 +26,8 @@ export interface Job {
   readonly case: Case
   /** The values of the columns; of a promptfoo config, the variables are the case. */
   readonly row?: Schema.Json
+  /** Its place in its file, from 0. */
+  readonly place?: number
   /**
    * What is filled in or follows: the values of the prompt's placeholders, the messages after the prompt as a system message, or an answer
    * that is judged by the prompt as a rubric.

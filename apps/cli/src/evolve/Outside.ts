@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { EndpointAgent, Exchange, FunctionAgent, OutsideAgent, ProgramAgent } from "@inspo/outside"
+import { EndpointAgent, Exchange, FunctionAgent, OutsideAgent, ProgramAgent, Secrets } from "@inspo/outside"
 import { FetchHttpClient } from "effect/http"
 import { Effect, FileSystem, Option, type Scope, Semaphore } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
@@ -79,6 +79,7 @@ export const ask = Effect.fnUntraced(function* (
       id: key,
       prompt,
       case: rowOf(job),
+      ...("propose" in agent && job.place !== undefined ? { row: job.place } : {}),
       ...(model === null ? {} : { model: model.model }),
       ...(model?.url == null ? {} : { baseUrl: model.url }),
       attempt: 0
@@ -137,17 +138,13 @@ const gone = 410
 const logTo = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const turn = yield* Semaphore.make(1)
-  const secrets = Object.entries(process.env).flatMap(([name, value = ""]) =>
-    /key|token|secret|password|credential/iu.test(name) && value.length >= 8 ? [value] : []
-  )
   let left = mostLog
   return (text: string): Effect.Effect<void> => {
     if (left <= 0) return Effect.void
     const cut = text.slice(0, left)
     left -= cut.length
-    const shown = secrets.reduce((kept, secret) => kept.replaceAll(secret, "REDACTED"), cut)
     const end = left <= 0 ? "\nThe log is full; the rest of this session is left out.\n" : ""
-    return turn.withPermit(Effect.ignore(fs.writeFileString(file, `${shown}${end}`, { flag: "a" })))
+    return turn.withPermit(Effect.ignore(fs.writeFileString(file, `${Secrets.redacted(cut)}${end}`, { flag: "a" })))
   }
 })
 

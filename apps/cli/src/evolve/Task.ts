@@ -47,6 +47,8 @@ export interface Task {
   readonly examples: boolean
   /** Of different cases, each once. */
   readonly jobs: ReadonlyArray<Job>
+  /** All cases. */
+  readonly cases: ReadonlyArray<Job["case"]>
   readonly repeated: number
   readonly keep: ReadonlyArray<string>
   /** An agent outside, which answers the cases; null if the model does. */
@@ -96,9 +98,9 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
   const { keyOf, priceOf, usd, writer: proposer } = models
   const [model = null, from = null] = models.agents
   const what = from === null ? input.aim : "no-worse"
-  const { jobs, repeated } = distinct(all)
+  const { cases, jobs, repeated } = distinct(all)
   const setup = yield* checked(() =>
-    Setup.make({
+    Setup.begin({
       prompt,
       cases: jobs.length,
       guarded: jobs.flatMap((job, at) => (job.case.protected === true ? [at] : [])),
@@ -114,6 +116,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     prompt,
     examples: input.examples,
     jobs,
+    cases,
     repeated,
     outside,
     isParentProposing,
@@ -137,10 +140,11 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
 })
 
 /** The different jobs, each once, and how many repeat one. */
-export const distinct = (all: ReadonlyArray<Job>): Pick<Task, "jobs" | "repeated"> => {
-  const { distinct: cases, repeated } = Setup.distinct(all.map((job) => job.case))
+export const distinct = (all: ReadonlyArray<Job>): Pick<Task, "jobs" | "cases" | "repeated"> => {
+  const cases = all.map((job) => job.case)
+  const { distinct: different, repeated } = Setup.distinct(cases)
   const byCase = new Map(all.map((job) => [job.case, job]))
-  return { jobs: cases.map((one) => Invariant.present(byCase.get(one), "job")), repeated }
+  return { jobs: different.map((one) => Invariant.present(byCase.get(one), "job")), cases, repeated }
 }
 
 /** What scores depend on; `flag` names the model that judges. */
@@ -251,7 +255,7 @@ export const jobsOf = Effect.fnUntraced(function* (cases: string, input: JobInpu
       isWhole: isOutside
     }
     if (scoring?.kind === "label") return Rows.labelled(cases, rows, columns)
-    return Rows.jobs(cases, rows, columns, scoring).map((job, index) => ({ ...job, ...values[index] }))
+    return Rows.jobs(cases, rows, columns, scoring).map((job, place) => ({ ...job, ...values[place], place }))
   })
 })
 

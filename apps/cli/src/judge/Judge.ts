@@ -18,6 +18,8 @@ export interface JudgeInput {
 
 /** Writes answers to label into a file of the comparison; reads their labels where it is there. */
 export const judge = Effect.fn("Judge.judge")(function* ({ count, directory, seed }: JudgeInput) {
+  if (!(Number.isSafeInteger(count) && count > 0))
+    return yield* usageError(`--cases is ${count}; expected a whole number above 0.`)
   const file = yield* Search.find(directory)
   if (file === null)
     return yield* usageError(`${directory} holds no comparison; expected the --out of \`inspo compare\`.`)
@@ -54,6 +56,10 @@ export const judge = Effect.fn("Judge.judge")(function* ({ count, directory, see
       })
     )
   })
+  if (labels.size === 0)
+    return yield* usageError(
+      `${place} has no label; expected scores from 0 to 1 in its column \`label\`, from the top on.`
+    )
   const found = Judged.judged(stored.state, labels, (one) => outputOf(Judged.keyOf(one)).length)
   yield* Reporter.print({ directory, ...found }, (columns) =>
     lines(stored, found).flatMap((one) => Text.wrap(one, columns))

@@ -55,11 +55,9 @@ class Asking(ABC, Generic[R]):
         self._temporary = tempfile.mkdtemp(prefix="inspo-")
         self._folder = Path(self._temporary)
         self._out = self._folder / "search" if out is None else Path(out)
-        self._cases: dict[str, Any] = {}
-        for case in _rows(cases):
-            row = dict(case) if isinstance(case, Mapping) else {"input": case}
-            self._cases[_key(row)] = case
-        self._text("cases.jsonl", "\n".join(self._cases))
+        self._cases = list(_rows(cases))
+        rows = [dict(case) if isinstance(case, Mapping) else {"input": case} for case in self._cases]
+        self._text("cases.jsonl", "\n".join(map(json.dumps, rows)))
         self._command = [
             *program,
             *self._arguments(),
@@ -73,6 +71,8 @@ class Asking(ABC, Generic[R]):
         self._open: set[str] = set()
         self._child: subprocess.Popen[str] | None = None
         self._closed = False
+        # Outputs of which the score raised, by ask, for the next time.
+        self._unscored = self._out / "events.jsonl.unscored"
         self._failure: Exception | None = None
         self._result: R | None = None
 
@@ -138,6 +138,16 @@ class Asking(ABC, Generic[R]):
         """Gives up an ask: it counts as a call, and has no score."""
         self._answer(ask.id, {"error": error})
 
+    def unscored(self) -> dict[str, Any]:
+        """Outputs that were paid for, and whose score raised, by the id of their ask."""
+        kept: dict[str, Any] = json.loads(self._unscored.read_text(encoding="utf-8")) if self._unscored.exists() else {}
+        return kept
+
+    def keep(self, ask: Ask, output: Any) -> None:
+        """Keeps an output whose score raised."""
+        with self._lock:
+            self._unscored.write_text(json.dumps({**self.unscored(), ask.id: output}), encoding="utf-8")
+
     @property
     def result(self) -> R:
         """Of what is over."""
@@ -148,7 +158,8 @@ class Asking(ABC, Generic[R]):
         return self._result
 
     def _answer(self, key: str, answer: Mapping[str, Any]) -> None:
-        line = json.dumps({"id": key, **answer}, ensure_ascii=False)
+        # In ASCII, since half of a surrogate pair cannot be written otherwise.
+        line = json.dumps({"id": key, **answer})
         with self._lock:
             # Kept for a process that takes the place of one that was killed, and asks again.
             self._told[key] = line
@@ -209,6 +220,11 @@ class Asking(ABC, Generic[R]):
                 kills += 1
                 if code > 0 or kills > 20:
                     said = (Path(self._temporary) / "errors.txt").read_text(encoding="utf-8").strip()
+                    if self._out.parent == self._folder:
+                        said = said.replace(
+                            f"All answers so far are in {self._out}; the same command continues.",
+                            "Its answers are lost; give `out`, a directory that keeps them.",
+                        )
                     raise SearchFailed(said or f"the search ended with code {code}")
                 time.sleep(0.1)
                 self._start()
@@ -231,7 +247,7 @@ class Asking(ABC, Generic[R]):
         if "request" in asked:
             threading.Thread(target=self._answer_request, args=(key, asked["request"]), daemon=True).start()
         else:
-            self._asks.put(Ask(key, asked["prompt"], self._cases[_key(asked["case"])]))
+            self._asks.put(Ask(key, asked["prompt"], self._cases[asked["row"]]))
 
     def _answer_request(self, key: str, request: str) -> None:
         try:
@@ -253,12 +269,19 @@ async def answered(
         found = await loop.run_in_executor(pool, function, *given)
         return await found if inspect.isawaitable(found) else found
 
+    unscored = asking.unscored()
+
     async def answer(ask: Ask) -> None:
         try:
-            output = await call(agent, ask.prompt, ask.case)
+            output = unscored[ask.id] if ask.id in unscored else await call(agent, ask.prompt, ask.case)
         except Exception as error:
             return asking.fail(ask, repr(error))
-        found = await call(score, output, ask.case)
+        try:
+            found = await call(score, output, ask.case)
+        except Exception:
+            if _is_json(output):
+                asking.keep(ask, output)
+            raise
         number, feedback = found if isinstance(found, tuple) else (found, None)
         asking.tell(ask, float(number), feedback, output=output if _is_json(output) else str(output))
 
@@ -267,13 +290,15 @@ async def answered(
         with asking:
             while True:
                 waiting = loop.run_in_executor(pool, asking.ask, concurrency)
-                # A score that raises ends the search.
                 while not waiting.done():
                     futures: set[asyncio.Future[Any]] = {waiting, *tasks}
                     done, _ = await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
-                    for task in done & tasks:
-                        tasks.discard(task)
-                        task.result()
+                    failed = [task for task in done & tasks if task.exception() is not None]
+                    tasks -= done
+                    if failed:
+                        # A score that raises ends the search, after the answers that are on their way.
+                        await asyncio.gather(*tasks, return_exceptions=True)
+                        failed[0].result()
                 asks = waiting.result()
                 if not asks:
                     return asking.result
@@ -301,10 +326,6 @@ async def _awaited(awaitable: Any) -> Any:
 def _rows(cases: Any) -> Iterable[Any]:
     rows: Iterable[Any] = cases.to_dict("records") if hasattr(cases, "columns") and hasattr(cases, "to_dict") else cases
     return rows
-
-
-def _key(row: Mapping[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, sort_keys=True)
 
 
 def _is_json(value: Any) -> bool:
