@@ -3,7 +3,7 @@ import { sizes } from "../../tools/docs/size.ts"
 
 /** What the counts may be at most. Lower a bound with what it bounds; a raised one needs a reason in its commit. */
 const bounds: ReturnType<typeof sizes> = {
-  "lines of the product": 98_650,
+  "lines of the product": 99_150,
   "files of fewer than 15 lines": 16,
   "settings of a run": 76,
   "settings of a served population alone": 14,

@@ -106,15 +106,15 @@ const silenceOf = ({ answered, failed, target }: Round, events: ReadonlyArray<Ev
   /** The prompts that lost several cases. */
   const silent = (since: ReadonlyArray<Event>) => {
     const lost = [...since.filter((one) => one._tag === "Missed"), ...failed.map(({ ask }) => ask)]
-    const byPrompt = Map.groupBy(lost, ({ prompt }) => prompt)
-    const least = Math.min(2, target.cases)
-    return [...byPrompt.keys()].filter((id) => new Set(byPrompt.get(id)?.map((one) => one.case)).size >= least)
+    const casesOf = (id: string) => new Set(lost.flatMap((one) => (one.prompt === id ? [one.case] : [])))
+    const prompts = new Set(lost.map(({ prompt }) => prompt))
+    return [...prompts].filter((id) => casesOf(id).size >= Math.min(2, target.cases))
   }
   const heard = new Set(events.flatMap((one) => (one._tag === "Answered" ? [one.prompt] : [])))
   const late = events.slice(events.findLastIndex(({ _tag }) => _tag === "Answered") + 1)
   const isOutage = !answered && silent(late).length > 1
-  const mute = silent(events).filter((id) => target.controls.includes(id) && !heard.has(id))
-  return failed.find(({ ask }) => isOutage || mute.includes(ask.prompt))?.failure
+  const mute = new Set(silent(events).filter((id) => target.controls.includes(id) && !heard.has(id)))
+  return failed.find(({ ask }) => isOutage || mute.has(ask.prompt))?.failure
 }
 
 /** Makes a call, and scores its output, as far as the budgets of the round allow. */
@@ -211,7 +211,7 @@ const answer = Effect.fnUntraced(function* (
     const { attempts, cause } = found.failure
     const failure = new AgentFailed({ case: ask.case, attempts, cause })
     failed.push({ ask, failure, usd: bills.call.usd })
-    return isPermanent(cause) && !ofCase.includes(Number(statusOf(cause))) ? yield* failure : undefined
+    return isPermanent(cause) && !ofCase.has(Number(statusOf(cause))) ? yield* failure : undefined
   }
   const json = asJson(found.success)
   const output = json === undefined ? String(found.success) : json
@@ -362,7 +362,7 @@ export const isPermanent = (error: unknown): boolean => {
 const statusOf = (error: unknown): unknown => property(error, "statusCode") ?? property(error, "status")
 
 /** The statuses of a request that is refused for what it says, such as by a filter: other cases may be answered. */
-const ofCase = [400, 413, 422]
+const ofCase = new Set([400, 413, 422])
 
 /** How often a function is repeated, and how long after an error. */
 export interface Policy {
