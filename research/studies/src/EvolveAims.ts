@@ -167,7 +167,14 @@ const search = <P extends Prompt, Case>(
   randomSeed: number,
   options: Omit<EvolveOptions<P, Case, World.Answer>, "budget" | "score">
 ): Promise<EvolveResult<P, Case>> =>
-  evolve({ ...options, score, budget: { calls }, margin, randomSeed, concurrency: 1 })
+  evolve({
+    ...options,
+    ...((options.aim ?? options.control) === undefined ? {} : { margin }),
+    score,
+    budget: { calls },
+    randomSeed,
+    concurrency: 1
+  })
 
 const markdown = (rows: ReadonlyArray<Row>, simulations: number): string =>
   [
