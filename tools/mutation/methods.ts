@@ -229,8 +229,8 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inMethod("corrections/Reject")("advantage < 0 &&", "", "successes are rejected"),
   inMethod("corrections/Reject")("inverse >= low && inverse <= high", "inverse >= low", "rejection has one bound"),
 
-  inRules("ofTheirOwn.has(shaping.name)", "false", "further questions are asked until unread rewards differ"),
-  inRules("!neverNegative.has(shaping.name)", "false", "a mean below 0 divides"),
+  inRules("reward?.replacesRewards === true", "false", "further questions are asked until unread rewards differ"),
+  inRules("reward !== null && reward.isNeverNegative !== true", "false", "a mean below 0 divides"),
   inRules("&& shaping.limit === advantage.limit", "", "budgets are compared with the best of others"),
   inRules("&& agent.restarts === true", "&& false", "a trajectory is clipped by its segments"),
   inRules("constant in method && !fits(value)", "false", "constants are not checked"),

@@ -161,7 +161,7 @@ const agentHasItsTools: Rule = ({ rollout }) => {
   })
 }
 
-const groupsAreLargeEnough: Rule = ({ rollout }) => {
+const groupsFitAgent: Rule = ({ rollout }) => {
   const { groupSize = 1 } = Agents.fromConfig(rollout)
   return rollout.groupSize >= groupSize
     ? null
@@ -206,7 +206,7 @@ const rules: ReadonlyArray<Rule> = [
   selectionIsValidated,
   miniBatchFits,
   agentHasItsTools,
-  groupsAreLargeEnough,
+  groupsFitAgent,
   demonstrationsAreTurns,
   learningHasModel
 ]

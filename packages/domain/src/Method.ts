@@ -53,6 +53,10 @@ export interface Method<Name extends string = string, C extends Constants = Cons
   readonly allowsLevels?: boolean
   /** Whether it gives tokens of a whole step their own values; by default it gives them to turns of a group. */
   readonly isOfTokens?: boolean
+  /** Whether, as a reward of a group, it is 0 or more where those of the rollouts are; by default it can be below. */
+  readonly isNeverNegative?: boolean
+  /** Whether, as a reward of a group, it does not depend on those of the rollouts; by default it does. */
+  readonly replacesRewards?: boolean
   /** Its constants as published. */
   readonly defaults: C
 }

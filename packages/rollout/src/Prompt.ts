@@ -37,12 +37,12 @@ export const messages = (
   const text = instruction.text.trim()
   const { conversation = [] } = question
   const template = options.texts.prompt
-  const described = template.includes("{tools}") ? `${tools} ${request}`.trim() : tools
+  const described = request === "" ? tools : `${tools} ${request}`.trim()
   const fill = (instruction: string) => {
     const filled = template.replace(/\{(instruction|question|tools)\}/g, (_, field) =>
       field === "instruction" ? instruction : field === "question" ? question.question.trim() : described
     )
-    const asked = request === "" || described !== tools ? filled : `${filled.trimEnd()} ${request}`
+    const asked = request === "" || template.includes("{tools}") ? filled : `${filled.trimEnd()} ${request}`
     return context === undefined ? asked : `${asked.trimEnd()} Context: ${context}`
   }
   return options.texts.role === "user"

@@ -70,8 +70,8 @@ const serversOn = Effect.fnUntraced(function* (store: Layer.Layer<PopulationStor
 
 const servers = Effect.suspend(() => serversOn(SqliteStore.layerMemory))
 
-/** A store whose commits fail by a fault. */
-const failing = (fault: () => Effect.Effect<void, JournalError>) =>
+/** A store that does something before each commit, such as fail. */
+const beforeCommits = (first: () => Effect.Effect<void, JournalError>) =>
   Layer.effect(
     PopulationStore,
     PopulationStore.useSync((store) => ({
@@ -79,24 +79,13 @@ const failing = (fault: () => Effect.Effect<void, JournalError>) =>
       make: (name) =>
         Effect.map(store.make(name), (journal) => ({
           ...journal,
-          commit: (...given) => Effect.andThen(Effect.suspend(fault), journal.commit(...given))
+          commit: (...given) => Effect.andThen(Effect.suspend(first), journal.commit(...given))
         }))
     }))
   ).pipe(Layer.provide(SqliteStore.layerMemory))
 
 /** A store that writes nothing more while a latch is closed. */
-const heldBack = (latch: Latch.Latch) =>
-  Layer.effect(
-    PopulationStore,
-    PopulationStore.useSync((store) => ({
-      ...store,
-      make: (name) =>
-        Effect.map(store.make(name), (journal) => ({
-          ...journal,
-          commit: (...given) => Effect.andThen(latch.await, journal.commit(...given))
-        }))
-    }))
-  ).pipe(Layer.provide(SqliteStore.layerMemory))
+const heldBack = (latch: Latch.Latch) => beforeCommits(() => latch.await)
 
 const one = "/v1/populations/support"
 const support = { params: { name: "support" } }
@@ -314,10 +303,10 @@ describe("Server", () => {
         ["stickyDays", 1e300],
         ["rewardRange", [-1e308, 1e308]]
       ] as const) {
-        const told = yield* ask("PUT", one, { seed: "Be brief.", settings: { [field]: value } })
-        assert.strictEqual(told.status, 400, field)
-        assert.strictEqual(fieldOf(told.body, "field"), `settings.${field}`)
-        assert.strictEqual(fieldOf(told.body, "value"), JSON.stringify(value))
+        const refused = yield* ask("PUT", one, { seed: "Be brief.", settings: { [field]: value } })
+        assert.strictEqual(refused.status, 400, field)
+        assert.strictEqual(fieldOf(refused.body, "field"), `settings.${field}`)
+        assert.strictEqual(fieldOf(refused.body, "value"), JSON.stringify(value))
       }
       assert.strictEqual((yield* ask("PUT", one, online)).status, 201)
       assert.strictEqual((yield* ask("PATCH", one, { horizonSeconds: 1e13 })).status, 400)
@@ -357,7 +346,7 @@ describe("Server", () => {
     return Effect.gen(function* () {
       let fault: "none" | "storage" | "defect" = "none"
       const start = yield* serversOn(
-        failing(() =>
+        beforeCommits(() =>
           fault === "storage"
             ? Effect.fail(new JournalError({ reason: "storage", file: "disk", sequence: null, detail: "it is full" }))
             : fault === "defect"
@@ -615,8 +604,11 @@ describe("Server", () => {
     Effect.gen(function* () {
       const { ask, handler } = yield* (yield* servers)()
       yield* ask("PUT", one, online)
-      const told = yield* ask("POST", `${one}/leases`, "{")
-      assert.deepStrictEqual([told.status, fieldOf(told.body, "detail")], [400, "body: expected a valid JSON body"])
+      const malformed = yield* ask("POST", `${one}/leases`, "{")
+      assert.deepStrictEqual(
+        [malformed.status, fieldOf(malformed.body, "detail")],
+        [400, "body: expected a valid JSON body"]
+      )
       const request = new Request(`http://localhost${one}/leases`, {
         method: "POST",
         headers: { "content-type": "text/plain" },

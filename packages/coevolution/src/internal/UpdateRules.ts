@@ -122,17 +122,10 @@ const sequencesCountAlike: Rule = ({ train: { loss, normalization } }) =>
         remedy: "Set it to sequence-mean, or choose a loss of tokens."
       })
 
-type ShapingName = Algorithm["reward"]["shaping"]["name"]
-
-/** Rewards of groups that are 0 or more where those of rollouts are. */
-const neverNegative = new Set<ShapingName>(["none", "agreement", "tournament", "rubric", "adaptive-tools", "stability"])
-
-/** Rewards of groups that do not depend on those of rollouts. */
-const ofTheirOwn = new Set<ShapingName>(["agreement", "tournament", "rubric"])
-
 /** Methods that are sound by themselves, of which one undoes or misreads the other. */
 const methodsSuit: Rule = ({ reward: { shaping }, rollout, train: { advantage, keep, kl, loss } }) => {
   const agent = Agents.fromConfig(rollout)
+  const reward = GroupRewards.named(shaping)
   const callsNoTool = agent.outside === undefined && (agent.policyTools ?? agent.tools(rollout)).length === 0
   const chosen = {
     "reward.shaping": shaping,
@@ -144,7 +137,7 @@ const methodsSuit: Rule = ({ reward: { shaping }, rollout, train: { advantage, k
   type Pair = readonly [isBroken: boolean, field: keyof typeof chosen, expected: string, remedy: string]
   const pairs: ReadonlyArray<Pair> = [
     [
-      advantage.name === "max-likelihood" && !neverNegative.has(shaping.name),
+      advantage.name === "max-likelihood" && reward !== null && reward.isNeverNegative !== true,
       "reward.shaping",
       "a reward of at least 0, because train.advantage: max-likelihood divides by the mean of a group",
       "Set reward.shaping to none, or train.advantage to standardised."
@@ -180,7 +173,7 @@ const methodsSuit: Rule = ({ reward: { shaping }, rollout, train: { advantage, k
       "Set train.kl to loss or none, or rollout.rescue to null."
     ],
     [
-      keep.name === "differing" && keep.draws > 0 && ofTheirOwn.has(shaping.name),
+      keep.name === "differing" && keep.draws > 0 && reward?.replacesRewards === true,
       "reward.shaping",
       "none, or a change of the rewards of rollouts, because train.keep.draws asks until those differ",
       "Set reward.shaping to none, or train.keep.draws to 0."

@@ -27,18 +27,14 @@ export const anytime = credit({
     const share = (cut: number) => (shares.length === 0 ? 1 / count : (shares[cut] ?? 0))
     const left = (values: ReadonlyArray<number>, s: number) =>
       sumAll(values.slice(s).map((value, index) => share(s + index) * value))
+    const whole = Arr.makeBy(count, () => 1)
     const returns = scores.map((row) => row.map((_, s) => left(row, s)))
     return own.map((turns, rollout) =>
       turns.map((_, s) => {
         const earlier = turns.slice(0, s)
         const weights = earlier.map((_, j) => base ** j)
         const mean = s === 0 ? 0 : Moments.weightedMean(earlier, weights)
-        const expected =
-          mean *
-          left(
-            Arr.makeBy(count, () => 1),
-            s
-          )
+        const expected = mean * left(whole, s)
         const ofGroup = Moments.mean(returns.map((other) => other[s] ?? 0))
         return (returns[rollout]?.[s] ?? 0) - (s * expected + (count - s) * ofGroup) / count
       })

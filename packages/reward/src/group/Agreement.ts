@@ -10,6 +10,8 @@ export const agreement = groupReward({
   formula: "r = members with the same answer / n; 0 if all differ",
   source: "EMPO, arXiv 2504.05812",
   certainty: "code",
+  isNeverNegative: true,
+  replacesRewards: true,
   defaults: {},
   compute: (group) => {
     const sizes = new Map<string, number>()

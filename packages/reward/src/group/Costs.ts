@@ -31,6 +31,7 @@ export const adaptiveTools = groupReward({
   formula: "r · (1 − p^α) with tools, p = success rate of the group without tools",
   source: "A²FM, arXiv 2510.12838",
   certainty: "part",
+  isNeverNegative: true,
   defaults: { alpha: 2 },
   compute: (group, { alpha }) => {
     const instant = group.filter(({ calls }) => sumAll(Object.values(calls)) === 0)

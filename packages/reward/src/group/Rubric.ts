@@ -10,6 +10,8 @@ export const rubric = groupReward({
   certainty: "text",
   needs: "a judge by rubrics",
   judge: "rubric",
+  isNeverNegative: true,
+  replacesRewards: true,
   defaults: { ...Method.judged, cap: 3 },
   compute: perAttempt(({ score }) => Method.required("rubric", "score", score))
 })

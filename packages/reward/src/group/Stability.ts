@@ -12,6 +12,7 @@ export const stability = groupReward({
   formula: "r + w · share of the others with the same answer",
   source: "information-consistent GRPO, arXiv 2512.12858",
   certainty: "part",
+  isNeverNegative: true,
   defaults: { weight: Method.unknown },
   compute: (group, { weight }) =>
     group.map(({ answer, reward }, index) => {

@@ -13,6 +13,8 @@ export const tournament = groupReward({
   certainty: "text",
   needs: "a judge of pairs",
   judge: "pairs",
+  isNeverNegative: true,
+  replacesRewards: true,
   defaults: Method.judged,
   compute: (group) =>
     group.map(({ beats }, index) => {

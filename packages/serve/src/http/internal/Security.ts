@@ -88,13 +88,12 @@ const layerAdmission = ({ defect: note, enter, leave }: Gate) =>
 /** The library refuses a content type that no route reads with a text. */
 const asProblem = (answer: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
   if (answer.status !== 415 || answer.headers["content-type"]?.startsWith("text/plain") !== true) return answer
-  const detail = "content-type: expected application/json"
   const problem = {
     type: "urn:inspo:invalid-request",
     title: "Invalid request",
     status: 415,
     field: "content-type",
-    detail
+    detail: "content-type: expected application/json"
   }
   return HttpServerResponse.jsonUnsafe(problem, { status: 415, contentType: "application/problem+json" })
 }
