@@ -1179,7 +1179,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "(judged - predicted)",
     "a judge that says nothing counts in full"
   ),
-  inFile("packages/evolve/src/Judged.ts")("stream\n    .shuffle(whole)", "whole", "the first cases are labelled"),
+  inFile("packages/evolve/src/Judged.ts")(
+    ".shuffle(Sessions.group(sessions, whole, ([first]) => first.case))",
+    "",
+    "the first cases are labelled"
+  ),
+  inFile("packages/evolve/src/Evidence.ts")(
+    "Sessions.group(sessions, all, ({ index }) => index).map((own) => ({",
+    "Sessions.group([], all, ({ index }) => index).map((own) => ({",
+    "cases of one session count as independent"
+  ),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
   upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),

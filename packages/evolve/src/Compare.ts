@@ -10,12 +10,14 @@ import { type Ask, keyOf, type Obtained } from "./Event.ts"
 import * as Log from "./Log.ts"
 import type { EvolveOptions, Prompt } from "./Setup.ts"
 import * as Protected from "./Protected.ts"
+import * as Sessions from "./Sessions.ts"
 import * as Shell from "./Shell.ts"
 
 /**
  * - `control`: the prompt in use. Named texts, such as `{ prompt, model }`, compare whatever the agent makes of them.
  * - `candidates`: what is compared with it. The control itself among them shows what noise alone does.
  * - `cases`: objects, or the path of a CSV or JSONL file. A candidate that loses one with `protected: true` is worse.
+ *   Cases with the same `session` are one observation, since what changes one of them often changes all.
  * - `agent`, `score`: as for `evolve`.
  */
 export interface CompareOptions<P extends Prompt, Case, Output> extends Pick<
@@ -97,10 +99,9 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
   Shell.assertOptions("compare", options)
   const { distinct: cases, repeated } = yield* Shell.casesOf(options.cases)
   const { file, identity = {}, samples = 1 } = options
-  const candidates = options.candidates.map((one) => Shell.contentOf("compare", "candidates", one))
   const arms: Arr.NonEmptyReadonlyArray<Instruction.Content> = [
     Shell.contentOf("compare", "control", options.control),
-    ...candidates
+    ...options.candidates.map((one) => Shell.contentOf("compare", "candidates", one))
   ]
   const guarded = Protected.indices(cases)
   const { constraints } = options
@@ -120,7 +121,8 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
       randomSeed: options.randomSeed ?? 1
     },
     cases.length,
-    guarded
+    guarded,
+    Sessions.of(cases)
   )
   const limits = Shell.limitsOf("compare", options)
   const log = yield* Log.open(
@@ -214,7 +216,7 @@ export const read = Effect.fn("Compare.read")(function* (
 ): Effect.fn.Return<StoredComparison, Log.FileFailed> {
   const { events, head } = yield* Log.read(file, form)
   const { cases, identity } = head
-  let state = Comparison.begin(Comparison.make(head, cases.length, Protected.indices(cases)))
+  let state = Comparison.begin(Comparison.make(head, cases.length, Protected.indices(cases), Sessions.of(cases)))
   yield* Log.follow(file, events, 0, (event) => (state = Comparison.apply(state, event)))
   const result = CompareReport.withReport(CompareResult.make(state, cases, 0))
   return {

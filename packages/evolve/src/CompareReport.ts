@@ -3,7 +3,7 @@ import { MarkdownText } from "@inspo/domain"
 import type { Conclude } from "@inspo/evolution"
 import type { Changed, Compared, Facts, Noise, Verdict } from "./CompareResult.ts"
 import type { Prompt } from "./Setup.ts"
-import { dollars, interval, lost, percent, points, short } from "./SearchView.ts"
+import { casesOf, dollars, interval, lost, percent, points, short } from "./SearchView.ts"
 
 /** The result of a comparison. */
 export interface CompareResult extends Facts {
@@ -54,7 +54,7 @@ const markdown = (result: Facts): string => {
 
 /** What was found of a candidate, in words. */
 export const sentence = ({ control, margin, samples }: Facts, compared: Compared): string => {
-  const { cases, gain, missing, needed, noise, score, verdict } = compared
+  const { cases, gain, missing, needed, noise, score, sessions, verdict } = compared
   if (cases === 0) return "No case was answered under both prompts, so nothing is known."
   const size = points(margin)
   const broken = compared.constraints.filter(({ isMet }) => isMet === false)
@@ -81,13 +81,13 @@ export const sentence = ({ control, margin, samples }: Facts, compared: Compared
           ...unknown.map(({ constraint }) => `It is not known whether ${constraint} holds.`),
           ...(compared.open === 0 ? [] : [`${compared.open} protected cases are not answered often enough.`])
         ]),
-    `On ${cases} cases the control scores ${share(control.score)}, the candidate ${share(score)}: ${interval(gain)} points at 90 %.`,
+    `On ${casesOf(cases, sessions)} the control scores ${share(control.score)}, the candidate ${share(score)}: ${interval(gain)} points at 90 %.`,
     ...(needed === null
       ? verdict === "undecided"
         ? ["More cases like these would hardly decide it."]
         : []
       : [
-          `About ${needed.cases} different cases${samples === 1 ? "" : `, each answered ${samples} times`}, ${needed.calls} calls in all, would decide if they are like these.`
+          `About ${needed.sessions} different ${sessions < cases ? "sessions" : "cases"}${samples === 1 ? "" : `, each answered ${samples} times`}, ${needed.calls} calls in all, would decide if they are like these.`
         ]),
     ...(missing === 0 ? [] : [`${missing} scores are missing; each counts as what speaks against the claim.`])
   ].join(" ")

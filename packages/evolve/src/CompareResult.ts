@@ -32,8 +32,10 @@ export interface Compared {
   readonly score: number | null
   /** Cases that both prompts answered. */
   readonly cases: number
-  /** About how many different cases, and calls of these two prompts, would decide; null if it is decided, or if no number would. */
-  readonly needed: { readonly cases: number; readonly calls: number } | null
+  /** Independent observations: a case without a session is one, and so are all cases of a session. */
+  readonly sessions: number
+  /** About how many different cases, of how many sessions, and calls of these two prompts, would decide; null if it is decided, or if no number would. */
+  readonly needed: { readonly cases: number; readonly sessions: number; readonly calls: number } | null
   /** Protected cases that it fails more often than the control, and how many may be such; empty without protected cases. */
   readonly lost: ReadonlyArray<Changed>
   readonly open: number
@@ -129,6 +131,7 @@ const comparedOf = (
     const [control, candidate] = [meanOf(pair.before), meanOf(pair.after)]
     return control === candidate ? [] : [{ case: cases[pair.index], control, candidate }]
   })
+  const sessions = Comparison.sessionsOf(state, id)
   const prompt = arms[at + 1] ?? arms[0]
   const { cases: guarded, isMet, verdict } = Comparison.standingOf(state, at)
   // What keeps a verdict open besides the score is not known by its noise.
@@ -140,10 +143,11 @@ const comparedOf = (
     prompt,
     verdict,
     isMet,
-    gain: gainOf(state, pairs, at, shown),
+    gain: gainOf(state, sessions, at, shown),
     score: Evidence.meanOf(answers, id),
     cases: pairs.length,
-    needed: isOpen && verdict !== "worse" ? neededOf(state, pairs) : null,
+    sessions: sessions.length,
+    needed: isOpen && verdict !== "worse" ? neededOf(state, sessions, pairs.length) : null,
     lost: guarded.lost.map((index) => ({
       case: cases[index],
       control: guardOf(Comparison.control, index),
@@ -159,7 +163,9 @@ const comparedOf = (
       return { calls, cases: count, evidence: inTens(evidence ?? Conclude.evidence([], margin)) }
     }),
     noise:
-      JSON.stringify(prompt) === JSON.stringify(arms[0]) && pairs.length > 0 ? noiseOf(setup, pairs, samples) : null
+      JSON.stringify(prompt) === JSON.stringify(arms[0]) && sessions.length > 0
+        ? noiseOf(setup, sessions, samples)
+        : null
   }
 }
 
@@ -186,22 +192,27 @@ const gainOf = (
   if (looks === "final") return Conclude.heldOut(pairs, { risk, seed: randomSeed }).gain
   // So many looks that their number does not matter.
   const every = Math.ceil(all.length / 64)
-  const counts = all.flatMap(({ others }, look) => (look % every === 0 ? (others[at]?.cases ?? []) : []))
+  const counts = all.flatMap(({ others }, look) => (look % every === 0 ? (others[at]?.sessions ?? []) : []))
   const { lower, mean, upper } = Conclude.narrowed(pairs, counts, 2 * risk, Bounded.pairedBets)
   const least = shown.has("better") ? 0 : shown.has("no-worse") ? -margin : -1
   const most = shown.has("worse-by-margin") ? -margin : shown.has("worse") ? 0 : shown.has("no-gain") ? margin : 1
   return { mean, lower: Math.max(lower, least), upper: Math.min(upper, most) }
 }
 
-/** What the fewest further cases would show that is asked. */
-const neededOf = ({ setup }: Comparison.State, pairs: ReadonlyArray<Evidence.Cluster>): Compared["needed"] => {
+/** What the fewest further cases or sessions would show that is asked. */
+const neededOf = (
+  { setup }: Comparison.State,
+  pairs: ReadonlyArray<Evidence.Cluster>,
+  cases: number
+): Compared["needed"] => {
   const { margin, requirement, samples } = setup.settings
   const asked: ReadonlyArray<Conclude.Claim> =
     requirement === "better" ? ["better", "worse"] : ["better", "no-worse", "worse", "worse-by-margin"]
   const found = asked.flatMap((claim) => Conclude.needed(pairs, claim, margin, Comparison.riskOf(setup)) ?? [])
   if (pairs.length === 0 || found.length === 0) return null
-  const cases = Math.min(...found)
-  return { cases, calls: 2 * samples * cases }
+  const sessions = Math.min(...found)
+  const needed = Math.ceil((sessions * cases) / pairs.length)
+  return { cases: needed, sessions, calls: 2 * samples * needed }
 }
 
 /** Comparisons of the control with itself, of the differences that its own answers have, with random signs. */

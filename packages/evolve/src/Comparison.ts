@@ -11,6 +11,7 @@ import { type Ask, type Event, type EventOf, keyOf } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Protected from "./Protected.ts"
 import { assertAsked, keysOf } from "./Search.ts"
+import * as Sessions from "./Sessions.ts"
 import * as Spent from "./Spent.ts"
 
 /** What a comparison must show: that another prompt is better than the control, or that each is no worse by more than the margin. */
@@ -42,8 +43,9 @@ export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 
 export interface Setup {
   readonly settings: Settings
-  /** The cases by their index, in the order in which they are asked. */
+  /** The cases by their index, in the order in which they are asked: session by session. */
   readonly order: ReadonlyArray<number>
+  readonly sessions: Sessions.Sessions
   readonly constraints: ReadonlyArray<Rule.Constraint>
   /** The cases that are protected, by their index. */
   readonly guarded: ReadonlyArray<number>
@@ -56,7 +58,12 @@ const roundCases = ({ looks, samples }: Settings, open: number): number =>
 const roundCalls = 8
 
 /** Throws `InvalidInput` on settings with which nothing can be compared. */
-export const make = (settings: Settings, cases: number, guarded: ReadonlyArray<number> = []): Setup => {
+export const make = (
+  settings: Settings,
+  cases: number,
+  guarded: ReadonlyArray<number> = [],
+  sessions: Sessions.Sessions = []
+): Setup => {
   const { arms, calls, constraints = [], margin, samples, usd } = settings
   const refuse = (field: string, value: unknown, expected: string) =>
     InvalidInput.refuse({ where: "compare", field, value, expected })
@@ -67,8 +74,9 @@ export const make = (settings: Settings, cases: number, guarded: ReadonlyArray<n
   InvalidInput.assertCount("compare", "budget.calls", calls, 1)
   if (usd !== null && !(Number.isFinite(usd) && usd > 0))
     refuse("budget.usd", usd, "US dollars above 0, or none for no limit")
-  const order = RandomStream.make(settings.randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, at) => at))
-  return { settings, order, guarded, constraints: constraints.map(Constraint.parse) }
+  const drawn = RandomStream.make(settings.randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, at) => at))
+  const order = Sessions.group(sessions, drawn, (index) => index).flat()
+  return { settings, order, sessions, guarded, constraints: constraints.map(Constraint.parse) }
 }
 
 /** The calls with which all can be known. */
@@ -85,7 +93,11 @@ export const mostCalls = ({
 /** What was known of each prompt but the control after so many calls. */
 export interface Look {
   readonly calls: number
-  readonly others: ReadonlyArray<{ readonly cases: number; readonly evidence: Conclude.Evidence }>
+  readonly others: ReadonlyArray<{
+    readonly cases: number
+    readonly sessions: number
+    readonly evidence: Conclude.Evidence
+  }>
 }
 
 export interface State extends Spent.Spent {
@@ -157,7 +169,7 @@ export const next = (state: State): Due => {
   if (isCut || made >= settings.calls) return { _tag: "Conclude" }
   const step = rounds + 1
   const open = others(setup).filter((_, at) => !isSettled(state, at))
-  const cases = order.slice(asked, asked + roundCases(settings, open.length))
+  const cases = wholeSessions(setup, order.slice(asked), roundCases(settings, open.length))
   if (open.length === 0 || cases.length === 0) {
     const asks = guarding(state)
     return asks.length === 0
@@ -180,8 +192,10 @@ export const apply = (before: State, event: Event): State => {
   const state = { ...before, ...Spent.after(before, event) }
   switch (event._tag) {
     case "RoundPlanned": {
-      const fresh = event.kind === "protected" ? 0 : new Set(event.asks.map((ask) => ask.case)).size
-      const asked = state.asked + fresh
+      const fresh = event.kind === "protected" ? [] : [...new Set(event.asks.map((ask) => ask.case))]
+      if (fresh.some((index, at) => index !== state.setup.order[state.asked + at]))
+        throw new Error("the cases are not asked in this order; compare with another file")
+      const asked = state.asked + fresh.length
       return { ...state, round: event, rounds: event.step, asked, pending: keysOf(event.asks) }
     }
     case "Obtained":
@@ -216,6 +230,19 @@ export const pairsOf = (
   Evidence.clusters(answers, [control, other], order.slice(0, asked)).filter(
     ({ after, before }) => before.length === settings.samples && after.length === settings.samples
   )
+
+/** The same by session, which are independent: those whose cases are all answered, since a look must not change what an earlier one saw. */
+export const sessionsOf = (state: State, other: Instruction.InstructionId): ReadonlyArray<Evidence.Cluster> => {
+  const { order, sessions } = state.setup
+  const pairs = new Map(pairsOf(state, other).map((pair) => [pair.index, pair]))
+  const whole = Sessions.group(sessions, order, (index) => index).filter((own) =>
+    own.every((index) => pairs.has(index))
+  )
+  return Evidence.ofSessions(
+    sessions,
+    whole.flat().flatMap((index) => pairs.get(index) ?? [])
+  )
+}
 
 /** The most calls of the agent that may still be made. */
 export const callsLeft = ({ made, setup }: State): number => Math.max(0, setup.settings.calls - made)
@@ -280,6 +307,16 @@ const guarding = (state: State): ReadonlyArray<Ask> => {
 const isFor = (shown: ReadonlySet<Conclude.Claim> = new Set()): boolean =>
   ["better", "no-worse"].includes(Conclude.verdictOf(shown))
 
+/** So many of these cases, and the rest of the last session. */
+const wholeSessions = ({ sessions }: Setup, left: ReadonlyArray<number>, least: number): ReadonlyArray<number> => {
+  let taken: ReadonlyArray<number> = []
+  for (const own of Sessions.group(sessions, left, (index) => index)) {
+    if (taken.length >= least) break
+    taken = [...taken, ...own]
+  }
+  return taken
+}
+
 /** After a round: what the answers show. */
 const closed = (state: State): State => {
   if (state.round === null || HashSet.size(state.pending) > 0) return state
@@ -290,24 +327,25 @@ const closed = (state: State): State => {
   const [ownLength, ...otherLengths] = Arr.map(setup.settings.arms, Constraint.lengthOf)
   const before = state.looks.at(-1)
   const found = others(setup).map((other, at) => {
-    const pairs = pairsOf(state, other)
+    const cases = pairsOf(state, other).length
+    const pairs = sessionsOf(state, other)
     const same = before?.others[at]
     const lengths = [ownLength, Invariant.at(otherLengths, at, "prompt")] as const
     const held = setup.constraints.map((one, nth) => {
       const now = Constraint.judge(one, pairs, lengths, risk, looks === "final")
       return { ...now, isMet: state.held[at]?.[nth]?.isMet ?? now.isMet }
     })
-    const evidence = same?.cases === pairs.length ? same.evidence : Conclude.evidence(pairs, margin)
+    const evidence = same?.sessions === pairs.length ? same.evidence : Conclude.evidence(pairs, margin)
     const shown =
       looks === "final"
         ? Conclude.final(pairs, margin, risk, randomSeed).claims
         : new Set(Conclude.claims.filter((claim) => evidence[claim] >= -Math.log(risk)))
-    return { cases: pairs.length, evidence, shown, held }
+    return { look: { cases, sessions: pairs.length, evidence }, shown, held }
   })
   return {
     ...state,
     round: null,
-    looks: [...state.looks, { calls: state.made, others: found.map(({ cases, evidence }) => ({ cases, evidence })) }],
+    looks: [...state.looks, { calls: state.made, others: found.map(({ look }) => look) }],
     shown: found.map(({ shown }, at) => new Set([...(state.shown[at] ?? []), ...shown])),
     held: found.map(({ held }) => held)
   }

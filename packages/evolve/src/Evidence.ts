@@ -6,6 +6,7 @@ import { Blocks, Comparison, Population } from "@inspo/population"
 import { Conclude } from "@inspo/evolution"
 import { Bootstrap, Bounded } from "@inspo/statistics"
 import { type Answered, caseId, type Missed } from "./Event.ts"
+import * as Sessions from "./Sessions.ts"
 
 export type Outcome = Answered | Missed
 
@@ -155,13 +156,26 @@ export interface Gain {
   readonly upper: number
 }
 
-/** The gains of the prompts that were asked. They hold whatever missing scores would have been, and however often one looks. */
-export const gains = ([original, ...others]: Prompts, answers: Answers): ReadonlyArray<Gain> =>
+/**
+ * The gains of the prompts that were asked, by the first case of each session. They hold whatever missing scores would have been, and however
+ * often one looks.
+ */
+export const gains = (
+  [original, ...others]: Prompts,
+  answers: Answers,
+  sessions: Sessions.Sessions
+): ReadonlyArray<Gain> =>
   others.flatMap(({ id: prompt }) => {
-    const pairs = pairsOf(answers, original, prompt)
+    const pairs = firstOf(sessions, pairsOf(answers, original, prompt))
     if (pairs.length === 0) return []
     return [{ prompt, ...Conclude.sequence(pairs) }]
   })
+
+/** What all prompts were written from, and the sessions of the cases. */
+export interface Origins {
+  readonly sources: ReadonlyMap<Instruction.InstructionId, Source>
+  readonly sessions: Sessions.Sessions
+}
 
 /** What a prompt was written from: cases that its parent was asked, and how many answers its parent had. */
 export interface Source {
@@ -176,24 +190,15 @@ export interface Bound {
 }
 
 /** The bounds of all prompts that were asked, `prompts` being all ever: together they are wrong at a risk of 5 %, however often one looks. */
-export const bounds = (
-  [original, ...others]: Prompts,
-  answers: Answers,
-  sources: ReadonlyMap<Instruction.InstructionId, Source>
-): ReadonlyArray<Bound> =>
-  others.flatMap((prompt, index) => boundOf(original, prompt, index + 1, answers, sources.get(prompt.id)))
+export const bounds = ([original, ...others]: Prompts, answers: Answers, origins: Origins): ReadonlyArray<Bound> =>
+  others.flatMap((prompt, index) => boundOf(original, prompt, index + 1, answers, origins))
 
 /** Whether at least {@link leastTried} prompts were asked and none can gain `gain`; the newest, asked least, leaves the question open. */
-export const areBelow = (
-  [original, ...others]: Prompts,
-  answers: Answers,
-  sources: ReadonlyMap<Instruction.InstructionId, Source>,
-  gain: number
-): boolean => {
+export const areBelow = ([original, ...others]: Prompts, answers: Answers, origins: Origins, gain: number): boolean => {
   let asked = 0
   for (let index = others.length - 1; index >= 0; index--) {
     const prompt = Invariant.at(others, index, "prompt")
-    for (const { differences, risk } of boundOf(original, prompt, index + 1, answers, sources.get(prompt.id))) {
+    for (const { differences, risk } of boundOf(original, prompt, index + 1, answers, origins)) {
       if (Bounded.upperBound(differences, risk) >= gain) return false
       asked += 1
     }
@@ -213,16 +218,17 @@ const boundOf = (
   { id, parent }: Instruction.Instruction,
   nth: number,
   answers: Answers,
-  source: Source | undefined
+  { sessions, sources }: Origins
 ): ReadonlyArray<Bound> => {
+  const source = sources.get(id)
   if (ofPrompt(answers, id).outcomes.length === 0) return []
   const before =
     source === undefined || parent === null
       ? []
       : Chunk.toReadonlyArray(Chunk.take(ofPrompt(answers, parent).outcomes, source.answered))
   const left = leftOut(before, new Set(source?.reflected))
-  const differences = pairsOf(answers, original, id).flatMap(({ most, index }) => (left.has(index) ? [] : [most]))
-  return [{ differences, risk: riskOf(nth) }]
+  const pairs = pairsOf(answers, original, id).filter(({ index }) => !left.has(index))
+  return [{ differences: firstOf(sessions, pairs).map(({ most }) => most), risk: riskOf(nth) }]
 }
 
 /**
@@ -263,6 +269,10 @@ const pairsOf = (answers: Answers, original: Instruction.Instruction, prompt: In
   )
 }
 
+/** At any time a sequence of independent ones: the means of sessions change with each case. */
+const firstOf = <A extends { readonly index: number }>(sessions: Sessions.Sessions, pairs: ReadonlyArray<A>) =>
+  Sessions.group(sessions, pairs, ({ index }) => index).map(([first]) => first)
+
 /** The score of an answer; one that failed has the score `missing`. */
 export const scoreOf = (outcome: Outcome, missing: number): number =>
   outcome._tag === "Answered" ? outcome.score : missing
@@ -298,6 +308,16 @@ export const clusters = (
     ]
   })
 }
+
+/** Those of a session as one, of which each case weighs the same: their differences are not independent. */
+export const ofSessions = (sessions: Sessions.Sessions, all: ReadonlyArray<Cluster>): ReadonlyArray<Cluster> =>
+  Sessions.group(sessions, all, ({ index }) => index).map((own) => ({
+    index: own[0].index,
+    before: own.flatMap(({ before }) => before),
+    after: own.flatMap(({ after }) => after),
+    least: Bootstrap.meanOf(own.map(({ least }) => least)) ?? 0,
+    most: Bootstrap.meanOf(own.map(({ most }) => most)) ?? 0
+  }))
 
 /** What a prompt answered to a case, by its index. */
 interface Alone extends Blocks.Scored {

@@ -7,6 +7,7 @@ import { control, others, type State } from "./Comparison.ts"
 import { type Answered, keyOf } from "./Event.ts"
 import * as Scorers from "./Scorers.ts"
 import type { Gain } from "./SearchView.ts"
+import * as Sessions from "./Sessions.ts"
 import type { Scored } from "./Setup.ts"
 
 /** The key of an answer, by which it has a label. */
@@ -22,7 +23,7 @@ export interface Judged {
   readonly biasOfLong: Gain
   readonly biasOfShort: Gain
   readonly candidates: ReadonlyArray<{
-    /** Cases with labels under both prompts, and those without. */
+    /** Sessions with labels under both prompts, and those without; a case without a session is one. */
     readonly labelled: number
     readonly others: number
     /** The mean difference by the judge, and as the labels correct it. */
@@ -51,12 +52,14 @@ export const scoreVerdict = (reply: string, label: number): Scored => {
 
 const agreement = (one: number, other: number): number => Number(one >= 1 / 2 === other >= 1 / 2)
 
-/** The answers to so many random cases under all prompts, in an order that hides which prompt is whose. */
+/** The answers to so many cases of random sessions under all prompts, in an order that hides which prompt is whose. */
 export const toLabel = (state: State, count: number, seed: number): ReadonlyArray<Answered> => {
   const stream = RandomStream.make(seed, ["labels"])
-  const whole = byCase(answersOf(state)).filter(({ length }) => length === state.setup.settings.arms.length)
+  const { sessions, settings } = state.setup
+  const whole = byCase(answersOf(state)).filter(({ length }) => length === settings.arms.length)
   return stream
-    .shuffle(whole)
+    .shuffle(Sessions.group(sessions, whole, ([first]) => first.case))
+    .flat()
     .slice(0, count)
     .flatMap((own) => stream.shuffle(own))
 }
@@ -67,13 +70,14 @@ export const judged = (
   labels: ReadonlyMap<string, number>,
   lengthOf: (answer: Answered) => number
 ): Judged => {
-  const { margin } = state.setup.settings
+  const { sessions, settings } = state.setup
+  const { margin } = settings
   const answers = answersOf(state).map((one) => ({ ...one, length: lengthOf(one), exact: labels.get(keyOf(one)) }))
   const known = answers.flatMap(({ exact, ...one }) => (exact === undefined ? [] : [{ ...one, exact }]))
   const lengths = known.map(({ length }) => length).toSorted((one, other) => one - other)
   const middle = lengths[Math.floor(lengths.length / 2)] ?? 0
   const meanOf = (some: typeof known, valueOf: (one: (typeof known)[number]) => number): Gain =>
-    intervalOf(byCase(some).map((own) => Moments.mean(own.map(valueOf))))
+    intervalOf(Sessions.group(sessions, some, (one) => one.case).map((own) => Moments.mean(own.map(valueOf))))
   const biasOf = (some: typeof known) => meanOf(some, ({ exact, score }) => score - exact)
   return {
     labels: known.length,
@@ -82,11 +86,22 @@ export const judged = (
     biasOfLong: biasOf(known.filter(({ length }) => length >= middle)),
     biasOfShort: biasOf(known.filter(({ length }) => length < middle)),
     candidates: others(state.setup).map((other, _, all) => {
-      const pairs = byCase(answers).flatMap((own) => {
+      const cases = byCase(answers).flatMap((own) => {
         const [before, after] = [control, other].map((id) => own.find(({ prompt }) => prompt === id))
         if (before === undefined || after === undefined) return []
         const isLabelled = before.exact !== undefined && after.exact !== undefined
-        return [{ isLabelled, exact: (after.exact ?? 0) - (before.exact ?? 0), judged: after.score - before.score }]
+        const exact = (after.exact ?? 0) - (before.exact ?? 0)
+        return [{ case: before.case, isLabelled, exact, judged: after.score - before.score }]
+      })
+      // Of a session with labels, the cases that have some.
+      const pairs = Sessions.group(sessions, cases, (one) => one.case).map((own) => {
+        const isLabelled = own.some((one) => one.isLabelled)
+        const known = own.filter((one) => one.isLabelled === isLabelled)
+        return {
+          isLabelled,
+          exact: Moments.mean(known.map(({ exact }) => exact)),
+          judged: Moments.mean(known.map(({ judged }) => judged))
+        }
       })
       const labelled = pairs.filter((pair) => pair.isLabelled)
       const rest = pairs.flatMap((pair) => (pair.isLabelled ? [] : [pair.judged]))
@@ -107,7 +122,7 @@ export const judged = (
 const answersOf = ({ answers }: State): ReadonlyArray<Answered> =>
   [...answers.outcomes].flatMap((one) => (one._tag === "Answered" && one.sample === 0 ? [one] : []))
 
-const byCase = <A extends { readonly case: number }>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+const byCase = <A extends { readonly case: number }>(all: ReadonlyArray<A>) =>
   Object.values(Arr.groupBy(all, (one) => `${one.case}`))
 
 const intervalOf = (values: ReadonlyArray<number>): Gain => {

@@ -421,7 +421,7 @@ const queue = (
 const isWithoutHeadroom = ({ answers, prompts, setup, sources }: State): boolean =>
   setup.aim === undefined &&
   prompts.length > Evidence.leastTried &&
-  Evidence.areBelow(prompts, answers, sources, setup.minimalGain)
+  Evidence.areBelow(prompts, answers, { sources, sessions: setup.sessions }, setup.minimalGain)
 
 const end = (state: State): EventOf<"SearchEnded"> => {
   const { aim } = state.setup

@@ -106,6 +106,8 @@ export const SearchView = Schema.Struct({
       saved: Schema.optionalKey(Schema.Struct({ ...Gain.fields, isShown: Schema.Boolean })),
       original: Schema.Finite,
       cases: Count,
+      /** Independent observations: a case without a session is one, and so are all cases of a session. */
+      sessions: Count,
       /** The gain after so many calls of the test, for figures: only the last one decides. */
       course: Schema.Array(Schema.Struct({ calls: Count, gain: Gain }))
     })
@@ -188,17 +190,17 @@ export const sentence = (
   if (failed.length > 0)
     return `The new prompt fails ${failed.length} protected ${failed.length === 1 ? "case" : "cases"} that the original solves.`
   if (test !== null) {
-    const { cases, gain, original, saved } = test
+    const { cases, gain, original, saved, sessions } = test
     if (cases === 0) return "The budget allowed no call to test the prompt that leads."
     return (
-      `On ${cases} held-out cases ${aim?.what === "no-worse" ? "what is replaced" : "the original"} scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
+      `On ${casesOf(cases, sessions, "held-out ")} ${aim?.what === "no-worse" ? "what is replaced" : "the original"} scores ${percent(original)}, and the new prompt ${percent(original + gain.mean)}: ` +
       `${interval(gain)} points at 90 %.` +
       (open.length === 0 ? "" : ` The budget did not show that it keeps ${open.length} protected cases.`) +
       (aim !== undefined && saved !== undefined
         ? ` ${savings(aim, gain, saved)}`
         : gain.lower > 0
           ? ""
-          : ` ${doubt(gain, cases, minimalGain)}`)
+          : ` ${doubt(gain, sessions, cases, minimalGain)}`)
     )
   }
   if (largestPossibleGain === null) return "No other prompt was tried."
@@ -233,14 +235,19 @@ const savings = (aim: Aim, gain: Gain, saved: Gain & { readonly isShown: boolean
 }
 
 /** What a test that does not show a gain says, and how many cases would show one: the interval shrinks with their root. */
-const doubt = ({ lower, mean, upper }: Gain, cases: number, minimalGain: number): string => {
+const doubt = ({ lower, mean, upper }: Gain, sessions: number, cases: number, minimalGain: number): string => {
   if (upper < 0) return "Its lead in the search was chance."
   if (upper < minimalGain) return `A gain of ${points(minimalGain)} points is excluded.`
   const width = Math.max(upper - mean, mean - lower)
   const sought = width >= minimalGain ? Math.max(mean, minimalGain) : mean
-  const needed = Math.ceil(cases * (width / sought) ** 2)
-  return `That can be chance: about ${needed} held-out cases, ${2 * needed} in all, show a gain of ${points(sought)} points.`
+  const needed = Math.ceil(sessions * (width / sought) ** 2)
+  const what = sessions < cases ? "sessions" : "cases"
+  return `That can be chance: about ${needed} held-out ${what}, ${2 * needed} in all, show a gain of ${points(sought)} points.`
 }
+
+/** `40 cases`, or `40 cases of 8 sessions`, each of which counts once. */
+export const casesOf = (cases: number, sessions: number, kind = ""): string =>
+  `${cases} ${kind}cases${sessions < cases ? ` of ${sessions} sessions, each of which counts once,` : ""}`
 
 /** A share in [0, 1] as points: `12.5`. */
 export const points = (share: number): string => (100 * share).toFixed(1)

@@ -1,10 +1,10 @@
 /** What a search is given, and how its cases and its budget of calls are divided. */
 import { isDeepStrictEqual } from "node:util"
 import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
-import { Array as Arr } from "effect"
 import * as Aim from "./Aim.ts"
 import type { Learners } from "@inspo/reflection"
 import type * as SearchView from "./SearchView.ts"
+import * as Sessions from "./Sessions.ts"
 
 /** One text, or several named texts that an agent uses together, such as `{ system, toolDescription }`. */
 export type Prompt = string | { readonly [name: string]: string }
@@ -46,8 +46,9 @@ export interface Completion {
 
 /**
  * - `prompt`: what is to be improved. To a text named `examples` cases of the search with right answers are added; it asks for none of them.
- * - `cases`: at least 10 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test; cases with the
- *   same text as their `session` stay together. A prompt that fails one with `protected: true`, which the original solves, is not returned.
+ * - `cases`: at least 10 different ones, as objects, or the path of a CSV or JSONL file. Half are held out for the final test. Cases with the
+ *   same text as their `session` stay together, and are one observation. A prompt that fails one with `protected: true`, which the original
+ *   solves, is not returned.
  * - `agent`: any function that answers a case under a prompt.
  * - `score`: how good an output is, in [0, 1].
  * - `proposer`: a language model as a function from text to text, a model of the AI SDK, or sentences that may be added to the prompt.
@@ -164,6 +165,7 @@ export interface Setup {
   readonly test: ReadonlyArray<number>
   /** The cases that are protected, by their index. */
   readonly guarded: ReadonlyArray<number>
+  readonly sessions: Sessions.Sessions
   /** Absent where a better prompt is looked for. */
   readonly aim?: SearchView.Aim
   /** The most prompts that are compared at a time. */
@@ -178,8 +180,8 @@ export interface Setup {
 export interface Given extends Pick<Setup, "prompt" | "randomSeed" | "calls" | "usd" | "minimalGain"> {
   readonly cases: number
   readonly guarded?: ReadonlyArray<number>
-  /** Cases of one session are all in the search or all in the test; null for a case alone. */
-  readonly sessions?: ReadonlyArray<string | null>
+  /** Cases of one session are all in the search or all in the test. */
+  readonly sessions?: Sessions.Sessions
   readonly aim?: SearchView.Aim | undefined
 }
 
@@ -187,9 +189,10 @@ export interface Given extends Pick<Setup, "prompt" | "randomSeed" | "calls" | "
 export const begin = (given: Given): Setup => {
   assertEnough(given, 2 * leastTested, Math.ceil((2 * leastTested) / testShare))
   const setup = make(given)
-  const value = `${setup.test.length} in sessions that fit into the final test`
-  const expected = `at least ${leastTested}, of smaller sessions or with more calls: fewer show nothing`
-  if (setup.test.length < leastTested) InvalidInput.refuse({ where, field: "cases", value, expected })
+  const tested = Sessions.group(setup.sessions, setup.test, (index) => index).length
+  const value = `in ${tested} sessions that fit into the final test`
+  const expected = `at least ${leastTested}, by smaller sessions or more calls: fewer show nothing`
+  if (tested < leastTested) InvalidInput.refuse({ where, field: "cases", value, expected })
   return setup
 }
 
@@ -234,6 +237,7 @@ export const make = (given: Given): Setup => {
     search: order.slice(test),
     test: order.slice(0, test),
     guarded,
+    sessions,
     ...(aim === undefined ? {} : { aim: Aim.check(aim) }),
     size: mostMembers,
     opening: Math.min(cases - test, Math.max(3, Math.floor(rest / 20))),
@@ -245,11 +249,9 @@ export const make = (given: Given): Setup => {
 const held = (
   drawn: ReadonlyArray<number>,
   most: number,
-  sessions: ReadonlyArray<string | null>
+  sessions: Sessions.Sessions
 ): { readonly order: ReadonlyArray<number>; readonly test: number } => {
-  const members = Object.values(
-    Arr.groupBy(drawn, (index) => `${sessions[index] ?? ""} ${sessions[index] ? "" : index}`)
-  )
+  const members = Sessions.group(sessions, drawn, (index) => index)
   const tested = new Set<number>()
   for (const session of members) {
     if (tested.size + session.length <= most) for (const index of session) tested.add(index)
@@ -263,17 +265,6 @@ const held = (
     })
   return { order: [...tested, ...drawn.filter((index) => !tested.has(index))], test: tested.size }
 }
-
-/** The session of each case that names one in a field of that name. */
-export const sessionsOf = (cases: ReadonlyArray<unknown>): ReadonlyArray<string | null> =>
-  cases.map((one) => (hasSession(one) ? String(one.session) : null))
-
-const hasSession = (one: unknown): one is { readonly session: string | number } =>
-  typeof one === "object" &&
-  one !== null &&
-  "session" in one &&
-  ["string", "number"].includes(typeof one.session) &&
-  one.session !== ""
 
 /** The most prompts that are compared at a time. */
 export const mostMembers = 6
@@ -313,19 +304,17 @@ export const distinct = <Case>(
 /** A case as text, without its session. A value without JSON is different from all others. */
 const keyOf = (value: unknown, index: number): string => {
   try {
-    return JSON.stringify(withoutSession(value)) ?? `case ${index}`
+    return JSON.stringify(Sessions.without(value)) ?? `case ${index}`
   } catch {
     return `case ${index}`
   }
 }
 
-const withoutSession = (value: unknown): unknown => (hasSession(value) ? { ...value, session: undefined } : value)
-
 /** Whether cases with equal JSON are equal: an object of a class can have what nobody sees. */
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other ||
   ([null, Object.prototype, Array.prototype].includes(Object.getPrototypeOf(Object(other))) &&
-    isDeepStrictEqual(withoutSession(one), withoutSession(other)))
+    isDeepStrictEqual(Sessions.without(one), Sessions.without(other)))
 
 const where = "evolve"
 /** The share of the budget that compares the finalist with the original at the end. */

@@ -11,6 +11,7 @@ import * as Log from "./Log.ts"
 import * as Protected from "./Protected.ts"
 import * as Search from "./Search.ts"
 import type { Failing, Gain, Round, SearchView, Tried } from "./SearchView.ts"
+import * as Sessions from "./Sessions.ts"
 import * as Setup from "./Setup.ts"
 
 /** A search, the state after its events, and what each round showed. */
@@ -62,7 +63,7 @@ const begin = (file: string, { behind, head }: Log.Contents): Effect.Effect<Foll
           ...head,
           cases: head.cases.length,
           guarded: Protected.indices(head.cases),
-          sessions: Setup.sessionsOf(head.cases)
+          sessions: Sessions.of(head.cases)
         })
       ),
       events: [],
@@ -95,9 +96,10 @@ const after = Effect.fnUntraced(function* (
 
 /** What there is to show of a search. */
 export const viewOf = ({ events, head, rounds, state }: Shown): SearchView => {
-  const { ended, setup } = state
-  const gains = Evidence.gains(state.prompts, state.answers)
-  const bounds = Evidence.bounds(state.prompts, state.answers, state.sources)
+  const { answers, ended, prompts, setup, sources } = state
+  const { sessions } = setup
+  const gains = Evidence.gains(prompts, answers, sessions)
+  const bounds = Evidence.bounds(prompts, answers, { sources, sessions })
   const phase = phaseOf(state)
   const concluded = phase === "done" ? verdictOf(state) : null
   const prompt = concluded?.prompt ?? Search.original
@@ -163,9 +165,10 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
   const { lost, open } = Search.guardOf(state)
   const guarded = setup.guarded.length === 0 ? {} : { protected: { lost, open } }
   if (lost.length > 0) return { verdict: "undecided", prompt: Search.original, test: null, ...guarded }
-  const pairs = Evidence.clusters(tests, [Search.controlOf(setup), finalist], setup.test, (outcome, missing) =>
+  const cases = Evidence.clusters(tests, [Search.controlOf(setup), finalist], setup.test, (outcome, missing) =>
     scoreOf(state, outcome, missing)
   )
+  const pairs = Evidence.ofSessions(setup.sessions, cases)
   const originalOf = ({ before }: Evidence.Cluster) => average(before.map((outcome) => scoreOf(state, outcome, 0)))
   const { aim } = setup
   const { gain, verdict } = Conclude.heldOut(pairs, { seed: setup.randomSeed, margin: aim?.margin ?? 0 })
@@ -186,7 +189,8 @@ const verdictOf = (state: Search.State): Pick<SearchView, "verdict" | "prompt" |
       finalist,
       gain,
       original: average(pairs.map(originalOf)),
-      cases: pairs.length,
+      cases: cases.length,
+      sessions: pairs.length,
       course: courseOf(pairs, gain)
     },
     ...guarded
@@ -250,8 +254,8 @@ const phaseOf = (state: Search.State): Setup.Progress["phase"] => {
 
 /** The round of search whose last call was answered just now. */
 const roundOf = (state: Search.State): Round => {
-  const { answers, evolution, rounds } = state
-  const evidence = evidenceOf(state, Evidence.gains(Search.membersOf(state, evolution), answers))
+  const { answers, evolution, rounds, setup } = state
+  const evidence = evidenceOf(state, Evidence.gains(Search.membersOf(state, evolution), answers, setup.sessions))
   return {
     round: rounds,
     calls: state.made,

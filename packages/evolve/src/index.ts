@@ -10,6 +10,7 @@ import * as Result from "./Result.ts"
 import * as Search from "./Search.ts"
 import { textOf } from "./SearchView.ts"
 import type { EvolveOptions, FileOptions, Prompt, Row } from "./Setup.ts"
+import * as Sessions from "./Sessions.ts"
 import * as Setup from "./Setup.ts"
 import * as Shell from "./Shell.ts"
 import * as Viewing from "./Viewing.ts"
@@ -69,7 +70,7 @@ const run = Effect.fn("evolve")(function* (options: AnyOptions) {
     prompt: Shell.contentOf("evolve", "prompt", options.prompt),
     cases: cases.length,
     guarded: Protected.indices(cases),
-    sessions: Setup.sessionsOf(cases),
+    sessions: Sessions.of(cases),
     calls: options.budget.calls,
     usd: options.budget.usd ?? null,
     minimalGain: options.minimalGain ?? 0.1,

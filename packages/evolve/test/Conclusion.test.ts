@@ -24,6 +24,7 @@ const said = ({ above, below, cases, mean, minimalGain }: typeof undecided exten
         finalist: Instruction.InstructionId.make("i1"),
         original: 0.5,
         cases,
+        sessions: cases,
         course: [],
         gain: { mean, lower: mean - below, upper: mean + above }
       }

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { InvalidInput } from "@inspo/domain"
-import { Conclude } from "@inspo/evolution"
-import { Schema } from "effect"
+import { Conclude, instructionId } from "@inspo/evolution"
+import { Array as Arr, Schema } from "effect"
+import * as Comparison from "../src/Comparison.ts"
+import * as Sessions from "../src/Sessions.ts"
 import * as Setup from "../src/Setup.ts"
+import { cases, compared } from "./support/InSessions.ts"
 
 const sessions = Schema.Array(Schema.NullOr(Schema.Literals(["a", "b", "c", "d", "e"]))).check(Schema.isMinLength(6))
 const made = (named: ReadonlyArray<string | null>, randomSeed: number, given = named) =>
@@ -65,7 +68,34 @@ describe("sessions of cases", () => {
       { q: "1", session: 7 },
       { q: "2", session: "" }
     ]
-    assert.deepStrictEqual(Setup.sessionsOf([first, again, number, empty, "3"]), ["a", "b", "7", null, null])
+    assert.deepStrictEqual(Sessions.of([first, again, number, empty, "3"]), ["a", "b", "7", null, null])
     assert.deepStrictEqual(Setup.distinct([first, again, number, empty]).distinct, [first, empty])
+  })
+})
+
+describe("sessions of a comparison", () => {
+  it.prop(
+    "are asked one after the other, and each is one observation of all its cases",
+    [Schema.Int, Schema.Literals([1, 2, 5]), Schema.Literals([3, 8]), Schema.Literals([7, 1000])],
+    ([seed, each, count, calls]) => {
+      for (const state of compared(seed, "anytime", cases(count, each), calls)) {
+        const { asked, setup } = state
+        const runs = Arr.chunksOf(setup.order, each).map((own) => own.map((index) => setup.sessions[index]))
+        assert.isTrue(runs.every((own) => new Set(own).size === 1))
+        if (state.round === null) assert.strictEqual(asked % each, 0)
+        const found = Comparison.sessionsOf(state, instructionId(1))
+        assert.isTrue(found.every(({ after, least }) => after.length === each && Math.abs(least) === 1))
+        assert.strictEqual(found.length, Math.floor(Comparison.pairsOf(state, instructionId(1)).length / each))
+      }
+    }
+  )
+
+  it("are those of the file: a comparison in another order does not go on", () => {
+    const [begun] = compared(1, "anytime", cases(4, 3))
+    const asks = [{ prompt: Comparison.control, case: begun?.setup.order[1] ?? 0, sample: 0 }]
+    assert.throws(
+      () => begun && Comparison.apply(begun, { _tag: "RoundPlanned", step: 1, kind: "test", asks }),
+      /not asked in this order/u
+    )
   })
 })

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { parse as parsePath } from "node:path"
 import { InvalidInput, Invariant } from "@inspo/domain"
-import { Cases, Setup } from "@inspo/evolve/parts"
+import { Cases, Sessions, Setup } from "@inspo/evolve/parts"
 import { OutsideAgent } from "@inspo/outside"
 import { type Learners, ModelName, Prices, type ProposerModel } from "@inspo/reflection"
 import { Credentials } from "@inspo/tracking"
@@ -104,7 +104,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
       prompt,
       cases: jobs.length,
       guarded: jobs.flatMap((job, at) => (job.case.protected === true ? [at] : [])),
-      sessions: Setup.sessionsOf(jobs.map((job) => job.case)),
+      sessions: Sessions.of(jobs.map((job) => job.case)),
       calls: input.calls,
       usd,
       minimalGain: 0.1,
