@@ -1180,8 +1180,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a judge that says nothing counts in full"
   ),
   inFile("packages/evolve/src/Judged.ts")(
-    ".shuffle(Sessions.group(sessions, whole, ([first]) => first.case))",
-    "",
+    "stream\n    .shuffle(Sessions.group(sessions, whole, ([first]) => first.case))",
+    "Sessions.group(sessions, whole, ([first]) => first.case)",
     "the first cases are labelled"
   ),
   inFile("packages/evolve/src/Evidence.ts")(
