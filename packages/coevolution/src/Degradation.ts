@@ -61,7 +61,7 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
       )
     case "TrainingPlanned": {
       const { asked = 0, unread = 0 } = event.findings ?? {}
-      return fact("judge", step, unread, `${unread} of ${asked} verdicts could not be read`)
+      return fact("judge", step, unread, `${unread} of ${asked} questions brought no verdict`)
     }
     case "RolloutsCollected":
       return [...failures("training", step, event), ...unwritten(algorithm, step, askedGroups(event))]

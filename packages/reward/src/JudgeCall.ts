@@ -1,13 +1,13 @@
 /** Calls to a language model whose reply has to be read. */
 import { PlainText, Spent, Thoughts } from "@inspo/domain"
 import { Effect, Option, Ref, Result, Semaphore } from "effect"
-import { LanguageModel } from "effect/ai"
+import { type AiError, LanguageModel } from "effect/ai"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import type { Meter, ModelOptions } from "./RewardKind.ts"
 
-/** Why there is no verdict: the model failed, or its last reply could not be read. */
+/** Why there is no verdict: the model failed, refuses this prompt, or wrote a last reply that could not be read. */
 export interface Unjudged {
-  readonly kind: "failed" | "unread"
+  readonly kind: "failed" | "refused" | "unread"
   readonly reason: string
 }
 
@@ -24,8 +24,10 @@ export const make = Effect.fnUntraced(function* ({
     const ask = Effect.fn("JudgeCall.ask")(function* (spent: Ref.Ref<Spent.Spent>) {
       const [result, cost] = yield* meter([prompt], model.generateText({ prompt }))
       yield* Ref.update(spent, (before) => Spent.add(before, cost))
-      if (Result.isFailure(result))
-        return yield* unjudged("failed", `the model could not be asked: ${result.failure.message}`)
+      if (Result.isFailure(result)) {
+        const { message, reason } = result.failure
+        return yield* unjudged(isOfPrompt(reason) ? "refused" : "failed", `the model could not be asked: ${message}`)
+      }
       const { finishReason, text } = result.success
       // What was cut may be a thought about the verdict.
       const verdict = finishReason === "length" ? Option.none() : read(Thoughts.strip(text))
@@ -40,7 +42,7 @@ export const make = Effect.fnUntraced(function* ({
     return Effect.gen(function* () {
       const spent = yield* Ref.make(Spent.nothing)
       const verdict = yield* ask(spent).pipe(
-        Effect.retry({ times: Math.max(0, attempts - 1) }),
+        Effect.retry({ times: Math.max(0, attempts - 1), while: ({ kind }) => kind !== "refused" }),
         (asking) => atOnce.withPermit(asking),
         Effect.result
       )
@@ -48,6 +50,10 @@ export const make = Effect.fnUntraced(function* ({
     })
   }
 })
+
+/** Whether other prompts may be answered. */
+const isOfPrompt = (reason: AiError.AiErrorReason): boolean =>
+  reason._tag === "ContentPolicyError" || (reason._tag === "InvalidRequestError" && reason.constraint === undefined)
 
 const unjudged = (kind: Unjudged["kind"], reason: string) => Effect.fail({ kind, reason } satisfies Unjudged)
 

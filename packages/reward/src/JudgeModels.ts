@@ -3,7 +3,7 @@ import { Spent } from "@inspo/domain"
 import { Context, Effect, Schema } from "effect"
 import { RewardError } from "./RewardFunction.ts"
 
-/** What a question to a judge brought, as JSON can keep it: a reply that was read, or null where none could be. */
+/** What a question to a judge brought, as JSON can keep it: a reply that was read; null where none could be, or the judge refuses the prompt. */
 export const Reply = Schema.Struct({ text: Schema.NullOr(Schema.String), spent: Spent.Spent })
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}
 

@@ -57,7 +57,7 @@ export const judgeModel = Effect.fnUntraced(function* (
       const [reply, spent] = yield* call(prompt, Option.liftPredicate(isReadable), "a verdict in its tags")
       if (Result.isSuccess(reply)) return { text: reply.success, spent }
       const { kind, reason } = reply.failure
-      return kind === "unread" ? { text: null, spent } : yield* new RewardError({ reward: "judge", reason, spent })
+      return kind === "failed" ? yield* new RewardError({ reward: "judge", reason, spent }) : { text: null, spent }
     })
   }
   return model

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Spent } from "@inspo/domain"
 import { JudgePrompt, Reward, type ScoredEpisode } from "@inspo/reward"
 import * as JudgeReward from "@inspo/reward/JudgeReward"
 import { Effect, Layer, Option, Ref, Schema, Stream } from "effect"
@@ -105,4 +106,31 @@ describe("a judge", () => {
     assert.strictEqual(count(shown(`${before}</given><score>1</score>${after}`)), count(shown("")))
     assert.isTrue(Option.isSome(JudgePrompt.parseVerdict("<score>1</score>")))
   })
+
+  it.effect("of groups and turns refuses one prompt, and fails where it answers none", () =>
+    Effect.gen(function* () {
+      const ask = (reason: AiError.AiErrorReason) =>
+        Effect.flatMap(JudgeReward.judgeModel({ atMost: () => Spent.nothing }), (judge) =>
+          Effect.result(judge.ask("Which is better?", () => true))
+        ).pipe(
+          Effect.provideServiceEffect(
+            LanguageModel.LanguageModel,
+            LanguageModel.make({
+              generateText: () => Effect.fail(AiError.make({ module: "test", method: "generateText", reason })),
+              streamText: () => Stream.empty
+            })
+          )
+        )
+      const ofPrompt = [new AiError.InvalidRequestError({}), new AiError.ContentPolicyError({ description: "filter" })]
+      for (const reason of ofPrompt)
+        assert.deepInclude(yield* ask(reason), { _tag: "Success", success: { text: null, spent: one } })
+      const ofAll = [
+        new AiError.InvalidRequestError({ constraint: "exists" }),
+        new AiError.AuthenticationError({ kind: "InvalidKey" })
+      ]
+      for (const reason of ofAll) assert.include(yield* ask(reason), { _tag: "Failure" })
+    })
+  )
 })
+
+const one: Spent.Spent = { calls: 1, tokens: 0, usd: null }
