@@ -52,7 +52,7 @@ describe("forecast", () => {
     assert.strictEqual(plan.bounds.proposerCalls.expected, 11)
   })
 
-  it("spends no rollout on candidates that join untried", () => {
+  it("spends no rollout on candidates that join untried", { tags: "deep" }, () => {
     const plan = forecast(robust)
     const { proposerCalls, verification } = plan.bounds
     assert.strictEqual(plan.evolutions.length, 10)

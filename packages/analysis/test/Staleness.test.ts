@@ -65,7 +65,7 @@ const inOrder = (events: ReadonlyArray<RunEvent>): ReadonlyArray<RunEvent> => {
 
 const eventsOf = (all: ReadonlyArray<DryRun.Move>) => all.map(({ event }) => event)
 
-describe("staleness 1", () => {
+describe("staleness 1", { tags: "deep" }, () => {
   it.prop(
     "a plan lacks one update where a training step directly follows another one, and none elsewhere",
     [Schedules],

@@ -37,7 +37,7 @@ const search = async (
 const seeds = Array.from({ length: 12 }, (_, index) => index + 1)
 
 describe("demonstrations", () => {
-  it("are cases of the search with their right answers, which their prompt is not asked", async () => {
+  it("are cases of the search with their right answers, which their prompt is not asked", { tags: "deep" }, async () => {
     const better = await Promise.all(
       seeds.map(async (seed) => {
         const asked: Array<readonly [examples: string, one: Case]> = []

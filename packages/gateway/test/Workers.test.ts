@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { assert, describe, it } from "@effect/vitest"
 import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Engine } from "@inspo/engine"
