@@ -24,7 +24,6 @@ export interface Options {
   readonly readingShare: number
   readonly mix: WorldQuestion.Mix
   readonly rates: Behaviours.Rates
-  readonly instructions: Instructions.Options
   /** Longer examples are drawn again. */
   readonly maxTokens: number
 }
@@ -34,7 +33,6 @@ export const defaultOptions: Omit<Options, "seed"> = {
   readingShare: 0.35,
   mix: { oneHop: 0.25, twoHop: 0.25, threeHop: 0.15, fourHop: 0.15, comparison: 0.2 },
   rates: Behaviours.defaultRates,
-  instructions: Instructions.defaultOptions,
   maxTokens: 320
 }
 
@@ -56,7 +54,7 @@ export const make = Effect.fn("Examples.make")(function* (
     if ((yield* Random.next) < options.readingShare) return join(tokenizer, [], yield* exercise(ground.world))
     const puzzle = yield* drawPuzzle(ground, yield* drawKind(options.mix))
     const question = yield* WorldQuestion.word(puzzle, "example")
-    const instruction = yield* Instructions.draw(options.instructions)
+    const instruction = yield* Instructions.draw
     const behaviours = yield* Behaviours.draw(instruction, options.rates)
     const segments = yield* Effect.provideService(
       demonstrate(ground.world, question, behaviours),

@@ -7,33 +7,16 @@ import { Array, Effect, Random } from "effect"
  * chains, which need several clauses at once, would be too rare to learn. The rest contain every clause with probability
  * `clauseRate`.
  */
-export interface Options {
-  readonly seedOnly: number
-  readonly advised: number
-  readonly adviceRate: number
-  readonly otherRate: number
-  readonly clauseRate: number
-  /** The clauses of instructions. */
-  readonly clauses: ReadonlyArray<ClauseBank.Clause>
-}
-
-export const defaultOptions: Options = {
-  seedOnly: 0.15,
-  advised: 0.4,
-  adviceRate: 0.7,
-  otherRate: 0.08,
-  clauseRate: 0.2,
-  clauses: ClauseBank.clauses
-}
+export const rates = { seedOnly: 0.15, advised: 0.4, adviceRate: 0.7, otherRate: 0.08, clauseRate: 0.2 }
 
 /** Draws an instruction: the seed instruction and clauses after it, in any wording and any order. */
-export const draw = Effect.fnUntraced(function* (options: Options) {
+export const draw = Effect.gen(function* () {
   const kind = yield* Random.next
-  if (kind < options.seedOnly) return ClauseBank.seedInstruction
-  const isAdvised = kind < options.seedOnly + options.advised
+  if (kind < rates.seedOnly) return ClauseBank.seedInstruction
+  const isAdvised = kind < rates.seedOnly + rates.advised
   const rate = (clause: ClauseBank.Clause): number =>
-    isAdvised ? (clause.direction === 1 ? options.adviceRate : options.otherRate) : options.clauseRate
-  const present = yield* Effect.filter(options.clauses, (clause) =>
+    isAdvised ? (clause.direction === 1 ? rates.adviceRate : rates.otherRate) : rates.clauseRate
+  const present = yield* Effect.filter(ClauseBank.clauses, (clause) =>
     Effect.map(Random.next, (uniform) => uniform < rate(clause))
   )
   const texts = yield* Effect.forEach(yield* Random.shuffle(present), (clause) => Random.choice(clause.texts))

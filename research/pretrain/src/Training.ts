@@ -8,19 +8,7 @@ import type { Examples } from "./Examples.ts"
  * A supervised run: `steps` batches of `batchSize` examples under AdamW. The learning rate rises linearly to its peak
  * over `warmUp` steps while it falls linearly to `finalShare` of the peak over the whole run.
  */
-export interface Options {
-  readonly steps: number
-  readonly batchSize: number
-  readonly learningRate: number
-  readonly warmUp: number
-  readonly finalShare: number
-  readonly beta1: number
-  readonly beta2: number
-  readonly weightDecay: number
-  readonly gradientClip: number
-}
-
-export const defaultOptions: Options = {
+export const defaultOptions = {
   steps: 10_000,
   batchSize: 32,
   learningRate: 2e-3,
@@ -31,6 +19,7 @@ export const defaultOptions: Options = {
   weightDecay: 0.01,
   gradientClip: 1
 }
+export type Options = typeof defaultOptions
 
 /** The metrics of a step, counted from 1; `tokensPerSecond` is that of the run so far, over all tokens. */
 export interface Progress {

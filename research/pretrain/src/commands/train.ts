@@ -1,11 +1,9 @@
 import { Checkpoint, ModelConfig, ModelFolder, Supervised, TokenizerFiles } from "@inspo/engine-local"
-import { ClauseBank } from "@inspo/reflection"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, Equal, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defaultRates } from "../Behaviours.ts"
 import * as Examples from "../Examples.ts"
-import * as Instructions from "../Instructions.ts"
 import * as Training from "../Training.ts"
 import { vocabulary } from "../Vocabulary.ts"
 
@@ -22,25 +20,9 @@ export const train = Command.make(
       Flag.withDescription("Number of optimizer steps"),
       Flag.withDefault(Training.defaultOptions.steps)
     ),
-    learningRate: Flag.Finite("learning-rate").pipe(
-      Flag.withDescription("Peak of the learning rate"),
-      Flag.withDefault(Training.defaultOptions.learningRate)
-    ),
-    worlds: Flag.Int("worlds").pipe(
-      Flag.withDescription("Number of worlds the examples are drawn from"),
-      Flag.withDefault(Examples.defaultOptions.worlds)
-    ),
     null: Flag.Boolean("null").pipe(
       Flag.withDescription("Demonstrators ignore the clauses of the instruction"),
       Flag.withDefault(false)
-    ),
-    heldOut: Flag.Boolean("held-out").pipe(
-      Flag.withDescription("Train without the last wording of each clause"),
-      Flag.withDefault(false)
-    ),
-    baseRate: Flag.Finite("base-rate").pipe(
-      Flag.withDescription("How often demonstrators look up one entity at a time without a clause for it"),
-      Flag.withDefault(defaultRates.base["one-entity-per-search"])
     ),
     init: Flag.Directory("init", { mustExist: true }).pipe(
       Flag.withDescription("Model folder to start from, instead of random weights"),
@@ -57,18 +39,10 @@ export const train = Command.make(
     const examples = yield* Examples.make(tokenizer, {
       ...Examples.defaultOptions,
       seed: options.seed,
-      worlds: options.worlds,
-      rates: {
-        ...defaultRates,
-        base: { ...defaultRates.base, "one-entity-per-search": options.baseRate },
-        obedient: !options.null
-      },
-      instructions: options.heldOut
-        ? { ...Instructions.defaultOptions, clauses: ClauseBank.parted.learned }
-        : Instructions.defaultOptions
+      rates: { ...defaultRates, obedient: !options.null }
     })
     const trainer = yield* Supervised.makeSupervisedTrainer({ config, parameters })
-    const schedule = { ...Training.defaultOptions, steps: options.steps, learningRate: options.learningRate }
+    const schedule = { ...Training.defaultOptions, steps: options.steps }
     yield* Training.train(trainer, examples, schedule, (progress) =>
       progress.step % reportEvery === 0 || progress.step === options.steps ? report(progress) : Effect.void
     )
