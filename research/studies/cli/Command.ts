@@ -41,7 +41,7 @@ export const research = Command.make(
     ),
     simulations: flags.optionalInteger(
       "simulations",
-      "compare-errors: simulations, 1000 by default; evolve, evolve-aims, evolve-parts: searches per agent, 50 and 100 by default"
+      "compare-errors: simulations, 1000 by default; evolve, evolve-aims: searches per agent, 50 and 100 by default"
     ),
     seed: flags.seed.pipe(Flag.withDescription("gates and simulations: the first seed; 1 by default")),
     out: flags.out.pipe(Flag.withDescription("Directory for everything that is written; studies may share one")),

@@ -2,7 +2,6 @@ import { blindGate } from "../src/blind/BlindGate.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import * as CompareErrors from "../src/CompareErrors.ts"
 import * as EvolveAims from "../src/EvolveAims.ts"
-import * as EvolveParts from "../src/EvolveParts.ts"
 import * as EvolveBench from "../src/Evolve.ts"
 import { gate } from "../src/gate/Gate.ts"
 import type { Asked, Host, Kept } from "../src/Host.ts"
@@ -112,7 +111,6 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
 const benches = {
   evolve: EvolveBench,
   "evolve-aims": EvolveAims,
-  "evolve-parts": EvolveParts,
   "compare-errors": CompareErrors
 }
 

@@ -11,7 +11,7 @@ export interface RunStudyEntry {
 
 /** A simulation with known true values, without an engine; by default of so many `simulations`. */
 export interface SimulationEntry {
-  readonly name: "evolve" | "evolve-aims" | "evolve-parts" | "compare-errors"
+  readonly name: "evolve" | "evolve-aims" | "compare-errors"
   readonly asks: string
   readonly by: "simulation"
   readonly simulations: number
@@ -77,12 +77,6 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
     by: "simulation",
     simulations: 100,
     asks: "how often is a claim of an aim, a new model, protected cases wrong?"
-  },
-  {
-    name: "evolve-parts",
-    by: "simulation",
-    simulations: 100,
-    asks: "what does evolve() find where some of three texts matter?"
   },
   {
     name: "compare-errors",

@@ -1,12 +1,11 @@
 import { RandomStream } from "@inspo/domain"
 import { Conclude } from "@inspo/evolution"
-import { Markdown } from "@inspo/report"
 import { Bounded, Exact } from "@inspo/statistics"
-import { Effect } from "effect"
+import { Number } from "effect"
 import { type Pair, pairs, shifted } from "./compare/Agents.ts"
-import { percent } from "./Format.ts"
+import { orDash, percent, table } from "./Format.ts"
 import type { Host } from "./Host.ts"
-import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
+import { simulated, type SimulationInput } from "./Simulations.ts"
 
 /** What comparisons of one pair of agents say, where it differs by `difference` on average. */
 export interface Row {
@@ -37,19 +36,20 @@ const mostCases = (difference: number): number => (difference > 0 ? 1600 : 400)
 const look = 4
 
 /** Counts the false claims of `inspo compare` for simulated agents, at any stopping, beside other rules on the same data. */
-export const bench = Effect.fn("CompareErrors.bench")(function* <E, R>(host: Host<E, R>, input: SimulationInput) {
-  yield* assertSimulations(input)
-  const rows: Array<Row> = []
-  for (const pair of pairs)
-    for (const difference of [-margin, 0, 0.1]) {
-      yield* host.print([`${pair.name}, ${difference}`])
-      const found = yield* simulateAll(input.simulations, input.seed, (seed) => simulate(pair, difference, seed))
-      rows.push(rowOf(pair, difference, found))
-    }
-  const result = { bench: "compare", seed: input.seed, simulations: input.simulations, rows }
-  yield* save(host, input.out, result, markdown(rows, input.simulations))
-  return result
-})
+export const bench = <E, R>(host: Host<E, R>, input: SimulationInput) =>
+  simulated(
+    host,
+    input,
+    "compare",
+    pairs.flatMap((pair) =>
+      [-margin, 0, 0.1].map((difference) => ({
+        label: `${pair.name}, ${difference}`,
+        simulate: (seed: number) => simulate(pair, difference, seed),
+        row: (found: ReadonlyArray<Simulated>) => rowOf(pair, difference, found)
+      }))
+    ),
+    markdown
+  )
 
 export interface Simulated {
   readonly shown: ReadonlySet<Conclude.Claim>
@@ -88,8 +88,8 @@ export const simulate = (pair: Pair, difference: number, seed: number): Simulate
     cases,
     isHeld: isIn(lower, upper),
     heldOnce: samples.filter((sample) => isIn(...Bounded.differenceInterval(sample))).length,
-    isHigher: sumOf(first) > 1e-9,
-    isHigherOnThree: sumOf(first.slice(0, 3)) > 1e-9 && sumOf(first) > 1e-9,
+    isHigher: Number.sumAll(first) > 1e-9,
+    isHigherOnThree: Number.sumAll(first.slice(0, 3)) > 1e-9 && Number.sumAll(first) > 1e-9,
     isPeeked: Array.from({ length: once / look }, (_, at) => tOf(first.slice(0, look * (at + 1)))).some(
       (t) => t > 1.645
     )
@@ -99,17 +99,15 @@ export const simulate = (pair: Pair, difference: number, seed: number): Simulate
 const isSettled = (shown: ReadonlySet<Conclude.Claim>): boolean =>
   shown.has("better") || shown.has("worse") || (shown.has("no-worse") && shown.has("no-gain"))
 
-const sumOf = (values: ReadonlyArray<number>): number => values.reduce((sum, one) => sum + one, 0)
-
 const varianceOf = (values: ReadonlyArray<number>): number => {
-  const mean = sumOf(values) / values.length
-  return sumOf(values.map((one) => (one - mean) ** 2)) / (values.length - 1)
+  const mean = Number.sumAll(values) / values.length
+  return Number.sumAll(values.map((one) => (one - mean) ** 2)) / (values.length - 1)
 }
 
 /** The mean in standard errors. */
 const tOf = (values: ReadonlyArray<number>): number => {
   const variance = varianceOf(values)
-  return variance === 0 ? 0 : sumOf(values) / values.length / Math.sqrt(variance / values.length)
+  return variance === 0 ? 0 : Number.sumAll(values) / values.length / Math.sqrt(variance / values.length)
 }
 
 /** The cases with which a test at the same risk that knows difference and variance finds it in nine of ten samples. */
@@ -124,7 +122,7 @@ export const rowOf = (pair: Pair, difference: number, all: ReadonlyArray<Simulat
   const share = (isSo: (one: Simulated) => boolean) => Exact.proportion(all.filter(isSo).length, all.length)
   const verdictOf = ({ shown }: Simulated) => Conclude.verdictOf(shown)
   const count = (verdict: Conclude.Shown["verdict"]) => all.filter((one) => verdictOf(one) === verdict).length
-  const cases = sumOf(all.map((one) => one.cases)) / all.length
+  const cases = Number.sumAll(all.map((one) => one.cases)) / all.length
   return {
     pair: pair.name,
     difference,
@@ -140,7 +138,7 @@ export const rowOf = (pair: Pair, difference: number, all: ReadonlyArray<Simulat
       worse: share(({ shown }) => difference >= 0 && shown.has("worse"))
     },
     held: share(({ isHeld }) => isHeld),
-    heldOnce: Exact.proportion(sumOf(all.map((one) => one.heldOnce)), samplesOnce * all.length),
+    heldOnce: Exact.proportion(Number.sumAll(all.map((one) => one.heldOnce)), samplesOnce * all.length),
     cases,
     timesFixed: difference > 0 ? cases / fixed(pair, difference) : null,
     higherMean: share(({ isHigher }) => isHigher),
@@ -157,35 +155,19 @@ const markdown = (rows: ReadonlyArray<Row>, simulations: number): string =>
       `how often other rules call the candidate better on ${once} cases: a higher mean (as a table of results of promptfoo is read), a ` +
       "higher sum on three cases and then on all (as gepa accepts), and a paired t test at 5 % that looks as often. The fixed test knows the difference, and finds it in nine of ten samples.",
     "",
-    ...Markdown.table([
-      [
-        "agents",
-        "difference",
-        "false better",
-        "false no worse",
-        "false worse",
-        "interval holds",
-        "one look holds",
-        "cases",
-        "× fixed test",
-        "higher mean",
-        "three, then all",
-        "t test, peeking"
-      ],
-      ...rows.map((row) => [
-        row.pair,
-        row.difference.toFixed(2),
-        percent(row.wrong.better.share),
-        percent(row.wrong["no-worse"].share),
-        percent(row.wrong.worse.share),
-        percent(row.held.share),
-        percent(row.heldOnce.share),
-        row.cases.toFixed(0),
-        row.timesFixed === null ? "–" : row.timesFixed.toFixed(2),
-        percent(row.higherMean.share),
-        percent(row.threeThenAll.share),
-        percent(row.peeking.share)
-      ])
+    ...table(rows, [
+      ["agents", ({ pair }) => pair],
+      ["difference", ({ difference }) => difference.toFixed(2)],
+      ["false better", ({ wrong }) => percent(wrong.better.share)],
+      ["false no worse", ({ wrong }) => percent(wrong["no-worse"].share)],
+      ["false worse", ({ wrong }) => percent(wrong.worse.share)],
+      ["interval holds", ({ held }) => percent(held.share)],
+      ["one look holds", ({ heldOnce }) => percent(heldOnce.share)],
+      ["cases", ({ cases }) => cases.toFixed(0)],
+      ["× fixed test", ({ timesFixed }) => orDash(timesFixed, (times) => times.toFixed(2))],
+      ["higher mean", ({ higherMean }) => percent(higherMean.share)],
+      ["three, then all", ({ threeThenAll }) => percent(threeThenAll.share)],
+      ["t test, peeking", ({ peeking }) => percent(peeking.share)]
     ]),
     ""
   ].join("\n")

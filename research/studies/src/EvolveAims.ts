@@ -1,12 +1,10 @@
 import { RandomStream } from "@inspo/domain"
-import { evolve, type EvolveOptions, type EvolveResult, type Prompt } from "@inspo/evolve"
-import { Markdown } from "@inspo/report"
+import { evolve, type EvolveOptions, type Prompt } from "@inspo/evolve"
 import { Exact } from "@inspo/statistics"
-import { Effect } from "effect"
 import * as World from "./evolve/World.ts"
-import { percent } from "./Format.ts"
+import { percent, table } from "./Format.ts"
 import type { Host } from "./Host.ts"
-import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
+import { simulated, type SimulationInput } from "./Simulations.ts"
 
 /** What searches claim of one aim: where it can be reached, and where it cannot. */
 export interface Row {
@@ -17,25 +15,28 @@ export interface Row {
 }
 
 /** Counts what `evolve()` claims besides a better text: an aim, a new model, protected cases, demonstrations. */
-export const bench = Effect.fn("EvolveAims.bench")(function* <E, R>(host: Host<E, R>, input: SimulationInput) {
-  yield* assertSimulations(input)
-  const rows: Array<Row> = []
-  for (const aim of aims)
-    for (const headroom of [true, false]) {
-      yield* host.print([`${aim.name}, ${headroom ? "can be reached" : "cannot be reached"}`])
-      const found = yield* simulateAll(input.simulations, input.seed, (seed) => aim.search(headroom, seed))
-      const share = (count: number) => Exact.proportion(count, found.length)
-      rows.push({
-        aim: aim.name,
-        headroom,
-        claimed: share(found.filter(({ isClaimed }) => isClaimed).length),
-        wrong: share(found.filter(({ isClaimed, isTrue }) => isClaimed && !isTrue).length)
-      })
-    }
-  const result = { bench: "evolve-aims", seed: input.seed, simulations: input.simulations, rows }
-  yield* save(host, input.out, result, markdown(rows, input.simulations))
-  return result
-})
+export const bench = <E, R>(host: Host<E, R>, input: SimulationInput) =>
+  simulated(
+    host,
+    input,
+    "evolve-aims",
+    aims.flatMap(({ name, search }) =>
+      [true, false].map((headroom) => ({
+        label: `${name}, ${headroom ? "can be reached" : "cannot be reached"}`,
+        simulate: (seed: number) => search(headroom, seed),
+        row: (found: ReadonlyArray<Found>): Row => {
+          const share = (holds: (one: Found) => boolean) => Exact.proportion(found.filter(holds).length, found.length)
+          return {
+            aim: name,
+            headroom,
+            claimed: share(({ isClaimed }) => isClaimed),
+            wrong: share(({ isClaimed, isTrue }) => isClaimed && !isTrue)
+          }
+        }
+      }))
+    ),
+    markdown
+  )
 
 interface Found {
   readonly isClaimed: boolean
@@ -57,10 +58,10 @@ const worldOf = (base: number, effects: Readonly<Record<number, number>>): World
 const promptOf = (places: ReadonlyArray<number>): string =>
   [World.seedPrompt, ...places.map((place) => World.bank[place])].join(" ")
 
-const neutral = [4, 5, 6, 7]
-const sentencesOf = (places: ReadonlyArray<number>) => places.flatMap((place) => World.bank[place] ?? [])
-
-const score = ({ isRight }: { readonly isRight: boolean }): number => Number(isRight)
+const neutral = World.bank.slice(4, 8)
+/** The clause that matters, and four that change nothing. */
+const sentences = [...World.bank.slice(0, 1), ...neutral]
+const hasFirst = (prompt: string): boolean => World.clausesOf(prompt).includes(0)
 
 /** A prompt of clauses that can go, or each of which is worth some fifteen points; the proposer drops some. */
 const shorter = async (headroom: boolean, seed: number): Promise<Found> => {
@@ -92,14 +93,14 @@ const cheaper = async (headroom: boolean, seed: number): Promise<Found> => {
     prompt: World.seedPrompt,
     cases,
     agent: (prompt, { id }, { spend }) => {
-      spend(World.clausesOf(prompt).includes(0) ? 0.5 : 1)
+      spend(hasFirst(prompt) ? 0.5 : 1)
       return agent.answer(prompt, id)
     },
     aim: "cheaper",
-    proposer: sentencesOf([0, ...neutral])
+    proposer: sentences
   })
   const loss = World.valueOf(world, World.seedPrompt) - World.valueOf(world, prompt)
-  return { isClaimed: verdict === "cheaper", isTrue: loss < margin && World.clausesOf(prompt).includes(0) }
+  return { isClaimed: verdict === "cheaper", isTrue: loss < margin && hasFirst(prompt) }
 }
 
 /** The new model is worse by some twenty points; a clause makes it as good as the old one, or nothing does. */
@@ -111,7 +112,7 @@ const migrated = async (headroom: boolean, seed: number): Promise<Found> => {
     cases,
     agent: (prompt, { id }) => agent.answer(prompt, id),
     control: { agent: ({ id }) => old.answer(World.seedPrompt, id) },
-    proposer: sentencesOf([0, ...neutral])
+    proposer: sentences
   })
   const loss = World.valueOf(before, World.seedPrompt) - World.valueOf(after, prompt)
   return { isClaimed: verdict === "no-worse", isTrue: loss < margin }
@@ -119,34 +120,31 @@ const migrated = async (headroom: boolean, seed: number): Promise<Found> => {
 
 /** The clause that helps fails four protected cases, unless the aim can be reached. */
 const guarded = async (headroom: boolean, seed: number): Promise<Found> => {
-  const world = worldOf(-0.6, { 0: 1.4 })
-  const agent = World.open(world, calls, seed)
+  const agent = World.open(worldOf(-0.6, { 0: 1.4 }), calls, seed)
   const { prompt, verdict } = await search(seed, {
     prompt: World.seedPrompt,
     cases: cases.map(({ id }) => (id < 4 ? { id, protected: true } : { id })),
     agent: (prompt, { id }) => {
       const answer = agent.answer(prompt, id)
-      return id < 4 ? { ...answer, isRight: headroom || !World.clausesOf(prompt).includes(0) } : answer
+      return id < 4 ? { ...answer, isRight: headroom || !hasFirst(prompt) } : answer
     },
-    proposer: sentencesOf([0, ...neutral])
+    proposer: sentences
   })
-  const helps = World.clausesOf(prompt).includes(0)
-  return { isClaimed: verdict === "better" && helps, isTrue: headroom }
+  return { isClaimed: verdict === "better" && hasFirst(prompt), isTrue: headroom }
 }
 
 const kinds = ["red", "green", "blue"]
 
 /** An agent that learns from demonstrations of the kind of a case, or from none. */
 const demonstrated = async (headroom: boolean, seed: number): Promise<Found> => {
-  const [plainly, shown] = [worldOf(-0.4, {}), worldOf(1, {})]
-  const [without, withIt] = [World.open(plainly, calls, seed), World.open(shown, calls, seed)]
+  const [without, withIt] = [World.open(worldOf(-0.4, {}), calls, seed), World.open(worldOf(1, {}), calls, seed)]
   const heading = "Examples:"
   const { prompt, verdict } = await search(seed, {
     prompt: { system: World.seedPrompt, examples: heading },
     cases: cases.map(({ id }) => ({ id, input: `item ${id}, ${kinds[id % 3]}`, expected: `code ${id % 3}` })),
     agent: ({ examples }, { expected, id }) =>
       (headroom && examples.includes(`Output: ${expected}`) ? withIt : without).answer(examples, id),
-    proposer: sentencesOf(neutral)
+    proposer: neutral
   })
   return { isClaimed: verdict === "better" && prompt.examples !== heading, isTrue: headroom }
 }
@@ -166,15 +164,17 @@ export const aims: ReadonlyArray<{
 const search = <P extends Prompt, Case>(
   randomSeed: number,
   options: Omit<EvolveOptions<P, Case, World.Answer>, "budget" | "score">
-): Promise<EvolveResult<P, Case>> =>
+) =>
   evolve({
     ...options,
     ...((options.aim ?? options.control) === undefined ? {} : { margin }),
-    score,
+    score: ({ isRight }) => (isRight ? 1 : 0),
     budget: { calls },
     randomSeed,
     concurrency: 1
   })
+
+const inPercent = ({ ci95 }: Exact.Proportion): string => `[${ci95.map(percent).join(", ")}]`
 
 const markdown = (rows: ReadonlyArray<Row>, simulations: number): string =>
   [
@@ -182,16 +182,13 @@ const markdown = (rows: ReadonlyArray<Row>, simulations: number): string =>
     "",
     `${simulations} searches each with ${calls} calls and ${cases.length} cases; margin ${margin}. Where the aim cannot be reached, each claim is wrong.`,
     "",
-    ...Markdown.table([
-      ["aim", "can be reached", "claimed", "95 % interval", "wrong claims", "95 % interval"],
-      ...rows.map(({ aim, claimed, headroom, wrong }) => [
-        aim,
-        headroom ? "yes" : "no",
-        ...[claimed, wrong].flatMap(({ ci95: [low, high], share }) => [
-          percent(share),
-          `[${percent(low)}, ${percent(high)}]`
-        ])
-      ])
+    ...table(rows, [
+      ["aim", ({ aim }) => aim],
+      ["can be reached", ({ headroom }) => (headroom ? "yes" : "no")],
+      ["claimed", ({ claimed }) => percent(claimed.share)],
+      ["95 % interval", ({ claimed }) => inPercent(claimed)],
+      ["wrong claims", ({ wrong }) => percent(wrong.share)],
+      ["95 % interval", ({ wrong }) => inPercent(wrong)]
     ]),
     ""
   ].join("\n")

@@ -1,12 +1,12 @@
-import { Markdown, count } from "@inspo/report"
+import { count } from "@inspo/report"
 import { Exact } from "@inspo/statistics"
 import { mean } from "simple-statistics"
 import type { Claims } from "./evolve/Claims.ts"
-import { type Optimizer, optimizers, type Outcome } from "./evolve/Outcome.ts"
+import { type Optimizer, others, type Outcome } from "./evolve/Outcome.ts"
 import * as Power from "./evolve/Power.ts"
 import { available } from "./evolve/Trial.ts"
 import type { World } from "./evolve/World.ts"
-import { interval, percent, points } from "./Format.ts"
+import { interval, orDash, percent, points, table } from "./Format.ts"
 
 /** A finished run. */
 export interface Found {
@@ -69,7 +69,7 @@ export const rowsOf = (found: ReadonlyArray<Found>): ReadonlyArray<Row> =>
 
 /** The optimizers of which there are runs, in their order. */
 export const summaryOf = (found: ReadonlyArray<Found>): ReadonlyArray<Summary> =>
-  optimizers.flatMap((optimizer) => {
+  ["inspo" as const, ...others].flatMap((optimizer) => {
     const own = found.filter((one) => one.optimizer === optimizer)
     if (own.length === 0) return []
     const hopeful = own.filter(({ world }) => world.headroom)
@@ -137,33 +137,18 @@ export const markdown = ({ calls, cases, claims, rows, shown, summary }: EvolveR
     "`missed`: runs with headroom that end with `no-headroom`. `share if better`: the share of the runs that claim a better prompt. " +
       "`requests` to the proposer and `candidates` that it wrote are means over runs; the interval of the share is over seeds.",
     "",
-    ...Markdown.table([
-      [
-        "optimizer",
-        "runs",
-        "worse",
-        "interval",
-        "missed",
-        "interval",
-        "share",
-        "interval",
-        "share if better",
-        "requests",
-        "candidates"
-      ],
-      ...summary.map(({ candidates, missed, optimizer, requests, share, shareIfBetter, worse }) => [
-        optimizer,
-        count(worse.n),
-        percent(worse.share),
-        interval(worse),
-        missed === null ? "–" : percent(missed.share),
-        missed === null ? "–" : interval(missed),
-        share === null ? "–" : percent(share.mean),
-        share === null ? "–" : interval(share),
-        shareIfBetter === null ? "–" : percent(shareIfBetter),
-        requests.toFixed(1),
-        candidates.toFixed(1)
-      ])
+    ...table(summary, [
+      ["optimizer", ({ optimizer }) => optimizer],
+      ["runs", ({ worse }) => count(worse.n)],
+      ["worse", ({ worse }) => percent(worse.share)],
+      ["interval", ({ worse }) => interval(worse)],
+      ["missed", ({ missed }) => orDash(missed?.share, percent)],
+      ["interval", ({ missed }) => orDash(missed, interval)],
+      ["share", ({ share }) => orDash(share?.mean, percent)],
+      ["interval", ({ share }) => orDash(share, interval)],
+      ["share if better", ({ shareIfBetter }) => orDash(shareIfBetter, percent)],
+      ["requests", ({ requests }) => requests.toFixed(1)],
+      ["candidates", ({ candidates }) => candidates.toFixed(1)]
     ]),
     "",
     "## What cases can show",
@@ -171,80 +156,64 @@ export const markdown = ({ calls, cases, claims, rows, shown, summary }: EvolveR
     "An agent that is right in four of ten cases, and one sentence that is worth a gain. The share of searches that find it and show that it " +
       "is better, with its 95 % interval.",
     "",
-    ...Markdown.table([
-      ["cases", "calls", "searches", ...Power.gains.map((gain) => `${count(100 * gain)} points`)],
-      ...Power.budgets.map((budget) => {
-        const own = shown.filter((one) => one.cases === budget.cases)
-        const searches = own[0]?.shown.n ?? 0
-        return [
-          count(budget.cases),
-          count(budget.calls),
-          count(searches),
-          ...own.map((one) => `${percent(one.shown.share)} ${interval(one.shown)}`)
-        ]
-      })
-    ]),
+    ...table(
+      Power.budgets.map((budget) => ({ ...budget, own: shown.filter((one) => one.cases === budget.cases) })),
+      [
+        ["cases", ({ cases }) => count(cases)],
+        ["calls", ({ calls }) => count(calls)],
+        ["searches", ({ own }) => count(own[0]?.shown.n ?? 0)],
+        ...Power.gains.map(
+          (gain, at) =>
+            [
+              `${count(100 * gain)} points`,
+              ({ own }: { readonly own: EvolveResult["shown"] }) => shareOf(own[at]?.shown)
+            ] as const
+        )
+      ]
+    ),
     "",
-    ...claimed(claims),
+    "## What is claimed",
+    "",
+    "`denied`: of the searches that tried a prompt which is truly better by ten points, those that end with `no-headroom`. `covered`: of the " +
+      "prompts that were tested, those whose true gain is in the 90 % interval of the test.",
+    "",
+    ...table(claims, [
+      ["agent", ({ kind }) => kind],
+      ["headroom", ({ headroom }) => (headroom ? "yes" : "no")],
+      ["cases", (one) => count(one.cases)],
+      ["calls", (one) => count(one.calls)],
+      ["searches", ({ noHeadroom }) => count(noHeadroom.n)],
+      ["no headroom", ({ noHeadroom }) => shareOf(noHeadroom)],
+      ["tried", ({ denied }) => count(denied?.n ?? 0)],
+      ["denied", ({ denied }) => shareOf(denied)],
+      ["tested", ({ covered }) => count(covered?.n ?? 0)],
+      ["covered", ({ covered }) => shareOf(covered)]
+    ]),
     ""
   ].join("\n")
 
-const claimed = (claims: EvolveResult["claims"]): ReadonlyArray<string> => [
-  "## What is claimed",
-  "",
-  "`denied`: of the searches that tried a prompt which is truly better by ten points, those that end with `no-headroom`. `covered`: of the " +
-    "prompts that were tested, those whose true gain is in the 90 % interval of the test.",
-  "",
-  ...Markdown.table([
-    ["agent", "headroom", "cases", "calls", "searches", "no headroom", "tried", "denied", "tested", "covered"],
-    ...claims.map((one) => [
-      one.kind,
-      one.headroom ? "yes" : "no",
-      count(one.cases),
-      count(one.calls),
-      count(one.noHeadroom.n),
-      shareOf(one.noHeadroom),
-      count(one.denied?.n ?? 0),
-      shareOf(one.denied),
-      count(one.covered?.n ?? 0),
-      shareOf(one.covered)
-    ])
-  ])
-]
-
-const shareOf = (one: Exact.Proportion | null): string =>
-  one === null ? "–" : `${percent(one.share)} ${interval(one)}`
+const shareOf = (one: Exact.Proportion | null | undefined): string =>
+  orDash(one, (found) => `${percent(found.share)} ${interval(found)}`)
 
 const section = (title: string, rows: ReadonlyArray<Row>): ReadonlyArray<string> => [
   "",
   `## ${title}`,
   "",
-  ...Markdown.table([
+  ...table(rows, [
+    ["agent", ({ kind }) => kind],
+    ["optimizer", ({ optimizer }) => optimizer],
+    ["runs", ({ worse }) => count(worse.n)],
+    ["available", ({ available }) => points(available)],
+    ["gain", ({ gain }) => orDash(gain?.mean, points)],
+    ["interval", ({ gain }) => orDash(gain, interval)],
+    ["share", ({ share }) => orDash(share, percent)],
+    ["worse", ({ worse }) => percent(worse.share)],
+    ["interval", ({ worse }) => interval(worse)],
     [
-      "agent",
-      "optimizer",
-      "runs",
-      "available",
-      "gain",
-      "interval",
-      "share",
-      "worse",
-      "interval",
       "better / undecided / no headroom",
-      "calls"
+      ({ verdicts }) =>
+        orDash(verdicts, ({ better, noHeadroom, undecided }) => `${better} / ${undecided} / ${noHeadroom}`)
     ],
-    ...rows.map((row) => [
-      row.kind,
-      row.optimizer,
-      count(row.worse.n),
-      points(row.available),
-      row.gain === null ? "–" : points(row.gain.mean),
-      row.gain === null ? "–" : interval(row.gain),
-      row.share === null ? "–" : percent(row.share),
-      percent(row.worse.share),
-      interval(row.worse),
-      row.verdicts === null ? "–" : `${row.verdicts.better} / ${row.verdicts.undecided} / ${row.verdicts.noHeadroom}`,
-      count(Math.round(row.calls))
-    ])
+    ["calls", ({ calls }) => count(Math.round(calls))]
   ])
 ]

@@ -2,15 +2,19 @@
 import { Exact, type Interval } from "@inspo/statistics"
 import { mean } from "simple-statistics"
 
+/** The values of both sides at the keys (seeds) that both have. */
+export const pairs = <A>(left: ReadonlyMap<number, A>, right: ReadonlyMap<number, A>): ReadonlyArray<readonly [A, A]> =>
+  [...left].flatMap(([key, value]) => {
+    const other = right.get(key)
+    return other === undefined ? [] : [[value, other] as const]
+  })
+
 /** The estimate of `left - right` over the keys (seeds) of both. */
 export const paired = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): Exact.Estimate | null =>
   Exact.estimate(differences(left, right))
 
 const differences = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): ReadonlyArray<number> =>
-  [...left].flatMap(([key, value]) => {
-    const other = right.get(key)
-    return other === undefined ? [] : [value - other]
-  })
+  pairs(left, right).map(([one, other]) => one - other)
 
 /** The result of a claim that one side is higher than the other. */
 export interface Judged {

@@ -1,11 +1,12 @@
 import type { RunState } from "@inspo/coevolution"
-import { Markdown, count, duration } from "@inspo/report"
+import { count, duration } from "@inspo/report"
 import { Group, MarkdownText } from "@inspo/domain"
 import { Exact } from "@inspo/statistics"
 import { Report, share } from "@inspo/dashboard"
+import { Number } from "effect"
 import { type Arm, bestText, budget } from "./Arm.ts"
 import * as Curves from "./Curves.ts"
-import { interval, points } from "./Format.ts"
+import { estimated, interval, orDash, points, table } from "./Format.ts"
 import * as Paired from "./Paired.ts"
 import type { Dial, Study } from "./Study.ts"
 import { type TakeOff, takeOffTable } from "./TakeOff.ts"
@@ -89,40 +90,34 @@ export const seedResult = (
 ): SeedResult | null => {
   const last = stages.at(-1)
   if (last === undefined || last.phase._tag !== "Finished") return null
-  const { best } = last.phase
-  const cell = last.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === best)
-  if (cell === undefined) return null
-  const { ci95, mean: em, n } = share(countedOf(cell.groups, source))
-  const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+  const evaluated = (id: string | undefined) =>
+    last.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === id)?.groups
+  const counted = (groups: ReadonlyArray<Group.Group>) =>
+    share(source === undefined ? groups : groups.filter(({ dataSource }) => dataSource === source))
+  const groups = evaluated(last.phase.best)
+  const underFirst = evaluated(last.instructions[0]?.id)
+  if (groups === undefined) return null
+  const { ci95, mean: em, n } = counted(groups)
   return {
     seed,
     em,
     ci95,
     questions: n,
-    underFirst: underFirst(stages, source),
-    toolCalls: sum(cell.groups.map(({ toolCalls }) => sum(toolCalls) / toolCalls.length)) / cell.groups.length,
-    steps: sum(stages.map(({ step }) => step)),
-    rollouts: sum(stages.map(({ spent }) => budget(spent.rollouts))),
-    tokens: sum(stages.map(({ spent }) => budget(spent.tokens))),
+    underFirst: underFirst === undefined ? null : counted(underFirst).mean,
+    toolCalls: Number.sumAll(groups.map(({ toolCalls }) => meanOf(toolCalls))) / groups.length,
+    steps: Number.sumAll(stages.map(({ step }) => step)),
+    rollouts: Number.sumAll(stages.map(({ spent }) => budget(spent.rollouts))),
+    tokens: Number.sumAll(stages.map(({ spent }) => budget(spent.tokens))),
     instruction: bestText(last) ?? "",
     bySource: Object.fromEntries(
-      [...Map.groupBy(cell.groups, ({ dataSource }) => dataSource)]
+      [...Map.groupBy(groups, ({ dataSource }) => dataSource)]
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([source, groups]) => [source, sum(groups.map(Group.meanReward)) / groups.length])
+        .map(([source, own]) => [source, meanOf(own.map(Group.meanReward))])
     )
   }
 }
 
-/** The score of the trained policy under the first instruction of the last stage; null if it was not evaluated. */
-export const underFirst = (stages: ReadonlyArray<RunState.RunState>, source?: string): number | null => {
-  const last = stages.at(-1)
-  const first = last?.instructions[0]?.id
-  const cell = last?.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === first)
-  return cell === undefined ? null : share(countedOf(cell.groups, source)).mean
-}
-
-const countedOf = (groups: ReadonlyArray<Group.Group>, source: string | undefined): ReadonlyArray<Group.Group> =>
-  source === undefined ? groups : groups.filter(({ dataSource }) => dataSource === source)
+const meanOf = (values: ReadonlyArray<number>): number => Number.sumAll(values) / values.length
 
 const armResult = ({ description, name }: Arm, seeds: ReadonlyArray<SeedResult>): ArmResult | null => {
   const em = Exact.estimate(seeds.map(({ em }) => em))
@@ -145,79 +140,35 @@ export const studyResult = (
   provenance: Provenance,
   results: ReadonlyArray<{ readonly arm: Arm; readonly seeds: ReadonlyArray<SeedResult> }>
 ): StudyResult => {
-  const emOf = (name: string) =>
-    new Map(results.find(({ arm }) => arm.name === name)?.seeds.map(({ em, seed }) => [seed, em]) ?? [])
+  const arms = results.flatMap(({ arm, seeds }) => armResult(arm, seeds) ?? [])
   return {
     bench: study.name,
     ...provenance,
     questions: results.flatMap(({ seeds }) => seeds)[0]?.questions ?? 0,
-    arms: results.flatMap(({ arm, seeds }) => armResult(arm, seeds) ?? []),
+    arms,
     comparisons: study.comparisons.flatMap(([left, right]) => {
-      const difference = Paired.paired(emOf(left), emOf(right))
+      const difference = Paired.paired(emOf(arms, left), emOf(arms, right))
       return difference === null ? [] : [{ left, right, difference }]
     }),
-    claims: claimsOf(study, emOf)
+    claims: claimsOf(study, arms)
   }
 }
 
+/** The scores of an arm by seed. */
+const emOf = (arms: ReadonlyArray<ArmResult>, name: string): ReadonlyMap<number, number> =>
+  new Map(arms.find(({ arm }) => arm === name)?.seeds.map(({ em, seed }) => [seed, em]) ?? [])
+
 /** Tests the claims on the arms that were run. */
-const claimsOf = ({ claims = [] }: Study, emOf: (arm: string) => ReadonlyMap<number, number>): ReadonlyArray<Claim> => {
-  const ran = claims.filter((sides) => sides.every((arm) => emOf(arm).size > 0))
-  const judged = Paired.judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
+const claimsOf = ({ claims = [] }: Study, arms: ReadonlyArray<ArmResult>): ReadonlyArray<Claim> => {
+  const ran = claims.filter((sides) => sides.every((name) => arms.some(({ arm }) => arm === name)))
+  const judged = Paired.judge(ran.map(([higher, lower]) => [emOf(arms, higher), emOf(arms, lower)]))
   return ran.flatMap(([higher, lower], index) => {
     const found = judged[index] ?? null
     return found === null ? [] : [{ higher, lower, ...found }]
   })
 }
 
-const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
-  "Each claim with the difference in this study. With a probability of 95 %, all intervals contain their true differences.",
-  "",
-  ...Markdown.table([
-    ["claim", "seeds", "EM points", "interval", "result"],
-    ...claims.map(({ higher, interval: ci95, lower, mean, n, verdict }) => [
-      `${higher} above ${lower}`,
-      String(n),
-      points(mean),
-      interval({ ci95 }),
-      verdict
-    ])
-  ])
-]
-
-/** Means over seeds of what a study measures of the training. */
-const trainingTable = (
-  measures: NonNullable<Study["measures"]>,
-  arms: ReadonlyArray<ArmResult>
-): ReadonlyArray<string> => {
-  const cell = (values: ReadonlyArray<number>, digits: number): string => {
-    const found = Exact.estimate(values)
-    const bounds = found?.ci95?.map((bound) => bound.toFixed(digits)).join(", ")
-    return found === null ? "–" : `${found.mean.toFixed(digits)}${bounds === undefined ? "" : ` [${bounds}]`}`
-  }
-  return Markdown.table([
-    ["arm", "under the first instruction, %", ...measures.map(({ title }) => title), "seconds"],
-    ...arms.map(({ arm, seeds }) => [
-      arm,
-      cell(
-        seeds.flatMap(({ underFirst }) => (underFirst === null ? [] : [100 * underFirst])),
-        1
-      ),
-      ...measures.map(({ digits, metric }) =>
-        cell(
-          seeds.flatMap(({ training }) => training?.means[metric] ?? []),
-          digits
-        )
-      ),
-      cell(
-        seeds.flatMap(({ training }) => training?.seconds ?? []),
-        0
-      )
-    ])
-  ])
-}
-
-/** The name of its scores; on a task of the gate that task defines the reward. */
+/** The name of its scores; on a task of its own that task defines the reward. */
 export const measureOf = ({ frozen, takesOff }: Study): string =>
   frozen === true || takesOff === true ? "Reward" : "EM"
 
@@ -229,21 +180,16 @@ const testBench =
 export const rewardFigure = ({ arms }: Pick<StudyResult, "arms">): string =>
   Curves.figure(
     "Training reward",
-    arms.map(({ arm, seeds }) => ({
-      arm,
-      courses: seeds.flatMap(({ takeOff }) => (takeOff === undefined ? [] : [takeOff.rewards]))
-    }))
+    arms.map(({ arm, seeds }) => ({ arm, courses: seeds.flatMap(({ takeOff }) => (takeOff ? [takeOff.rewards] : [])) }))
   )
 
 /** The differences of a study against its dial, with their 95 % intervals. */
-export const dialFigure = ({ lines, values }: Dial, { arms }: Pick<StudyResult, "arms">): string => {
-  const emOf = (name: string) =>
-    new Map(arms.find(({ arm }) => arm === name)?.seeds.map(({ em, seed }) => [seed, em]) ?? [])
-  return Report.svg({
+export const dialFigure = ({ lines, values }: Dial, { arms }: Pick<StudyResult, "arms">): string =>
+  Report.svg({
     title: "Difference in points",
     steps: values,
     curves: lines.map(({ label, pairs }, index) => {
-      const found = pairs.map(([left, right]) => Paired.paired(emOf(left), emOf(right)))
+      const found = pairs.map(([left, right]) => Paired.paired(emOf(arms, left), emOf(arms, right)))
       return {
         label,
         values: found.map((one) => (one === null ? null : 100 * one.mean)),
@@ -252,114 +198,123 @@ export const dialFigure = ({ lines, values }: Dial, { arms }: Pick<StudyResult, 
       }
     })
   })
+
+/** When the arms take off, and every run. */
+const takeOffs = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> => {
+  const runs = arms.flatMap(({ arm, seeds }) =>
+    seeds.flatMap(({ takeOff, ...run }) => (takeOff === undefined ? [] : [{ arm, takeOff, ...run }]))
+  )
+  return [
+    "",
+    "## Take-off",
+    "",
+    ...takeOffTable(
+      arms.map(({ arm }) => ({
+        arm,
+        runs: new Map(runs.flatMap((run) => (run.arm === arm ? [[run.seed, run.takeOff]] : [])))
+      }))
+    ),
+    "",
+    "## Runs",
+    "",
+    ...table(runs, [
+      ["arm", ({ arm }) => arm],
+      ["seed", ({ seed }) => String(seed)],
+      ["takes off at", ({ takeOff }) => orDash(takeOff.step, String)],
+      [measured, ({ em }) => points(em)],
+      ["95 % interval", interval],
+      ["under the first instruction", ({ takeOff }) => orDash(takeOff.underFirst, points)],
+      ["time", ({ takeOff }) => duration(takeOff.seconds)],
+      ["SHA-256 of the weights", ({ takeOff }) => takeOff.weights.slice(0, 16)],
+      ["instruction", ({ instruction }) => MarkdownText.inline(instruction)]
+    ])
+  ]
 }
 
-/** Every run of a study of take-offs. */
-const runTable = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> =>
-  Markdown.table([
+/** Means over seeds of what a study measures of the training. */
+const trainings = (measures: NonNullable<Study["measures"]>, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> => [
+  "",
+  "## Training, means over the steps",
+  "",
+  ...table(arms, [
+    ["arm", ({ arm }) => arm],
     [
-      "arm",
-      "seed",
-      "takes off at",
-      measured,
-      "95 % interval",
-      "under the first instruction",
-      "time",
-      "SHA-256 of the weights",
-      "instruction"
+      "under the first instruction, %",
+      ({ seeds }) =>
+        estimated(
+          seeds.flatMap((one) => one.underFirst ?? []),
+          points
+        )
     ],
-    ...arms.flatMap(({ arm, seeds }) =>
-      seeds.flatMap(({ takeOff, ...run }) =>
-        takeOff === undefined
-          ? []
-          : [
-              [
-                arm,
-                String(run.seed),
-                String(takeOff.step ?? "–"),
-                points(run.em),
-                interval(run),
-                takeOff.underFirst === null ? "–" : points(takeOff.underFirst),
-                duration(takeOff.seconds),
-                takeOff.weights.slice(0, 16),
-                MarkdownText.inline(run.instruction)
-              ]
-            ]
-      )
-    )
+    ...measures.map(
+      ({ digits, metric, title }) =>
+        [
+          title,
+          ({ seeds }: ArmResult) =>
+            estimated(
+              seeds.flatMap(({ training }) => training?.means[metric] ?? []),
+              (value) => value.toFixed(digits)
+            )
+        ] as const
+    ),
+    [
+      "seconds",
+      ({ seeds }) =>
+        estimated(
+          seeds.flatMap(({ training }) => training?.seconds ?? []),
+          (value) => value.toFixed(0)
+        )
+    ]
   ])
-
-const takeOffs = (measured: string, arms: ReadonlyArray<ArmResult>): ReadonlyArray<string> => [
-  "",
-  "## Take-off",
-  "",
-  ...takeOffTable(
-    arms.map(({ arm, seeds }) => ({
-      arm,
-      runs: new Map(seeds.flatMap(({ seed, takeOff }) => (takeOff === undefined ? [] : [[seed, takeOff]])))
-    }))
-  ),
-  "",
-  "## Runs",
-  "",
-  ...runTable(measured, arms)
 ]
 
 /** The result as a Markdown page. */
 export const markdown = (study: Study, result: StudyResult): string => {
   const sources = [...new Set(result.arms.flatMap(({ bySource }) => Object.keys(bySource)))].toSorted()
-  const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
   const measured = measureOf(study)
+  const meanCount =
+    (of: (one: SeedResult) => number) =>
+    ({ seeds }: ArmResult) =>
+      count(meanOf(seeds.map(of)))
   return [
     `# ${study.title}`,
     "",
-    ...(study.frozen === true || study.takesOff === true ? [] : [testBench, ""]),
+    ...(measured === "Reward" ? [] : [testBench, ""]),
     `${measured} on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
       (result.scale === "smoke" ? " Smoke scale: too short for conclusions." : ""),
     ...study.notes.flatMap((note) => ["", note]),
     "",
-    ...Markdown.table([
-      ["arm", "seeds", measured, "95 % interval", "tool calls", "rollouts", "tokens", "steps"],
-      ...result.arms.map(({ arm, em, seeds }) => [
-        arm,
-        String(em.n),
-        points(em.mean),
-        interval(em),
-        mean(seeds.map(({ toolCalls }) => toolCalls)).toFixed(2),
-        count(mean(seeds.map(({ rollouts }) => rollouts))),
-        count(mean(seeds.map(({ tokens }) => tokens))),
-        count(mean(seeds.map(({ steps }) => steps)))
-      ])
+    ...table(result.arms, [
+      ["arm", ({ arm }) => arm],
+      ["seeds", ({ em }) => String(em.n)],
+      [measured, ({ em }) => points(em.mean)],
+      ["95 % interval", ({ em }) => interval(em)],
+      ["tool calls", ({ seeds }) => meanOf(seeds.map(({ toolCalls }) => toolCalls)).toFixed(2)],
+      ["rollouts", meanCount(({ rollouts }) => rollouts)],
+      ["tokens", meanCount(({ tokens }) => tokens)],
+      ["steps", meanCount(({ steps }) => steps)]
     ]),
-    ...(study.measures === undefined
-      ? []
-      : ["", "## Training, means over the steps", "", ...trainingTable(study.measures, result.arms)]),
+    ...(study.measures === undefined ? [] : trainings(study.measures, result.arms)),
     ...(study.takesOff === true ? takeOffs(measured, result.arms) : []),
     "",
     "## Differences, paired by seed",
     "",
-    ...Markdown.table([
-      ["difference", "seeds", `${measured} points`, "95 % interval"],
-      ...result.comparisons.map(({ difference, left, right }) => [
-        `${left} − ${right}`,
-        String(difference.n),
-        points(difference.mean),
-        interval(difference)
-      ])
+    ...table(result.comparisons, [
+      ["difference", ({ left, right }) => `${left} − ${right}`],
+      ["seeds", ({ difference }) => String(difference.n)],
+      [`${measured} points`, ({ difference }) => points(difference.mean)],
+      ["95 % interval", ({ difference }) => interval(difference)]
     ]),
     "",
-    ...(result.claims.length === 0 ? [] : ["## Claims, tested together", "", ...claimTable(result.claims), ""]),
+    ...(result.claims.length === 0 ? [] : claimed(result.claims)),
     `## ${measured} by kind of question`,
     "",
-    ...Markdown.table([
-      ["arm", ...sources],
-      ...result.arms.map(({ arm, bySource }) => [
-        arm,
-        ...sources.map((source) => {
-          const found = bySource[source] ?? null
-          return found === null ? "-" : points(found.mean)
-        })
-      ])
+    ...table(result.arms, [
+      ["arm", ({ arm }) => arm],
+      ...sources.map((source) => {
+        const cell = ({ bySource }: ArmResult) => (bySource[source] ? points(bySource[source].mean) : "-")
+        return [source, cell] as const
+      })
     ]),
     "",
     "## Arms",
@@ -373,3 +328,18 @@ export const markdown = (study: Study, result: StudyResult): string => {
     ""
   ].join("\n")
 }
+
+const claimed = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
+  "## Claims, tested together",
+  "",
+  "Each claim with the difference in this study. With a probability of 95 %, all intervals contain their true differences.",
+  "",
+  ...table(claims, [
+    ["claim", ({ higher, lower }) => `${higher} above ${lower}`],
+    ["seeds", ({ n }) => String(n)],
+    ["EM points", ({ mean }) => points(mean)],
+    ["interval", (one) => interval({ ci95: one.interval })],
+    ["result", ({ verdict }) => verdict]
+  ]),
+  ""
+]

@@ -17,8 +17,7 @@ import {
   seedResult,
   type SeedResult,
   studyResult,
-  type StudyResult,
-  underFirst
+  type StudyResult
 } from "./Result.ts"
 import { parseSeeds } from "./Seeds.ts"
 import { stepOf } from "./TakeOff.ts"
@@ -166,7 +165,7 @@ const resultOf = Effect.fnUntraced(function* <E, R>(
   if (takesOff !== true) return { ...result, training: { seconds, means: Object.fromEntries(means) } }
   const rewards = steps.map((point) => point["reward/mean"] ?? null)
   const weights = stages.at(-1)?.checkpoints.at(-1)?.checkpoint.hash ?? ""
-  return { ...result, takeOff: { step: stepOf(rewards), rewards, seconds, underFirst: underFirst(stages), weights } }
+  return { ...result, takeOff: { step: stepOf(rewards), rewards, seconds, underFirst: result.underFirst, weights } }
 })
 
 /** The line of a finished run. */

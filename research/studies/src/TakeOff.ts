@@ -1,6 +1,6 @@
-import { points } from "./Format.ts"
-import { Markdown } from "@inspo/report"
+import { points, table } from "./Format.ts"
 import { Exact } from "@inspo/statistics"
+import * as Paired from "./Paired.ts"
 
 /** Steps whose mean training reward decides. */
 const window = 5
@@ -41,62 +41,56 @@ export interface ArmTakeOffs {
  * How many seeds of each arm took off, and when the first reward came, compared with the first arm on the seeds that both have: by
  * the exact test of McNemar, and by the sign test.
  */
-export const takeOffTable = (arms: ReadonlyArray<ArmTakeOffs>): ReadonlyArray<string> => [
-  "A run takes off at the first step at which the mean training reward of five steps is at least 50 %. Both p are exact, two-sided " +
-    "and paired by seed: of taking off, and of an earlier first reward.",
-  "",
-  ...Markdown.table([
-    [
-      "arm",
-      "take off",
-      "95 % interval",
-      "steps",
-      "first reward",
-      "under the first instruction",
-      `p against ${arms[0]?.arm ?? ""}`,
-      "p of the first reward"
-    ],
-    ...arms.map(({ arm, runs }, index) => {
-      const all = [...runs.values()]
-      const steps = all.flatMap(({ step }) => step ?? [])
-      const { ci95 } = Exact.proportion(steps.length, all.length)
-      const first = all.map(({ rewards }) => firstReward(rewards)).toSorted((a, b) => a - b)
-      const under = all.flatMap(({ underFirst }) => underFirst ?? [])
-      return [
-        arm,
-        `${steps.length} of ${all.length}`,
-        `${points(ci95[0])} to ${points(ci95[1])}`,
-        steps.length === 0 ? "–" : steps.toSorted((a, b) => a - b).join(", "),
-        first.map((step) => (step === Infinity ? "–" : step)).join(", "),
-        under.length === 0 ? "–" : under.map(points).join(", "),
-        ...[tookOff, isEarlier].map((difference) =>
-          index === 0 ? "" : compared(arms[0]?.runs ?? new Map(), runs, difference).toPrecision(2)
-        )
-      ]
-    })
-  ])
-]
+export const takeOffTable = (arms: ReadonlyArray<ArmTakeOffs>): ReadonlyArray<string> => {
+  const [reference] = arms
+  const against = (isBetter: IsBetter) => (one: ArmTakeOffs) =>
+    reference === undefined || one === reference ? "" : signTest(reference.runs, one.runs, isBetter).toPrecision(2)
+  const all = ({ runs }: ArmTakeOffs) => [...runs.values()]
+  const stepsOf = (one: ArmTakeOffs) => all(one).flatMap(({ step }) => step ?? [])
+  const inOrder = (steps: ReadonlyArray<number>) => steps.toSorted((a, b) => a - b)
+  return [
+    "A run takes off at the first step at which the mean training reward of five steps is at least 50 %. Both p are exact, two-sided " +
+      "and paired by seed: of taking off, and of an earlier first reward.",
+    "",
+    ...table(arms, [
+      ["arm", ({ arm }) => arm],
+      ["take off", (one) => `${stepsOf(one).length} of ${one.runs.size}`],
+      ["95 % interval", (one) => Exact.proportion(stepsOf(one).length, one.runs.size).ci95.map(points).join(" to ")],
+      ["steps", (one) => inOrder(stepsOf(one)).join(", ") || "–"],
+      [
+        "first reward",
+        (one) =>
+          inOrder(all(one).map(firstReward))
+            .map((step) => (step === Infinity ? "–" : step))
+            .join(", ")
+      ],
+      [
+        "under the first instruction",
+        (one) =>
+          all(one)
+            .flatMap(({ underFirst }) => underFirst ?? [])
+            .map(points)
+            .join(", ") || "–"
+      ],
+      [`p against ${reference?.arm ?? ""}`, against((one, other) => one.step !== null && other.step === null)],
+      ["p of the first reward", against((one, other) => firstReward(one) < firstReward(other))]
+    ])
+  ]
+}
 
 /** The step of the first reward; Infinity without one. */
-const firstReward = (rewards: TakeOff["rewards"]): number => {
+const firstReward = ({ rewards }: TakeOff): number => {
   const found = rewards.findIndex((reward) => (reward ?? 0) > 0)
   return found < 0 ? Infinity : found + 1
 }
 
-/** Above 0 where the first run is the better one, below 0 where the second is. */
-type Difference = (one: TakeOff, other: TakeOff) => number
+type IsBetter = (one: TakeOff, other: TakeOff) => boolean
 
-const tookOff: Difference = (one, other) => Number(one.step !== null) - Number(other.step !== null)
-
-const isEarlier: Difference = (one, other) => {
-  const [first, second] = [firstReward(one.rewards), firstReward(other.rewards)]
-  return Number(first < second) - Number(second < first)
-}
-
-const compared = (left: ArmTakeOffs["runs"], right: ArmTakeOffs["runs"], difference: Difference): number => {
-  const pairs = [...left].flatMap(([seed, one]) => {
-    const other = right.get(seed)
-    return other === undefined ? [] : [difference(one, other)]
-  })
-  return Exact.signTest(pairs.filter((sign) => sign > 0).length, pairs.filter((sign) => sign < 0).length)
+/** The sign test over the seeds of both sides. */
+const signTest = (left: ArmTakeOffs["runs"], right: ArmTakeOffs["runs"], isBetter: IsBetter): number => {
+  const pairs = Paired.pairs(left, right)
+  return Exact.signTest(
+    pairs.filter(([one, other]) => isBetter(one, other)).length,
+    pairs.filter(([one, other]) => isBetter(other, one)).length
+  )
 }

@@ -25,8 +25,8 @@ export const Outcome = Schema.Struct({
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
 export type Optimizer = "inspo" | Rival
-/** The optimizers that are compared; the first is ours, and the programs of the others are in `rivals/`. */
-export const optimizers: ReadonlyArray<Optimizer> = ["inspo", ...Struct.keys(rivals)]
+/** The optimizers that ours is compared with; their programs are in `rivals/`. */
+export const others: ReadonlyArray<Rival> = Struct.keys(rivals)
 
 /** The file of a run, below the directory of the results. */
 export const fileOf = (optimizer: Optimizer, { headroom, name }: World, seed: number): string =>

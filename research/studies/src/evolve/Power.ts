@@ -4,7 +4,7 @@ import { Exact } from "@inspo/statistics"
 import { run } from "./EvolveRun.ts"
 import * as Finished from "./Finished.ts"
 import { gainOf } from "./Trial.ts"
-import { bank, seedPrompt, type World } from "./World.ts"
+import { bank, plain, seedPrompt, type World } from "./World.ts"
 
 export interface Shown {
   readonly cases: number
@@ -27,6 +27,9 @@ export interface Cell {
   readonly seed: number
 }
 
+export const cells = (searches: number, seed: number): ReadonlyArray<Cell> =>
+  budgets.flatMap((budget) => gains.map((gain) => ({ budget, gain, searches, seed })))
+
 /** The file of a cell, below the directory of the results. */
 export const fileOf = ({ budget, gain }: Cell): string => `cases/${budget.cases}-${Math.round(100 * gain)}.json`
 
@@ -39,10 +42,10 @@ export const { read, write } = Finished.make(Schema.Int)
 /** How many searches say `better`. */
 export const search = async ({ budget, gain, searches, seed }: Cell): Promise<number> => {
   const world = worldOf(gain)
-  const verdicts: Array<string | null> = []
+  let better = 0
   for (const each of Arr.range(seed, seed + searches - 1))
-    verdicts.push((await run(world, { ...budget, seed: each }, [clause])).verdict)
-  return verdicts.filter((verdict) => verdict === "better").length
+    if ((await run(world, { ...budget, seed: each }, [clause])).verdict === "better") better++
+  return better
 }
 
 export const shownOf = ({ budget, gain, searches }: Cell, better: number): Shown => ({
@@ -56,15 +59,11 @@ const [clause = ""] = bank
 /** An agent that succeeds in four of ten cases, for which one clause is worth a gain. */
 const worldOf = (gain: number): World => {
   const withEffect = (effect: number): World => ({
+    ...plain,
     name: "one clause",
     headroom: true,
     base: -0.5,
-    effects: [effect],
-    pair: 0,
-    difficulty: 1.2,
-    interaction: 0.5,
-    flip: 0,
-    drift: 0
+    effects: [effect]
   })
   const prompt = `${seedPrompt} ${clause}`
   let [low, high] = [0, 20]

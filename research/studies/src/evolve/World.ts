@@ -45,7 +45,8 @@ export const bank: ReadonlyArray<string> = [
 
 const additive = [0.55, 0.55, 0.55, 0.55]
 const useless = [0, 0, 0, 0, -0.4, -0.4, -0.7, -0.7]
-const plain = { base: -0.6, pair: 0, difficulty: 1.2, interaction: 0.5, flip: 0, drift: 0 }
+/** What the kinds of agents have, if nothing else is said of them. */
+export const plain = { base: -0.6, pair: 0, difficulty: 1.2, interaction: 0.5, flip: 0, drift: 0 }
 
 const kinds: ReadonlyArray<Omit<World, "headroom" | "effects"> & { readonly helps: ReadonlyArray<number> }> = [
   { ...plain, name: "additive clauses", helps: additive },
