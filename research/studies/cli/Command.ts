@@ -24,7 +24,7 @@ export const research = Command.make(
     arms: flags.optionalText(
       "arms",
       "LIST",
-      "Arms, or tasks of the gate, by name, separated by commas; all by default"
+      "Arms, or rewards of the gate, by name, separated by commas; all by default"
     ),
     preset: Flag.optional(flags.presetName),
     set: flags.set,
@@ -43,7 +43,7 @@ export const research = Command.make(
       "simulations",
       "compare-errors: simulations, 1000 by default; evolve, evolve-aims: searches per agent, 50 and 100 by default"
     ),
-    seed: flags.seed.pipe(Flag.withDescription("gates and simulations: the first seed; 1 by default")),
+    seed: flags.seed.pipe(Flag.withDescription("the gate and simulations: the first seed; 1 by default")),
     out: flags.out.pipe(Flag.withDescription("Directory for everything that is written; studies may share one")),
     json: flags.json,
     quiet: flags.quiet

@@ -3,7 +3,6 @@ import { catalogue } from "../src/Catalogue.ts"
 import * as CompareErrors from "../src/CompareErrors.ts"
 import * as EvolveAims from "../src/EvolveAims.ts"
 import * as EvolveBench from "../src/Evolve.ts"
-import { gate } from "../src/gate/Gate.ts"
 import type { Asked, Host, Kept } from "../src/Host.ts"
 import type { Scale } from "../src/Result.ts"
 import { runStudy } from "../src/RunStudy.ts"
@@ -96,9 +95,7 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
         testQuestions: Option.getOrElse(input.testQuestions, () => 0)
       })
     case "answers":
-      return yield* study.name === "gate"
-        ? gate(host, { ...input, seed, tasks: input.arms })
-        : blindGate(host, { ...input, seed, tasks: input.arms })
+      return yield* blindGate(host, { ...input, seed })
     case "simulation":
       return yield* benches[study.name].bench(host, {
         simulations: Option.getOrElse(input.simulations, () => study.simulations),
@@ -139,10 +136,6 @@ const makeHost = Effect.fnUntraced(function* (input: ResearchInput) {
     exported: Services.exported,
     seconds: wallSeconds,
     test: (directory: string, questions: number) => Along.test(directory, questions, reporter),
-    data: Effect.fnUntraced(function* (config: RunConfig) {
-      const { data, passages } = yield* loadData(config)
-      return { questions: [...data.train, ...data.validation, ...data.test], passages }
-    }),
     answer,
     read: Effect.fnUntraced(function* (file: string) {
       return (yield* fs.exists(file)) ? yield* fs.readFileString(file) : null

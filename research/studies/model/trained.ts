@@ -52,10 +52,10 @@ const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: 
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** Questions with another seed than the gate's; the first hundred are held out for every seed. */
+/** Questions, of which the first hundred are held out for every seed. */
 const rows = (task: Task, steps: number): string =>
   task
-    .questions({ questions: [], passages: [] }, 100 + 4 * steps, 2)
+    .questions(100 + 4 * steps, 2)
     .map(({ goldenAnswers, id, question }, index) =>
       JSON.stringify({ id, prompt: question, golden_answers: goldenAnswers, split: index < 100 ? "held-out" : "train" })
     )

@@ -19,7 +19,7 @@ export interface SimulationEntry {
 
 /** A study of the answers of a policy, without a run. */
 export interface GateEntry {
-  readonly name: "blind-gate" | "gate"
+  readonly name: "blind-gate"
   readonly asks: string
   readonly by: "answers"
 }
@@ -37,7 +37,6 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("static-vs-evolved", "does co-evolution beat one instruction at equal budget?"),
   runs("table1", "how do the methods of the paper's Table 1 compare?"),
   runs("ablation", "what is each part worth: stage, proposer, population?"),
-  runs("sensitivity", "how much do parents, temperature, staleness matter?"),
   runs("curves", "how does training go, step by step? Four figures"),
   runs("together-tuning", "which settings does each order of policy and instruction need?", "301-302"),
   runs("together", "do policy and instruction gain by learning together?", "201-240"),
@@ -57,10 +56,6 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("methods", "which method of the update helps?", "21-25"),
   runs("methods-low-rate", "the same where few rollouts succeed", "21-25"),
   runs("methods-stale", "which loss helps where samples are stale?", "21-25"),
-  { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Four tasks" },
-  ...["passages", "format", "arithmetic"].map((task) =>
-    runs(`frozen-${task}`, `does evolution help a frozen policy? The gate's ${task}`, "1-3")
-  ),
   runs("trained-letter", "can instructions start a training of rare rewards?"),
   ...Array.from({ length: 12 }, (_, index) =>
     runs(`blind-r${index + 1}`, "the same with a reward that nobody chose for it", "21-30")

@@ -6,23 +6,11 @@ import { type Host, StudyFailure, type TestPoint } from "./Host.ts"
 /** A metric of every step of one run: the value of step i + 1 at index i; null if the step has none. */
 export type Course = ReadonlyArray<number | null>
 
-/** A figure of the training: a metric of every step, a line for each arm. */
+/** A figure of the training: a metric of every step, by its name in `metrics.jsonl`, and a line for each arm. */
 export interface Drawing {
-  /** Name of the file, without its extension. */
-  readonly file: string
-  /** Name in `metrics.jsonl`. */
   readonly metric: string
   readonly title: string
-  readonly arms: ReadonlyArray<string>
 }
-
-/** The metrics of the paper's Figure 2, by their names in `metrics.jsonl`. */
-export const metrics = [
-  { metric: "reward/mean", title: "Training reward" },
-  { metric: "tool_calls/mean", title: "Tool calls per trajectory" },
-  { metric: "prompt_length/mean", title: "Prompt length, tokens" },
-  { metric: "response_length/mean", title: "Response length, tokens" }
-] as const
 
 /**
  * One figure per metric: for each arm the mean of its runs with the 95 % t-interval over seeds as a band, up to the last step
@@ -102,15 +90,14 @@ export const figures = Effect.fn("Curves.figures")(function* (
   const read = yield* Effect.forEach(runs, ({ arm, directories }) =>
     Effect.map(Effect.forEach(directories, pointsOf), (points) => ({ arm, points }))
   )
-  return drawings.map(({ arms, file, metric, title }) => ({
-    file: `${file}.svg`,
+  return drawings.map(({ metric, title }) => ({
+    file: `${metric.replace("/", "-")}.svg`,
     text: figure(
       title,
-      arms.flatMap((name) =>
-        read.flatMap(({ arm, points }) =>
-          arm === name ? [{ arm, courses: points.map((steps) => steps.map((point) => point[metric] ?? null)) }] : []
-        )
-      )
+      read.map(({ arm, points }) => ({
+        arm,
+        courses: points.map((steps) => steps.map((point) => point[metric] ?? null))
+      }))
     )
   }))
 })

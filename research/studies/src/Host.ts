@@ -22,8 +22,6 @@ export interface Host<E, R> {
   readonly test: (directory: string, questions: number) => Effect.Effect<ReadonlyArray<TestPoint>, E, R>
   /** The wall time of a finished run, in seconds. */
   readonly seconds: (directory: string) => Effect.Effect<number, E, R>
-  /** The questions of a config, of all splits, with its passages. */
-  readonly data: (config: RunConfig) => Effect.Effect<QuestionData, E, R>
   /**
    * Answers questions with the policy of a config and an instruction, without passages to search. The random stream of a
    * question has the path and its index. As trajectories finish, their `lines` are appended to `file`, which exists.
@@ -45,12 +43,6 @@ export interface Host<E, R> {
   readonly code: string
   /** The name of the program for the user. */
   readonly program: string
-}
-
-/** The questions of a config, with its passages. */
-export interface QuestionData {
-  readonly questions: ReadonlyArray<Question.Question>
-  readonly passages: ReadonlyArray<Question.Passage>
 }
 
 /** The questions of {@link Host.answer}. */

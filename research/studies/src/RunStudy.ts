@@ -180,16 +180,8 @@ const withQuestions = Effect.fnUntraced(function* <E, R>(
   out: string
 ) {
   if (make === undefined) return config
-  const data = yield* host.data(config)
-  const questions = make(data, heldOutOf * config.evaluation.questions)
-  if (questions.length < heldOutOf)
-    return yield* new InvalidStudy({
-      problem:
-        `${name} has ${questions.length} questions, expected at least ${heldOutOf}: rows whose metadata.supporting_doc_ids are ` +
-        "in data.corpus, or data.questions null for the generated world."
-    })
   const file = `${out}/${name}.questions.jsonl`
-  const rows = questions.map(({ dataSource, goldenAnswers, id, question }) => ({
+  const rows = make(heldOutOf * config.evaluation.questions).map(({ dataSource, goldenAnswers, id, question }) => ({
     id,
     question,
     golden_answers: goldenAnswers,

@@ -4,10 +4,8 @@ import { ablations } from "./studies/Ablation.ts"
 import { blindStudies } from "./studies/Blind.ts"
 import { arena, arenaTuning } from "./studies/Arena.ts"
 import { curves } from "./studies/Curves.ts"
-import { frozenStudies } from "./studies/Frozen.ts"
 import { trainedLetter } from "./studies/Letter.ts"
 import { methodStudies } from "./studies/Methods.ts"
-import { sensitivity } from "./studies/Sensitivity.ts"
 import { staticVsEvolved } from "./studies/StaticVsEvolved.ts"
 import { table1 } from "./studies/Table1.ts"
 import { budgets, together, togetherTuning } from "./studies/Together.ts"
@@ -19,7 +17,6 @@ export const studies: ReadonlyArray<Study> = [
   staticVsEvolved,
   table1,
   ablations,
-  sensitivity,
   curves,
   togetherTuning,
   together,
@@ -31,7 +28,6 @@ export const studies: ReadonlyArray<Study> = [
   arenaTuning,
   arena,
   ...methodStudies,
-  ...frozenStudies,
   trainedLetter,
   ...blindStudies
 ]

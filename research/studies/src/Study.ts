@@ -1,7 +1,6 @@
 import type { Question } from "@inspo/domain"
 import type { Arm } from "./Arm.ts"
 import type { Drawing } from "./Curves.ts"
-import type { QuestionData } from "./Host.ts"
 
 /** Differences at each value of a dial: the first arm minus the second, paired by seed. */
 export interface Dial {
@@ -35,8 +34,8 @@ export interface Study {
   readonly source?: string
   /** Whether no arm trains the policy. */
   readonly frozen?: true
-  /** At most `count` questions that replace those of the config, derived from them or generated; one in five is held out. */
-  readonly questions?: (data: QuestionData, count: number) => ReadonlyArray<Question.Question>
+  /** Generates the questions that replace those of the config; one in five is held out. */
+  readonly questions?: (count: number) => ReadonlyArray<Question.Question>
   /** Metrics of `metrics.jsonl` whose means over the steps are reported, beside the time of a run. */
   readonly measures?: ReadonlyArray<{ readonly metric: string; readonly title: string; readonly digits: number }>
   /** Whether it is reported when each run took off. */

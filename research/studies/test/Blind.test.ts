@@ -1,8 +1,12 @@
+import { Presets } from "@inspo/config"
+import { Instruction, type Question, Trajectory } from "@inspo/domain"
 import { ClauseBank } from "@inspo/reflection"
-import { Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { assert, describe, it } from "vitest"
+import { blindGate } from "../src/blind/BlindGate.ts"
 import { bank, questionsOf, tasks } from "../src/blind/BlindTasks.ts"
 import { rewards } from "../src/blind/Rewards.ts"
+import { type Asked, InvalidStudy, type Kept } from "../src/Host.ts"
 
 const asked = { name: "Anna", number: 34, question: "Anna gave you 34 apples." }
 
@@ -73,5 +77,72 @@ describe("the tasks of the blind study", () => {
       assert.isTrue(question.startsWith(`${name} gave you ${number} `))
       assert.strictEqual(whole, question)
     }
+  })
+})
+
+describe("the gate of the blind study", () => {
+  /** A host with files in memory, whose policy answers with the person's name under one piece of advice. */
+  const hostOf = (files: Map<string, string>, asked: Array<number>) => {
+    const never = () => Effect.fail(new InvalidStudy({ problem: "not for the gate" }))
+    return {
+      code: "",
+      commit: "",
+      program: "research",
+      print: () => Effect.void,
+      config: () => Effect.succeed(Presets.quick),
+      run: never,
+      exported: never,
+      seconds: never,
+      test: never,
+      read: (file: string) => Effect.sync(() => files.get(file) ?? null),
+      write: (file: string, text: string) => Effect.sync(() => void files.set(file, text)),
+      answer: (_: unknown, { instruction, questions }: Asked, { file, lines }: Kept) =>
+        Effect.sync(() => {
+          asked.push(questions.length)
+          const made = questions.map(({ question }) =>
+            answerTo(
+              question,
+              instruction.includes(bank[3]?.text ?? "") ? (question.goldenAnswers[0] ?? "") : "Nothing at all."
+            )
+          )
+          files.set(file, `${files.get(file) ?? ""}${lines(made)}`)
+          return made
+        })
+    }
+  }
+  const answerTo = (question: Question.Question, text: string): Trajectory.Trajectory => ({
+    id: Trajectory.TrajectoryId.make(question.id),
+    instructionId: Instruction.InstructionId.make("i0"),
+    questionId: question.id,
+    reward: 0,
+    answer: null,
+    toolCalls: 0,
+    turns: 1,
+    finishReason: "answered",
+    promptTokens: 1,
+    responseTokens: 1,
+    prompt: [],
+    response: [],
+    logprobs: [],
+    mask: [],
+    transcript: [{ text, action: { kind: "answer", content: text }, observation: null }]
+  })
+  const input = { arms: Option.some("r4"), preset: Option.none(), set: [], seed: 1, out: Option.some("out") }
+
+  it("asks again only what is missing after a kill, and comes to the same result", async () => {
+    const [files, asked] = [new Map<string, string>(), new Array<number>()]
+    const result = await Effect.runPromise(blindGate(hostOf(files, asked), input))
+    const [row = []] = result.tables[0]?.rows ?? []
+    assert.strictEqual(row.at(-1), "yes")
+    assert.include(row[2], `100.00, again 100.00: ${bank[3]?.text ?? ""}`)
+    const whole = files.get("out/answers.jsonl") ?? ""
+    const kept = whole.split("\n").slice(0, 3000).join("\n")
+    files.set("out/answers.jsonl", `${kept}\n{"instruction":"Wr`)
+    asked.length = 0
+    assert.deepStrictEqual(await Effect.runPromise(blindGate(hostOf(files, asked), input)), result)
+    assert.strictEqual(
+      asked.reduce((sum, one) => sum + one, 0),
+      whole.trimEnd().split("\n").length - 3000
+    )
   })
 })

@@ -25,7 +25,6 @@ const hostOf = (code: string, files: Map<string, string>, written: Array<string>
     exported: never,
     seconds: never,
     test: never,
-    data: never,
     answer: never,
     read: (file: string) => Effect.sync(() => files.get(file) ?? null),
     write: (file: string, text: string) =>

@@ -1,82 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/config"
-import { Question } from "@inspo/domain"
 import * as fc from "fast-check"
-import { rareBar, taskResult } from "../src/gate/GateResult.ts"
-import * as Records from "../src/gate/Records.ts"
 import { answered, measures } from "../src/gate/Measures.ts"
-import { configure, tasks } from "../src/gate/Tasks.ts"
-
-const answers = fc.array(
-  fc.record({
-    task: fc.string(),
-    instruction: fc.nat(4),
-    question: fc.string({ unit: "grapheme" }),
-    reward: fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0),
-    answer: fc.option(fc.string({ unit: "grapheme" })),
-    promptTokens: fc.nat(),
-    responseTokens: fc.nat(),
-    text: fc.string({ unit: "binary" }).map((text) => text.toWellFormed())
-  }),
-  { maxLength: 6 }
-)
-
-describe("the answers of a gate", () => {
-  it("are complete up to the point where a kill cut the file off", () => {
-    fc.assert(
-      fc.property(answers, fc.nat(), (answers, cut) => {
-        const text = Records.write({ gate: "a1", answers })
-        const kept = Records.parse(text.slice(0, cut % (text.length + 1)))
-        const whole = text.slice(0, cut % (text.length + 1)).split("\n").length - 2
-        if (whole < 0) assert.isNull(kept)
-        else assert.deepStrictEqual(kept, { gate: "a1", answers: answers.slice(0, whole) })
-      })
-    )
-  })
-
-  it("fail with the number of an invalid line", () => {
-    const text = Records.write({ gate: "a1", answers: [] })
-    assert.deepStrictEqual(Records.parse(`${text}{"task":1}\n`), { brokenLine: 2 })
-    assert.deepStrictEqual(Records.parse("{}\n"), { brokenLine: 1 })
-  })
-})
-
-describe("the result of a task", () => {
-  const rewards = fc.array(fc.array(fc.constantFrom(0, 1), { minLength: 3, maxLength: 3 }), {
-    minLength: 2,
-    maxLength: 8
-  })
-  const task = { name: "format", asks: "", instructions: ["a", "b", "c"] } as const
-
-  it("pairs answers by question and instruction, in any order", () => {
-    fc.assert(
-      fc.property(rewards, fc.infiniteStream(fc.nat()), (rewards, draws) => {
-        const inOrder = rewards.flatMap((row, question) =>
-          row.map((reward, instruction) => ({
-            task: "format",
-            instruction,
-            question: `q${question}`,
-            reward,
-            answer: null,
-            promptTokens: 2,
-            responseTokens: 1,
-            text: ""
-          }))
-        )
-        const dealt = inOrder
-          .map((answer) => ({ answer, at: draws.next().value }))
-          .toSorted((a, b) => a.at - b.at)
-          .map(({ answer }) => answer)
-        const found = taskResult(task, dealt, 1)
-        const expected = taskResult(task, inOrder, 1)
-        assert.deepStrictEqual(found.spread.means, expected.spread.means)
-        assert.closeTo(found.spread.between, expected.spread.between, 1e-12)
-        assert.strictEqual(found.promptTokens, 2 * inOrder.length)
-      }),
-      { numRuns: 20 }
-    )
-  })
-})
+import { arithmetic, configure, format, letter } from "../src/gate/Tasks.ts"
 
 describe("the measure of an answer", () => {
   const text = fc.string({ unit: "grapheme" })
@@ -91,7 +17,6 @@ describe("the measure of an answer", () => {
       })
     )
     for (const [measure, golden] of [
-      ["words", "the Ostrel Bay"],
       ["parts", "Brown, Peter, 1931, Rome"],
       ["calculated", "-372"]
     ] as const)
@@ -157,49 +82,6 @@ describe("a birthday letter", () => {
   })
 })
 
-describe("a rare task", () => {
-  const instructions = ["a", "b", "c"]
-  const of = (plain: number, other: number) =>
-    taskResult(
-      { name: "letter", asks: "", instructions, isRare: true },
-      instructions.flatMap((_, instruction) =>
-        Array.from({ length: instruction === 0 ? 2000 : 200 }, (_, question) => ({
-          task: "letter",
-          instruction,
-          question: `q${question}`,
-          reward: question < (instruction === 0 ? plain : instruction === 1 ? other : 0) ? 1 : 0,
-          answer: null,
-          promptTokens: 1,
-          responseTokens: 1,
-          text: ""
-        }))
-      ),
-      1
-    )
-
-  it("passes exactly if the plain instruction earns next to nothing and another enough", () => {
-    for (const [plain, other] of [
-      [0, 20],
-      [1, 20],
-      [0, 5],
-      [3, 20]
-    ] as const) {
-      const { passes, shares = [], spread } = of(plain, other)
-      assert.deepStrictEqual(
-        shares.map(({ n, successes }) => [successes, n]),
-        [
-          [plain, 2000],
-          [other, 200],
-          [0, 200]
-        ]
-      )
-      assert.strictEqual(spread.n, 200)
-      // 0 of 2,000 answers may be as many as 0.18 %, 1 as many as 0.28 %.
-      assert.strictEqual(passes, plain === 0 && other / 200 >= rareBar.best)
-    }
-  })
-})
-
 describe("a calculation within an answer", () => {
   const whole = fc.integer({ min: 1, max: 999 })
 
@@ -217,20 +99,8 @@ describe("a calculation within an answer", () => {
   })
 })
 
-describe.each(tasks)("$name", (task) => {
+describe.each([format, arithmetic, letter])("$name", (task) => {
   const { instructions, name, questions } = task
-  const passage = { id: "p", title: "Lumen", text: "Ada founded Lumen." }
-  const data = {
-    passages: [passage],
-    questions: ["p", "p", "absent"].map((support, index) => ({
-      id: Question.QuestionId.make(`q${index}`),
-      question: "Who founded Lumen?",
-      goldenAnswers: ["Ada"] as const,
-      dataSource: "test",
-      supportIds: [support]
-    }))
-  }
-
   it("has different instructions, which all name the tags of the tools of its agent", () => {
     assert.lengthOf(new Set(instructions), instructions.length)
     const { agent, tools } = configure(task, Presets.quick).rollout
@@ -239,14 +109,12 @@ describe.each(tasks)("$name", (task) => {
   })
 
   it("has the same questions for the same seed, each with a correct answer", () => {
-    const asked = questions(data, 30, 1)
-    assert.deepStrictEqual(questions(data, 10, 1), asked.slice(0, 10))
-    if (name !== "passages") assert.notDeepEqual(questions(data, 30, 2), asked)
+    const asked = questions(30, 1)
+    assert.deepStrictEqual(questions(10, 1), asked.slice(0, 10))
+    assert.notDeepEqual(questions(30, 2), asked)
     assert.strictEqual(new Set(asked.map(({ id }) => id)).size, asked.length)
     for (const { goldenAnswers, question } of asked) {
-      if (name === "passages")
-        assert.match(question, /^Lumen: Ada founded Lumen\.\n\nQuestion: Who founded Lumen\?\nAnswer:$/u)
-      else if (name === "letter") assert.isTrue(question.startsWith(`${goldenAnswers[0]} gave you `))
+      if (name === "letter") assert.isTrue(question.startsWith(`${goldenAnswers[0]} gave you `))
       else if (name === "format") for (const part of goldenAnswers[0].split(", ")) assert.include(question, part)
       else {
         const [a = NaN, b = NaN] = (question.match(/\d+/gu) ?? []).map(Number)
@@ -254,6 +122,6 @@ describe.each(tasks)("$name", (task) => {
         assert.strictEqual(goldenAnswers[0], `${expected}`)
       }
     }
-    assert.lengthOf(asked, name === "passages" ? 2 : 30)
+    assert.lengthOf(asked, 30)
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { markdown, type SeedResult, studyResult } from "../src/Result.ts"
 import { ablations } from "../src/studies/Ablation.ts"
-import { frozenStudies } from "../src/studies/Frozen.ts"
+import { agentStudies } from "../src/studies/Agents.ts"
 import { table1 } from "../src/studies/Table1.ts"
 
 const provenance = {
@@ -53,7 +53,7 @@ describe("studyResult", () => {
   })
 
   it("does not mention the test bench or EM for a frozen policy", () => {
-    for (const study of frozenStudies) {
+    for (const study of agentStudies.filter(({ frozen }) => frozen === true)) {
       const results = study.arms.map((arm) => ({ arm, seeds: [1, 2].map((seed) => result(seed, 0.5)) }))
       assert.notMatch(markdown(study, studyResult(study, provenance, results)), /pre-trained|\bEM\b/u)
     }

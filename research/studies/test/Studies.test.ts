@@ -18,7 +18,7 @@ const spent: RunState.RunState = {
 const configs = (arm: Arm, config: RunConfig): ReadonlyArray<RunConfig> =>
   arm.stages.map((configure) => configure({ config, results: () => spent, earlier: [spent] }))
 
-describe.each(studies)("$name", ({ arms, claims = [], comparisons, dial, draws = [], main }) => {
+describe.each(studies)("$name", ({ arms, claims = [], comparisons, dial, main }) => {
   const names = arms.map(({ name }) => name)
 
   it("names its arms once, and each after those it needs", () => {
@@ -28,10 +28,7 @@ describe.each(studies)("$name", ({ arms, claims = [], comparisons, dial, draws =
   })
 
   it("compares and draws arms that it has", () => {
-    const drawn = [
-      ...draws.flatMap((drawing) => drawing.arms),
-      ...(dial?.lines ?? []).flatMap(({ pairs }) => pairs.flat())
-    ]
+    const drawn = (dial?.lines ?? []).flatMap(({ pairs }) => pairs.flat())
     const named = [...main, ...comparisons.flat(), ...claims.flat(), ...drawn]
     for (const name of named) assert.include(names, name)
   })
@@ -57,7 +54,7 @@ describe("studies", () => {
   })
 
   it("draw into separate files, since they may share a directory", () => {
-    const files = studies.flatMap(({ draws = [] }) => draws.map(({ file }) => file))
+    const files = studies.flatMap(({ draws = [] }) => draws.map(({ metric }) => metric))
     assert.strictEqual(new Set(files).size, files.length)
   })
 })

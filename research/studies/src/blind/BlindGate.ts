@@ -1,12 +1,10 @@
-import type { RunConfig } from "@inspo/config"
 import { type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Exact } from "@inspo/statistics"
 import { Array as Arr, Effect, Option, Schema } from "effect"
-import { commandLine, named } from "../CommandLine.ts"
+import { commandLine, named, type SharedFlags } from "../CommandLine.ts"
 import { configure } from "../gate/Tasks.ts"
-import type { GateInput } from "../gate/Gate.ts"
 import { answered } from "../gate/Measures.ts"
-import { type Host, StudyFailure } from "../Host.ts"
+import { type Asked, type Host, StudyFailure } from "../Host.ts"
 import { hardware } from "../RunStudy.ts"
 import { bank, plain, questionsOf, tasks } from "./BlindTasks.ts"
 import { type BlindReward, rewards } from "./Rewards.ts"
@@ -20,16 +18,24 @@ const Answer = Schema.Struct({
 })
 type Answer = typeof Answer.Type
 
+interface GateInput extends SharedFlags {
+  readonly seed: number
+  readonly out: Option.Option<string>
+}
+
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
 
 const counts = { plain: 2000, advised: 500, pairs: 100, best: 10 } as const
+
+const lines = (answers: ReadonlyArray<Answer>): string =>
+  answers.map((answer) => `${JSON.stringify(answer)}\n`).join("")
 
 /**
  * The gate of the blind study: how often the plain instruction, each piece of advice and a hundred pairs of them earn each reward. Every
  * answer is stored at once, and counts for all rewards, so that a stopped gate continues.
  */
 export const blindGate = Effect.fn("BlindGate.blindGate")(function* <E, R>(host: Host<E, R>, input: GateInput) {
-  const chosen = yield* named(rewards, input.tasks)
+  const chosen = yield* named(rewards, input.arms)
   const base = yield* host.config(
     Option.getOrElse(input.preset, () => "quick"),
     [`randomSeed=${input.seed}`, "train.fromStep=null", ...input.set]
@@ -43,9 +49,27 @@ export const blindGate = Effect.fn("BlindGate.blindGate")(function* <E, R>(host:
   const text = (yield* host.read(file)) ?? ""
   const answers = text.split("\n").flatMap((line) => Option.toArray(decode(line)))
   // Without a line that was not written to its end.
-  yield* host.write(file, answers.map((answer) => `${JSON.stringify(answer)}\n`).join(""))
+  yield* host.write(file, lines(answers))
 
-  const ask = asking(host, { answers, config, file, questions })
+  /** Asks questions under an instruction, but those that were asked, and stores every answer at once. */
+  const ask = Effect.fnUntraced(function* (instruction: string, count: number, again = false) {
+    const isOwn = (answer: Answer) => answer.instruction === instruction && answer.again === again
+    const known = new Set(answers.filter(isOwn).map(({ index }) => index))
+    const missing = questions
+      .slice(0, count)
+      .flatMap((question, index) => (known.has(index) ? [] : [{ index, question }]))
+    if (missing.length > 0) {
+      yield* host.print([`${missing.length} answers: ${instruction}`])
+      const toAnswers = answersOf(missing, { instruction, again })
+      const asked = { instruction, path: ["blind", ...(again ? ["again"] : [])], questions: missing }
+      const made = yield* host.answer(config, asked, { file, lines: (finished) => lines(toAnswers(finished)) })
+      answers.push(...toAnswers(made))
+    }
+    const own = answers.filter(isOwn)
+    if (own.length < count)
+      return yield* new StudyFailure({ problem: `Some answers under ${instruction} failed. Repeat the command.` })
+    return own
+  })
   const share = ({ holds }: BlindReward, own: ReadonlyArray<Answer>) => shareOf(holds, own, questions)
   const underPlain = yield* ask(plain, counts.plain)
   const pieces = yield* Effect.forEach(bank, ({ text }) =>
@@ -59,20 +83,23 @@ export const blindGate = Effect.fn("BlindGate.blindGate")(function* <E, R>(host:
         Effect.map(ask(`${plain} ${pair}`, counts.advised), (own) => ({ advice: pair, share: share(reward, own) }))
       )
     )
-    const again = (advice: string) =>
-      Effect.map(ask(`${plain} ${advice}`, counts.advised, true), (own) => share(reward, own))
     const [piece, pair] = [single[0], pairs[0]]
     if (piece === undefined || pair === undefined) continue
+    const cell = ({ advice, share: first }: typeof piece) =>
+      Effect.map(
+        ask(`${plain} ${advice}`, counts.advised, true),
+        (own) => `${percent(first.share)}, again ${percent(share(reward, own).share)}: ${advice}`
+      )
     const first = share(reward, underPlain)
-    const best = Math.max(piece.share.share, pair.share.share)
+    const isReached = Math.max(piece.share.share, pair.share.share) >= 0.03
     rows.push([
       reward.name,
       `${percent(first.share)} [${first.ci95.map(percent).join(", ")}]`,
-      `${percent(piece.share.share)}, again ${percent((yield* again(piece.advice)).share)}: ${piece.advice}`,
-      `${percent(pair.share.share)}, again ${percent((yield* again(pair.advice)).share)}: ${pair.advice}`,
-      first.share <= 0.01 && first.ci95[1] <= 0.016 && best >= 0.03
+      yield* cell(piece),
+      yield* cell(pair),
+      isReached && first.share <= 0.01 && first.ci95[1] <= 0.016
         ? "yes"
-        : first.share <= 0.03 && best >= 0.03
+        : isReached && first.share <= 0.03
           ? "at 3 %"
           : "no"
     ])
@@ -82,61 +109,17 @@ export const blindGate = Effect.fn("BlindGate.blindGate")(function* <E, R>(host:
   return resultOf(host, input, rows)
 })
 
-/** Asks questions under an instruction, but those that were asked, and stores every answer at once. */
-const asking = <E, R>(
-  host: Host<E, R>,
-  {
-    answers,
-    config,
-    file,
-    questions
-  }: {
-    readonly answers: Array<Answer>
-    readonly config: RunConfig
-    readonly file: string
-    readonly questions: ReadonlyArray<Question.Question>
-  }
-) =>
-  Effect.fnUntraced(function* (instruction: string, count: number, again = false) {
-    const isOwn = (answer: Answer) => answer.instruction === instruction && answer.again === again
-    const there = new Set(answers.filter(isOwn).map(({ index }) => index))
-    const missing = questions
-      .slice(0, count)
-      .flatMap((question, index) => (there.has(index) ? [] : [{ index, question }]))
-    const indices = new Map(missing.map(({ index, question }) => [question.id, index]))
-    const toAnswers = (finished: ReadonlyArray<Trajectory.Trajectory>): ReadonlyArray<Answer> =>
-      finished.flatMap((one) =>
-        Trajectory.isFailed(one)
-          ? []
-          : [
-              {
-                instruction,
-                again,
-                index: indices.get(one.questionId) ?? -1,
-                text: one.transcript.map((turn) => turn.text).join("\n")
-              }
-            ]
-      )
-    if (missing.length > 0) {
-      yield* host.print([`${missing.length} answers: ${instruction}`])
-      const made = yield* host.answer(
-        config,
-        { instruction, path: ["blind", ...(again ? ["again"] : [])], questions: missing },
-        {
-          file,
-          lines: (finished) =>
-            toAnswers(finished)
-              .map((answer) => `${JSON.stringify(answer)}\n`)
-              .join("")
-        }
-      )
-      answers.push(...toAnswers(made))
-    }
-    const own = answers.filter(isOwn)
-    if (own.length < Math.min(count, questions.length))
-      return yield* new StudyFailure({ problem: `Some answers under ${instruction} failed. Repeat the command.` })
-    return own
-  })
+/** The answers of trajectories to some of these questions, without those that failed. */
+const answersOf =
+  (asked: Asked["questions"], under: Pick<Answer, "again" | "instruction">) =>
+  (finished: ReadonlyArray<Trajectory.Trajectory>): ReadonlyArray<Answer> =>
+    finished
+      .filter((one) => !Trajectory.isFailed(one))
+      .map(({ questionId, transcript }) => ({
+        ...under,
+        index: asked.find(({ question }) => question.id === questionId)?.index ?? -1,
+        text: transcript.map((turn) => turn.text).join("\n")
+      }))
 
 /** How often a reward holds. */
 const shareOf = (
@@ -159,7 +142,7 @@ const resultOf = <E, R>(
 ) => ({
   title: "The gate of the blind study",
   commit,
-  command: commandLine([`${program} blind-gate`], { ...input, arms: input.tasks }),
+  command: commandLine([`${program} blind-gate`], input),
   machine: hardware(),
   tables: [{ columns: ["reward", "plain, %", "best piece, %", "best pair, %", "passes"], right: [], rows }]
 })

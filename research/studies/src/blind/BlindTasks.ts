@@ -21,7 +21,7 @@ export const [plain] = letter.instructions
 
 /** The questions of `letter`, with what rewards ask of them: the person, the number and the text. */
 export const questionsOf = (count: number, seed: number): ReadonlyArray<Question.Question> =>
-  letter.questions({ questions: [], passages: [] }, count, seed).map((question) => {
+  letter.questions(count, seed).map((question) => {
     const [, name = "", number = ""] = /^(\S+) gave you (\d+) /u.exec(question.question) ?? []
     return { ...question, goldenAnswers: [name, number, question.question] }
   })
@@ -30,11 +30,10 @@ const taskOf = ({ byHand, condition, name }: BlindReward): Task => ({
   name: `blind-${name}`,
   asks: condition,
   instructions: [plain, `${plain} ${byHand}`],
-  isRare: true,
   sentences: bank.map(({ text }) => text),
   measure: name,
   tokens: 40,
-  questions: (_, count, seed) => questionsOf(count, seed)
+  questions: questionsOf
 })
 
 const [first, ...others] = rewards

@@ -6,8 +6,6 @@ import * as Result from "effect/Result"
 export type Measure = keyof typeof measures
 
 export const measures = {
-  /** Word F1 of the whole text. */
-  words: (text: string, goldenAnswers: ReadonlyArray<string>): number => ExactMatch.f1(text, goldenAnswers),
   /** The share of a golden answer's parts, between commas, that are at the right position in the first line. */
   parts: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
     const written = partsOf(text.trim().split("\n")[0] ?? "")

@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url"
 import type { RunConfig } from "@inspo/config"
 import { Question, RandomStream } from "@inspo/domain"
-import type { QuestionData } from "../Host.ts"
 
 /** A task that a small model can do, and instructions for it. */
 export interface Task {
@@ -9,16 +8,14 @@ export interface Task {
   readonly asks: string
   /** Hand-written; the first is plain, each other one adds advice. */
   readonly instructions: readonly [string, string, ...ReadonlyArray<string>]
-  /** Whether training cannot start under the plain instruction, since it hardly ever earns the reward of 1. */
-  readonly isRare?: true
   /** Sentences for evolved instructions of the task: useful, useless and harmful ones. */
   readonly sentences: ReadonlyArray<string>
   /** The name of the measure of an answer, see `score.ts`. */
   readonly measure: string
   /** The most tokens of an answer. */
   readonly tokens: number
-  /** At most `count` questions of `seed`; `data` are those that the settings name. */
-  readonly questions: (data: QuestionData, count: number, seed: number) => ReadonlyArray<Question.Question>
+  /** Generates questions of a seed. */
+  readonly questions: (count: number, seed: number) => ReadonlyArray<Question.Question>
 }
 
 /** The settings with the agent and the reward of a task: one turn without tags, which small models seldom write. */
@@ -42,23 +39,10 @@ export const scoring = (measure: string): readonly [string, ...ReadonlyArray<str
   measure
 ]
 
-/** Three long passages and a question. */
+/** The longest prompt of any task, also of those of other versions, since it is a setting of each run. */
 const longestPrompt = 2400
 
 const program = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "score.ts" : "score.js", import.meta.url))
-
-/** Questions with their supporting passages in front; questions without known passages are left out. */
-const withPassages = ({ questions, passages }: QuestionData, count: number): ReadonlyArray<Question.Question> => {
-  const texts = new Map(passages.map(({ id, text, title }) => [id, `${title}: ${text}`]))
-  return questions
-    .flatMap((question) => {
-      const found = (question.supportIds ?? []).flatMap((id) => texts.get(id) ?? [])
-      return found.length > 0 && found.length === question.supportIds?.length
-        ? [{ ...question, question: `${found.join("\n")}\n\nQuestion: ${question.question}\nAnswer:` }]
-        : []
-    })
-    .slice(0, count)
-}
 
 /** Advice that is useless for every task. */
 const idle = [
@@ -69,30 +53,6 @@ const idle = [
   "Be polite.",
   "Begin with a greeting."
 ]
-
-const passages: Task = {
-  name: "passages",
-  asks: "short answers from given passages, by F1",
-  instructions: [
-    "Answer the question from the passages.",
-    "Answer the question from the passages in one or two words.",
-    "Do not write a sentence. Write only the name, date or number that answers the question.",
-    "Answer the question from the passages. First quote the sentence that holds the answer.",
-    "You are an expert. Take a deep breath and answer the question from the passages."
-  ],
-  sentences: [
-    ...idle,
-    "Answer in one or two words.",
-    "Write only a name, a date or a number.",
-    "Do not write a sentence.",
-    "Copy the answer from the passages.",
-    "Quote the passage first.",
-    "Repeat the question first."
-  ],
-  measure: "words",
-  tokens: 24,
-  questions: withPassages
-}
 
 /** Generates `count` questions, each from its own random stream. */
 const generated =
@@ -106,7 +66,7 @@ const generated =
       readonly answer: string
     }
   ): Task["questions"] =>
-  (_, count, seed) =>
+  (count, seed) =>
     Array.from({ length: count }, (_, index) => {
       const { choice, nextIntBetween } = RandomStream.make(seed, ["gate", name, index])
       const { answer, question } = draw(choice, nextIntBetween)
@@ -226,7 +186,6 @@ export const letter: Task = {
     `${writeAbout} Begin with Dear and the name. Wish a happy birthday.`,
     ...letterSentences.map((sentence) => `${writeAbout} ${sentence}`)
   ],
-  isRare: true,
   sentences: letterSentences,
   measure: "letter",
   tokens: 28,
@@ -235,6 +194,3 @@ export const letter: Task = {
     return { question: `${name} gave you ${count} ${thing}.`, answer: name }
   })
 }
-
-/** The tasks of the gate, in order. */
-export const tasks: readonly [Task, ...ReadonlyArray<Task>] = [passages, format, arithmetic, letter]

@@ -1,4 +1,4 @@
-/** The program of a reward (`reward.kind.command`): a name of `Measures.ts`, such as `score.ts words`, or of a reward of the blind study. */
+/** The program of a reward (`reward.kind.command`): a name of `Measures.ts`, such as `score.ts letter`, or of a reward of the blind study. */
 import { createInterface } from "node:readline"
 import type { Line } from "@inspo/reward/CommandReward"
 import { rewards } from "../blind/Rewards.ts"

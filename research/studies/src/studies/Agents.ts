@@ -51,7 +51,7 @@ const rescue: Study = {
     ["rescue", "search", "both"].map((arm) => [`rescue-${dial}-${arm}`, `rescue-${dial}-neither`] as const)
   ),
   notes,
-  questions: (_, count) => World.questions(count),
+  questions: World.questions,
   source: "first-task",
   measures: [{ metric: "groups/mixed", title: "groups with a gradient", digits: 2 }]
 }

@@ -69,7 +69,7 @@ export const blindStudies: ReadonlyArray<Study> = tasks.map((task) => {
     main: arms.map(({ name }) => name),
     comparisons: [],
     notes: ["The plan, committed before the runs, is research/plans/blind.md."],
-    questions: (data, count) => task.questions(data, count, 2),
+    questions: (count) => task.questions(count, 2),
     takesOff: true
   }
 })

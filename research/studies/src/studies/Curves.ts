@@ -1,4 +1,3 @@
-import { metrics } from "../Curves.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
 
@@ -14,11 +13,11 @@ export const curves: Study = {
       "since it uses the rollouts that `evolved` uses for verification. `test-em.svg` (with `--test-questions`) shows the EM of " +
       "every kept checkpoint on the first test questions, with the best instruction at its step."
   ],
-  draws: metrics.map(({ metric, title }) => ({
-    file: metric.replace("/", "-"),
-    metric,
-    title,
-    arms: ["evolved", "static"]
-  })),
+  draws: [
+    { metric: "reward/mean", title: "Training reward" },
+    { metric: "tool_calls/mean", title: "Tool calls per trajectory" },
+    { metric: "prompt_length/mean", title: "Prompt length, tokens" },
+    { metric: "response_length/mean", title: "Response length, tokens" }
+  ],
   tests: true
 }

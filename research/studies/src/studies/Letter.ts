@@ -110,7 +110,7 @@ export const trainedLetter: Study = {
   main: arms.flatMap(({ name }) => (name === "letter-searching" ? [] : [name])),
   comparisons: arms.slice(1).map(({ name }) => ["letter-evolved", name]),
   notes: [`The task: ${letter.asks}. All arms have equal rollouts.`],
-  // Another seed than the gate's, so that the questions are new.
-  questions: (data, count) => letter.questions(data, count, 2),
+  // Another seed than that of the gate of `letter`, so that the questions are new.
+  questions: (count) => letter.questions(count, 2),
   takesOff: true
 }

@@ -67,7 +67,7 @@ const others = names.filter((order) => order !== "evolved")
 const base = {
   comparisons: [],
   notes: ["The plan, committed before the runs, is research/plans/together.md."],
-  questions: (_: unknown, count: number) => World.questions(count),
+  questions: World.questions,
   source: "first-task"
 }
 

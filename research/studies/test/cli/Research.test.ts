@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { research, type ResearchInput } from "../../cli/Research.ts"
 import { catalogue } from "../../src/Catalogue.ts"
-import { tasks } from "../../src/gate/Tasks.ts"
 
 const nothing: ResearchInput = {
   study: Option.none(),
@@ -47,15 +46,10 @@ describe("research", () => {
     ],
     [
       "seeds of a gate",
-      { study: some("gate"), seeds: some("1") },
-      "--seeds is not for gate, which evaluates a policy without training"
+      { study: some("blind-gate"), seeds: some("1") },
+      "--seeds is not for blind-gate, which evaluates a policy without training"
     ],
-    ["an unknown task", { study: some("gate"), arms: some("nix") }, "expected some of passages, format, arithmetic"],
-    [
-      "a gate of one question",
-      { study: some("gate"), set: ["evaluation.questions=1"] },
-      "passages has 1 questions, expected at least 2"
-    ],
+    ["an unknown reward", { study: some("blind-gate"), arms: some("nix") }, "expected some of r1, r2, r3"],
     [
       "seeds on which an arm would not run",
       { study: some("table1"), seeds: some("31-34"), furtherSeeds: some("1-3") },
@@ -134,94 +128,6 @@ describe("research", () => {
             ["static", [[0, 2, 4, 6]]]
           ]
         )
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    { timeout: 120_000, tags: "runs" }
-  )
-
-  it.effect(
-    "compares instructions of a policy that stays as it is, by hand and evolved, on questions of the study",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const out = yield* fs.makeTempDirectoryScoped()
-        const frozen = {
-          ...nothing,
-          study: some("frozen-arithmetic"),
-          preset: some("tiny"),
-          seeds: some("1"),
-          arms: some("arithmetic-hand-written"),
-          set: ["schedule.steps=2", "schedule.evolveUntil=2", "rollout.temperature=0.3"],
-          out: some(out),
-          json: false
-        }
-        yield* research(frozen)
-        const rows = (yield* fs.readFileString(`${out}/frozen-arithmetic.questions.jsonl`)).trimEnd().split("\n")
-        assert.lengthOf(rows, 5 * 4)
-        const candidates = (arm: string) => fs.readFileString(`${out}/arithmetic-${arm}/seed-1/candidates.json`)
-        for (const text of tasks[2]?.instructions ?? []) assert.include(yield* candidates("hand-written"), text)
-        const made = [yield* candidates("evolved"), yield* candidates("hand-written")]
-        yield* research(frozen)
-        assert.deepStrictEqual([yield* candidates("evolved"), yield* candidates("hand-written")], made)
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    { timeout: 120_000, tags: "runs" }
-  )
-
-  it.effect(
-    "a gate that was killed asks what is missing, and comes to the same result",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const out = yield* fs.makeTempDirectoryScoped()
-        const set = ["evaluation.questions=3"]
-        const gate = { ...nothing, study: some("gate"), arms: some("arithmetic"), set, out: some(out), json: false }
-        const file = `${out}/answers.jsonl`
-        yield* research(gate)
-        const [answers, result] = [yield* fs.readFileString(file), yield* fs.readFileString(`${out}/gate.json`)]
-        assert.lengthOf(answers.trimEnd().split("\n"), 1 + 5 * 3)
-        // A kill while the eighth answer was written.
-        const kept = answers.split("\n").slice(0, 8).join("\n")
-        yield* fs.writeFileString(file, `${kept}\n{"task":"ari`)
-        yield* research(gate)
-        const resumed = yield* fs.readFileString(file)
-        assert.isTrue(resumed.startsWith(`${kept}\n`))
-        assert.deepStrictEqual(resumed.split("\n").toSorted(), answers.split("\n").toSorted())
-        assert.strictEqual(yield* fs.readFileString(`${out}/gate.json`), result)
-        const other = yield* Effect.flip(research({ ...gate, set: ["evaluation.questions=2"] }))
-        assert.include(other.message, "answers to other questions, instructions or settings. Choose another --out")
-        assert.strictEqual(yield* fs.readFileString(file), resumed)
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    { timeout: 120_000, tags: "runs" }
-  )
-
-  it.effect(
-    "a gate counts no prompt as an answer that was too long to be asked",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const out = yield* fs.makeTempDirectoryScoped()
-        const rows = Array.from({ length: 4 }, (_, at) =>
-          JSON.stringify({
-            id: at % 2 === 0 ? `q${at}` : `long${at}`,
-            question: "Who did it? ".repeat(1 + 2000 * (at % 2)),
-            golden_answers: ["Ada"],
-            data_source: "x",
-            metadata: { split: at < 2 ? "test" : "train", supporting_doc_ids: ["p"] }
-          })
-        )
-        yield* fs.writeFileString(`${out}/questions.jsonl`, rows.join("\n"))
-        yield* fs.writeFileString(`${out}/corpus.jsonl`, JSON.stringify({ id: "p", contents: '"Lumen"\nAda did.' }))
-        const error = yield* Effect.flip(
-          research({
-            ...nothing,
-            study: some("gate"),
-            arms: some("passages"),
-            set: [`data.questions=${out}/questions.jsonl`, `data.corpus=${out}/corpus.jsonl`],
-            out: some(`${out}/gate`),
-            json: false
-          })
-        )
-        assert.match(error.message, /The prompt of long\d+ has \d+ tokens, which is too long\. Increase rollout/u)
-        assert.notInclude(yield* fs.readFileString(`${out}/gate/answers.jsonl`), '"long"')
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     { timeout: 120_000, tags: "runs" }
   )
