@@ -27,7 +27,7 @@ export interface StageContext {
 }
 
 /** An arm of one run that depends on no other. */
-export const single = (name: string, description: string, configure: (config: RunConfig) => RunConfig): Arm => ({
+export const single = (name: string, description: string, configure: Change): Arm => ({
   name,
   description,
   needs: [],
@@ -47,12 +47,40 @@ export const withBudgetOf = (
   stages: [({ config, results }) => configure(config, budget(results(other).spent.rollouts))]
 })
 
-/** An arm whose stages are changed in the same way. */
-export const changed = (arm: Arm, name: string, change: (config: RunConfig) => RunConfig): Arm => ({
-  ...arm,
-  name,
-  stages: arm.stages.map((configure) => (context) => change(configure(context)))
-})
+/** Stages that begin with a change of the config of the study. */
+export const beginningWith = (change: Change, stages: Arm["stages"]): Arm["stages"] =>
+  stages.map((configure) => (context) => configure({ ...context, config: change(context.config) }))
+
+/** Stages whose own configs are changed. */
+export const endingWith = (change: Change, stages: Arm["stages"]): Arm["stages"] =>
+  stages.map((configure) => (context) => change(configure(context)))
+
+/** A change of a config. */
+export type Change = (config: RunConfig) => RunConfig
+
+/** A config with other values of some settings of a group. */
+export const having = <
+  K extends "control" | "evaluation" | "population" | "rollout" | "schedule" | "selection" | "train"
+>(
+  config: RunConfig,
+  group: K,
+  change: Partial<RunConfig[K]>
+): RunConfig => ({ ...config, [group]: { ...config[group], ...change } })
+
+/** A config with so many groups a step, all in one mini-batch. */
+export const inBatchesOf = (config: RunConfig, size: number): RunConfig =>
+  having(config, "train", { batchSize: size, miniBatch: { ...config.train.miniBatch, size } })
+
+/** A config with three quarters of the groups, to make up for further rollouts of rescues. */
+export const inFewerGroups = (config: RunConfig): RunConfig =>
+  inBatchesOf(config, Math.max(1, Math.floor((config.train.batchSize * 3) / 4)))
+
+/** The config of an early stage, whose policy is not evaluated. */
+export const unevaluated = (config: RunConfig): RunConfig => having(config, "evaluation", { questions: 0 })
+
+/** The rollouts of the steps of a config, without those that verify or rescue. */
+export const rolloutsOf = ({ rollout, schedule, train }: RunConfig): number =>
+  schedule.steps * train.batchSize * rollout.groupSize
 
 /** The budget: training and verification together. */
 export const budget = (spent: RunState.Spent[keyof RunState.Spent]): number => spent.train + spent.verification
@@ -60,6 +88,19 @@ export const budget = (spent: RunState.Spent[keyof RunState.Spent]): number => s
 /** The text of the best instruction of a finished run. */
 export const bestText = ({ instructions, phase }: RunState.RunState): string | undefined =>
   phase._tag === "Finished" ? instructions.find(({ id }) => id === phase.best)?.text : undefined
+
+/** The instruction that the stages so far found. */
+export const found = ({ config, earlier }: StageContext): string => {
+  const last = earlier.at(-1)
+  return (last && bestText(last)) ?? config.seedInstruction
+}
+
+/** The rollouts of the stages so far. */
+export const spentIn = ({ earlier }: StageContext): number =>
+  earlier.reduce((sum, { spent }) => sum + budget(spent.rollouts), 0)
+
+/** Comparisons of an arm with each of some others. */
+export const against = (left: string, others: ReadonlyArray<string>) => others.map((right) => [left, right] as const)
 
 /** An arm with another learning rate and name; the arms it needs are renamed in the same way. */
 export const withRate = (arm: Arm, named: (arm: string) => string, learningRate: number): Arm => ({
@@ -70,7 +111,7 @@ export const withRate = (arm: Arm, named: (arm: string) => string, learningRate:
   needs: arm.needs.map(named),
   stages: arm.stages.map((configure) => ({ results, ...context }) => {
     const config = configure({ ...context, results: (other) => results(named(other)) })
-    return { ...config, train: { ...config.train, learningRate } }
+    return having(config, "train", { learningRate })
   })
 })
 

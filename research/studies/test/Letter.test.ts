@@ -3,7 +3,8 @@ import { Presets, type RunConfig } from "@inspo/config"
 import { RunState } from "@inspo/coevolution"
 import * as fc from "fast-check"
 import { letter } from "../src/gate/Tasks.ts"
-import { rolloutsOf, trainedLetter } from "../src/studies/Letter.ts"
+import { rolloutsOf } from "../src/Arm.ts"
+import { trainedLetter } from "../src/studies/Letter.ts"
 
 const spending = (config: RunConfig): RunState.RunState => ({
   ...RunState.unstarted,

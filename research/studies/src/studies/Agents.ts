@@ -1,6 +1,6 @@
 import { type RunConfig, algorithmOf, staticConfig, withAlgorithm } from "@inspo/config"
 import { Ablations } from "@inspo/coevolution"
-import { type Arm, bestText, single, withBudgetOf } from "../Arm.ts"
+import { type Arm, bestText, having, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import * as World from "../worlds/World.ts"
 import { inWorld } from "./Worlds.ts"
@@ -12,20 +12,12 @@ const starting = (dial: number): ReadonlyArray<Arm> => {
   const name = (arm: string) => `rescue-${dial}-${arm}`
   const configure = (config: RunConfig, searches: boolean, rescues: boolean): RunConfig => {
     const own = inWorld(config, World.modelOf("rare", dial), "first-task")
-    return {
-      ...own,
-      schedule: { ...own.schedule, searchEvery: searches ? 1 : 0 },
-      rollout: { ...own.rollout, rescue: rescues ? { attempts: 2, members: 1 } : null },
-      train: { ...own.train, learningRate: 3 }
-    }
+    const searching = having(own, "schedule", { searchEvery: searches ? 1 : 0 })
+    const rescuing = having(searching, "rollout", { rescue: rescues ? { attempts: 2, members: 1 } : null })
+    return having(rescuing, "train", { learningRate: 3 })
   }
-  const longer = (config: RunConfig, rollouts: number): RunConfig => ({
-    ...config,
-    schedule: {
-      ...config.schedule,
-      steps: Math.ceil(rollouts / (config.train.batchSize * config.rollout.groupSize))
-    }
-  })
+  const longer = (config: RunConfig, rollouts: number): RunConfig =>
+    having(config, "schedule", { steps: Math.ceil(rollouts / (config.train.batchSize * config.rollout.groupSize)) })
   return [
     single(name("both"), "rescues, and searches until a first reward", (config) => configure(config, true, true)),
     single(name("rescue"), "rescues by another instruction alone", (config) => configure(config, false, true)),
@@ -81,18 +73,15 @@ const others = agents.flatMap((agent): ReadonlyArray<Arm> => [
   ),
   ...agents
     .filter((other) => other !== agent)
-    .map(
-      (other) =>
-        ({
-          name: `agents-${agent}-with-${other}`,
-          description: `${agent} uses the instruction that evolved for ${other}`,
-          needs: [`agents-${other}`],
-          stages: [
-            ({ config, results }) =>
-              asked(config, agent, bestText(results(`agents-${other}`)) ?? config.seedInstruction)
-          ]
-        }) satisfies Arm
-    )
+    .map((other): Arm => {
+      const from = `agents-${other}`
+      return {
+        name: `agents-${agent}-with-${other}`,
+        description: `${agent} uses the instruction that evolved for ${other}`,
+        needs: [from],
+        stages: [({ config, results }) => asked(config, agent, bestText(results(from)) ?? config.seedInstruction)]
+      }
+    })
 ])
 
 /** Does the best instruction differ between agents? */

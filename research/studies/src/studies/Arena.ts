@@ -7,26 +7,31 @@ import { ClauseBank } from "@inspo/reflection"
 import { Sampler } from "@inspo/sampler"
 import { Admission, Removal } from "@inspo/successive-halving"
 import { Schema } from "effect"
-import { type Arm, atRates, bestText, budget, single, withRate } from "../Arm.ts"
+import {
+  type Arm,
+  atRates,
+  beginningWith,
+  found,
+  having,
+  inFewerGroups,
+  rolloutsOf,
+  single,
+  spentIn,
+  unevaluated,
+  withRate
+} from "../Arm.ts"
 import { seedShare } from "../strategies/SeedShare.ts"
 import * as DiscountedThompson from "../strategies/DiscountedThompson.ts"
 import * as TrueSkill from "../strategies/TrueSkill.ts"
 import type { Study } from "../Study.ts"
 import { evolved } from "./Arms.ts"
-import { type Name, orders } from "./Together.ts"
+import { frozen, type Name, orders } from "./Together.ts"
 
-const rollout = (config: RunConfig, change: Partial<RunConfig["rollout"]>): RunConfig => ({
-  ...config,
-  rollout: { ...config.rollout, ...change }
-})
-
-const selection = (config: RunConfig, change: Partial<RunConfig["selection"]>): RunConfig => ({
-  ...config,
-  selection: { ...config.selection, ...change }
-})
+const rollout = (config: RunConfig, change: Partial<RunConfig["rollout"]>): RunConfig =>
+  having(config, "rollout", change)
 
 /** Windows of all steps, from which a strategy of a study computes what it needs. */
-const remembering = (config: RunConfig): RunConfig => selection(config, { window: 1_000_000 })
+const remembering = (config: RunConfig): RunConfig => having(config, "selection", { window: 1_000_000 })
 
 /** A valuation by what the settings keep of each step. */
 const valuation = (config: RunConfig, strategy: Omit<Population.Interface, "observe">): Population.Interface => ({
@@ -60,10 +65,9 @@ const paper: Arm = single("arena-paper", "the rules of the paper, INSPO (2512.01
 
 /** Four prompts, each on every question, so that a group has a prompt's own baseline; the lower half by skill leaves. */
 const espl: Arm = {
-  ...single("arena-espl", "E-SPL (2602.14697): all prompts on each question, TrueSkill", (config) => ({
-    ...remembering(rollout(config, { instructionsPerQuestion: 4 })),
-    population: { ...config.population, size: 4, parents: 2 }
-  })),
+  ...single("arena-espl", "E-SPL (2602.14697): all prompts on each question, TrueSkill", (config) =>
+    having(remembering(rollout(config, { instructionsPerQuestion: 4 })), "population", { size: 4, parents: 2 })
+  ),
   strategies: (config) => ({
     valuation: valuation(config, TrueSkill.strategy),
     removal: Removal.bottomHalf(config.population),
@@ -100,26 +104,17 @@ const thompson = (): Sampler.Interface =>
     sharing: { _tag: "Groups", instructionsPerQuestion: 1 }
   })
 
-/** Rescues draw further rollouts, so a step has three quarters of the groups. */
 const p2o: Arm = {
-  ...single("arena-p2o", "P²O (2603.21877): evolve on failures, distil successes into the seed's prompt", (config) => {
-    const batchSize = Math.max(1, Math.floor((config.train.batchSize * 3) / 4))
-    const { miniBatch, ...train } = config.train
-    return rollout(
-      { ...config, train: { ...train, batchSize, miniBatch: { ...miniBatch, size: batchSize } } },
-      { instructionsPerQuestion: 1, rescue: { attempts: 5, members: 2 } }
-    )
-  }),
+  ...single("arena-p2o", "P²O (2603.21877): evolve on failures, distil successes into the seed's prompt", (config) =>
+    rollout(inFewerGroups(config), { instructionsPerQuestion: 1, rescue: { attempts: 5, members: 2 } })
+  ),
   strategies: () => ({ sampler: seedShare(thompson(), "half-seed", () => 1 / 2) })
 }
 
 const reskill: Arm = {
-  ...single(
-    "arena-reskill",
-    "ReSkill (2606.01619): a group is split between versions, discounted Thompson",
-    (config) => ({
-      ...remembering(rollout(config, { instructionsPerQuestion: "samples" })),
-      train: { ...config.train, advantage: { name: "centred" } }
+  ...single("arena-reskill", "ReSkill (2606.01619): a group is split between versions, discounted Thompson", (config) =>
+    having(remembering(rollout(config, { instructionsPerQuestion: "samples" })), "train", {
+      advantage: { name: "centred" }
     })
   ),
   strategies: (config) => ({ valuation: valuation(config, DiscountedThompson.strategy) })
@@ -135,7 +130,7 @@ const augmentation: Arm = single(
       { ...algorithmOf(config), variants, population: { ...config.population, size: 1 + variants.length } },
       ["pruning", "expansion", "comparison"]
     )
-    return selection(withAlgorithm(config, constant), { temperature: 1e6 })
+    return having(withAlgorithm(config, constant), "selection", { temperature: 1e6 })
   }
 )
 
@@ -148,9 +143,6 @@ const withdrawn: Arm = {
   })
 }
 
-const total = ({ rollout: { groupSize }, schedule, train }: RunConfig): number =>
-  schedule.steps * train.batchSize * groupSize
-
 const ordered = (
   order: Exclude<Name, "evolved" | "static">,
   name: string,
@@ -159,16 +151,15 @@ const ordered = (
   name,
   description: orders[order].description,
   needs: [],
-  stages: orders[order]
-    .stages(({ config }) => total(config), false)
-    .map((configure) => (context) => configure({ ...context, config: change(context.config) }))
+  stages: beginningWith(
+    change,
+    orders[order].stages(({ config }) => rolloutsOf(config), false)
+  )
 })
 
 /** Several parents, drawn at random: what is left of GEPA without a front over questions. */
-const asGepa = (config: RunConfig): RunConfig => ({
-  ...selection(config, { parent: "random" }),
-  population: { ...config.population, parents: 3 }
-})
+const asGepa = (config: RunConfig): RunConfig =>
+  having(having(config, "selection", { parent: "random" }), "population", { parents: 3 })
 
 /** The policy for a third of the rollouts, then instructions under it, then the policy again with the best one. */
 const weightsPromptWeights: Arm = {
@@ -177,26 +168,16 @@ const weightsPromptWeights: Arm = {
   needs: [],
   carriesPolicy: true,
   stages: [
-    ({ config }) => ({
-      ...staticConfig(config, total(config) / 3),
-      evaluation: { ...config.evaluation, questions: 0 }
-    }),
+    ({ config }) => unevaluated(staticConfig(config, rolloutsOf(config) / 3)),
     ({ config, policy = null }) => ({
-      ...config,
-      engine: { ...config.engine, model: policy },
-      schedule: { ...config.schedule, steps: Math.round(config.schedule.steps / 3) },
-      train: { ...config.train, fromStep: null },
-      evaluation: { ...config.evaluation, questions: 0 }
+      ...frozen(config, Math.round(config.schedule.steps / 3)),
+      engine: { ...config.engine, model: policy }
     }),
-    ({ config, earlier, policy = null }) => {
-      const last = earlier.at(-1)
-      const spent = earlier.reduce((sum, { spent }) => sum + budget(spent.rollouts), 0)
-      return {
-        ...staticConfig(config, total(config) - spent),
-        engine: { ...config.engine, model: policy },
-        seedInstruction: (last && bestText(last)) ?? config.seedInstruction
-      }
-    }
+    (context) => ({
+      ...staticConfig(context.config, rolloutsOf(context.config) - spentIn(context)),
+      engine: { ...context.config.engine, model: context.policy ?? null },
+      seedInstruction: found(context)
+    })
   ]
 }
 

@@ -1,10 +1,11 @@
 import { Ablations } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf, staticConfig, withAlgorithm } from "@inspo/config"
 import { ClauseBank } from "@inspo/reflection"
-import { type Arm, single } from "../Arm.ts"
+import { type Arm, against, beginningWith, endingWith, having, rolloutsOf, single } from "../Arm.ts"
 import { configure, letter, type Task } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
-import { instructionFirstStages, plainSelectionParts } from "./StaticVsEvolved.ts"
+import { plainSelectionParts } from "./StaticVsEvolved.ts"
+import { orders, whole } from "./Together.ts"
 
 const [, best, ...singles] = letter.instructions
 
@@ -34,18 +35,8 @@ const rates: Readonly<Record<string, number>> = {
   "letter-hand-written": 1e-3
 }
 
-const atItsRate = ({ name, stages, ...arm }: Arm): Arm => ({
-  ...arm,
-  name,
-  stages: stages.map((configure) => (context) => {
-    const config = configure(context)
-    return { ...config, train: { ...config.train, learningRate: rates[name] ?? config.train.learningRate } }
-  })
-})
-
-/** What every arm spends: newcomers are tried in the steps. */
-export const rolloutsOf = ({ rollout, schedule, train }: RunConfig): number =>
-  schedule.steps * train.batchSize * rollout.groupSize
+const atRate = (learningRate: number | undefined) => (config: RunConfig) =>
+  learningRate === undefined ? config : having(config, "train", { learningRate })
 
 /** The plain instruction of a task alone. */
 export const fixedOn = (task: Task, config: RunConfig): RunConfig =>
@@ -64,12 +55,7 @@ const unselected = (config: RunConfig): RunConfig => {
     },
     ["pruning", "expansion", "comparison"]
   )
-  return withAlgorithm(task, { ...constant, selection: { ...constant.selection, temperature: 1e6 } })
-}
-
-const searching = (config: RunConfig): RunConfig => {
-  const task = onLetter(config)
-  return { ...task, schedule: { ...task.schedule, searchEvery: 1 } }
+  return having(withAlgorithm(task, constant), "selection", { temperature: 1e6 })
 }
 
 const arms: ReadonlyArray<Arm> = (
@@ -78,11 +64,9 @@ const arms: ReadonlyArray<Arm> = (
     single("letter-static", "the plain instruction alone", fixed),
     {
       name: "letter-instruction-first",
-      description: "the instruction evolves under the frozen policy, then the policy trains with the best one",
+      description: orders["instruction-first"].description,
       needs: [],
-      stages: instructionFirstStages(({ config }) => rolloutsOf(config)).map(
-        (configure) => (context) => configure({ ...context, config: onLetter(context.config) })
-      )
+      stages: beginningWith(onLetter, orders["instruction-first"].stages(whole, false))
     },
     single(
       "letter-plain-selection",
@@ -98,9 +82,11 @@ const arms: ReadonlyArray<Arm> = (
       ...fixed(config),
       seedInstruction: best
     })),
-    single("letter-searching", "evolved, after each step until something is rewarded", searching)
+    single("letter-searching", "evolved, after each step until something is rewarded", (config) =>
+      having(onLetter(config), "schedule", { searchEvery: 1 })
+    )
   ] satisfies ReadonlyArray<Arm>
-).map(atItsRate)
+).map(({ stages, ...arm }) => ({ ...arm, stages: endingWith(atRate(rates[arm.name]), stages) }))
 
 /** Do instructions start the training of a policy that hardly ever earns the reward? research/docs/real-model.md has the results. */
 export const trainedLetter: Study = {
@@ -108,7 +94,10 @@ export const trainedLetter: Study = {
   title: "A reward that plain training hardly ever sees",
   arms,
   main: arms.flatMap(({ name }) => (name === "letter-searching" ? [] : [name])),
-  comparisons: arms.slice(1).map(({ name }) => ["letter-evolved", name]),
+  comparisons: against(
+    "letter-evolved",
+    arms.slice(1).map(({ name }) => name)
+  ),
   notes: [`The task: ${letter.asks}. All arms have equal rollouts.`],
   // Another seed than that of the gate of `letter`, so that the questions are new.
   questions: (count) => letter.questions(count, 2),

@@ -2,7 +2,7 @@ import type { RunConfig } from "@inspo/config"
 import { Advantage, Credits, Keeps, Losses } from "@inspo/policy-gradient"
 import { GroupRewards } from "@inspo/reward"
 import { Schema } from "effect"
-import { type Arm, atRates, single } from "../Arm.ts"
+import { type Arm, atRates, having, inBatchesOf, single } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 
 /** A change of GRPO, by the name of its arm. */
@@ -13,7 +13,7 @@ interface Variant {
 
 const train = (name: string, change: Partial<RunConfig["train"]>): Variant => ({
   name,
-  change: (config) => ({ ...config, train: { ...config.train, ...change } })
+  change: (config) => having(config, "train", change)
 })
 
 /** What every study compares with: the update of the presets. */
@@ -39,14 +39,11 @@ const shaping = (name: string, written: typeof GroupRewards.Shaping.Encoded): Va
   })
 })
 
-/** The same with so many groups a step, all in one mini-batch. */
-function inBatchesOf(size: number, { change, name }: Variant): Variant {
-  const sized = ({ train, ...config }: RunConfig): RunConfig => ({
-    ...config,
-    train: { ...train, batchSize: size, miniBatch: { ...train.miniBatch, size } }
-  })
-  return { name, change: (config) => sized(change(config)) }
-}
+/** The same with so many groups a step. */
+const sized = (size: number, { change, name }: Variant): Variant => ({
+  name,
+  change: (config) => inBatchesOf(change(config), size)
+})
 
 /** Constants without a published value have one here. */
 const onPolicy: ReadonlyArray<Variant> = [
@@ -60,7 +57,7 @@ const onPolicy: ReadonlyArray<Variant> = [
   keep("finished", "finished"),
   keep("varied", { name: "varied", share: 0.5 }),
   // Half of the groups differ, so that it draws about as many as GRPO.
-  inBatchesOf(8, keep("dynamic-sampling", { name: "differing", draws: 3 })),
+  sized(8, keep("dynamic-sampling", { name: "differing", draws: 3 })),
   shaping("agreement", "agreement"),
   shaping("flawed", "flawed"),
   shaping("costs", { name: "costs", prices: { search: 0.05 } }),
@@ -73,9 +70,9 @@ const onPolicy: ReadonlyArray<Variant> = [
 ]
 
 /** Samples under another instruction, of which there must be one. Its batch makes up for its further rollouts. */
-const rescue = inBatchesOf(12, {
+const rescue = sized(12, {
   name: "rescue",
-  change: (config) => ({ ...config, rollout: { ...config.rollout, rescue: { attempts: 5, members: 2 } } })
+  change: (config) => having(config, "rollout", { rescue: { attempts: 5, members: 2 } })
 })
 
 const stale: ReadonlyArray<Variant> = [
@@ -88,15 +85,12 @@ const stale: ReadonlyArray<Variant> = [
 ]
 
 /** Samples that are up to two updates and an epoch old, so that losses differ. */
-const asStale = (config: RunConfig): RunConfig => ({
-  ...config,
-  train: { ...config.train, staleness: 1, miniBatch: { ...config.train.miniBatch, size: 8, epochs: 2 } }
-})
+const asStale = (config: RunConfig): RunConfig =>
+  having(config, "train", { staleness: 1, miniBatch: { ...config.train.miniBatch, size: 8, epochs: 2 } })
 
 /** The seed instruction alone, under which few rollouts succeed. */
 const asLowRate = (config: RunConfig): RunConfig => ({
-  ...config,
-  population: { ...config.population, size: 1 },
+  ...having(config, "population", { size: 1 }),
   variants: []
 })
 
@@ -104,8 +98,6 @@ const arms = (prefix: string, variants: ReadonlyArray<Variant>, setting: (config
   [grpo, ...variants].map(({ change, name }) =>
     single(`${prefix}-${name}`, `${name}, with the update of GRPO otherwise`, (config) => change(setting(config)))
   )
-
-const usual = (config: RunConfig): RunConfig => config
 
 const measures = [
   { metric: "groups/mixed", title: "groups with a gradient", digits: 2 },
@@ -123,7 +115,7 @@ const study = (name: string, title: string, compared: ReadonlyArray<Arm>): Study
   measures
 })
 
-const onPolicyArms = arms("method", [...onPolicy, rescue], usual)
+const onPolicyArms = arms("method", [...onPolicy, rescue], grpo.change)
 const staleArms = arms("stale", stale, asStale)
 
 /** Which method of the update helps: tuned, then compared, then from a low base rate. */

@@ -2,9 +2,10 @@ import { type RunConfig, staticConfig } from "@inspo/config"
 import type { Ablations } from "@inspo/coevolution"
 import { fileURLToPath } from "node:url"
 import { ClauseBank } from "@inspo/reflection"
-import { type Arm, bestText, budget, single, type StageContext, withBudgetOf } from "../Arm.ts"
+import { type Arm, against, budget, having, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, randomProposer, staticArm, without } from "./Arms.ts"
+import { orders } from "./Together.ts"
 
 /** The seed instruction with one useful clause for every behaviour. */
 export const handWritten = (seed: string): string =>
@@ -29,56 +30,28 @@ const handWrittenArm: Arm = withBudgetOf(
   "a hand-written good instruction, equal rollouts",
   (config, rollouts) => ({
     ...staticConfig(config, rollouts),
-    seedInstruction: handWritten(config.seedInstruction),
-    variants: []
+    seedInstruction: handWritten(config.seedInstruction)
   })
 )
 
-/** An instruction that evolves under the frozen policy, then the training with the best one, in as many `rollouts` together. */
-export const instructionFirstStages = (rollouts: (context: StageContext) => number): Arm["stages"] => [
-  ({ config }) => {
-    const evolveUntil = config.schedule.evolveUntil ?? Infinity
-    const steps = Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.selection.window))
-    return {
-      ...config,
-      schedule: { ...config.schedule, steps },
-      train: { ...config.train, fromStep: null },
-      evaluation: { ...config.evaluation, questions: 0 }
-    }
-  },
-  (context) => {
-    const { config, earlier } = context
-    const first = earlier[0]
-    const rest = rollouts(context) - (first === undefined ? 0 : budget(first.spent.rollouts))
-    return {
-      ...staticConfig(config, rest),
-      seedInstruction: (first && bestText(first)) ?? config.seedInstruction,
-      variants: []
-    }
-  }
-]
-
 const instructionFirst: Arm = {
   name: "instruction-first",
-  description: "the instruction evolves under the frozen policy, then the policy trains with the best one",
+  description: orders["instruction-first"].description,
   needs: ["evolved"],
-  stages: instructionFirstStages(({ results }) => budget(results("evolved").spent.rollouts))
+  stages: orders["instruction-first"].stages(({ results }) => budget(results("evolved").spent.rollouts), false)
 }
 
 const permutedCredit: Arm = single(
   "permuted-credit",
   "control: credit and verification scores permuted, policy rewards true",
-  (config) => ({ ...config, control: { ...config.control, permuteCredit: true } })
+  (config) => having(config, "control", { permuteCredit: true })
 )
 
 /** The schedule of the paper, in proportion: evolution for the first time after a quarter of the run. */
 const lateSchedule: Arm = single(
   "late-schedule",
   "the same choice among instructions, evolution every 15 steps",
-  (config) => ({
-    ...config,
-    schedule: { ...config.schedule, pruneEvery: 5, evolveEvery: 15 }
-  })
+  (config) => having(config, "schedule", { pruneEvery: 5, evolveEvery: 15 })
 )
 
 /** What the choice of the paper leaves out of ours. */
@@ -115,8 +88,7 @@ export const staticVsEvolved: Study = {
   arms: [evolved, staticArm, ...rivals, ...controls, staticEqualTokens, nullEvolved, nullStatic],
   main: ["evolved", "static"],
   comparisons: [
-    ...["static", ...[...rivals, ...controls].map(({ name }) => name)].map((name) => ["evolved", name] as const),
-    ["evolved", "static-equal-tokens"],
+    ...against("evolved", ["static", ...[...rivals, ...controls].map(({ name }) => name), "static-equal-tokens"]),
     ["null-evolved", "null-static"]
   ],
   notes: []

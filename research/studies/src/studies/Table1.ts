@@ -1,26 +1,19 @@
 import { Method } from "@inspo/coevolution"
 import { type RunConfig, staticConfig, withAlgorithm } from "@inspo/config"
-import { type Arm, single, withBudgetOf, withRate } from "../Arm.ts"
+import { type Arm, against, having, inBatchesOf, single, withBudgetOf, withRate } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
 
 /** The initial policy as an agent, without training: a run has at least one step, so it answers one training question. */
 const untrained = (name: string, description: string, config: (config: RunConfig) => RunConfig): Arm =>
   single(name, description, (base) => {
-    const { population, rollout, schedule, train, ...rest } = config(base)
-    return {
-      ...rest,
-      population: { ...population, size: 1, parents: 1 },
-      schedule: { ...schedule, steps: 1, pruneEvery: 0, evolveEvery: 0 },
-      rollout: { ...rollout, groupSize: 1 },
-      train: { ...train, fromStep: null, batchSize: 1, miniBatch: { ...train.miniBatch, size: 1 } }
-    }
+    const alone = having(inBatchesOf(config(base), 1), "population", { size: 1, parents: 1 })
+    const once = having(alone, "schedule", { steps: 1, pruneEvery: 0, evolveEvery: 0 })
+    return having(having(once, "rollout", { groupSize: 1 }), "train", { fromStep: null })
   })
 
-const withAgent = (agent: RunConfig["rollout"]["agent"]) => (config: RunConfig) => ({
-  ...config,
-  rollout: { ...config.rollout, agent }
-})
+const withAgent = (name: "ircot" | "rag" | "search-o1") => (config: RunConfig) =>
+  having(config, "rollout", { agent: { name } })
 
 const bent = (config: RunConfig, method: Method.Method): RunConfig => withAlgorithm(config, Method.bend(config, method))
 
@@ -59,17 +52,9 @@ export const table1: Study = {
     untrained("direct", "the initial policy answers without search", (config) => bent(config, "grpo")),
     sft,
     grpo,
-    untrained("rag", "the initial policy with the results of a search for the question", withAgent({ name: "rag" })),
-    untrained(
-      "ircot",
-      "the initial policy with a search for every sentence of its reasoning",
-      withAgent({ name: "ircot" })
-    ),
-    untrained(
-      "search-o1",
-      "the initial policy with its own summary of search results",
-      withAgent({ name: "search-o1" })
-    ),
+    untrained("rag", "the initial policy with the results of a search for the question", withAgent("rag")),
+    untrained("ircot", "the initial policy with a search for every sentence of its reasoning", withAgent("ircot")),
+    untrained("search-o1", "the initial policy with its own summary of search results", withAgent("search-o1")),
     sftTool,
     rejectionSampling,
     // Its best rate is another than that of the preset, which all others have.
@@ -77,11 +62,7 @@ export const table1: Study = {
   ],
   main: ["evolved", "static"],
   comparisons: [
-    ["evolved", "sft-tool-tuned"],
-    ["evolved", "static"],
-    ["evolved", "sft-tool"],
-    ["evolved", "rejection-sampling"],
-    ["evolved", "grpo"],
+    ...against("evolved", ["sft-tool-tuned", "static", "sft-tool", "rejection-sampling", "grpo"]),
     ["static", "grpo"]
   ],
   notes: [

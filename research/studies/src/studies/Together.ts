@@ -1,5 +1,17 @@
 import { type RunConfig, staticConfig } from "@inspo/config"
-import { type Arm, bestText, budget, type StageContext } from "../Arm.ts"
+import {
+  type Arm,
+  against,
+  beginningWith,
+  budget,
+  endingWith,
+  found,
+  having,
+  rolloutsOf,
+  spentIn,
+  type StageContext,
+  unevaluated
+} from "../Arm.ts"
 import type { Study } from "../Study.ts"
 
 /** The settings of an arm that are tuned; `other` is the second value of the setting of its own. */
@@ -19,42 +31,25 @@ export interface Order {
 }
 
 /** Only the instruction changes, for so many steps; nothing is evaluated. */
-const frozen = (config: RunConfig, steps: number, evolveUntil: number): RunConfig => ({
-  ...config,
-  schedule: { ...config.schedule, steps, evolveUntil },
-  train: { ...config.train, fromStep: null },
-  evaluation: { ...config.evaluation, questions: 0 }
-})
+export const frozen = (config: RunConfig, steps: number): RunConfig =>
+  unevaluated(having(having(config, "schedule", { steps }), "train", { fromStep: null }))
 
 /** The policy trains alone for a share of the rollouts; then instructions evolve under it until little time is left to compare them. */
 const policyThenInstruction = (config: RunConfig, rollouts: number, share: number): RunConfig => {
   const steps = stepsOf(config, rollouts)
-  return {
-    ...config,
-    variants: [],
-    schedule: { ...config.schedule, steps, evolveUntil: Math.max(1, steps - config.selection.window) },
-    control: { ...config.control, policyFirst: Math.max(1, Math.round(steps * share)) }
-  }
+  const scheduled = having(config, "schedule", { steps, evolveUntil: Math.max(1, steps - config.selection.window) })
+  const policyFirst = Math.max(1, Math.round(steps * share))
+  return { ...having(scheduled, "control", { policyFirst }), variants: [] }
 }
 
 const stepsOf = ({ rollout, train }: RunConfig, rollouts: number): number =>
   Math.max(2, Math.ceil(rollouts / (train.batchSize * rollout.groupSize)))
 
-/** The instruction that the stages so far found. */
-const found = ({ config, earlier }: StageContext): string => {
-  const last = earlier.at(-1)
-  return (last && bestText(last)) ?? config.seedInstruction
-}
-
-const spentIn = ({ earlier }: StageContext): number =>
-  earlier.reduce((sum, { spent }) => sum + budget(spent.rollouts), 0)
-
 /** Instructions evolve for so many steps and are compared a little longer, while the policy is frozen. */
 const instructionStage = (config: RunConfig, evolveUntil: number): RunConfig =>
   frozen(
-    config,
-    Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.selection.window)),
-    Math.max(1, evolveUntil)
+    having(config, "schedule", { evolveUntil: Math.max(1, evolveUntil) }),
+    Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.selection.window))
   )
 
 /** The orders in which policy and instruction change. */
@@ -62,11 +57,11 @@ export const orders = {
   evolved: {
     description: "policy and instruction evolve together",
     stages: (rollouts, other) => [
-      (context) => {
-        const { schedule, ...config } = context.config
-        const steps = stepsOf(context.config, rollouts(context))
-        return { ...config, schedule: { ...schedule, steps, evolveEvery: schedule.evolveEvery * (other ? 2 : 1) } }
-      }
+      (context) =>
+        having(context.config, "schedule", {
+          steps: stepsOf(context.config, rollouts(context)),
+          evolveEvery: context.config.schedule.evolveEvery * (other ? 2 : 1)
+        })
     ]
   },
   "instruction-first": {
@@ -108,12 +103,12 @@ export const orders = {
         const fixed = staticConfig(context.config, rollouts(context))
         const { miniBatch, ...train } = fixed.train
         const batchSize = train.batchSize / 2
+        const size = Math.min(miniBatch.size, batchSize)
         return other
-          ? {
-              ...fixed,
-              rollout: { ...fixed.rollout, groupSize: 2 * fixed.rollout.groupSize },
-              train: { ...train, batchSize, miniBatch: { ...miniBatch, size: Math.min(miniBatch.size, batchSize) } }
-            }
+          ? having(having(fixed, "rollout", { groupSize: 2 * fixed.rollout.groupSize }), "train", {
+              batchSize,
+              miniBatch: { ...miniBatch, size }
+            })
           : fixed
       }
     ]
@@ -146,16 +141,15 @@ const armOf = (
     description: `${description}; learning rate ${rate.toExponential()}, ${epochs === 1 ? "one epoch" : "two epochs"}`,
     preset: "quick",
     needs,
-    stages: stages(rollouts, other).map((configure) => (context) => {
-      const { train, ...config } = configure(context)
-      return { ...config, train: { ...train, learningRate: rate, miniBatch: { ...train.miniBatch, epochs } } }
-    })
+    stages: endingWith(
+      (config) => having(config, "train", { learningRate: rate, miniBatch: { ...config.train.miniBatch, epochs } }),
+      stages(rollouts, other)
+    )
   }
 }
 
 /** The rollouts of the preset `quick`, which all arms have without verification. */
-const whole: Rollouts = ({ config: { rollout, schedule, train } }) =>
-  schedule.steps * train.batchSize * rollout.groupSize
+export const whole: Rollouts = ({ config }) => rolloutsOf(config)
 
 const atRollouts = (order: Name, setting: Setting = tuned[order], named = `together-${order}`): Arm =>
   armOf(order, named, setting, { needs: [], rollouts: whole })
@@ -187,7 +181,7 @@ export const together: Study = {
   arms: [...names.map((order) => atRollouts(order)), ...others.map(atTokens)],
   main: names.map((order) => `together-${order}`),
   comparisons: [],
-  claims: others.flatMap((order) => ["", "-tokens"].map((by) => [reference, `together-${order}${by}`] as const)),
+  claims: others.flatMap((order) => against(reference, [`together-${order}`, `together-${order}-tokens`])),
   notes,
   measures
 }
@@ -227,17 +221,12 @@ export const budgets: Study = {
   arms: sizes.flatMap((times) =>
     compared.map((order) => {
       const arm = atRollouts(order, tuned[order], `budget-${times}-${order}`)
-      return {
-        ...arm,
-        stages: arm.stages.map(
-          (configure) => (context) => configure({ ...context, config: shortened(context.config, times) })
-        )
-      }
+      return { ...arm, stages: beginningWith((config) => shortened(config, times), arm.stages) }
     })
   ),
   main: sizes.flatMap((times) => compared.map((order) => `budget-${times}-${order}`)),
   comparisons: sizes.flatMap((times) =>
-    ["instruction-first", "static"].map((order) => [`budget-${times}-evolved`, `budget-${times}-${order}`] as const)
+    against(`budget-${times}-evolved`, [`budget-${times}-instruction-first`, `budget-${times}-static`])
   ),
   notes
 }
@@ -246,14 +235,10 @@ export const budgets: Study = {
 export function shortened(config: RunConfig, times: number): RunConfig {
   const scaled = (steps: number) => Math.max(1, Math.round(steps * times))
   const { evolveEvery, evolveUntil, pruneEvery, steps } = config.schedule
-  return {
-    ...config,
-    schedule: {
-      ...config.schedule,
-      steps: Math.max(2, scaled(steps)),
-      pruneEvery: scaled(pruneEvery),
-      evolveEvery: scaled(evolveEvery),
-      evolveUntil: evolveUntil === null ? null : scaled(evolveUntil)
-    }
-  }
+  return having(config, "schedule", {
+    steps: Math.max(2, scaled(steps)),
+    pruneEvery: scaled(pruneEvery),
+    evolveEvery: scaled(evolveEvery),
+    evolveUntil: evolveUntil === null ? null : scaled(evolveUntil)
+  })
 }

@@ -1,8 +1,8 @@
 import type { RunConfig } from "@inspo/config"
-import type { Arm } from "../Arm.ts"
+import { type Arm, against, beginningWith, endingWith, having } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import * as World from "../worlds/World.ts"
-import { type Name, names, type Order, orders } from "./Together.ts"
+import { type Name, names, type Order, orders, whole } from "./Together.ts"
 
 /**
  * The rate of an arm in a world that did best at the middle dial on the seeds of tuning; of equals, the one nearest to 3. One that is
@@ -47,18 +47,16 @@ export const inWorld = (config: RunConfig, model: string, source: string, times 
   }
 }
 
-const whole = ({ rollout, schedule, train }: RunConfig): number => schedule.steps * train.batchSize * rollout.groupSize
-
 const armIn = (study: string, at: string, order: Name, change: (config: RunConfig) => RunConfig): Arm => {
   const { description, stages }: Order = orders[order]
   return {
     name: `${study}-${at}-${order}`,
     description,
     needs: [],
-    stages: stages(({ config }) => whole(config), false).map((configure) => (context) => {
-      const { train, ...config } = configure({ ...context, config: change(context.config) })
-      return { ...config, train: { ...train, learningRate: rateOf(study, order, train.learningRate) } }
-    })
+    stages: endingWith(
+      (config) => having(config, "train", { learningRate: rateOf(study, order, config.train.learningRate) }),
+      beginningWith(change, stages(whole, false))
+    )
   }
 }
 
@@ -79,6 +77,7 @@ const ofDial = (
   at: (dial: number) => (config: RunConfig) => RunConfig
 ): Study => {
   const study = `world-${name}`
+  const armAt = (dial: number, order: Name) => `${study}-${dial}-${order}`
   const arms = values.flatMap((dial) => names.map((order) => armIn(study, `${dial}`, order, at(dial))))
   return {
     ...base,
@@ -87,13 +86,16 @@ const ofDial = (
     arms,
     main: arms.map((arm) => arm.name),
     comparisons: values.flatMap((dial) =>
-      others.map((order) => [`${study}-${dial}-evolved`, `${study}-${dial}-${order}`] as const)
+      against(
+        armAt(dial, "evolved"),
+        others.map((order) => armAt(dial, order))
+      )
     ),
     dial: {
       values,
       lines: others.map((order) => ({
         label: `evolved − ${order}`,
-        pairs: values.map((dial) => [`${study}-${dial}-evolved`, `${study}-${dial}-${order}`] as const)
+        pairs: values.map((dial) => [armAt(dial, "evolved"), armAt(dial, order)] as const)
       }))
     }
   }
