@@ -1,5 +1,4 @@
-import { Ablations } from "@inspo/coevolution"
-import { type RunConfig, algorithmOf, staticConfig, withAlgorithm } from "@inspo/config"
+import { type RunConfig, staticConfig } from "@inspo/config"
 import { Rules } from "@inspo/evolution"
 import { Losses } from "@inspo/policy-gradient"
 import type { Population } from "@inspo/population"
@@ -24,7 +23,7 @@ import { seedShare } from "../strategies/SeedShare.ts"
 import * as DiscountedThompson from "../strategies/DiscountedThompson.ts"
 import * as TrueSkill from "../strategies/TrueSkill.ts"
 import type { Study } from "../Study.ts"
-import { evolved } from "./Arms.ts"
+import { constant, evolved } from "./Arms.ts"
 import { frozen, type Name, orders } from "./Together.ts"
 
 const rollout = (config: RunConfig, change: Partial<RunConfig["rollout"]>): RunConfig =>
@@ -125,12 +124,10 @@ const augmentation: Arm = single(
   "arena-augmentation",
   "2602.03190: many prompts with equal shares, none chosen",
   (config) => {
-    const variants = ClauseBank.clauses.map(({ texts: [text] }) => `${config.seedInstruction} ${text}`)
-    const constant = Ablations.without(
-      { ...algorithmOf(config), variants, population: { ...config.population, size: 1 + variants.length } },
-      ["pruning", "expansion", "comparison"]
+    return constant(
+      config,
+      ClauseBank.clauses.map(({ texts: [text] }) => `${config.seedInstruction} ${text}`)
     )
-    return having(withAlgorithm(config, constant), "selection", { temperature: 1e6 })
   }
 )
 
@@ -199,23 +196,10 @@ const rivals: ReadonlyArray<Arm> = [
 
 const arms: ReadonlyArray<Arm> = [evolved, ...rivals]
 
-/** The rate of each arm with the largest mean EM in `arena-tuning`. */
-export const tuned: Readonly<Record<string, number>> = {
-  evolved: 3e-4,
-  "arena-paper": 3e-4,
-  "arena-espl": 1e-3,
-  "arena-fst": 1e-4,
-  "arena-p2o": 3e-4,
-  "arena-reskill": 3e-4,
-  "arena-augmentation": 3e-4,
-  "arena-withdrawn": 3e-4,
-  "arena-pw": 3e-4,
-  "arena-wp": 3e-4,
-  "arena-pwp": 3e-4,
-  "arena-wpw": 1e-4,
-  "arena-gepa-before": 3e-4,
-  "arena-gepa-after": 3e-4
-}
+/** The rate of each arm with the largest mean EM in `arena-tuning`, where it is another than that of most. */
+const tuned: Readonly<Record<string, number>> = { "arena-espl": 1e-3, "arena-fst": 1e-4, "arena-wpw": 1e-4 }
+
+const nameOf = (name: string): string => `${name}-tuned`
 
 const notes = ["The plan, committed before the runs, is research/plans/arena.md."]
 
@@ -223,19 +207,12 @@ const notes = ["The plan, committed before the runs, is research/plans/arena.md.
 export const arena: Study = {
   name: "arena",
   title: "Rivals in one arena",
-  arms: arms.map((arm) => {
-    const rate = tuned[arm.name]
-    return rate === undefined ? arm : withRate(arm, nameOf, rate)
-  }),
+  arms: arms.map((arm) => withRate(arm, nameOf, tuned[arm.name] ?? 3e-4)),
   main: [],
   comparisons: [],
-  claims: rivals.map(({ name }) => [nameOf(name), nameOf("evolved")] as const),
+  claims: rivals.map(({ name }) => [nameOf(name), nameOf(evolved.name)] as const),
   notes,
   measures: [{ metric: "kl", title: "KL to the start", digits: 4 }]
-}
-
-function nameOf(name: string): string {
-  return tuned[name] === undefined ? name : `${name}-tuned`
 }
 
 export const arenaTuning: Study = {

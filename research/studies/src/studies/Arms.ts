@@ -1,6 +1,6 @@
 import { Ablations } from "@inspo/coevolution"
-import { staticConfig, withAlgorithm } from "@inspo/config"
-import { type Arm, single, withBudgetOf } from "../Arm.ts"
+import { algorithmOf, type RunConfig, staticConfig, withAlgorithm } from "@inspo/config"
+import { type Arm, having, single, withBudgetOf } from "../Arm.ts"
 
 export const evolved: Arm = single("evolved", "policy and instruction evolve together", (config) => config)
 
@@ -28,4 +28,11 @@ export const historyProposer: Arm = single(
 /** A run without some parts of co-evolution. */
 export function without(parts: ReadonlyArray<Ablations.Part>, name: string, description: string): Arm {
   return single(name, description, (config) => withAlgorithm(config, Ablations.without(config, parts)))
+}
+
+/** The seed instruction and variants of it, with equal shares to the end. */
+export const constant = (config: RunConfig, variants: ReadonlyArray<string>): RunConfig => {
+  const own = { ...having(config, "population", { size: 1 + variants.length }), variants }
+  const kept = withAlgorithm(own, Ablations.without(algorithmOf(own), ["pruning", "expansion", "comparison"]))
+  return having(kept, "selection", { temperature: 1e6 })
 }

@@ -4,6 +4,7 @@ import { ClauseBank } from "@inspo/reflection"
 import { type Arm, against, beginningWith, endingWith, having, rolloutsOf, single } from "../Arm.ts"
 import { configure, letter, type Task } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
+import { constant } from "./Arms.ts"
 import { plainSelectionParts } from "./StaticVsEvolved.ts"
 import { orders, whole } from "./Together.ts"
 
@@ -22,46 +23,22 @@ export const onTask = (task: Task, config: RunConfig): RunConfig => {
   })
 }
 
-const onLetter = (config: RunConfig): RunConfig => onTask(letter, config)
-
-/** The learning rate at which each arm did best on the seeds of tuning; that of the settings for an arm without one. */
-const rates: Readonly<Record<string, number>> = {
-  "letter-evolved": 1e-3,
-  "letter-searching": 1e-3,
-  "letter-static": 1e-4,
-  "letter-instruction-first": 1e-3,
-  "letter-plain-selection": 1e-3,
-  "letter-unselected": 1e-3,
-  "letter-hand-written": 1e-3
+/** Has an arm the learning rate at which it did best on the seeds of tuning. */
+const atItsRate = (arm: Arm): Arm => {
+  const learningRate = arm.name === "letter-static" ? 1e-4 : 1e-3
+  return { ...arm, stages: endingWith((config) => having(config, "train", { learningRate }), arm.stages) }
 }
-
-const atRate = (learningRate: number | undefined) => (config: RunConfig) =>
-  learningRate === undefined ? config : having(config, "train", { learningRate })
 
 /** The plain instruction of a task alone. */
 export const fixedOn = (task: Task, config: RunConfig): RunConfig =>
   staticConfig(onTask(task, config), rolloutsOf(config))
 
-const fixed = (config: RunConfig): RunConfig => fixedOn(letter, config)
-
-/** Every instruction of the bank, with equal shares to the end. */
-const unselected = (config: RunConfig): RunConfig => {
-  const task = onLetter(config)
-  const constant = Ablations.without(
-    {
-      ...algorithmOf(task),
-      variants: singles,
-      population: { ...task.population, size: 1 + singles.length }
-    },
-    ["pruning", "expansion", "comparison"]
-  )
-  return having(withAlgorithm(task, constant), "selection", { temperature: 1e6 })
-}
+const onLetter = (config: RunConfig): RunConfig => onTask(letter, config)
 
 const arms: ReadonlyArray<Arm> = (
   [
     single("letter-evolved", "policy and instruction evolve together", onLetter),
-    single("letter-static", "the plain instruction alone", fixed),
+    single("letter-static", "the plain instruction alone", (config) => fixedOn(letter, config)),
     {
       name: "letter-instruction-first",
       description: orders["instruction-first"].description,
@@ -77,16 +54,18 @@ const arms: ReadonlyArray<Arm> = (
         return withAlgorithm(task, Ablations.without(task, [...plainSelectionParts, "verification"]))
       }
     ),
-    single("letter-unselected", "control: the plain instruction and every clause alone, with equal shares", unselected),
+    single("letter-unselected", "control: the plain instruction and every clause alone, with equal shares", (config) =>
+      constant(onLetter(config), singles)
+    ),
     single("letter-hand-written", "the best instruction of the gate alone", (config) => ({
-      ...fixed(config),
+      ...fixedOn(letter, config),
       seedInstruction: best
     })),
     single("letter-searching", "evolved, after each step until something is rewarded", (config) =>
       having(onLetter(config), "schedule", { searchEvery: 1 })
     )
   ] satisfies ReadonlyArray<Arm>
-).map(({ stages, ...arm }) => ({ ...arm, stages: endingWith(atRate(rates[arm.name]), stages) }))
+).map(atItsRate)
 
 /** Do instructions start the training of a policy that hardly ever earns the reward? research/docs/real-model.md has the results. */
 export const trainedLetter: Study = {
