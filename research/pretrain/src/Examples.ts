@@ -17,24 +17,16 @@ export interface Example {
 }
 
 /** How examples are drawn. */
-export interface Options {
-  readonly seed: number
-  readonly worlds: number
-  /** Share of reading exercises; the others are demonstrations. */
-  readonly readingShare: number
-  readonly mix: WorldQuestion.Mix
-  readonly rates: Behaviours.Rates
-  /** Longer examples are drawn again. */
-  readonly maxTokens: number
-}
-
-export const defaultOptions: Omit<Options, "seed"> = {
+export const defaultOptions = {
   worlds: 200,
+  /** Share of reading exercises; the others are demonstrations. */
   readingShare: 0.35,
   mix: { oneHop: 0.25, twoHop: 0.25, threeHop: 0.15, fourHop: 0.15, comparison: 0.2 },
   rates: Behaviours.defaultRates,
+  /** Longer examples are drawn again. */
   maxTokens: 320
 }
+export type Options = typeof defaultOptions & { readonly seed: number }
 
 /** Examples without end; the batch of a step depends only on the options and the step. */
 export interface Examples {
@@ -84,7 +76,7 @@ interface Ground {
   readonly world: World.World
   readonly search: Search.Interface
   /** By kind, then by the last relation. */
-  readonly puzzles: Readonly<Record<WorldQuestion.Kind, ReadonlyArray<ReadonlyArray<WorldQuestion.Puzzle>>>>
+  readonly puzzles: ReadonlyMap<WorldQuestion.Kind, ReadonlyArray<ReadonlyArray<WorldQuestion.Puzzle>>>
 }
 
 const makeGround = Effect.fnUntraced(function* (seed: number) {
@@ -96,23 +88,16 @@ const makeGround = Effect.fnUntraced(function* (seed: number) {
       Effect.map((groups) => Object.values(groups).map(Array.take(puzzlesPerGroup))),
       SeededRandom.withStream(seed, ["puzzles", kind])
     )
-  return {
-    world,
-    search,
-    puzzles: {
-      oneHop: yield* sample("oneHop"),
-      twoHop: yield* sample("twoHop"),
-      threeHop: yield* sample("threeHop"),
-      fourHop: yield* sample("fourHop"),
-      comparison: yield* sample("comparison")
-    }
-  } satisfies Ground
+  const puzzles = yield* Effect.forEach(WorldQuestion.kinds, (kind) =>
+    Effect.map(sample(kind), (groups) => [kind, groups] as const)
+  )
+  return { world, search, puzzles: new Map(puzzles) } satisfies Ground
 })
 
 /** Draws a relation first, so that rare relations are as frequent as others. */
 const drawPuzzle = (ground: Ground, kind: WorldQuestion.Kind) =>
   // A world of default size has puzzles of every kind.
-  Effect.orDie(Effect.flatMap(Random.choice(ground.puzzles[kind]), Random.choice))
+  Effect.orDie(Effect.flatMap(Random.choice(ground.puzzles.get(kind) ?? []), Random.choice))
 
 const drawKind = Effect.fnUntraced(function* (mix: WorldQuestion.Mix) {
   const total = WorldQuestion.kinds.reduce((sum, kind) => sum + mix[kind], 0)

@@ -14,13 +14,9 @@ export const research = Command.make(
     seeds: flags.optionalText(
       "seeds",
       "LIST",
-      "Seeds of the main comparison, such as 1-10 or 1,4,7; by default 1-10, for tuning 100-109"
+      "Seeds of the main comparison, such as 1-10 or 1,4,7; by default those of its plan"
     ),
-    furtherSeeds: flags.optionalText(
-      "further-seeds",
-      "LIST",
-      "Seeds of the further arms; by default all, for when-it-pays 1-3, for tuning 100-102"
-    ),
+    furtherSeeds: flags.optionalText("further-seeds", "LIST", "Seeds of the further arms; by default all"),
     arms: flags.optionalText(
       "arms",
       "LIST",

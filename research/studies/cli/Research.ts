@@ -86,10 +86,9 @@ const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, 
         ...input,
         study: study.name,
         seeds: Option.getOrElse(input.seeds, () => study.seeds),
-        // Where a study runs all arms on the same seeds, other seeds are those of all arms.
         furtherSeeds: input.furtherSeeds.pipe(
-          Option.orElse(() => (study.furtherSeeds === study.seeds ? input.seeds : Option.none())),
-          Option.getOrElse(() => study.furtherSeeds)
+          Option.orElse(() => input.seeds),
+          Option.getOrElse(() => study.seeds)
         ),
         scale: Option.getOrElse(input.scale, (): Scale => "small"),
         testQuestions: Option.getOrElse(input.testQuestions, () => 0)

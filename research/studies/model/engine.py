@@ -9,7 +9,6 @@ It holds adapters of `--models` models over one base model: a new one takes the 
 Samples that wait together are one batch, whichever models they are for, and updates too. Checkpoints are in DIR, and survive a restart.
 """
 
-import argparse
 import hashlib
 import queue
 import threading
@@ -21,7 +20,7 @@ from pathlib import Path
 import torch
 from lora import Adapters, start
 from safetensors.torch import load_file, save
-from sample import JsonHandler, Server, continuations, load, sample
+from sample import JsonHandler, continuations, flags, load, sample, serve
 
 # Tokens of a micro-batch, padding included.
 MICRO_BATCH = {"cpu": 2048, "cuda": 16384}
@@ -352,24 +351,19 @@ def handler(name: str, trainer: Trainer, waiting: "queue.Queue[Job]"):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--model", required=True)
+    parser = flags(8090)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--rank", type=int, default=8)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--models", type=int, default=1)
     parser.add_argument("--wait", type=float, default=0.05)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    trainer = Trainer(Path(given.model), Path(given.out), given.rank, given.device, given.dtype, given.models)
+    source = Path(given.model)
+    trainer = Trainer(source, Path(given.out), given.rank, given.device, given.dtype, given.models)
     waiting: "queue.Queue[Job]" = queue.Queue()
     threading.Thread(target=work, args=(trainer, waiting, given.wait), daemon=True).start()
-    server = Server(("127.0.0.1", given.port), handler(Path(given.model).stem, trainer, waiting))
-    print(f"{Path(given.model).stem} on http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+    serve(source.stem, given.port, handler(source.stem, trainer, waiting))
 
 
 if __name__ == "__main__":

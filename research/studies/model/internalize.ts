@@ -13,10 +13,9 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Markdown } from "@inspo/report"
-import { Exact } from "@inspo/statistics"
 import { Array as Arr, Console, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { interval, points } from "../src/Format.ts"
+import { estimated, points } from "../src/Format.ts"
 import { parseSeeds } from "../src/Seeds.ts"
 import { ended, inspo, setFlags } from "./Programs.ts"
 
@@ -63,12 +62,6 @@ const one = Effect.fn("Internalize.one")(function* (seed: number, { out, runs, s
   }
 })
 
-const spread = (values: ReadonlyArray<number>): string => {
-  const found = Exact.estimate(values)
-  if (found === null) return "–"
-  return found.ci95 === null ? points(found.mean) : `${points(found.mean)} ${interval(found)}`
-}
-
 Command.make(
   "internalize",
   {
@@ -84,7 +77,10 @@ Command.make(
     )
     const column = (place: number) => found.map(({ values }) => values[place] ?? NaN)
     const difference = (a: number, b: number) =>
-      spread(Arr.zipWith(column(a), column(b), (left, right) => left - right))
+      estimated(
+        Arr.zipWith(column(a), column(b), (left, right) => left - right),
+        points
+      )
     const lines = Markdown.table([
       [
         "seed",
@@ -95,7 +91,7 @@ Command.make(
         "rollouts"
       ],
       ...found.map(({ rollouts, seed, values }) => [`${seed}`, ...values.map(points), `${rollouts}`]),
-      ["mean", ...[0, 1, 2, 3].map((place) => spread(column(place))), ""]
+      ["mean", ...[0, 1, 2, 3].map((place) => estimated(column(place), points)), ""]
     ])
     yield* Console.log(
       [

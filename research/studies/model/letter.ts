@@ -177,7 +177,7 @@ Command.make(
     const options: Options = {
       ...flags,
       study,
-      arms: Option.getOrElse(arms, () => study.main.join(",")),
+      arms: Option.getOrElse(arms, () => (study.main ?? study.arms.map(({ name }) => name)).join(",")),
       out: path.resolve(Option.getOrElse(given, () => `runs/${short}`)),
       results: Option.getOrElse(results, () => `research/studies/model/${short}`)
     }

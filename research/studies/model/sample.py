@@ -1,6 +1,6 @@
 """
 Serves a model over /v1/completions with token ids, as vLLM does, sampled with PyTorch: for many short answers at once, on the
-weights that train.py trains. Requests that wait together are one batch, and the beginning that their prompts share is read once.
+weights that engine.py trains. Requests that wait together are one batch, and the beginning that their prompts share is read once.
 
     sample.py --model GGUF [--port 8080] [--batch 192] [--device cpu] [--dtype bfloat16]
 
@@ -235,21 +235,31 @@ def load(source: Path, weights: Path, dtype: torch.dtype):
     return model, AutoTokenizer.from_pretrained(directory)
 
 
-def main() -> None:
+def flags(port: int) -> argparse.ArgumentParser:
+    """The flags that both servers have."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True)
-    parser.add_argument("--port", type=int, default=8080)
-    parser.add_argument("--batch", type=int, default=192)
+    parser.add_argument("--port", type=int, default=port)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
+    return parser
+
+
+def serve(name: str, port: int, handler: type[JsonHandler]) -> None:
+    server = Server(("127.0.0.1", port), handler)
+    print(f"{name} on http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()
+
+
+def main() -> None:
+    parser = flags(8080)
+    parser.add_argument("--batch", type=int, default=192)
     given = parser.parse_args()
     source = Path(given.model)
     model, words = load(source, source.parent / "weights", getattr(torch, given.dtype))
     waiting: "queue.Queue[Asked]" = queue.Queue()
     threading.Thread(target=work, args=(model.to(given.device).eval(), words, waiting, given.batch), daemon=True).start()
-    server = Server(("127.0.0.1", given.port), handler(source.stem, model.config.max_position_embeddings, waiting))
-    print(f"{source.stem} on http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+    serve(source.stem, given.port, handler(source.stem, model.config.max_position_embeddings, waiting))
 
 
 if __name__ == "__main__":

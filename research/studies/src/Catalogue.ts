@@ -1,12 +1,11 @@
 /** The studies by name, with their question and kind. Loads none of their code. */
 
-/** A study that trains: arms on the same seeds, the main ones on all of `seeds`, the others on `furtherSeeds`. */
+/** A study that trains: arms on the same seeds. */
 export interface RunStudyEntry {
   readonly name: string
   readonly asks: string
   readonly by: "runs"
   readonly seeds: string
-  readonly furtherSeeds: string
 }
 
 /** A simulation with known true values, without an engine; by default of so many `simulations`. */
@@ -24,12 +23,13 @@ export interface GateEntry {
   readonly by: "answers"
 }
 
-const runs = (name: string, asks: string, seeds = "1-10", furtherSeeds = seeds): RunStudyEntry => ({
+const runs = (name: string, asks: string, seeds = "1-10"): RunStudyEntry => ({ name, asks, by: "runs", seeds })
+
+const simulation = (name: SimulationEntry["name"], asks: string, simulations: number): SimulationEntry => ({
   name,
   asks,
-  by: "runs",
-  seeds,
-  furtherSeeds
+  by: "simulation",
+  simulations
 })
 
 /** All studies, in the order of the list. */
@@ -61,22 +61,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
     runs(`blind-r${index + 1}`, "the same with a reward that nobody chose for it", "21-30")
   ),
   { name: "blind-gate", by: "answers", asks: "which of these rewards can be reached by advice alone?" },
-  {
-    name: "evolve",
-    by: "simulation",
-    simulations: 50,
-    asks: "does evolve() find better prompts, and never worse ones?"
-  },
-  {
-    name: "evolve-aims",
-    by: "simulation",
-    simulations: 100,
-    asks: "how often is a claim of an aim, a new model, protected cases wrong?"
-  },
-  {
-    name: "compare-errors",
-    by: "simulation",
-    simulations: 1000,
-    asks: "how often is a claim of `inspo compare` wrong, and how many cases does it need?"
-  }
+  simulation("evolve", "does evolve() find better prompts, and never worse ones?", 50),
+  simulation("evolve-aims", "how often is a claim of an aim, a new model, protected cases wrong?", 100),
+  simulation("compare-errors", "how often is a claim of `inspo compare` wrong, and how many cases does it need?", 1000)
 ]

@@ -12,15 +12,24 @@ export interface Drawing {
   readonly title: string
 }
 
+/** The runs of an arm, by their directories. */
+export interface Runs {
+  readonly arm: string
+  readonly directories: ReadonlyArray<string>
+}
+
+/** What is read of the runs of an arm. */
+interface Read<A> {
+  readonly arm: string
+  readonly courses: ReadonlyArray<A>
+}
+
 /**
  * One figure per metric: for each arm the mean of its runs with the 95 % t-interval over seeds as a band, up to the last step
  * of its shortest run.
  */
-export const figure = (
-  title: string,
-  arms: ReadonlyArray<{ readonly arm: string; readonly courses: ReadonlyArray<Course> }>
-): string => {
-  const drawn = arms.map(({ arm, courses }, index) => {
+export const figure = (title: string, arms: ReadonlyArray<Read<Course>>): string => {
+  const curves = arms.map(({ arm, courses }, index) => {
     const steps = Math.min(...courses.map((course) => course.length))
     return line(
       arm,
@@ -28,17 +37,14 @@ export const figure = (
       Array.from({ length: steps }, (_, step) => Exact.estimate(courses.flatMap((course) => course[step] ?? [])))
     )
   })
-  const steps = Math.max(0, ...drawn.map(({ values }) => values.length))
-  return Report.svg({ title, steps: Array.from({ length: steps }, (_, step) => step + 1), curves: drawn })
+  const steps = Math.max(0, ...curves.map(({ values }) => values.length))
+  return Report.svg({ title, steps: Array.from({ length: steps }, (_, step) => step + 1), curves })
 }
 
 /** A figure of {@link TestPoint}s: an arm has a point at each step at which all its runs have one. */
-export const testFigure = (
-  arms: ReadonlyArray<{ readonly arm: string; readonly courses: ReadonlyArray<ReadonlyArray<TestPoint>> }>
-): string => {
-  const steps = [
-    ...new Set(arms.flatMap(({ courses }) => courses.flatMap((course) => course.map(({ step }) => step))))
-  ].toSorted((a, b) => a - b)
+export const testFigure = (arms: ReadonlyArray<Read<ReadonlyArray<TestPoint>>>): string => {
+  const all = arms.flatMap(({ courses }) => courses.flatMap((course) => course.map(({ step }) => step)))
+  const steps = [...new Set(all)].toSorted((a, b) => a - b)
   const curves = arms.map(({ arm, courses }, index) =>
     line(
       arm,
@@ -59,44 +65,39 @@ const line = (label: string, index: number, estimates: ReadonlyArray<Exact.Estim
   tone: `c${index}`
 })
 
-/** Evaluates the kept checkpoints of finished runs, by arm; returns a figure and a table with the names of their files. */
+const reading = <A, E, R>(runs: ReadonlyArray<Runs>, read: (directory: string) => Effect.Effect<A, E, R>) =>
+  Effect.forEach(runs, ({ arm, directories }) =>
+    Effect.map(Effect.forEach(directories, read), (courses): Read<A> => ({ arm, courses }))
+  )
+
+/** Evaluates the kept checkpoints of finished runs; returns a figure and a table with the names of their files. */
 export const tests = Effect.fn("Curves.tests")(function* <E, R>(
   host: Host<E, R>,
-  arms: ReadonlyArray<{ readonly arm: string; readonly directories: ReadonlyArray<string> }>,
+  runs: ReadonlyArray<Runs>,
   questions: number
 ) {
-  const found = yield* Effect.forEach(arms, ({ arm, directories }) =>
-    Effect.map(
-      Effect.forEach(directories, (directory) =>
-        Effect.andThen(
-          host.print([`test questions to the checkpoints of ${directory}`]),
-          host.test(directory, questions)
-        )
-      ),
-      (courses) => ({ arm, courses })
-    )
+  const arms = yield* reading(runs, (directory) =>
+    Effect.andThen(host.print([`test questions to the checkpoints of ${directory}`]), host.test(directory, questions))
   )
   return [
-    { file: "test-em.svg", text: testFigure(found) },
-    { file: "test-em.json", text: `${JSON.stringify({ questions, arms: found }, null, 2)}\n` }
+    { file: "test-em.svg", text: testFigure(arms) },
+    { file: "test-em.json", text: `${JSON.stringify({ questions, arms }, null, 2)}\n` }
   ]
 })
 
-/** Reads the metrics of finished runs, by arm, and returns each figure with the name of its file. */
+/** Reads the metrics of finished runs, and returns each figure with the name of its file. */
 export const figures = Effect.fn("Curves.figures")(function* (
   drawings: ReadonlyArray<Drawing>,
-  runs: ReadonlyArray<{ readonly arm: string; readonly directories: ReadonlyArray<string> }>
+  runs: ReadonlyArray<Runs>
 ) {
-  const read = yield* Effect.forEach(runs, ({ arm, directories }) =>
-    Effect.map(Effect.forEach(directories, pointsOf), (points) => ({ arm, points }))
-  )
+  const arms = yield* reading(runs, pointsOf)
   return drawings.map(({ metric, title }) => ({
     file: `${metric.replace("/", "-")}.svg`,
     text: figure(
       title,
-      read.map(({ arm, points }) => ({
+      arms.map(({ arm, courses }) => ({
         arm,
-        courses: points.map((steps) => steps.map((point) => point[metric] ?? null))
+        courses: courses.map((steps) => steps.map((one) => one[metric] ?? null))
       }))
     )
   }))

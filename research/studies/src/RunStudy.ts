@@ -3,7 +3,7 @@ import type { RunState } from "@inspo/coevolution"
 import { duration, percent } from "@inspo/report"
 import type { RunConfig } from "@inspo/config"
 import { Invariant } from "@inspo/domain"
-import { Array as Arr, Clock, Effect, Option } from "effect"
+import { Clock, Effect, Number, Option } from "effect"
 import type { Arm, StageContext } from "./Arm.ts"
 import { commandLine, named, type SharedFlags } from "./CommandLine.ts"
 import * as Curves from "./Curves.ts"
@@ -39,7 +39,10 @@ export interface StudyInput extends SharedFlags {
  * It can be stopped at any time: finished runs are read again, also those of other studies, and a stopped run is resumed.
  */
 export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Host<E, R>, input: StudyInput) {
-  const study = yield* Effect.fromOption(Arr.findFirst(studies, ({ name }) => name === input.study)).pipe(Effect.orDie)
+  const study = Invariant.present(
+    studies.find(({ name }) => name === input.study),
+    "study"
+  )
   const launchedAt = yield* Clock.currentTimeMillis
   const preset = Option.getOrElse(input.preset, () => (input.scale === "full" ? "paper" : "quick"))
   const chosen = yield* chooseArms(study, preset, input.arms)
@@ -74,19 +77,14 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
     )
   )
   for (const [index, seed] of seeds.entries()) {
-    const config: RunConfig = { ...base, randomSeed: seed }
+    const config = { ...base, randomSeed: seed }
     const finished = new Map<string, RunState.RunState>()
-    for (const arm of chosen.filter((arm) => study.main.includes(arm.name) || furtherSeeds.has(seed))) {
+    for (const arm of chosen.filter((one) => isMain(study, one) || furtherSeeds.has(seed))) {
       yield* host.print([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
       const directories = arm.stages.map((_, stage) => directoryOf(out, arm, seed, stage))
       const stages = yield* runArm(host, arm, directories, {
         config,
-        results: (name) => {
-          const state = finished.get(name)
-          if (state === undefined)
-            throw new RangeError(`arm ${arm.name} reads ${name}, which it does not name in needs`)
-          return state
-        }
+        results: (name) => Invariant.get(finished, name, `what ${arm.name} needs, the result`)
       })
       const result = yield* resultOf(host, study, seed, stages, directories)
       const state = stages.at(-1)
@@ -157,10 +155,10 @@ const resultOf = Effect.fnUntraced(function* <E, R>(
   const result = seedResult(seed, stages, source)
   if (result === null || (takesOff !== true && measures === undefined)) return result
   const steps = (yield* Effect.forEach(directories, Curves.pointsOf)).flat()
-  const seconds = (yield* Effect.forEach(directories, host.seconds)).reduce((total, one) => total + one, 0)
+  const seconds = Number.sumAll(yield* Effect.forEach(directories, host.seconds))
   const means = (measures ?? []).flatMap(({ metric }) => {
     const values = steps.flatMap((point) => point[metric] ?? [])
-    return values.length === 0 ? [] : [[metric, values.reduce((sum, value) => sum + value, 0) / values.length] as const]
+    return values.length === 0 ? [] : [[metric, Number.sumAll(values) / values.length] as const]
   })
   if (takesOff !== true) return { ...result, training: { seconds, means: Object.fromEntries(means) } }
   const rewards = steps.map((point) => point["reward/mean"] ?? null)
@@ -197,14 +195,14 @@ const heldOutOf = 5
 /** The seeds of the main arms and of the others; fails if an arm would have no run. */
 const seedsOf = Effect.fnUntraced(function* (
   input: Pick<StudyInput, "furtherSeeds" | "seeds">,
-  { main }: Pick<Study, "main">,
-  chosen: ReadonlyArray<Pick<Arm, "name">>
+  study: Study,
+  chosen: ReadonlyArray<Arm>
 ) {
   const read = (flag: string, text: string) =>
     Effect.mapError(Effect.fromResult(parseSeeds(flag, text)), (problem) => new InvalidStudy({ problem }))
   const seeds = yield* read("--seeds", input.seeds)
   const furtherSeeds = new Set(yield* read("--further-seeds", input.furtherSeeds))
-  const further = chosen.filter(({ name }) => !main.includes(name)).map(({ name }) => name)
+  const further = chosen.filter((arm) => !isMain(study, arm)).map(({ name }) => name)
   if (further.length > 0 && !seeds.some((seed) => furtherSeeds.has(seed)))
     return yield* new InvalidStudy({
       problem:
@@ -213,6 +211,8 @@ const seedsOf = Effect.fnUntraced(function* (
     })
   return { seeds, furtherSeeds }
 })
+
+const isMain = ({ main }: Study, { name }: Arm): boolean => main?.includes(name) ?? true
 
 /** The command that repeats the study. */
 const commandOf = (program: string, study: Study, input: StudyInput): string =>
@@ -241,11 +241,11 @@ const chooseArms = Effect.fnUntraced(function* (study: Study, preset: string, li
 })
 
 /** Fails if the test questions of checkpoints cannot be evaluated. */
-const assertTests = ({ name, tests }: Study, { checkpoint, evaluation }: RunConfig, questions: number) => {
+const assertTests = ({ draws, name }: Study, { checkpoint, evaluation }: RunConfig, questions: number) => {
   const problem =
     questions === 0
       ? null
-      : tests !== true
+      : draws === undefined
         ? `--test-questions is only valid for curves, not for ${name}.`
         : questions < 0 || questions > evaluation.questions
           ? `--test-questions is ${questions}, expected 0 to ${evaluation.questions}, which is evaluation.questions.`

@@ -18,15 +18,15 @@ export interface Study {
   readonly title: string
   /** Each after those it needs. */
   readonly arms: ReadonlyArray<Arm>
-  /** The arms that run on all seeds; the others may run on fewer. */
-  readonly main: ReadonlyArray<string>
+  /** The arms that run on all seeds, all by default; the others may run on fewer. */
+  readonly main?: ReadonlyArray<string>
   /** The differences that are reported: the first arm minus the second, paired by seed. */
   readonly comparisons: ReadonlyArray<readonly [left: string, right: string]>
   /** Claims that one arm is above another, which the result tests with simultaneous intervals. */
   readonly claims?: ReadonlyArray<readonly [higher: string, lower: string]>
   /** Paragraphs for the readers of the result. */
   readonly notes: ReadonlyArray<string>
-  /** Figures of the training. */
+  /** Figures of the training; those of the answers of its checkpoints to test questions may be asked for. */
   readonly draws?: ReadonlyArray<Drawing>
   /** A figure of differences against a dial. */
   readonly dial?: Dial
@@ -40,6 +40,4 @@ export interface Study {
   readonly measures?: ReadonlyArray<{ readonly metric: string; readonly title: string; readonly digits: number }>
   /** Whether it is reported when each run took off. */
   readonly takesOff?: true
-  /** Whether checkpoints can be evaluated on test questions. */
-  readonly tests?: true
 }

@@ -18,7 +18,7 @@ const spent: RunState.RunState = {
 const configs = (arm: Arm, config: RunConfig): ReadonlyArray<RunConfig> =>
   arm.stages.map((configure) => configure({ config, results: () => spent, earlier: [spent] }))
 
-describe.each(studies)("$name", ({ arms, claims = [], comparisons, dial, main }) => {
+describe.each(studies)("$name", ({ arms, claims = [], comparisons, dial, main = [] }) => {
   const names = arms.map(({ name }) => name)
 
   it("names its arms once, and each after those it needs", () => {

@@ -6,14 +6,10 @@ export const hint = (effects: ReadonlyArray<number>, prompt: string, stream: Ran
   const own = clausesOf(prompt)
   const missing = bank.filter((_, place) => (effects[place] ?? 0) > 0 && !own.includes(place))
   const clause = missing[Math.floor(stream.next() * missing.length)]
-  return clause === undefined ? "The label is wrong." : `The label is wrong. A reader would say: ${clause}`
+  return clause === undefined ? "The label is wrong." : `The label is wrong. ${hintOf(clause)}`
 }
 
-/** The places of the clauses that a request hints at, and that a prompt lacks. */
-export const hinted = (request: string, own: ReadonlyArray<number>): ReadonlyArray<number> =>
-  bank.flatMap((clause, place) =>
-    request.includes(`A reader would say: ${clause}`) && !own.includes(place) ? [place] : []
-  )
+const hintOf = (clause: string): string => `A reader would say: ${clause}`
 
 /** How many revisions a request asks for. */
 export const countIn = (request: string): number => Number(/<ins_(\d+)>(?![\s\S]*<ins_\d+>)/u.exec(request)?.[1] ?? 1)
@@ -30,7 +26,8 @@ export const revise = (
   stream: RandomStream.RandomStream
 ): ReadonlyArray<string> => {
   const own = clausesOf(parent)
-  const missing = hinted(request, own)
+  const isHinted = (clause: string, place: number) => !own.includes(place) && request.includes(hintOf(clause))
+  const missing = bank.flatMap((clause, place) => (isHinted(clause, place) ? [place] : []))
   return Array.from({ length: count }, () => {
     const added = missing.filter(() => stream.next() < followed)
     const place = added.length === 0 || stream.next() < invented ? Math.floor(stream.next() * bank.length) : null

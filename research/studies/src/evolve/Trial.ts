@@ -22,14 +22,12 @@ export interface Trial {
 export const open = (world: World.World, { calls, seed }: Budget): Trial => {
   const agent = World.open(world, calls, seed)
   const stream = RandomStream.make(seed, ["proposer"])
-  let asked = 0
-  let requests = 0
-  let candidates = 0
+  const counts = { calls: 0, requests: 0, candidates: 0 }
   const judged = new Map<string, number>()
   return {
     ask: (prompt, id) => {
-      if (asked >= calls) return null
-      asked += 1
+      if (counts.calls >= calls) return null
+      counts.calls += 1
       return agent.answer(prompt, id)
     },
     score: (answer) => {
@@ -41,11 +39,11 @@ export const open = (world: World.World, { calls, seed }: Budget): Trial => {
         : { score: 0, feedback: Scripted.hint(world.effects, answer.prompt, stream) }
     },
     propose: (parent, request, count) => {
-      requests += 1
-      candidates += count
+      counts.requests += 1
+      counts.candidates += count
       return Scripted.revise(parent, request, count, stream)
     },
-    counts: () => ({ calls: asked, requests, candidates })
+    counts: () => ({ ...counts })
   }
 }
 

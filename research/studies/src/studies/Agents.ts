@@ -38,7 +38,6 @@ const rescue: Study = {
   name: "rescue",
   title: "A rescue by another instruction",
   arms: starts,
-  main: starts.map(({ name }) => name),
   comparisons: dials.flatMap((dial) =>
     ["rescue", "search", "both"].map((arm) => [`rescue-${dial}-${arm}`, `rescue-${dial}-neither`] as const)
   ),
@@ -90,7 +89,6 @@ const transfer: Study = {
   title: "The instruction of another agent",
   arms: [...own, ...others],
   frozen: true,
-  main: [...own, ...others].map(({ name }) => name),
   comparisons: others.map(({ name }) => [name.replace(/-with-.*/u, ""), name]),
   notes
 }

@@ -42,16 +42,12 @@ const armsOf = (task: Task): ReadonlyArray<Arm> => {
 }
 
 /** A study for each reward, of which those that the gate lets pass are run. */
-export const blindStudies: ReadonlyArray<Study> = tasks.map((task) => {
-  const arms = armsOf(task)
-  return {
-    name: task.name,
-    title: `A real model, blind: ${task.asks}`,
-    arms,
-    main: arms.map(({ name }) => name),
-    comparisons: [],
-    notes: ["The plan, committed before the runs, is research/plans/blind.md."],
-    questions: (count) => task.questions(count, 2),
-    takesOff: true
-  }
-})
+export const blindStudies: ReadonlyArray<Study> = tasks.map((task) => ({
+  name: task.name,
+  title: `A real model, blind: ${task.asks}`,
+  arms: armsOf(task),
+  comparisons: [],
+  notes: ["The plan, committed before the runs, is research/plans/blind.md."],
+  questions: (count) => task.questions(count, 2),
+  takesOff: true
+}))

@@ -18,6 +18,5 @@ export const curves: Study = {
     { metric: "tool_calls/mean", title: "Tool calls per trajectory" },
     { metric: "prompt_length/mean", title: "Prompt length, tokens" },
     { metric: "response_length/mean", title: "Response length, tokens" }
-  ],
-  tests: true
+  ]
 }

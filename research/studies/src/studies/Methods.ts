@@ -109,8 +109,7 @@ const study = (name: string, title: string, compared: ReadonlyArray<Arm>): Study
   name,
   title,
   arms: compared,
-  main: compared.map((arm) => arm.name),
-  comparisons: compared.slice(1).map((arm) => [arm.name, compared[0]?.name ?? ""] as const),
+  comparisons: compared.slice(1).map(({ name }) => [name, compared[0]?.name ?? ""] as const),
   notes: ["The plan, written before the runs, is research/docs/methods-study.md."],
   measures
 })

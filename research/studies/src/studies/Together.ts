@@ -205,7 +205,6 @@ export const togetherTuning: Study = {
   name: "together-tuning",
   title: "The settings of each order",
   arms: grid,
-  main: grid.map(({ name }) => name),
   comparisons: [],
   notes: [...notes, "This study selects settings; it is no result."]
 }
@@ -224,7 +223,6 @@ export const budgets: Study = {
       return { ...arm, stages: beginningWith((config) => shortened(config, times), arm.stages) }
     })
   ),
-  main: sizes.flatMap((times) => compared.map((order) => `budget-${times}-${order}`)),
   comparisons: sizes.flatMap((times) =>
     against(`budget-${times}-evolved`, [`budget-${times}-instruction-first`, `budget-${times}-static`])
   ),

@@ -84,7 +84,6 @@ const ofDial = (
     name: study,
     title,
     arms,
-    main: arms.map((arm) => arm.name),
     comparisons: values.flatMap((dial) =>
       against(
         armAt(dial, "evolved"),
@@ -156,7 +155,6 @@ export const plasticity: Study = {
   title: "A second task after the first",
   source: "second-task",
   arms: tasks,
-  main: tasks.map(({ name }) => name),
   comparisons: [
     ["plasticity-evolved", "plasticity-evolved-alone"],
     ["plasticity-static", "plasticity-static-alone"],
