@@ -23,7 +23,7 @@ export const onTask = (task: Task, config: RunConfig): RunConfig => {
   })
 }
 
-/** Has an arm the learning rate at which it did best on the seeds of tuning. */
+/** An arm at the learning rate that did best on the seeds of tuning. */
 const atItsRate = (arm: Arm): Arm => {
   const learningRate = arm.name === "letter-static" ? 1e-4 : 1e-3
   return { ...arm, stages: endingWith((config) => having(config, "train", { learningRate }), arm.stages) }
