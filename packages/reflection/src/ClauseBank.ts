@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Schema } from "effect"
+import { Context, Schema } from "effect"
 
 /** The behaviours a clause can push the policy towards or away from. */
 export const Behaviour = Schema.Literals(["search", "one-entity-per-search", "state-evidence", "bare-answer"])
@@ -111,15 +111,6 @@ export const clauses: ReadonlyArray<Clause> = [
 export const Bank = Context.Reference<ReadonlyArray<Clause>>("@inspo/reflection/ClauseBank/Bank", {
   defaultValue: () => clauses
 })
-
-/** The last wording of each clause, and the bank without them: a clause of one wording is in `heldOut` alone. */
-export const parted: { readonly learned: ReadonlyArray<Clause>; readonly heldOut: ReadonlyArray<Clause> } = {
-  learned: clauses.flatMap((clause) => {
-    const texts = clause.texts.slice(0, -1)
-    return Arr.isReadonlyArrayNonEmpty(texts) ? [{ ...clause, texts }] : []
-  }),
-  heldOut: clauses.map((clause) => ({ ...clause, texts: [Arr.lastNonEmpty(clause.texts)] }))
-}
 
 /** The instruction every embedded run starts from: the protocol, and no advice on how to use it. */
 export const seedInstruction =
