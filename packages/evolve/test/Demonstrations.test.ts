@@ -37,25 +37,29 @@ const search = async (
 const seeds = Array.from({ length: 12 }, (_, index) => index + 1)
 
 describe("demonstrations", () => {
-  it("are cases of the search with their right answers, which their prompt is not asked", { tags: "deep" }, async () => {
-    const better = await Promise.all(
-      seeds.map(async (seed) => {
-        const asked: Array<readonly [examples: string, one: Case]> = []
-        const { prompt, verdict } = await search(seed, (...call) => asked.push(call), true)
-        assert.isTrue(asked.some(([examples]) => examples !== heading))
-        assert.isFalse(asked.some(([examples, one]) => shows(examples, one)))
-        const found = [...prompt.examples.matchAll(/^Input: (.*)\nOutput: (.*)$/gmu)]
-        assert.strictEqual(
-          prompt.examples,
-          [heading, ...found.map(([, input, output]) => `Input: ${input}\nOutput: ${output}`)].join("\n\n")
-        )
-        for (const [, input, output] of found)
-          assert.strictEqual(cases.find(({ item }) => JSON.stringify({ item }) === input)?.expected, output)
-        return verdict === "better" && found.length > 0
-      })
-    )
-    assert.isAtLeast(better.filter(Boolean).length, 10)
-  })
+  it(
+    "are cases of the search with their right answers, which their prompt is not asked",
+    { tags: "deep" },
+    async () => {
+      const better = await Promise.all(
+        seeds.map(async (seed) => {
+          const asked: Array<readonly [examples: string, one: Case]> = []
+          const { prompt, verdict } = await search(seed, (...call) => asked.push(call), true)
+          assert.isTrue(asked.some(([examples]) => examples !== heading))
+          assert.isFalse(asked.some(([examples, one]) => shows(examples, one)))
+          const found = [...prompt.examples.matchAll(/^Input: (.*)\nOutput: (.*)$/gmu)]
+          assert.strictEqual(
+            prompt.examples,
+            [heading, ...found.map(([, input, output]) => `Input: ${input}\nOutput: ${output}`)].join("\n\n")
+          )
+          for (const [, input, output] of found)
+            assert.strictEqual(cases.find(({ item }) => JSON.stringify({ item }) === input)?.expected, output)
+          return verdict === "better" && found.length > 0
+        })
+      )
+      assert.isAtLeast(better.filter(Boolean).length, 10)
+    }
+  )
 
   it("do not stay where they do not help", { tags: "deep" }, async () => {
     const results = await Promise.all(seeds.map((seed) => search(seed, () => {}, false)))
