@@ -309,12 +309,10 @@ const isFor = (shown: ReadonlySet<Conclude.Claim> = new Set()): boolean =>
 
 /** So many of these cases, and the rest of the last session. */
 const wholeSessions = ({ sessions }: Setup, left: ReadonlyArray<number>, least: number): ReadonlyArray<number> => {
-  let taken: ReadonlyArray<number> = []
-  for (const own of Sessions.group(sessions, left, (index) => index)) {
-    if (taken.length >= least) break
-    taken = [...taken, ...own]
-  }
-  return taken
+  const end = left.findIndex(
+    (index, at) => at >= least && Sessions.keyOf(sessions, index) !== Sessions.keyOf(sessions, left[at - 1] ?? index)
+  )
+  return end < 0 ? left : left.slice(0, end)
 }
 
 /** After a round: what the answers show. */

@@ -269,7 +269,7 @@ const pairsOf = (answers: Answers, original: Instruction.Instruction, prompt: In
   )
 }
 
-/** At any time a sequence of independent ones: the means of sessions change with each case. */
+/** The first of each session: at any time a sequence of independent differences, as means of sessions are not. */
 const firstOf = <A extends { readonly index: number }>(sessions: Sessions.Sessions, pairs: ReadonlyArray<A>) =>
   Sessions.group(sessions, pairs, ({ index }) => index).map(([first]) => first)
 

@@ -13,13 +13,13 @@ export const group = <A>(
   sessions: Sessions,
   all: ReadonlyArray<A>,
   caseOf: (one: A) => number
-): ReadonlyArray<Arr.NonEmptyReadonlyArray<A>> =>
-  Object.values(
-    Arr.groupBy(all, (one) => {
-      const session = sessions[caseOf(one)] ?? ""
-      return `${session} ${session === "" ? caseOf(one) : ""}`
-    })
-  )
+): ReadonlyArray<Arr.NonEmptyReadonlyArray<A>> => Object.values(Arr.groupBy(all, (one) => keyOf(sessions, caseOf(one))))
+
+/** Equal for the cases of a session alone; never a number, whose order a record would change. */
+export const keyOf = (sessions: Sessions, index: number): string => {
+  const session = sessions[index] ?? ""
+  return `${session} ${session === "" ? index : ""}`
+}
 
 /** A case without its session. */
 export const without = (one: unknown): unknown => (isNamed(one) ? { ...one, session: undefined } : one)
