@@ -61,11 +61,14 @@ describe("inspo data", { timeout: testTimeout, tags: "runs" }, () => {
 
   it("writes the cases that traces hold, with what is left out, and a search keeps their sessions apart", async () => {
     const call = (id: string, input: unknown, output: string | null) =>
-      `${JSON.stringify({ id, traceId: `t${id}`, type: "GENERATION", sessionId: `s${Number(id) % 4}@a.b`, input, output })}\n`
+      `${JSON.stringify({ id, traceId: `t${id}`, type: "GENERATION", sessionId: `s${Number(id) % 20}@a.b`, input, output })}\n`
     const calls = questions.map(({ id, question }, index) => call(`${index}`, `${question} ${id}@example.org`, "A"))
     await writeFile(join(cwd, "observations.jsonl"), [...calls, call("40", "unanswered", null)].join(""))
     const written = await run("cases", "observations.jsonl", "--out", "cases.jsonl", "--redact", "[a-z0-9]+@[a-z.]+")
-    for (const part of ["40 cases of 4 sessions in cases.jsonl, 40 of them redacted", "left out: 1 call; neither they"])
+    for (const part of [
+      "40 cases of 20 sessions in cases.jsonl, 40 of them redacted",
+      "left out: 1 call; neither they"
+    ])
       assert.include(written, part)
     const text = await readFile(join(cwd, "cases.jsonl"), "utf8")
     assert.include(text, '{"input":"who is number 0? █","output":"A","session":"session 1"}')
@@ -75,7 +78,7 @@ describe("inspo data", { timeout: testTimeout, tags: "runs" }, () => {
     const search = ["evolve", "prompt.txt", "cases.jsonl", "--expected", "output", "--score", "exact", "--model"]
     const plan = await inspo([...search, "http://127.0.0.1:9/v1#m", "--calls", "100", "--plan", "--json"], { cwd })
     assert.strictEqual(plan.code, 0, plan.stderr)
-    assert.strictEqual(JSON.parse(plan.stdout).cases.test, 10)
+    assert.strictEqual(JSON.parse(plan.stdout).cases.test, 16)
 
     const again = await inspo(["data", "cases", "observations.jsonl", "--out", "cases.jsonl"], { cwd })
     assertToldInOneParagraph(again, 2, "cases.jsonl exists")
