@@ -19,7 +19,7 @@ const judgeOf = (seed: number, prompt: string, index: number): number =>
     ? 1
     : exactOf(seed, prompt, index)
 
-const compared = (seed: number): Comparison.State => {
+const compared = (seed: number, sessions: ReadonlyArray<string> = []): Comparison.State => {
   const settings = {
     arms: ["A", "B"],
     samples: 1,
@@ -30,7 +30,7 @@ const compared = (seed: number): Comparison.State => {
     usd: null,
     randomSeed: seed
   } as const
-  let state = Comparison.begin(Comparison.make({ ...settings, arms: ["A", "B"] }, cases))
+  let state = Comparison.begin(Comparison.make({ ...settings, arms: ["A", "B"] }, cases, [], sessions))
   for (;;) {
     const due = Comparison.next(state)
     if (due._tag === "Conclude") return state
@@ -68,6 +68,16 @@ describe("labels of a comparison", () => {
       gain.lower <= value && value <= gain.upper
     assert.isAtLeast(all.filter(({ found }) => holds(found.bias, 0.08)).length / simulations, 0.85)
     assert.isAtLeast(all.filter(({ found }) => holds(found.agreement, 0.92)).length / simulations, 0.85)
+  })
+
+  it("are drawn by session, and count once for each", () => {
+    const sessions = Array.from({ length: cases }, (_, index) => `s${index % 40}`)
+    const state = compared(1, sessions)
+    const answers = Judged.toLabel(state, 40, 1)
+    assert.strictEqual(new Set(answers.map((one) => sessions[one.case])).size, 10)
+    const labels = new Map(answers.map((one) => [keyOf(one), exactOf(1, one.prompt, one.case)]))
+    const [found] = Judged.judged(state, labels, ({ score }) => score).candidates
+    assert.deepInclude(found, { labelled: 10, others: 30 })
   })
 
   it("are of both answers to each of so many cases, drawn at random", () => {
