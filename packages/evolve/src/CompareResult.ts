@@ -131,7 +131,7 @@ const comparedOf = (
     const [control, candidate] = [meanOf(pair.before), meanOf(pair.after)]
     return control === candidate ? [] : [{ case: cases[pair.index], control, candidate }]
   })
-  const sessions = Comparison.sessionsOf(state, id)
+  const sessions = Comparison.sessionsOf(setup, pairs)
   const prompt = arms[at + 1] ?? arms[0]
   const { cases: guarded, isMet, verdict } = Comparison.standingOf(state, at)
   // What keeps a verdict open besides the score is not known by its noise.

@@ -231,16 +231,19 @@ export const pairsOf = (
     ({ after, before }) => before.length === settings.samples && after.length === settings.samples
   )
 
-/** The same by session, which are independent: those whose cases are all answered, since a look must not change what an earlier one saw. */
-export const sessionsOf = (state: State, other: Instruction.InstructionId): ReadonlyArray<Evidence.Cluster> => {
-  const { order, sessions } = state.setup
-  const pairs = new Map(pairsOf(state, other).map((pair) => [pair.index, pair]))
+/** Pairs by session, which are independent: those whose cases are all answered, since a look must not change what an earlier one saw. */
+export const sessionsOf = (
+  { order, sessions }: Setup,
+  pairs: ReadonlyArray<Evidence.Cluster>
+): ReadonlyArray<Evidence.Cluster> => {
+  const answered = new Set(pairs.map(({ index }) => index))
   const whole = Sessions.group(sessions, order, (index) => index).filter((own) =>
-    own.every((index) => pairs.has(index))
+    own.every((index) => answered.has(index))
   )
+  const counted = new Set(whole.flat())
   return Evidence.ofSessions(
     sessions,
-    whole.flat().flatMap((index) => pairs.get(index) ?? [])
+    pairs.filter(({ index }) => counted.has(index))
   )
 }
 
@@ -325,8 +328,8 @@ const closed = (state: State): State => {
   const [ownLength, ...otherLengths] = Arr.map(setup.settings.arms, Constraint.lengthOf)
   const before = state.looks.at(-1)
   const found = others(setup).map((other, at) => {
-    const cases = pairsOf(state, other).length
-    const pairs = sessionsOf(state, other)
+    const cases = pairsOf(state, other)
+    const pairs = sessionsOf(setup, cases)
     const same = before?.others[at]
     const lengths = [ownLength, Invariant.at(otherLengths, at, "prompt")] as const
     const held = setup.constraints.map((one, nth) => {
@@ -338,7 +341,7 @@ const closed = (state: State): State => {
       looks === "final"
         ? Conclude.final(pairs, margin, risk, randomSeed).claims
         : new Set(Conclude.claims.filter((claim) => evidence[claim] >= -Math.log(risk)))
-    return { look: { cases, sessions: pairs.length, evidence }, shown, held }
+    return { look: { cases: cases.length, sessions: pairs.length, evidence }, shown, held }
   })
   return {
     ...state,

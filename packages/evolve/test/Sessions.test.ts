@@ -83,9 +83,10 @@ describe("sessions of a comparison", () => {
         const runs = Arr.chunksOf(setup.order, each).map((own) => own.map((index) => setup.sessions[index]))
         assert.isTrue(runs.every((own) => new Set(own).size === 1))
         if (state.round === null) assert.strictEqual(asked % each, 0)
-        const found = Comparison.sessionsOf(state, instructionId(1))
+        const pairs = Comparison.pairsOf(state, instructionId(1))
+        const found = Comparison.sessionsOf(setup, pairs)
         assert.isTrue(found.every(({ after, least }) => after.length === each && Math.abs(least) === 1))
-        assert.strictEqual(found.length, Math.floor(Comparison.pairsOf(state, instructionId(1)).length / each))
+        assert.strictEqual(found.length, Math.floor(pairs.length / each))
       }
     }
   )

@@ -129,7 +129,7 @@ describe("the gate of the blind study", () => {
   })
   const input = { arms: Option.some("r4"), preset: Option.none(), set: [], seed: 1, out: Option.some("out") }
 
-  it("asks again only what is missing after a kill, and comes to the same result", async () => {
+  it("asks the missing questions alone after a kill, with the same result", async () => {
     const [files, asked] = [new Map<string, string>(), new Array<number>()]
     const result = await Effect.runPromise(blindGate(hostOf(files, asked), input))
     const [row = []] = result.tables[0]?.rows ?? []
