@@ -237,13 +237,11 @@ export const sessionsOf = (
   pairs: ReadonlyArray<Evidence.Cluster>
 ): ReadonlyArray<Evidence.Cluster> => {
   const answered = new Set(pairs.map(({ index }) => index))
-  const whole = Sessions.group(sessions, order, (index) => index).filter((own) =>
-    own.every((index) => answered.has(index))
-  )
-  const counted = new Set(whole.flat())
+  const groups = Sessions.group(sessions, order, (index) => index)
+  const whole = new Set(groups.filter((own) => own.every((index) => answered.has(index))).flat())
   return Evidence.ofSessions(
     sessions,
-    pairs.filter(({ index }) => counted.has(index))
+    pairs.filter(({ index }) => whole.has(index))
   )
 }
 
