@@ -1,7 +1,7 @@
 /** Which instruction is returned: one named rule for each kind of evidence, and what each guarantees. */
 import { type Instruction, RandomStream } from "@inspo/domain"
 import { Comparison, Difference, Population } from "@inspo/population"
-import { Bootstrap, Bounded } from "@inspo/statistics"
+import { Bootstrap, Bounded, Exact } from "@inspo/statistics"
 import { EvidencePruning } from "@inspo/successive-halving"
 import { Option } from "effect"
 
@@ -70,7 +70,8 @@ export interface Shown {
  * `better` and `worse` are each wrong with a probability of at most `risk`, for any number of cases, where the difference of equal
  * instructions is as likely to be d as -d; whatever the missing scores would have been. `no-worse` is wrong with a
  * probability of at most 5 % where scores are 0 or 1, else of about 5 %, and of up to 10 % where few of at most 60 pairs decide.
- * The `gain` counts missing scores against the instruction. `seed` draws the signs.
+ * The `gain` counts missing scores against the instruction, and excludes 0 only with such a verdict. `seed` draws the signs where
+ * differences are of several sizes; else all of them count.
  */
 export const heldOut = (
   pairs: ReadonlyArray<Pair>,
@@ -79,10 +80,12 @@ export const heldOut = (
   const least = pairs.map((pair) => pair.least)
   const gain = gainOf(least, risk)
   const isHigh = (differences: ReadonlyArray<number>) => average(differences) > 0 && chance(differences, seed) <= risk
-  // The test of signs excludes a loss more often than the interval does.
-  if (isHigh(least)) return { verdict: "better", gain: { ...gain, lower: Math.max(0, gain.lower) } }
-  if (isHigh(pairs.map(({ most }) => -most))) return { verdict: "worse", gain }
-  return { verdict: gain.lower > -margin ? "no-worse" : "undecided", gain }
+  // The interval and the test of signs can differ near their bound.
+  const { lower, upper } = gain
+  if (isHigh(least)) return { verdict: "better", gain: { ...gain, lower: Math.max(0, lower) } }
+  if (isHigh(pairs.map(({ most }) => -most))) return { verdict: "worse", gain: { ...gain, upper: Math.min(0, upper) } }
+  const open = { ...gain, lower: Math.min(0, lower), upper: Math.max(0, upper) }
+  return { verdict: open.lower > -margin ? "no-worse" : "undecided", gain: open }
 }
 
 /** {@link heldOut} at any time: the gain with bounds that hold together at all looks, with probability 1 - `risk`, whatever is missing. */
@@ -177,6 +180,9 @@ const gainOf = (differences: ReadonlyArray<number>, risk: number): Difference.Di
 const chance = (differences: ReadonlyArray<number>, seed: number): number => {
   // The sign of no difference changes nothing.
   const signed = differences.filter((one) => one !== 0)
+  const ups = signed.filter((one) => one > 0).length
+  const size = Math.abs(signed[0] ?? 0)
+  if (signed.every((one) => Math.abs(one) === size)) return Exact.signTest(ups, signed.length - ups) / 2
   const total = signed.reduce((sum, one) => sum + one, 0)
   const stream = RandomStream.make(seed, ["signs"])
   let asLarge = 1

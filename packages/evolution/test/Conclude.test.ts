@@ -55,6 +55,24 @@ describe("the test on held-out cases", () => {
     }
   })
 
+  it.prop(
+    "has an interval that excludes 0 only with its verdict, whatever the seed",
+    [Differences],
+    ([differences]) => {
+      const { gain, verdict } = heldOut(differences)
+      assert.isTrue(gain.lower < 0 || (gain.lower === 0 && verdict !== "worse") || verdict === "better")
+      assert.isTrue(gain.upper > 0 || (gain.upper === 0 && verdict !== "better") || verdict === "worse")
+      if (differences.every((one) => Math.abs(one) !== 0.5 && one !== 0.25))
+        assert.strictEqual(Conclude.heldOut(exact(differences), { seed: 2 }).verdict, verdict)
+    }
+  )
+
+  it("decides by all signs where differences are of one size", () => {
+    const verdict = (gains: number, losses: number) =>
+      heldOut([...Arr.replicate(1, gains), ...Arr.replicate(-1, losses), ...Arr.replicate(0, 10)]).verdict
+    assert.deepStrictEqual([verdict(13, 5), verdict(20, 10), verdict(14, 6)], ["better", "better", "undecided"])
+  })
+
   it("shows what is so, and nothing without a case", () => {
     assert.strictEqual(heldOut(Arr.replicate(1, 6)).verdict, "better")
     assert.strictEqual(heldOut(Arr.replicate(-1, 6)).verdict, "worse")

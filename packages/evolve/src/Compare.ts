@@ -1,9 +1,10 @@
 /** Compares prompts with a control: asks what is due, until the answers decide. */
 import { type Instruction, Invariant } from "@inspo/domain"
-import { type Array as Arr, Effect, Option, Schema } from "effect"
+import { type Array as Arr, Effect, Option, Schema, Struct } from "effect"
 import * as AnswerCache from "./AnswerCache.ts"
 import * as Calls from "./Calls.ts"
 import * as Comparison from "./Comparison.ts"
+import * as Constraint from "./Constraint.ts"
 import * as CompareReport from "./CompareReport.ts"
 import * as CompareResult from "./CompareResult.ts"
 import { type Ask, keyOf, type Obtained } from "./Event.ts"
@@ -114,9 +115,7 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
       margin: options.margin ?? 0.05,
       looks: options.looks ?? "anytime",
       requirement: options.requirement ?? null,
-      calls:
-        options.budget?.calls ??
-        Comparison.mostCalls({ arms: arms.length, cases: cases.length, samples, guarded, ...own }),
+      calls: options.budget?.calls ?? null,
       usd: options.budget?.usd ?? null,
       randomSeed: options.randomSeed ?? 1
     },
@@ -125,19 +124,14 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
     Sessions.of(cases)
   )
   const limits = Shell.limitsOf("compare", options)
-  const log = yield* Log.open(
-    subjectOf(setup),
-    file === undefined ? null : { file, identity, cases },
-    ({ asked, cached, lost, made, usd }) =>
-      options.onProgress?.({
-        calls: made,
-        budget: setup.settings.calls,
-        usd,
-        lost,
-        cached,
-        cases: asked,
-        of: cases.length
-      })
+  const log = yield* Log.open(subjectOf(setup), file === undefined ? null : { file, identity, cases }, (state) =>
+    options.onProgress?.({
+      ...Struct.pick(state, ["usd", "lost", "cached"]),
+      calls: state.made,
+      budget: Comparison.mostCalls(state),
+      cases: state.asked,
+      of: cases.length
+    })
   )
   const promptOf = ({ prompt }: Ask) => Invariant.at(arms, Comparison.place(setup, prompt), "prompt")
   const known = yield* knownTo(options.cache, setup, promptOf, cases)
@@ -161,6 +155,7 @@ const run = Effect.fn("compare")(function* (options: AnyOptions) {
     const due = Comparison.next(state)
     if (due._tag === "Conclude") return CompareReport.withReport(CompareResult.make(state, cases, repeated))
     if (due._tag === "Decide") {
+      if (state.rounds === 1) Constraint.assertKnown(setup.constraints, state.answers.outcomes)
       yield* log.write(due.event)
       continue
     }

@@ -105,7 +105,12 @@ export const make = (state: Comparison.State, cases: ReadonlyArray<unknown>, rep
     cached,
     lost,
     isCut,
-    cases: { asked, given: cases.length, repeated }
+    // Of the cases of a round that was cut, some have no answer.
+    cases: {
+      asked: isCut ? Math.max(...candidates.map((one) => one.cases)) : asked,
+      given: cases.length,
+      repeated
+    }
   }
 }
 

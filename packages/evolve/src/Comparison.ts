@@ -34,8 +34,8 @@ export const Settings = Schema.Struct({
   requirement: Schema.NullOr(Requirement),
   /** What numbers beside the score may be at most; absent if none is named. */
   constraints: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The most calls of the agent. */
-  calls: Schema.Int,
+  /** The most calls of the agent; null for as many as all cases need, besides those that were in flight when a process ended. */
+  calls: Schema.NullOr(Schema.Int),
   usd: Schema.NullOr(Schema.Finite),
   randomSeed: Schema.Finite
 })
@@ -71,7 +71,7 @@ export const make = (
   if (cases < 1) refuse("cases", cases, "at least one")
   if (!(margin > 0 && margin < 1)) refuse("margin", margin, "a difference above 0 and below 1, such as 0.05")
   InvalidInput.assertCount("compare", "samples", samples, 1)
-  InvalidInput.assertCount("compare", "budget.calls", calls, 1)
+  if (calls !== null) InvalidInput.assertCount("compare", "budget.calls", calls, 1)
   if (usd !== null && !(Number.isFinite(usd) && usd > 0))
     refuse("budget.usd", usd, "US dollars above 0, or none for no limit")
   const drawn = RandomStream.make(settings.randomSeed, ["cases"]).shuffle(Array.from({ length: cases }, (_, at) => at))
@@ -79,16 +79,13 @@ export const make = (
   return { settings, order, sessions, guarded, constraints: constraints.map(Constraint.parse) }
 }
 
-/** The calls with which all can be known. */
-export const mostCalls = ({
-  arms,
-  cases,
-  constraints = [],
-  guarded,
-  samples
-}: Pick<Settings, "samples" | "constraints"> &
-  Pick<Setup, "guarded"> & { readonly arms: number; readonly cases: number }): number =>
-  arms * (cases * samples + guarded.length * Protected.most(guarded.length, risk(arms, guarded, constraints)))
+/** The most calls of the agent: those of the budget, or those with which all can be known. */
+export const mostCalls = ({ lost, setup }: Pick<State, "lost" | "setup">): number => {
+  const { guarded, order, settings } = setup
+  const { arms, calls, samples } = settings
+  const guards = guarded.length * Protected.most(guarded.length, riskOf(setup))
+  return calls ?? arms.length * (order.length * samples + guards) + lost.calls
+}
 
 /** What was known of each prompt but the control after so many calls. */
 export interface Look {
@@ -139,11 +136,8 @@ export const others = ({ settings: { arms } }: Setup): ReadonlyArray<Instruction
 
 /** The risk of a wrong claim of each kind about one prompt, so that it is 5 % for all of them together. */
 export const riskOf = ({ constraints, guarded, settings: { arms } }: Setup): number =>
-  risk(arms.length, guarded, constraints)
-
-/** The score, each constraint and the protected cases share it. */
-const risk = (arms: number, guarded: ReadonlyArray<number>, constraints: ReadonlyArray<unknown>): number =>
-  0.05 / (arms - 1) / (1 + constraints.length + Math.sign(guarded.length))
+  // The score, each constraint and the protected cases share it.
+  0.05 / (arms.length - 1) / (1 + constraints.length + Math.sign(guarded.length))
 
 export const begin = (setup: Setup): State => ({
   setup,
@@ -163,10 +157,10 @@ export const begin = (setup: Setup): State => ({
 
 /** What is due next. */
 export const next = (state: State): Due => {
-  const { asked, isCut, made, pending, round, rounds, setup } = state
+  const { asked, isCut, pending, round, rounds, setup } = state
   if (round !== null) return { _tag: "Ask", asks: round.asks.filter((ask) => HashSet.has(pending, keyOf(ask))) }
   const { order, settings } = setup
-  if (isCut || made >= settings.calls) return { _tag: "Conclude" }
+  if (isCut || callsLeft(state) <= 0) return { _tag: "Conclude" }
   const step = rounds + 1
   const open = others(setup).filter((_, at) => !isSettled(state, at))
   const cases = wholeSessions(setup, order.slice(asked), roundCases(settings, open.length))
@@ -246,7 +240,8 @@ export const sessionsOf = (
 }
 
 /** The most calls of the agent that may still be made. */
-export const callsLeft = ({ made, setup }: State): number => Math.max(0, setup.settings.calls - made)
+export const callsLeft = ({ made, setup: { settings } }: State): number =>
+  settings.calls === null ? Infinity : Math.max(0, settings.calls - made)
 
 /** What is shown of a prompt, with its protected cases and constraints. */
 export interface Standing {

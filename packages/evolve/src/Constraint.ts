@@ -67,6 +67,19 @@ export const judge = (
   )
 }
 
+/** Throws `InvalidInput` on a metric that none of some answers has. */
+export const assertKnown = (all: ReadonlyArray<Rule.Constraint>, answers: Iterable<Outcome>): void => {
+  const known = new Set([...answers].flatMap((one) => (one._tag === "Answered" ? Object.keys(one.metrics ?? {}) : [])))
+  const strange = all.find(({ metric }) => metric !== "length" && !known.has(metric))
+  if (strange !== undefined && known.size > 0)
+    InvalidInput.refuse({
+      where: "compare",
+      field: "constraints",
+      value: strange.metric,
+      expected: `a number that answers come with: ${[...known, "length"].join(", ")}`
+    })
+}
+
 /** The characters of a prompt; of named texts those of all. */
 export const lengthOf = (prompt: Instruction.Content): number =>
   (typeof prompt === "string" ? prompt : Object.values(prompt).join("")).length

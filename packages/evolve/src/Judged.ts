@@ -1,7 +1,7 @@
 /** How far the scores of a comparison agree with labels of some answers, and what it shows when those correct it. Pure. */
 import { RandomStream } from "@inspo/domain"
 import type { Conclude } from "@inspo/evolution"
-import { Bounded, Moments, PredictionPowered } from "@inspo/statistics"
+import { Bounded, Exact, Moments, PredictionPowered } from "@inspo/statistics"
 import { Array as Arr, Option, Schema } from "effect"
 import { control, others, type State } from "./Comparison.ts"
 import { type Answered, keyOf } from "./Event.ts"
@@ -76,12 +76,12 @@ export const judged = (
   const known = answers.flatMap(({ exact, ...one }) => (exact === undefined ? [] : [{ ...one, exact }]))
   const lengths = known.map(({ length }) => length).toSorted((one, other) => one - other)
   const middle = lengths[Math.floor(lengths.length / 2)] ?? 0
-  const meanOf = (some: typeof known, valueOf: (one: (typeof known)[number]) => number): Gain =>
-    intervalOf(Sessions.group(sessions, some, (one) => one.case).map((own) => Moments.mean(own.map(valueOf))))
-  const biasOf = (some: typeof known) => meanOf(some, ({ exact, score }) => score - exact)
+  const bySession = (some: typeof known, valueOf: (one: (typeof known)[number]) => number) =>
+    Sessions.group(sessions, some, (one) => one.case).map((own) => Moments.mean(own.map(valueOf)))
+  const biasOf = (some: typeof known) => intervalOf(bySession(some, ({ exact, score }) => score - exact))
   return {
     labels: known.length,
-    agreement: meanOf(known, ({ exact, score }) => agreement(exact, score)),
+    agreement: shareOf(bySession(known, ({ exact, score }) => agreement(exact, score))),
     bias: biasOf(known),
     biasOfLong: biasOf(known.filter(({ length }) => length >= middle)),
     biasOfShort: biasOf(known.filter(({ length }) => length < middle)),
@@ -124,6 +124,12 @@ const answersOf = ({ answers }: State): ReadonlyArray<Answered> =>
 
 const byCase = <A extends { readonly case: number }>(all: ReadonlyArray<A>) =>
   Object.values(Arr.groupBy(all, (one) => `${one.case}`))
+
+const shareOf = (values: ReadonlyArray<number>): Gain => {
+  const mean = Moments.mean(values)
+  const [lower, upper] = values.length === 0 ? [0, 1] : Exact.shareInterval(mean * values.length, values.length, 0.9)
+  return { mean, lower, upper }
+}
 
 const intervalOf = (values: ReadonlyArray<number>): Gain => {
   const [lower, upper] = values.length === 0 ? [-1, 1] : Bounded.differenceInterval(values)

@@ -57,7 +57,7 @@ export const score = (scorer: Scorer, output: string, expected: string): Scored 
       const last = plainNumbers(output).match(numbers)?.at(-1)
       return last === undefined
         ? { score: 0, feedback: "It has no number." }
-        : right(Math.abs(valueOf(last) - numberOf(expected)) <= scorer.tolerance)
+        : right(isWithin(valueOf(last), numberOf(expected), scorer.tolerance))
     }
   }
 }
@@ -115,6 +115,12 @@ export const mean = (all: ReadonlyArray<Scored>): Scored => {
       ? { metrics: Object.assign({}, ...all.map((one) => one.metrics)) }
       : {})
   }
+}
+
+/** Decimals such as 1.1 are not exact in binary, so that a difference of the tolerance itself can look larger. */
+const isWithin = (one: number, other: number, tolerance: number): boolean => {
+  const slack = tolerance === 0 ? 0 : 4 * Number.EPSILON * Math.max(Math.abs(one), Math.abs(other))
+  return Math.abs(one - other) <= tolerance + slack
 }
 
 const right = (isRight: boolean): Scored => ({ score: isRight ? 1 : 0 })

@@ -4,6 +4,7 @@ import { type Instruction, InvalidInput, RandomStream } from "@inspo/domain"
 import * as Aim from "./Aim.ts"
 import type { Learners } from "@inspo/reflection"
 import type * as SearchView from "./SearchView.ts"
+import * as Protected from "./Protected.ts"
 import * as Sessions from "./Sessions.ts"
 
 /** One text, or several named texts that an agent uses together, such as `{ system, toolDescription }`. */
@@ -193,8 +194,24 @@ export const begin = (given: Given): Setup => {
   const value = `in ${tested} sessions that fit into the final test`
   const expected = `at least ${leastTested}, by smaller sessions or more calls: fewer show nothing`
   if (tested < leastTested) InvalidInput.refuse({ where, field: "cases", value, expected })
+  const kept = guardCalls(setup)
+  // The search gets as many calls as are kept, and the test its share or half of the cases twice.
+  const least = Math.ceil(
+    2 * kept + Math.min(2 * Math.floor(given.cases / 2), (testShare * 2 * kept) / (1 - testShare))
+  )
+  if (kept > 0 && setup.calls < least)
+    InvalidInput.refuse({
+      where,
+      field: "budget.calls",
+      value: setup.calls,
+      expected: `at least ${least}: ${setup.guarded.length} protected cases can take ${kept} calls, and the search as many`
+    })
   return setup
 }
+
+/** The calls that are kept for the protected cases. */
+export const guardCalls = ({ guarded }: Pick<Setup, "guarded">): number =>
+  guarded.length === 0 ? 0 : Protected.reserved(guarded.length)
 
 const assertEnough = ({ calls, cases }: Given, leastCases: number, leastCalls: number): void => {
   if (cases < leastCases)

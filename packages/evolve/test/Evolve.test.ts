@@ -725,6 +725,34 @@ describe("a search with protected cases", () => {
     assert.isAtMost(calls, 400)
   })
 
+  it("is refused where they leave too few calls, and can then be made with as many as the refusal says", async () => {
+    const all = cases(60).map((one) => ({ ...one, protected: true }))
+    const asking = (calls: number) => evolve({ ...options(calls), cases: all })
+    const refusal = await messageOf(asking(300))
+    const [, least = ""] =
+      /budget\.calls is 300; expected at least (\d+): 60 protected cases can take 386 calls/u.exec(refusal) ?? []
+    assert.include(await messageOf(asking(Number(least) - 1)), `expected at least ${least}`)
+    assert.notInclude((await asking(Number(least))).report(), "No other prompt was tried")
+  })
+
+  it("tests all held-out cases, although protected ones stay open by chance", async () => {
+    let tested = 0
+    for (let seed = 1; seed <= 12; seed++) {
+      const { calls, report } = await evolve({
+        ...options(344),
+        randomSeed: seed,
+        cases: cases(60).map((one) => (one.id < 20 ? { ...one, protected: true } : one)),
+        agent: (prompt, { id }, { key }) =>
+          chance(key, id, seed) < (prompt.includes(good) ? 0.55 : 0.5) ? "right" : "wrong"
+      })
+      assert.isAtMost(calls, 344)
+      const [, held = null] = /On (\d+) held-out cases/u.exec(report()) ?? []
+      if (held !== null) tested += 1
+      assert.include([null, "30"], held)
+    }
+    assert.isAbove(tested, 3)
+  })
+
   it("returns none that fails one, and names the case", async () => {
     const { failsProtected, prompt, report, verdict } = await guarded((text, { id }) => id === 1 && text.includes(good))
     assert.deepStrictEqual([verdict, prompt], ["undecided", "Name the capital."])

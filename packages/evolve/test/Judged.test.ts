@@ -70,6 +70,22 @@ describe("labels of a comparison", () => {
     assert.isAtLeast(all.filter(({ found }) => holds(found.agreement, 0.92)).length / simulations, 0.85)
   })
 
+  it("show an agreement that is a share, however few there are", () => {
+    const state = compared(1)
+    for (const [count, isRight] of [
+      [1, true],
+      [1, false],
+      [4, false],
+      [4, true]
+    ] as const) {
+      const answers = Judged.toLabel(state, count, 1)
+      const labels = new Map(answers.map((one) => [keyOf(one), isRight ? one.score : 1 - one.score]))
+      const { lower, mean, upper } = Judged.judged(state, labels, () => 1).agreement
+      assert.strictEqual(mean, Number(isRight))
+      assert.isTrue(0 <= lower && lower <= mean && mean <= upper && upper <= 1, `${lower} ${upper}`)
+    }
+  })
+
   it("are drawn by session, and count once for each", () => {
     const sessions = Array.from({ length: cases }, (_, index) => `s${index % 40}`)
     const state = compared(1, sessions)

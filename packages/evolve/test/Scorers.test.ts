@@ -63,7 +63,7 @@ describe("number", () => {
   it("compares the last number within the tolerance", () => {
     fc.assert(
       fc.property(
-        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.double({ min: -1e9, max: 1e9, noNaN: true }),
         fc.double({ min: 0, max: 9, noNaN: true }),
         (value, tolerance) => {
           const number = { kind: "number", tolerance } as const
@@ -75,6 +75,18 @@ describe("number", () => {
           )
         }
       )
+    )
+  })
+
+  it("takes decimals for what they say, at the tolerance itself", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 1, max: 99 }), (cents, apart) => {
+        const said = (value: number) => (value / 100).toFixed(2)
+        const number = { kind: "number", tolerance: apart / 100 } as const
+        assert.strictEqual(Scorers.score(number, said(cents + apart), said(cents)).score, 1)
+        assert.strictEqual(Scorers.score(number, said(cents + apart + 1), said(cents)).score, 0)
+        assert.strictEqual(Scorers.score({ ...number, tolerance: 0 }, said(cents + 1), said(cents)).score, 0)
+      })
     )
   })
 

@@ -11,6 +11,7 @@ import * as Model from "../evolve/Model.ts"
 import * as Outside from "../evolve/Outside.ts"
 import * as Progress from "../evolve/Progress.ts"
 import * as Scoring from "../evolve/Scoring.ts"
+import * as Task from "../evolve/Task.ts"
 import { assertMet } from "../Failure.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -21,6 +22,8 @@ import { junit } from "./JUnit.ts"
 export const compare = Effect.fn("Compare.compare")(function* (input: CompareTask.CompareInput) {
   const task = yield* CompareTask.load(input)
   const models = yield* connected(task)
+  const costs = task.jobs.flatMap((job) => task.arms.map((arm) => atMost(models, input, arm, job)))
+  yield* Task.assertPays(task.settings.usd, costs)
   yield* Directory.claim(task.directory, "inspo compare")
   const reporter = yield* Reporter.make(input)
   const result = yield* compared(task, input, models, reporter)
@@ -70,9 +73,10 @@ const connected = Effect.fnUntraced(function* (task: CompareTask.CompareTask) {
 const compared = Effect.fnUntraced(function* (
   task: CompareTask.CompareTask,
   input: CompareTask.CompareInput,
-  { agentOf, judge }: Models,
+  models: Models,
   reporter: Reporter.Reporter
 ) {
+  const { agentOf, judge } = models
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof Scoring.scoreReply>>>()
   const run = Effect.runPromiseWith(services)
   const { arms, cases, directory, jobs, settings } = task
@@ -82,15 +86,10 @@ const compared = Effect.fnUntraced(function* (
       : yield* Outside.connect(task.outside.named, { ...input, log: `${directory}/agent.log` })
   const byCase = new Map(jobs.map((job) => [job.case, job]))
   const jobOf = (one: Job["case"]): Job => Invariant.present(byCase.get(one), "job")
-  const textOf = (prompt: Prompt) => (typeof prompt === "string" ? prompt : (prompt["prompt"] ?? ""))
-  const asked = (prompt: Prompt, one: Job["case"]) => messages(textOf(prompt), jobOf(one))
   const isPriced = [judge, ...arms.map(agentOf)].every((model) => model === null || model.price !== null)
-  const atMost = (prompt: Prompt, one: Job["case"]) =>
-    (agentOf(prompt)?.atMost(asked(prompt, one), input.maxTokens) ?? 0) +
-    (Scoring.atMost(judge, jobOf(one), charactersPerToken * input.maxTokens) ?? 0)
   const answer = async (prompt: Prompt, one: Job["case"], { signal, spend }: CallContext): Promise<Scoring.Output> => {
     const model = Invariant.present(agentOf(prompt), "model")
-    return run(model.ask(asked(prompt, one), input.maxTokens, spend), { signal })
+    return run(model.ask(messages(textOf(prompt), jobOf(one)), input.maxTokens, spend), { signal })
   }
   const follow = yield* Progress.following(reporter, { line: (now: CompareProgress) => line(now, isPriced), isDue })
   const [control, ...candidates] = arms
@@ -110,14 +109,19 @@ const compared = Effect.fnUntraced(function* (
         score: (output, one, { signal: stop, spend }) =>
           run(Scoring.scoreReply(judge, output, jobOf(one), spend), { signal: stop }),
         // What an agent outside costs is known only from its answers.
-        ...(outside === null && isPriced ? { atMost } : {}),
+        ...(outside === null && isPriced
+          ? { atMost: (prompt: Prompt, one: Job["case"]) => atMost(models, input, prompt, jobOf(one)) }
+          : {}),
         ...(input.workers > 8 ? { concurrency: input.workers } : {}),
         margin: settings.margin,
         samples: settings.samples,
         looks: settings.looks,
         ...(settings.requirement === null ? {} : { requirement: settings.requirement }),
         ...Struct.pick(settings, ["constraints"]),
-        budget: { calls: settings.calls, ...(settings.usd === null ? {} : { usd: settings.usd }) },
+        budget: {
+          ...(settings.calls === null ? {} : { calls: settings.calls }),
+          ...(settings.usd === null ? {} : { usd: settings.usd })
+        },
         ...Option.match(input.cache, {
           onNone: () => ({}),
           onSome: (cache) => ({ cache: { directory: cache, agent: task.agent } })
@@ -136,6 +140,13 @@ const compared = Effect.fnUntraced(function* (
   yield* follow.end
   return result
 })
+
+const textOf = (prompt: Prompt) => (typeof prompt === "string" ? prompt : (prompt["prompt"] ?? ""))
+
+/** The most that a call and its score can cost; the prices are known where there is a budget. */
+const atMost = ({ agentOf, judge }: Models, { maxTokens }: CompareTask.CompareInput, prompt: Prompt, job: Job) =>
+  (agentOf(prompt)?.atMost(messages(textOf(prompt), job), maxTokens) ?? 0) +
+  (Scoring.atMost(judge, job, charactersPerToken * maxTokens) ?? 0)
 
 const charactersPerToken = 3
 

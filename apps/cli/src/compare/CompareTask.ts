@@ -53,7 +53,7 @@ export const load = Effect.fn("CompareTask.load")(function* (input: CompareInput
   const prompts = yield* Effect.forEach(input.prompts, promptOf)
   if (!Arr.isReadonlyArrayNonEmpty(prompts))
     return yield* usageError("The prompt is missing; expected a text file, git:REV:PATH or a text.")
-  const { jobs: all, model: configured } = yield* source(input)
+  const { jobs: all, model: configured } = yield* source(input, prompts)
   const outside = yield* Task.outsideOf(input)
   const models = input.model.length > 0 || outside !== null || configured === null ? input.model : [configured]
   const [first = null] = models
@@ -67,20 +67,17 @@ export const load = Effect.fn("CompareTask.load")(function* (input: CompareInput
   const { cases, jobs } = Task.distinct(all)
   const own = input.atMost.length === 0 ? {} : { constraints: input.atMost }
   const guarded = jobs.flatMap((job, at) => (job.case.protected === true ? [at] : []))
-  const { samples } = input
   const settings = yield* Task.checked(
     () =>
       Comparison.make(
         {
           arms,
-          samples,
+          samples: input.samples,
           ...own,
           margin: input.margin,
           looks: input.looks,
           requirement: Option.getOrNull(input.requirement),
-          calls: Option.getOrElse(input.calls, () =>
-            Comparison.mostCalls({ arms: arms.length, cases: jobs.length, samples, guarded, ...own })
-          ),
+          calls: Option.getOrNull(input.calls),
           usd,
           randomSeed: Option.getOrElse(input.seed, () => 1)
         },
@@ -134,11 +131,15 @@ const armsOf = ({ aa }: CompareInput, prompts: Arr.NonEmptyReadonlyArray<string>
 }
 
 /** The cases of a file of rows, or the tests of a promptfoo config. */
-const source = Effect.fnUntraced(function* (input: CompareInput) {
+const source = Effect.fnUntraced(function* (input: CompareInput, prompts: ReadonlyArray<string>) {
   const { cases } = input
   if (!/\.(ya?ml|json)$/iu.test(cases)) return { jobs: yield* Task.jobsOf(cases, input), model: null }
+  if (Option.isSome(input.score))
+    return yield* usageError(
+      `${cases} is read as a promptfoo config, which has its own assertions; expected no --score.`
+    )
   const text = yield* readNamed(cases)
-  return yield* Task.checked(() => Promptfoo.parse(cases, text))
+  return yield* Task.checked(() => Promptfoo.parse(cases, text, prompts))
 })
 
 /** A prompt: of a commit, of a file, or as it is written. */

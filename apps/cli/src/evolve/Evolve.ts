@@ -13,7 +13,7 @@ import {
 import { Viewing } from "@inspo/evolve/parts"
 import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { assertMet, type CommandFailure, type UsageError, usageError } from "../Failure.ts"
+import { assertMet, type CommandFailure, type UsageError } from "../Failure.ts"
 import { beside } from "../dashboard/Beside.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -43,7 +43,8 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
     return yield* Reporter.print(plan, (columns) => [...Plan.lines(plan, columns), ...graderOf(task)])
   }
   const models = yield* connected(task)
-  yield* assertPays(task, input, models)
+  const most = task.jobs.map((job) => atMost(models, input.maxTokens, task.prompt, job))
+  yield* Task.assertPays(task.setup.usd, most)
   yield* Directory.claim(task.directory, "inspo evolve")
   const reporter = yield* Reporter.make(input)
   const unpriced = Prices.unknown(
@@ -81,7 +82,7 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
   // The prompt in use is the one that was given, unless another one is shown to be better, or what it is to be: it is never worse.
   if (task.from !== null && Option.isSome(input.requirement))
     yield* assertMet(
-      "no-worse",
+      input.requirement.value,
       result.verdict === "no-worse" || ((result.gain?.upper ?? 1) < -input.margin ? false : null)
     )
   else if (Option.isSome(input.requirement) && input.requirement.value === "better")
@@ -109,19 +110,6 @@ const connected = Effect.fnUntraced(function* ({ from, keyOf, model, outside, pr
   if (writer !== null && writer.name.text !== agent?.name.text) yield* writer.find
   return { agent, writer, before }
 }, Effect.provide(FetchHttpClient.layer))
-
-/** The budget must pay at least one call. */
-const assertPays = ({ jobs, prompt, setup }: Task.Task, { maxTokens }: Task.EvolveInput, models: Models) => {
-  const most = Math.max(...jobs.map((job) => atMost(models, maxTokens, prompt, job)))
-  return setup.usd === null || most <= setup.usd
-    ? Effect.void
-    : Effect.fail(
-        usageError(
-          `--budget is ${setup.usd}; expected at least ${most.toPrecision(2)} US dollars, the most that one call with its score can cost. ` +
-            "Raise it, or lower --max-tokens."
-        )
-      )
-}
 
 /** Null where no model is asked. */
 interface Models {

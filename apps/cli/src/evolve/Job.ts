@@ -9,6 +9,8 @@ import * as Template from "./Template.ts"
 export interface Case {
   readonly input: string
   readonly expected?: string
+  /** The other columns, where an agent outside gets them. */
+  readonly fields?: Readonly<Record<string, string>>
   readonly protected?: boolean
   /** Cases of one session are in the same half. */
   readonly session?: string

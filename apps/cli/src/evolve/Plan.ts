@@ -19,7 +19,14 @@ export interface Share {
 
 export interface Plan {
   readonly cases: { readonly search: number; readonly test: number; readonly repeated: number }
-  readonly calls: { readonly total: number; readonly opening: number; readonly search: number; readonly test: number }
+  /** `protected` calls are kept for protected cases. */
+  readonly calls: {
+    readonly total: number
+    readonly opening: number
+    readonly search: number
+    readonly protected: number
+    readonly test: number
+  }
   /** Null if an agent outside answers. */
   readonly agent: Share | null
   /** What an agent outside makes this process do; null for a model. */
@@ -47,6 +54,7 @@ export const make = (input: PlanInput): Plan => {
   const { agent, isProposing, jobs, maxTokens, outside, prompt, proposer, proposerKind, repeated, setup } = input
   const { calls, opening, search, test } = setup
   const tested = 2 * test.length
+  const guarded = Setup.guardCalls(setup)
   const mean = (sizes: ReadonlyArray<number>) => sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length)
   const size = mean(jobs.map((job) => Chat.estimateTokens(textOf(prompt, job))))
   // An answer is asked for again once, and a proposer that learns first asks for what to learn.
@@ -71,7 +79,7 @@ export const make = (input: PlanInput): Plan => {
   }
   return {
     cases: { search: search.length, test: test.length, repeated },
-    calls: { total: calls, opening, search: calls - tested, test: tested },
+    calls: { total: calls, opening, search: calls - tested - guarded, protected: guarded, test: tested },
     agent: outside === null ? share(agent, calls, size, maxTokens) : null,
     outside,
     proposer: isProposing ? share(proposer, proposals, proposalInput, proposalOutput) : null,
@@ -97,6 +105,7 @@ export const lines = (plan: Plan, columns: number): ReadonlyArray<string> => {
       [
         "calls of the agent",
         `at most ${count(calls.total)}: ${calls.opening} of the original first, up to ${count(calls.search)} in the search, ` +
+          (calls.protected === 0 ? "" : `${count(calls.protected)} for protected cases, `) +
           `${count(calls.test)} or more in the test`
       ],
       ["agent", agent === null ? (outside ?? "") : shown(agent)],

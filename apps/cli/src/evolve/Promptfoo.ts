@@ -18,20 +18,24 @@ export interface Promptfoo {
 }
 
 /** What the text of a config holds, in YAML or JSON. Throws a `UsageError` like {@link read}. */
-export const parse = (file: string, text: string): Promptfoo => {
+export const parse = (file: string, text: string, prompts?: ReadonlyArray<string>): Promptfoo => {
   try {
-    return read(file, Yaml.parse(text, { merge: true, customTags: ["timestamp"] }))
+    return read(file, Yaml.parse(text, { merge: true, customTags: ["timestamp"] }), prompts)
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
     throw usageError(`${file} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}.`, cause)
   }
 }
 
-/** What a config holds, as it was parsed from YAML or JSON. Throws a `UsageError` that names what has no counterpart. */
-export const read = (file: string, config: unknown): Promptfoo => {
+/**
+ * What a config holds, as it was parsed from YAML or JSON. Its tests are for its own prompt, or for others. Throws a `UsageError` that names
+ * what has no counterpart.
+ */
+export const read = (file: string, config: unknown, others?: ReadonlyArray<string>): Promptfoo => {
   const at = (path: string) => `${file}: ${path}`
   const { defaultTest, prompts, providers, scenarios, tests } = record(at("the config"), config, top)
   const prompt = promptOf(at("prompts"), prompts)
+  const asked = others?.map((one) => promptOf("A prompt", one)) ?? [prompt]
   const defaults = testOf(at("defaultTest"), defaultTest ?? {})
   if (!isMissing(scenarios) && !(Array.isArray(scenarios) && scenarios.length === 0))
     return refuse(at("scenarios"), scenarios, "none: write each of their tests under tests")
@@ -45,7 +49,7 @@ export const read = (file: string, config: unknown): Promptfoo => {
     const where = at(`tests[${index}]`)
     const own = testOf(where, test)
     const assert = [...defaults.assert, ...own.assert]
-    return combinations({ ...defaults.vars, ...own.vars }).map((vars) => jobOf(where, prompt, vars, assert))
+    return combinations({ ...defaults.vars, ...own.vars }).map((vars) => jobOf(where, asked, vars, assert))
   })
   assertOneScore(at("tests"), jobs)
   return { prompt, model: modelOf(providers), jobs }
@@ -88,11 +92,11 @@ const combinations = (vars: Test["vars"]): ReadonlyArray<Template.Values> =>
     [{}]
   )
 
-const jobOf = (where: string, prompt: string, given: Template.Values, assert: Test["assert"]): Job => {
+const jobOf = (where: string, prompts: ReadonlyArray<string>, given: Template.Values, assert: Test["assert"]): Job => {
   const vars = Template.resolve(given)
-  const used = Template.names(prompt).map((name): readonly [string, string] => {
+  const used = [...new Set(prompts.flatMap(Template.names))].map((name): readonly [string, string] => {
     const value = Object.hasOwn(vars, name) ? vars[name] : undefined
-    if (value === undefined) return refuse(`${where}.vars`, given, `a value of {{${name}}}, which the prompt uses`)
+    if (value === undefined) return refuse(`${where}.vars`, given, `a value of {{${name}}}, which a prompt uses`)
     return [
       name,
       Template.rendered(value, vars) ??
@@ -104,7 +108,7 @@ const jobOf = (where: string, prompt: string, given: Template.Values, assert: Te
     ]
   })
   const variables = Object.fromEntries(used)
-  assertText(where, Template.fill(prompt, variables))
+  for (const prompt of prompts) assertText(where, Template.fill(prompt, variables))
   if (assert.length === 0) return refuse(`${where}.assert`, [], "at least one assertion, here or in defaultTest")
   const checks = assert.map((one) => checkOf(one.where, one.assertion, vars))
   const expected = checks.flatMap((check) =>

@@ -3,7 +3,7 @@ import { Question } from "@inspo/domain"
 import { Judged } from "@inspo/evolve/parts"
 import { Option, Schema } from "effect"
 import { usageError } from "../Failure.ts"
-import { type Check, fault, type Job } from "./Job.ts"
+import { type Case, type Check, fault, type Job } from "./Job.ts"
 
 export type Row = Readonly<Record<string, string>>
 
@@ -47,9 +47,17 @@ export const jobs = (
       { role: "user" as const, text: last }
     ]
     const expected = row[columns.expected]
-    const guarded = row["protected"]?.trim().toLowerCase() === "true"
+    const mark = row["protected"]?.trim().toLowerCase() ?? ""
+    if (!["", "true", "false"].includes(mark))
+      return refuse("protected", "true or false; give a column that means something else another name")
     const session = row["session"]?.trim() ?? ""
-    const about = { input, ...(guarded ? { protected: true } : {}), ...(session === "" ? {} : { session }) }
+    const fields = columns.isWhole === true ? fieldsOf(row, columns) : {}
+    const about = {
+      input,
+      ...fields,
+      ...(mark === "true" ? { protected: true } : {}),
+      ...(session === "" ? {} : { session })
+    }
     if (scoring?.kind !== "built-in")
       return {
         case: { ...about, ...(expected === undefined ? {} : { expected }) },
@@ -67,7 +75,7 @@ export const jobs = (
 
 /**
  * The jobs of a judge whose rubric is the prompt: the answers that have a label, in a file of `inspo judge`. Throws a `UsageError` that names
- * row and column. The judge is asked as it was in the comparison; the answers to one case are a session.
+ * row and column. The judge is asked as it was in the comparison; the answers to one case, or to its session, are a session.
  */
 export const labelled = (file: string, rows: ReadonlyArray<Row>, columns: Columns): ReadonlyArray<Job> =>
   rows.flatMap((row, index) => {
@@ -79,7 +87,8 @@ export const labelled = (file: string, rows: ReadonlyArray<Row>, columns: Column
         `${file}, row ${index + 1}: the label is ${JSON.stringify(label ?? null)}; expected a score from 0 to 1, and the columns that ` +
           `\`inspo judge\` writes: case, answer, label. Columns: ${Object.keys(row).join(", ")}.`
       )
-    const { expected = null, input } = Option.getOrElse(decodeCase(about), () => ({ input: about, expected: null }))
+    const known = Option.getOrElse(decodeCase(about), (): Case => ({ input: about }))
+    const { expected = null, input, session = about } = known
     const shown = [
       ["case", input],
       ...(expected === null ? [] : [["expected", expected] as const]),
@@ -87,7 +96,7 @@ export const labelled = (file: string, rows: ReadonlyArray<Row>, columns: Column
     ] as const
     return [
       {
-        case: { input: lines(shown), expected: label, session: about },
+        case: { input: lines(shown), expected: label, session },
         row,
         asked: { judged: { input, expected, output: answer } },
         checks: [{ kind: "label" as const, label: exact }]
@@ -97,21 +106,31 @@ export const labelled = (file: string, rows: ReadonlyArray<Row>, columns: Column
 
 /** A case as a comparison keeps it. */
 const decodeCase = Schema.decodeOption(
-  Schema.fromJsonString(Schema.Struct({ input: Schema.String, expected: Schema.optionalKey(Schema.String) }))
+  Schema.fromJsonString(
+    Schema.Struct({
+      input: Schema.String,
+      expected: Schema.optionalKey(Schema.String),
+      session: Schema.optionalKey(Schema.String)
+    })
+  )
 )
 
 /** The user message of a row; null if the column that was named is missing. */
 const inputOf = (row: Row, { expected, input, isWhole = false }: Columns): string | null => {
   if (input !== null) return row[input] ?? null
-  const isAlone = Object.keys(row).every((name) => name === "input" || name === expected || isMark(name, row[name]))
+  const isAlone = Object.keys(row).every((name) => ["input", expected, ...marks].includes(name))
   if (row["input"] !== undefined && (isAlone || !isWhole)) return row["input"]
-  return lines(
-    Object.entries(row).filter(([name, value]) => name !== expected && name !== conversation && !isMark(name, value))
-  )
+  return lines(Object.entries(row).filter(([name]) => ![expected, conversation, ...marks].includes(name)))
 }
 
-/** Whether a value says of its case whether it is protected; a column of that name with other values is one like others. */
-const isMark = (name: string, value = ""): boolean => name === "protected" && /^(true|false|)$/iu.test(value.trim())
+/** What an agent outside gets besides the input: without it, two cases would seem to be one. */
+const fieldsOf = (row: Row, { expected, input }: Columns): Pick<Case, "fields"> => {
+  const others = Object.entries(row).filter(([name]) => ![input, expected, conversation, ...marks].includes(name))
+  return input === null || others.length === 0 ? {} : { fields: Object.fromEntries(others) }
+}
+
+/** The columns that say something of a case, and are no part of it. */
+const marks = ["protected", "session"]
 
 /** The column with the messages before the input, as JSON. */
 const conversation = "conversation"

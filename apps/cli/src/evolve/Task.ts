@@ -93,10 +93,16 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     )
   if (Option.isSome(input.from) && (outside !== null || input.aim !== "better"))
     return yield* usageError("--from names the chat model that --model replaces; expected neither --agent nor --aim.")
+  if (Option.isSome(input.from) && Option.contains(input.requirement, "better"))
+    return yield* usageError("--require is better; expected no-worse, which is what --from finds.")
   const answering = first === null ? [] : [first, ...Option.toArray(input.from)]
   const models = yield* modelsOf(input, answering, "--proposer", second, isWriting)
   const { keyOf, priceOf, usd, writer: proposer } = models
   const [model = null, from = null] = models.agents
+  if (input.aim === "cheaper" && outside === null && model !== null && priceOf(model) === null)
+    return yield* usageError(
+      `--aim is cheaper, and the price of ${model.model} is not known; expected --price IN/OUT, such as --price 0.4/1.6.`
+    )
   const what = from === null ? input.aim : "no-worse"
   const { cases, jobs, repeated } = distinct(all)
   const setup = yield* checked(() =>
@@ -138,6 +144,19 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     directory: Option.getOrElse(input.out, () => `runs/evolve-${parsePath(input.prompt).name}`)
   } satisfies Task
 })
+
+/** The budget must pay at least one call, of which each can cost so much. */
+export const assertPays = (usd: number | null, costs: ReadonlyArray<number>): Effect.Effect<void, UsageError> => {
+  const most = Math.max(...costs)
+  return usd === null || most <= usd
+    ? Effect.void
+    : Effect.fail(
+        usageError(
+          `--budget is ${usd}; expected at least ${most.toPrecision(2)} US dollars, the most that one call with its score can cost. ` +
+            "Raise it, or lower --max-tokens."
+        )
+      )
+}
 
 /** The different jobs, each once, and how many repeat one. */
 export const distinct = (all: ReadonlyArray<Job>): Pick<Task, "jobs" | "cases" | "repeated"> => {
@@ -233,6 +252,11 @@ const source = Effect.fnUntraced(function* (input: EvolveInput) {
       )
     return yield* checked(() => Promptfoo.parse(input.prompt, text))
   }
+  const kind = Option.getOrNull(input.score)
+  if (input.examples && (kind === "label" || kind === "pattern"))
+    return yield* usageError(
+      `--examples is given with --score ${kind}; expected another score: what these cases expect is no answer to show.`
+    )
   if (cases === null)
     return yield* usageError(
       "The file of cases is missing; expected a CSV, TSV or JSONL file after the prompt, or a promptfoo config instead."
@@ -294,6 +318,8 @@ const scoringOf = Effect.fnUntraced(function* (input: JobInput) {
     case "contains":
       return { kind: "built-in", scorer: { kind, isCaseSensitive: input.caseSensitive } } satisfies Rows.Scoring
     case "number":
+      if (!(input.tolerance >= 0))
+        return yield* usageError(`--tolerance is ${input.tolerance}; expected a number of at least 0.`)
       return { kind: "built-in", scorer: { kind, tolerance: input.tolerance } } satisfies Rows.Scoring
     default:
       return { kind: "built-in", scorer: { kind } } satisfies Rows.Scoring

@@ -67,7 +67,7 @@ export const judge = Effect.fn("Judge.judge")(function* ({ count, directory, see
 })
 
 const lines = (
-  { result, settings }: Compare.StoredComparison,
+  { result, settings, state }: Compare.StoredComparison,
   { agreement, bias, biasOfLong, biasOfShort, candidates, labels }: Judged.Judged
 ): ReadonlyArray<string> => [
   `${plural(labels, "label")}: the scores agree with ${percent(agreement.mean)} (from ${percent(agreement.lower)}) of them, and are ` +
@@ -75,11 +75,14 @@ const lines = (
   ...candidates.map(
     ({ corrected, judged, labelled, others, verdict }, at) =>
       `${Text.clip(Text.oneText(result.candidates[at]?.prompt ?? ""), 60)}: ${verdict}, with a margin of ${points(settings.margin)} points. ` +
-      `The scores alone say ${points(judged)} points; ${plural(labelled, "labelled case")} and the scores of ${others} others, ` +
+      `The scores alone say ${points(judged)} points; ${plural(labelled, `labelled ${unitOf(state)}`)} and the scores of ${others} others, ` +
       `${interval(corrected)} at 90 %.`
   ),
   "This holds for the cases that were asked, where those with labels are a random choice of them."
 ]
+
+const unitOf = ({ setup }: Compare.StoredComparison["state"]): string =>
+  setup.sessions.some((session) => session !== null) ? "session" : "case"
 
 /** What was scored of an answer with its tokens, of an agent's reply, or of any other output. */
 const scoredOf = (kept: unknown): string =>

@@ -69,6 +69,23 @@ describe("rows", () => {
     assert.deepStrictEqual(conversation({ a: "A", b: "B", expected: "E" }), [["system: P", "user: a: A\nb: B"]])
   })
 
+  it("are without what they say of their case", () => {
+    const marked = { a: "A", expected: "E", protected: "True", session: "s" }
+    assert.deepStrictEqual(conversation(marked), [["system: P", "user: a: A"]])
+    const [job] = Rows.jobs("a.csv", [marked], columns, exact)
+    assert.deepStrictEqual(job?.case, { input: "a: A", expected: "E", protected: true, session: "s" })
+  })
+
+  it("of an agent outside differ where any column does that it gets", () => {
+    const given = { ...columns, input: "question", isWhole: true }
+    const row = { question: "Q", context: "one", expected: "E", protected: "", session: "s" }
+    const [one, other] = Rows.jobs("a.csv", [row, { ...row, context: "two" }], given, null)
+    assert.deepStrictEqual(one?.case, { input: "Q", fields: { context: "one" }, expected: "E", session: "s" })
+    assert.notDeepEqual(one?.case, other?.case)
+    const [model] = Rows.jobs("a.csv", [row], { ...columns, input: "question" }, exact)
+    assert.isUndefined(model?.case.fields)
+  })
+
   it("put the input at the end of the conversation in the column `conversation`", () => {
     const earlier = JSON.stringify([
       { role: "user", content: "Hello" },
@@ -97,6 +114,8 @@ describe("rows", () => {
     assert.match(jobs([{ input: "I" }]), /row 1: there is no column "expected"; .* Columns: input\.$/u)
     assert.match(jobs([good], exact, { ...columns, input: "text" }), /no column "text"/u)
     assert.match(jobs([{ input: "", expected: "E" }]), /row 1, column "input" is ""/u)
+    for (const mark of ["yes", "1", "x"])
+      assert.match(jobs([{ ...good, protected: mark }]), /column "protected" is .*; expected true or false; give/u)
     assert.match(jobs([{ input: "I", expected: "(" }], { kind: "built-in", scorer: { kind: "pattern" } }), /RE2/u)
   })
 
@@ -109,7 +128,10 @@ describe("rows", () => {
       { key: "2", case: about, answer: "B", label: " " },
       { key: "3", case: "plain", answer: "", label: "1" }
     )
-    assert.deepStrictEqual(one?.case, { input: "case: I\nexpected: E\nanswer: A", expected: "0.5", session: about })
+    assert.deepStrictEqual(one?.case, { input: "case: I\nexpected: E\nanswer: A", expected: "0.5", session: "s" })
+    const alone = JSON.stringify({ input: "I" })
+    const [own] = labelled({ key: "1", case: alone, answer: "A", label: "1" })
+    assert.strictEqual(own?.case.session, alone)
     assert.deepStrictEqual(one?.checks, [{ kind: "label", label: 0.5 }])
     assert.deepStrictEqual(one === undefined ? [] : messages("R", one), [
       { role: "user", text: Scorers.judgeRequest({ rubric: "R", input: "I", expected: "E", output: "A" }) }
@@ -130,6 +152,22 @@ describe("rows", () => {
 })
 
 describe("a promptfoo config", () => {
+  it("fills the variables that any compared prompt uses, and refuses one that uses none", () => {
+    const read = (...prompts: ReadonlyArray<string>) => Promptfoo.read("c.yaml", config, prompts)
+    const tests = [{ vars: { ticket: "T", tone: "calm" }, assert: [{ type: "equals", value: "a" }] }]
+    const toned = (...prompts: ReadonlyArray<string>) => Promptfoo.read("c.yaml", { ...config, tests }, prompts)
+    const [job] = toned("Sort {{ticket}}.", "Be {{tone}}: {{ticket}}").jobs
+    assert.deepStrictEqual(job?.asked, { variables: { ticket: "T", tone: "calm" } })
+    assert.match(
+      problemOf(() => read("Sort {{ticket}}.", "{{missing}}")),
+      /tests\[0\]\.vars.*\{\{missing\}\}, which a prompt uses/u
+    )
+    assert.match(
+      problemOf(() => read("Sort {{ticket}}.", "Sort it.")),
+      /^A prompt is "Sort it\."; expected a text that uses a variable/u
+    )
+  })
+
   const config = {
     description: "d",
     prompts: ["Sort {{ticket}}."],

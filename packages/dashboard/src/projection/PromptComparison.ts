@@ -1,5 +1,5 @@
 /** A comparison of prompts as lists and the page show it. */
-import type { Compare } from "@inspo/evolve/parts"
+import { type Compare, Comparison } from "@inspo/evolve/parts"
 import { Text } from "@inspo/report"
 import type { PromptComparison } from "../view/PromptComparison.ts"
 import type { SearchRow } from "../view/SearchRow.ts"
@@ -8,7 +8,7 @@ import { clippedText, statusOf } from "./Search.ts"
 /** The row of a comparison: with several candidates, of the one that is known to be the best. */
 export const row = (
   { id, name }: Pick<SearchRow, "id" | "name">,
-  { isDone, result, settings }: Compare.StoredComparison,
+  { isDone, result, settings, state }: Compare.StoredComparison,
   at: number | null,
   now: number
 ): SearchRow => {
@@ -24,7 +24,7 @@ export const row = (
       phase,
       verdict: isDone ? (best?.verdict ?? null) : null,
       calls: result.calls,
-      budget: settings.calls,
+      budget: Comparison.mostCalls(state),
       usd: result.usd,
       budgetUsd: settings.usd,
       tried: settings.arms.length,
