@@ -74,38 +74,11 @@ export const partNames: ReadonlyArray<Part> = Struct.keys(parts)
 export const without = (algorithm: Algorithm, left: ReadonlyArray<Part>): Algorithm =>
   left.reduce((smaller, name) => parts[name].remove(smaller), algorithm)
 
-/** The instruction first: for half of the steps the policy is frozen, and instructions evolve once and are pruned to one. */
-export const prePolicy = (algorithm: Algorithm): Algorithm => {
-  const { half, quarter } = fractions(algorithm)
-  const halvings = Math.ceil(Math.log2(algorithm.population.size))
-  return {
-    // No instruction is spared, so that one is left.
-    ...withoutEvidence(algorithm),
-    schedule: {
-      ...algorithm.schedule,
-      evolveEvery: quarter,
-      evolveUntil: quarter,
-      pruneEvery: Math.max(1, Math.floor((half - quarter) / halvings))
-    },
-    train: { ...algorithm.train, fromStep: half + 1 }
-  }
-}
-
 /** Halving by values. It can prune the seed, so that nothing is compared with it and the policy trains under others. */
 const withoutEvidence = (algorithm: Algorithm): Algorithm => ({
   ...algorithm,
   selection: { ...algorithm.selection, removal: "bottom-half", instruction: "best" }
 })
-
-/** The policy first: the seed instruction alone for half of the steps; then instructions evolve under the frozen policy. */
-export const postPolicy = (algorithm: Algorithm): Algorithm => {
-  const { half, quarter } = fractions(algorithm)
-  return {
-    ...algorithm,
-    schedule: { ...algorithm.schedule, evolveEvery: quarter, evolveUntil: half + quarter },
-    control: { ...algorithm.control, policyFirst: half }
-  }
-}
 
 /** Without gradients, a group that instructions share says most for its rollouts. */
 const sharedBySamples = ({
@@ -113,8 +86,3 @@ const sharedBySamples = ({
   instructionsPerQuestion
 }: Algorithm["rollout"]): Algorithm["rollout"]["instructionsPerQuestion"] =>
   groupSize > 1 && instructionsPerQuestion !== 1 ? "samples" : instructionsPerQuestion
-
-const fractions = ({ schedule }: Algorithm) => ({
-  half: Math.floor(schedule.steps / 2),
-  quarter: Math.max(1, Math.floor(schedule.steps / 4))
-})

@@ -36,7 +36,7 @@ const withVerification = (change: Partial<Algorithm["verification"]>) => ({
 })
 const withTemperature = (temperature: number) => ({ ...base, selection: { ...base.selection, temperature } })
 
-/** Every part that can be left out, the stages, and settings that take effect in no other run of these tests. */
+/** Every part that can be left out, and settings that take effect in no other run of these tests. */
 const variants = {
   "without population": Ablations.without(base, ["population"]),
   "without pruning, expansion": Ablations.without(base, ["pruning", "expansion"]),
@@ -46,8 +46,17 @@ const variants = {
   "without reflection": Ablations.without(base, ["reflection"]),
   "without failures": Ablations.without(base, ["failures"]),
   "without training": Ablations.without(base, ["training"]),
-  "pre-policy": Ablations.prePolicy(base),
-  "post-policy": Ablations.postPolicy(base),
+  "the policy trains late": {
+    ...base,
+    selection: { ...base.selection, removal: "bottom-half", instruction: "best" },
+    schedule: { ...base.schedule, evolveEvery: 4, evolveUntil: 4, pruneEvery: 1 },
+    train: { ...base.train, fromStep: 9 }
+  },
+  "the policy trains first": {
+    ...base,
+    schedule: { ...base.schedule, evolveEvery: 4, evolveUntil: 12 },
+    control: { ...base.control, policyFirst: 8 }
+  },
   "the proposer history": withProposer({ kind: { name: "history", prompt: null } }),
   verification: withVerification({ samples: 4 }),
   "shared samples": {
@@ -161,13 +170,13 @@ const shows: Readonly<Record<keyof typeof variants, (run: Observed) => void>> = 
         assert.include(event.critique, `Compared ${everyone} scored instructions`)
     })
   },
-  "pre-policy": (run) => {
+  "the policy trains late": (run) => {
     assert.deepStrictEqual(run.trained, steps(9, 16))
     assert.isAbove(run.of("PopulationRefilled").length, 0)
     const used = run.of("StepPlanned").flatMap(({ assignment, step }) => (step > 8 ? assignment : []))
     assert.strictEqual(new Set(used).size, 1)
   },
-  "post-policy": (run) => {
+  "the policy trains first": (run) => {
     assert.deepStrictEqual(run.trained, steps(1, 8))
     const used = run.of("StepPlanned").flatMap(({ assignment, step }) => (step <= 8 ? assignment : []))
     assert.deepStrictEqual(new Set<string>(used), new Set(["i0"]))

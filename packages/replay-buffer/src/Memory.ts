@@ -16,21 +16,6 @@ export interface Rewarded {
   readonly reward: number
 }
 
-/**
- * The group with a success of `stored` in the place of its first member, where all failed. `draw` in [0, 1) chooses which.
- * A group with a success is as it was, and so is any group without a stored one.
- */
-export const inject = <A extends Rewarded>(
-  group: ReadonlyArray<A>,
-  stored: ReadonlyArray<A>,
-  draw: number,
-  bounds: { readonly low: number; readonly sd: number } = successes.defaults
-): ReadonlyArray<A> => {
-  const chosen = drawn(stored, draw)
-  const rewards = group.map(({ reward }) => reward)
-  return chosen === undefined || !failed(rewards, bounds) ? group : [chosen, ...group.slice(1)]
-}
-
 /** The stored success that a `draw` in [0, 1) chooses, if there is one. */
 export const drawn = <A>(stored: ReadonlyArray<A>, draw: number): A | undefined =>
   stored[Math.floor(draw * stored.length)]
