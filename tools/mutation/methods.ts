@@ -235,7 +235,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   inRules("&& agent.restarts === true", "&& false", "a trajectory is clipped by its segments"),
   inRules("constant in method && !fits(value)", "false", "constants are not checked"),
   inMemory(".slice(-size)", ".slice(0, size)", "the newest success leaves"),
-  inMemory("|| !failed(rewards, bounds)", "", "groups with a success are changed"),
+  inMemory(" && Moments.mean(rewards) < low", "", "groups of successes count as failed"),
   inMemory("b.score - a.score", "a.score - b.score", "the best groups leave"),
 
   agent("Memory")(
